@@ -117,7 +117,8 @@ def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> N
     scale = page.evaluate("glass.state.trace.model.parts.scale")
     assert first["qk"] * scale + first.get("bias", 0) == pytest.approx(first["score"], rel=1e-3, abs=2e-4)
     page.evaluate("(key) => glass.select({ key })", key)
-    value = value_of(page, "glance", "attention", f"head {page.evaluate('glass.state.head')} query {query} key {key} ")
+    place = page.evaluate("`layer ${glass.state.layer} head ${glass.state.head}`")
+    value = value_of(page, "glance", "attention", f"{place} query {query} key {key} ")
     assert number(value, "weight") == pytest.approx(float(weights[key]), **CLOSE)
     if page.evaluate("glass.state.trace.model.parts.rotary !== null"):
         value = value_of(page, "position", "rope-score")

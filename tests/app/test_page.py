@@ -52,7 +52,7 @@ def test_shown_numbers_follow_the_selection_and_agree_with_the_trace(page: Page,
         selection = {"layer": layer, "head": head, "query": query, "key": key}
         page.evaluate("(selection) => glass.select(selection)", selection)
         truth = trace.layer(layer)
-        attention = shown(page, "attention", f"head {head} query {query} key {key} ")
+        attention = shown(page, "attention", f"layer {layer} head {head} query {query} key {key} ")
         assert number(attention, "weight") == pytest.approx(truth.attention[head, query, key], rel=1e-3, abs=1e-6)
         assert number(attention, "score") == pytest.approx(truth.scores[head, query, key], rel=1e-3, abs=1e-4)
         rms = shown(page, "rmsnorm", f"layer {layer} attn token {query} ")

@@ -38,7 +38,7 @@ def test_picks_all_over_the_run_show_what_transformers_computes(page: Page, peer
         page.wait_for_function("glass.layer()?.neurons.has(glass.state.query)")
         layer, head, query, key, neuron = (at[name] for name in ("layer", "head", "query", "key", "neuron"))
         weight = float(peer.run.attentions[layer][0, head, query, key])
-        value = shown(page, "attention", f"head {head} query {query} key {key} ")
+        value = shown(page, "attention", f"layer {layer} head {head} query {query} key {key} ")
         assert number(value, "weight") == pytest.approx(weight, **CLOSE), at
         value = shown(page, "rmsnorm", f"layer {layer} attn token {query} ")
         assert number(value, "rms") == pytest.approx(peer.rms(layer, query), **CLOSE), at

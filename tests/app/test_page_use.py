@@ -132,7 +132,7 @@ def test_the_longest_prompt(page: Page) -> None:
     run(page, "x" * 512)
     assert page.evaluate("glass.state.trace.T") == 512
     page.evaluate("glass.select({ layer: 2, query: 300 })")
-    assert shown(page, "attention", "head 0 query 300 ")
+    assert shown(page, "attention", "layer 2 head 0 query 300 ")
 
 
 @pytest.mark.gradio

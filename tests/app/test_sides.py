@@ -464,10 +464,10 @@ def test_hovering_the_difference_asks_the_server_nothing(page: Page) -> None:
 def test_back_from_the_difference_a_panel_is_as_it_was(page: Page) -> None:
     compare(page, FIRST, lambda: run(page, SECOND))
     page.evaluate("glass.showSide('A')")
-    value = shown(page, "attention", "head ")
+    value = shown(page, "attention", "layer ")
     expect(page.locator("section[data-kind=attention] .mn-body")).to_be_hidden()
     page.evaluate("glass.keep(null)")
-    assert shown(page, "attention", "head ") != value
+    assert shown(page, "attention", "layer ") != value
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

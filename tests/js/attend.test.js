@@ -18,7 +18,9 @@ import {
 } from "../../visuals/static/panels/attend/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
 import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
-import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
+import { headRow, layerRows, twoHeads } from "../../visuals/static/readings/attend.js";
+import { createSurvey, headHabits, leaders, surveyOf } from "../../visuals/static/readings/habits.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/cell-values.js";
 import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
@@ -325,4 +327,65 @@ test("the maps of cross-attention keep room at both sides for the frame of the c
       if (i % perLine) assert.ok(x - frame >= boxes[i - 1].x + size.width + frame);
     }
   }
+});
+
+test("a cell's numbers are those of its row and of the table of all heads", () => {
+  const trace = {
+    T: TOKENS,
+    model,
+    layers: new Map(),
+    tokens: { pieces: Array.from({ length: TOKENS }, (_, t) => String(t)) },
+  };
+  const run = { trace, held: makeLayer(0.7), details: {} };
+  const at = { layer: 1, head: 3, query: 6, key: 2 };
+  const { values, rows } = layerRows.read(run, at);
+  assert.deepEqual(values, {
+    weight: attention(run.held, model, 3, 6)[2],
+    score: scores(run.held, model, 3, 6)[2],
+  });
+  const [own, all] = [rows.weights(), rows.heads()];
+  assert.deepEqual([own.columns.weight[2], own.columns.score[2]], [values.weight, values.score]);
+  assert.deepEqual(Array.from(own.keys.key), [0, 1, 2, 3, 4, 5, 6]);
+  assert.equal(all.columns.weight.length, 7 * HEADS);
+  const place = 3 * 7 + 2;
+  const keyed = Object.fromEntries(Object.entries(all.keys).map(([name, values]) => [name, values[place]]));
+  assert.deepEqual(keyed, { layer: 1, head: 3, kv_head: 1, query: 6, key: 2, piece: "2" });
+  assert.equal(all.columns.weight[place], values.weight);
+  const names = ["layer", "head", "query", "key", "piece", "score", "weight"];
+  assert.deepEqual(savedRows(headRow.read(run, at))[0], names);
+});
+
+test("two heads are subtracted key by key; without the second one's layer there are no numbers", () => {
+  const layers = new Map([[1, makeLayer(0.7)]]);
+  const trace = { T: TOKENS, model, layers, tokens: { pieces: Array.from({ length: TOKENS }, (_, t) => String(t)) } };
+  const run = { trace, held: layers.get(1), details: {} };
+  const at = { layer: 1, head: 3, query: 6, key: 2, other_layer: 0, other_head: 1 };
+  const missing = twoHeads.read(run, at);
+  assert.deepEqual([missing.complete, missing.values, savedRows(missing).length], [false, {}, 1]);
+  layers.set(0, makeLayer(0.3));
+  const { values, rows } = twoHeads.read(run, at);
+  const [a, b] = [attention(layers.get(1), model, 3, 6), attention(layers.get(0), model, 1, 6)];
+  assert.deepEqual([values.a, values.b, values.difference], [a[2], b[2], a[2] - b[2]]);
+  const { columns } = rows.weights();
+  assert.deepEqual(Object.keys(columns), ["layer_1_head_3", "layer_0_head_1", "difference"]);
+  close(values.apart, Array.from(columns.difference).reduce((sum, x) => sum + Math.abs(x), 0) / 2);
+});
+
+test("a head's habits are told as far as its map is made, or measured at once in a layer that is given", () => {
+  const layers = new Map([[0, makeLayer(0.3)]]);
+  const trace = { T: TOKENS, model, layers };
+  const at = { layer: 0, head: 3 };
+  const before = headHabits.read({ trace, details: {} }, at);
+  assert.deepEqual([before.done, before.values], [false, { first: NaN, previous: NaN }]);
+  const measured = headHabits.read({ trace, held: layers.get(0), details: {} }, at);
+  surveyOf(trace)
+    .read(0, 3)
+    .each(0, TOKENS, () => {});
+  const after = headHabits.read({ trace, details: {} }, at);
+  assert.ok(after.done);
+  for (const name of ["first", "previous"]) close(after.values[name], measured.values[name]);
+  const { keys, columns } = after.rows.heads();
+  const place = keys.layer.findIndex((layer, i) => layer === 0 && keys.head[i] === 3);
+  assert.equal(columns.mean_weight_on_first_token[place], after.values.first);
+  assert.ok(Number.isNaN(columns.mean_weight_on_previous_token[place + 1]));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { habitsOf } from "../../visuals/static/panels/attend/habits.js";
+import { habitsOf } from "../../visuals/static/readings/habits.js";
 import { done, promptOf, undone } from "../../visuals/static/panels/attend/known.js";
 import { llamaParts } from "./parts_help.js";
 

@@ -2,7 +2,7 @@
 
 /**
  * @template {import("./readings/reading.js").Reading<any>} Read
- * @param {any} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {import("./readings/reading.js").Reader<Read>} reader
  * @param {import("./decode.js").Trace} trace
  * @param {Read["selection"]} selection
@@ -12,7 +12,7 @@ function runFor(glass, { layer, needs }, trace, selection) {
   const held = layer ? (trace.layers.get(selection.layer) ?? null) : undefined;
   const details = {};
   for (const [name, [what, params]] of Object.entries(needs?.(trace, selection) ?? {}))
-    details[name] = glass.detail(what, params, trace);
+    details[name] = glass.detail(/** @type {keyof import("./messages.d.ts").Details} */ (what), params, trace);
   return held !== null && Object.values(details).every(Boolean) ? { trace, held, details } : null;
 }
 
@@ -21,7 +21,7 @@ function runFor(glass, { layer, needs }, trace, selection) {
  * is on, say, and else what is locked.
  *
  * @template {import("./readings/reading.js").Reading<any>} Read
- * @param {any} glass
+ * @param {import("./types.d.ts").Glass} glass
  * @param {import("./readings/reading.js").Reader<Read>} reader
  * @param {...Read["selection"]} selections
  * @returns {Read | null}

@@ -1,14 +1,16 @@
 // B − A of a panel that has a reader: numbers are subtracted by name, tables row by row. What is drawn of them, and
 // how, the panel says in its `about.difference`.
 
+import { computed, same } from "../reads.js";
+import { arcs, headMaps, oneMap } from "./map-parts.js";
 import { places } from "./places.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
 /**
- * A part of what is drawn, of one table of the reading.
+ * A part of what is drawn: one table of the reading, or what the panel itself draws of one run.
  *
- * @typedef {StripsPart | TablePart | MapPart} PartView
+ * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart} PartView
  *
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
@@ -24,7 +26,7 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {string} [selects] the part of the page's selection that a row's number is
+ * @property {string} [selects] the part of the page's selection that a row's number is; no row depends on it
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
@@ -46,6 +48,20 @@ import { mostChanged, table } from "./table.js";
  */
 
 /**
+ * @typedef {object} CellsPart the panel's own map of one head, of marks/attention-map.js
+ * @property {"cells"} draw
+ * @property {(glass: any, label: string) => any} create
+ * @property {(glass: any) => string} view what it shows, by the name of the text view_<view>
+ *
+ * @typedef {object} HeadMapsPart the panel's own grid of heads, of marks/head-grid.js
+ * @property {"headMaps"} draw
+ * @property {(glass: any, label: string) => any} create
+ *
+ * @typedef {object} ArcsPart the selected row over the text, of marks/arcs.js
+ * @property {"arcs"} draw
+ */
+
+/**
  * How B − A of a reading is shown.
  *
  * @typedef {object} ReadingView
@@ -58,8 +74,10 @@ import { mostChanged, table } from "./table.js";
  * @property {(about: any) => string} [of]
  * @property {(glass: any, text: Function) => object} [named]
  * @property {(glass: any, readIn: (run: any) => any) => import("./face.js").Controls} [controls]
+ * @property {(glass: any, sides: { A: any; B: any }) => string | null} [lacks]
+ * @property {boolean} [beside]
  * @property {string} [without]
- * @property {string} [note] `of`, `named`, `controls`, `without` and `note` are as in face.js
+ * @property {string} [note] `of`, `named`, `controls`, `lacks`, `beside`, `without` and `note` are as in face.js
  */
 
 /**
@@ -73,12 +91,25 @@ const keyOf = ({ keys }, i) => Object.fromEntries(Object.entries(keys).map(([nam
 const inOrder = (step) => (change) => [...change.keys()].filter((i) => i % step === 0);
 
 /**
+ * What a table is read at: of a part of the selection that no row depends on always the first place, so that no
+ * other place has the table made anew.
+ *
+ * @param {(glass: any) => object} select
+ * @param {string} [selects]
+ * @returns {() => object}
+ */
+function placeOf(glass, select, selects) {
+  let last = null;
+  return computed(() => (last = same(last, { ...select(glass), ...(selects ? { [selects]: 0 } : {}) })));
+}
+
+/**
  * Makes the parts of a view for one panel.
  *
  * @param {ReadingView} view
  * @param {(run: any, glass: any, chosen: object) => any} readIn
  */
-function makers({ points, keep }, readIn, glass, text, pointed) {
+function makers({ reader, select, points, keep }, readIn, glass, text, pointed) {
   const tableOf = (run, name) => readIn(run, glass, {}).rows[name]();
 
   /** @param {StripsPart} part */
@@ -96,11 +127,12 @@ function makers({ points, keep }, readIn, glass, text, pointed) {
   function ofTable({ rows, column, name, heading, title, points: own, selects, step, wordy, most }) {
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
+    const place = placeOf(glass, select, selects);
     return table({
       title,
       heading,
       values(run) {
-        shown = tableOf(run, rows); // of A, then of B
+        shown = reader.read(run, place()).rows[rows](); // of A, then of B
         return shown.columns[column];
       },
       name: (index, b, _glass, a) => name({ key: keyOf(shown, index), index, a, b, glass, text }),
@@ -118,7 +150,21 @@ function makers({ points, keep }, readIn, glass, text, pointed) {
     () =>
       places(glass, text, create, { called });
 
-  return { strips: ofStrips, table: ofTable, map: ofMap };
+  /** @param {CellsPart} part */
+  const ofCells =
+    ({ create, view }) =>
+    () =>
+      oneMap(glass, text, create, () => view(glass));
+
+  /** @param {HeadMapsPart} part */
+  const ofHeads =
+    ({ create }) =>
+    () =>
+      headMaps(glass, text, create);
+
+  const ofArcs = () => () => arcs(glass, text);
+
+  return { strips: ofStrips, table: ofTable, map: ofMap, cells: ofCells, headMaps: ofHeads, arcs: ofArcs };
 }
 
 /**
@@ -126,7 +172,7 @@ function makers({ points, keep }, readIn, glass, text, pointed) {
  * @returns {import("./face.js").View}
  */
 export function fromReading(view) {
-  const { reader, select, points, of, named, without, note, said } = view;
+  const { reader, select, points, of, named, lacks, beside, without, note, said } = view;
   const readIn = (run, glass, chosen) => reader.read(run, { ...select(glass), ...chosen });
   const pointedAt = (at) => (at === null || !points ? {} : { [points]: at });
 
@@ -148,6 +194,8 @@ export function fromReading(view) {
     said: typeof said === "function" ? (run, _state, glass) => said(readIn(run, glass, {})) : said,
     of,
     named,
+    lacks,
+    beside,
     without,
     note,
     controls: view.controls && ((glass) => view.controls(glass, (run) => readIn(run, glass, {}))),

@@ -2,49 +2,16 @@
 
 import { innerOf, strongestNeuron } from "../activations.js";
 import { once, softmax } from "../arrays.js";
-import { row } from "../compute.js";
 import { channelsOf } from "../rotation.js";
 import { visible } from "../draw.js";
-import { createMaps } from "../panels/attend/attention-maps.js";
 import { askedOf, choiceAt } from "../chosen-step.js";
 import { columnOf, kindOf } from "../panels/ffn/kinds.js";
 import { neuronName, neuronPlace } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
-import { headMaps } from "./map-parts.js";
 import { atCell, atToken, byDimension, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
-
-/** A token by its text in B, and in A where that is another one. */
-export const tokenName = (t, b, _glass, a) => {
-  const [first, second] = [a, b].map(({ trace }) => visible(trace.tokens.pieces[t]));
-  return first === second ? `${second} (${t})` : `${first} → ${second} (${t})`;
-};
-const rowOfRun = ({ held, trace }, { head, query }) => row(held, trace.model, head, query);
-
-/** The selected query's weights, key by key. */
-export const weightsTable = table({
-  title: "weights",
-  heading: "token",
-  values: (run, state) => rowOfRun(run, state).weights,
-  name: tokenName,
-  pick: (key) => ({ key }),
-  chosen: ({ key }) => key,
-});
-
-export const weightNumbers = (run, state) => {
-  const { weights, scores } = rowOfRun(run, state);
-  return { weight: weights[state.key], score: scores[state.key] };
-};
-
-const attention = {
-  layer: true,
-  at: atCell,
-  of: ({ text, named }) => text("of_cell", named),
-  numbers: weightNumbers,
-  parts: (glass, text) => [headMaps(glass, text, createMaps), weightsTable(glass, text)],
-};
 
 /** partsOf with the selection taken in this run. */
 const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
@@ -221,4 +188,4 @@ const next = {
   parts: (glass, text) => [candidateTable(probabilities)(glass, text)],
 };
 
-export default { attention, rope, swiglu, next };
+export default { rope, swiglu, next };

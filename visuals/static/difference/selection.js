@@ -3,7 +3,7 @@
 
 import { channelsOf, pairOf } from "../rotation.js";
 
-export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
+export { atCell } from "../readings/attend.js";
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
 
 /** The selected cell, in a run; nothing else of the state is read. */

@@ -1,16 +1,15 @@
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
 import { strongest } from "../../arrays.js";
-import { biasAt, keysSeen, row } from "../../compute.js";
+import { biasAt, keysSeen } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
-import { sinkText } from "./cell-values.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
-const LARGEST = 6;
+/** @typedef {import("../../readings/attend.js").CellReading} CellReading */
 
 /** Short enough to stand over a bar. */
 const brief = (weight) => (weight >= 0.001 ? weight.toFixed(3) : "<0.001");
@@ -52,19 +51,49 @@ export function createLargest(section, heading, count, others) {
   return { element: table.element, fill };
 }
 
+/** Names under the bars, as many as fit. */
+function drawNames(context, { column, foot }, weights, { tokens: { pieces } }) {
+  const apart = Math.ceil(44 / column);
+  for (let t = 0; t < pieces.length; t += apart) {
+    write(context, visible(pieces[t]), t * column + 2, foot + 18, {
+      most: apart * column - 4,
+      colour: ink().colour(t >= weights.length ? "muted" : "text"),
+    });
+  }
+}
+
+/** The weights over their bars; where bars are narrow the chosen key's alone, and what the full height stands for. */
+function drawNumbers(context, { column, ceiling, width }, weights, key, text) {
+  if (column >= 54) {
+    weights.forEach((weight, t) =>
+      write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
+        align: "center",
+        weight: t === key ? 600 : 400,
+      }),
+    );
+    return;
+  }
+  const x = (key + 0.5) * column;
+  const align = x < 44 ? "left" : x > width - 44 ? "right" : "center";
+  write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, {
+    align,
+    weight: 600,
+  });
+  const far = x > width / 2 ? 0 : width;
+  write(context, text("ceiling", { ceiling }), far, ABOVE - 6, {
+    align: far ? "right" : "left",
+    colour: ink().colour("muted"),
+  });
+}
+
 /**
- * @param {HTMLElement} place
+ * A bar a key on a canvas of its own; `find` gives the key under the pointer.
+ *
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} text
  */
-export function createRow(place, glass, text) {
+export function createBars(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.row" });
-  const heading = h("h3.gp-subtitle");
-  const formula = h("div.gp-formula");
-  const table = createLargest("attention", "key", LARGEST, (count) => text("others", { count }));
-  const sink = h("p.gp-note");
-  place.append(heading, canvas, h("div.gp-columns", null, h("div", null, formula, sink), table.element));
-
   let wide = 1;
   function find(x) {
     const {
@@ -75,92 +104,55 @@ export function createRow(place, glass, text) {
     return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
   }
 
-  function drawBars(width, weights, { trace, key }) {
-    const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
+  /** One bar after the other, and hatching where the mask hides the key. */
+  function drawBars(context, { column, foot, ceiling, width }, weights, tokens) {
     const { colour, magnitude } = ink();
-    const column = width / trace.T;
-    const ceiling = ceilingOf(weights);
-    const foot = ABOVE + HEIGHT;
     const gap = column > 6 ? 2 : 0;
     const seen = weights.length;
     context.fillStyle = colour("grid");
     for (const part of [0.5, 1]) context.fillRect(0, foot - part * HEIGHT, seen * column, 1);
-    if (seen < trace.T) hatch(context, seen * column, ABOVE, width - seen * column, HEIGHT);
+    if (seen < tokens) hatch(context, seen * column, ABOVE, width - seen * column, HEIGHT);
     weights.forEach((weight, t) => {
       const high = Math.max(1, (weight / ceiling) * HEIGHT);
       context.fillStyle = shade(magnitude, Math.sqrt(weight));
       context.fillRect(t * column + gap / 2, foot - high, Math.max(1, column - gap), high);
       if (gap) cross(context, t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high, [["muted", 1]]);
     });
-    const off = headOff(trace, glass.state.layer, glass.state.head);
-    if (off) drawOff(context, 0, ABOVE, seen * column, HEIGHT, glass.text("off.word"));
-    cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
-    labels(context, { column, foot, ceiling, width }, weights, { trace, key });
-  }
-
-  function labels(context, { column, foot, ceiling, width }, weights, { trace, key }) {
-    const { colour } = ink();
-    const apart = Math.ceil(44 / column);
-    for (let t = 0; t < trace.T; t += apart) {
-      const most = apart * column - 4;
-      write(context, visible(trace.tokens.pieces[t]), t * column + 2, foot + 18, {
-        most,
-        colour: colour(t >= weights.length ? "muted" : "text"),
-      });
-    }
-    if (column >= 54) {
-      weights.forEach((weight, t) =>
-        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
-          align: "center",
-          weight: t === key ? 600 : 400,
-        }),
-      );
-    } else {
-      const x = (key + 0.5) * column;
-      const align = x < 44 ? "left" : x > width - 44 ? "right" : "center";
-      write(context, share(weights[key]), align === "center" ? x : align === "left" ? 1 : width - 1, ABOVE - 6, {
-        align,
-        weight: 600,
-      });
-      const far = x > width / 2 ? 0 : width;
-      write(context, text("ceiling", { ceiling }), far, ABOVE - 6, {
-        align: far ? "right" : "left",
-        colour: colour("muted"),
-      });
-    }
-  }
-
-  /** The softmax of the scores with the numbers of the chosen key. */
-  function arithmetic({ scores, weights, top, total }, { head, query, key, trace: { model } }) {
-    const [score, weight] = [scores[key], weights[key]];
-    const dot = (score - biasAt(model, head, query - key)) / model.parts.scale;
-    formula.replaceChildren(
-      scoreLine(model, { dot, score, head, query, key }, text),
-      weightLine({ score, top, total, weight }, text, ""),
-    );
   }
 
   /**
-   * Draws the bars.
-   *
-   * @returns {{ scores: Float64Array; weights: Float64Array }}
+   * @param {number} width
+   * @param {CellReading} reading
    */
-  function draw(width) {
+  function draw(width, { selection: { layer, head, key }, row: { weights } }) {
     wide = width;
-    const { state } = glass;
-    const found = row(glass.layer(), state.trace.model, state.head, state.query);
-    drawBars(width, found.weights, state);
-    return found;
+    const { trace } = glass.state;
+    const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
+    const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width };
+    const { column } = place;
+    drawBars(context, place, weights, trace.T);
+    if (headOff(trace, layer, head))
+      drawOff(context, 0, ABOVE, weights.length * column, HEIGHT, glass.text("off.word"));
+    cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
+    drawNames(context, place, weights, trace);
+    drawNumbers(context, place, weights, key, text);
   }
+  return { canvas, draw, find };
+}
 
-  /** What is told around the bars of the row that was drawn. */
-  function tell(found) {
-    const { state } = glass;
-    const piece = visible(state.trace.tokens.pieces[state.query]);
-    heading.textContent = text("row_title", { head: state.head, query: state.query, piece });
-    arithmetic(found, state);
-    table.fill(found, state.trace.tokens.pieces);
-    sink.textContent = sinkText(found.weights, null, state, text);
-  }
-  return { canvas, draw, tell, find };
+/**
+ * The softmax of the scores with the numbers of the chosen key.
+ *
+ * @param {CellReading} reading
+ * @param {object} model
+ * @param {Function} text
+ * @returns {HTMLElement[]}
+ */
+export function softmaxLines({ selection: { head, query, key }, row: { top, total }, values }, model, text) {
+  const { score, weight } = values;
+  const dot = (score - biasAt(model, head, query - key)) / model.parts.scale;
+  return [
+    scoreLine(model, { dot, score, head, query, key }, text),
+    weightLine({ score, top, total, weight }, text, ""),
+  ];
 }

@@ -1,39 +1,36 @@
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
-import { row } from "../../compute.js";
 import { stepper } from "../../controls.js";
-import { exact, h, share, signed } from "../../dom.js";
+import { h, share, signed } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { headOff } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readApart, readHead } from "../../marks/attention-values.js";
+import { headOff } from "../../off.js";
 import { inWidth, widthOf } from "../../pointing.js";
+import { twoHeads } from "../../readings/attend.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { selectedCell, tokenName } from "./cell-selection.js";
+import { otherHead } from "./other-head.js";
+
+/** @typedef {import("../../readings/attend.js").PairReading} PairReading */
 
 const BUDGET = 3; // ms of a frame
 
-/**
- * Head B: what was chosen, at first the head after the locked one.
- *
- * @returns {{ layer: number; head: number }}
- */
-export function otherHead({ state, settings }) {
-  const { n_layers, n_heads } = state.trace.model;
-  const { layer, head } = settings.get("difference");
-  const whole = (value, count, otherwise) =>
-    /^\d{1,4}$/.test(value ?? "") ? Math.min(Number(value), count - 1) : otherwise;
-  return {
-    layer: whole(layer, n_layers, state.locked.layer),
-    head: whole(head, n_heads, (state.locked.head + 1) % n_heads),
-  };
-}
+/** How titles and the reader name head B. */
+const named = (glass) => {
+  const { layer, head } = otherHead(glass);
+  return { other_layer: layer, other_head: head };
+};
+const select = (glass) => ({ ...selectedCell(glass), ...named(glass) });
 
 /**
  * Which head is the second one: layer and head by steps, or the selected one.
  *
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
-export function createOther(glass) {
+function createOther(glass) {
   const { state } = glass;
   const other = () => otherHead(glass);
   const keep = (chosen) => glass.settings.set("difference", chosen);
@@ -66,6 +63,12 @@ export function createOther(glass) {
   return { element, draw };
 }
 
+/** @param {import("../../types.d.ts").Glass} glass */
+function otherControls(glass) {
+  const { element, draw } = createOther(glass);
+  return { elements: [element], show: draw };
+}
+
 /** The two heads in a run, each null where its layer is not here. */
 const readers = ({ trace }, glass) =>
   [glass.state, otherHead(glass)].map(({ layer, head }) =>
@@ -79,7 +82,7 @@ const on = ({ trace }, { layer, head }) => [trace.layers.get(layer), head];
  * @param {string} label the key of its name
  * @param {object[]} [between] the maps of A and B, where they are drawn
  */
-export function apartMap(glass, label, between) {
+function apartMap(glass, label, between) {
   return createMap(glass, {
     label,
     between,
@@ -92,15 +95,8 @@ export function apartMap(glass, label, between) {
   });
 }
 
-export const about = { tensors: ["attention"], difference: "attend", unused: "head" };
-
-/**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
- */
-export default function difference(element, glass) {
-  const { state } = glass;
-  const other = () => otherHead(glass);
+/** The maps of A, of B, and of A − B. */
+function createMaps(glass) {
   const one = (name, i, which) =>
     createMap(glass, {
       label: `difference.map_${name}`,
@@ -108,71 +104,101 @@ export default function difference(element, glass) {
       on: (run) => on(run, which()),
       off: ({ trace }) => headOff(trace, which().layer, which().head),
     });
-  const both = [one("a", 0, () => state), one("b", 1, other)];
-  const maps = [...both, apartMap(glass, "difference.map_minus", both)];
-  const panel = frame(element, glass, "difference", { csv: () => table(), parts: ["what", "formula"] });
-  const text = (name, params) => panel.text(name, params);
-  const captions = maps.map(() => h("figcaption"));
+  const both = [one("a", 0, () => glass.state), one("b", 1, () => otherHead(glass))];
+  return [...both, apartMap(glass, "difference.map_minus", both)];
+}
+
+/** That a run has not come as far as head B's layer, in words; null where it has. */
+function lacks(glass, sides) {
+  const { layer } = otherHead(glass);
+  const here = Object.values(sides).every(({ layers }) => layers.has(layer));
+  return here ? null : glass.text("difference.absent", { layer });
+}
+
+export const about = {
+  tensors: ["attention"],
+  difference: {
+    reader: twoHeads,
+    select,
+    beside: true,
+    controls: otherControls,
+    named,
+    lacks,
+    of: ({ text, named: words }) => text("of_tokens", words),
+    said: ["difference"],
+    parts: [
+      { draw: "cells", create: apartMap, view: () => "difference" },
+      {
+        draw: "table",
+        rows: "weights",
+        column: "difference",
+        title: "apart",
+        heading: "token",
+        name: tokenName,
+        selects: "key",
+      },
+    ],
+  },
+  unused: "head",
+};
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function difference(element, glass) {
+  const { state } = glass;
+  const maps = createMaps(glass);
+  const panel = frame(element, glass, "difference", { parts: ["what", "formula"] });
   const against = createOther(glass);
-  const note = h("p.gp-note");
-  const first = h("figure", null, captions[0], maps[0].element);
-  panel.body.append(
-    against.element,
-    h("div.at-pairs", null, first, ...[1, 2].map((i) => h("figure", null, captions[i], maps[i].element))),
-    note,
-  );
 
-  /**
-   * A head's row at the selected query; null where its layer is not here.
-   *
-   * @returns {Float64Array | null}
-   */
-  function weightsOf({ layer, head }) {
-    const { trace, query } = state;
-    return trace.layers.has(layer) ? row(trace.layers.get(layer), trace.model, head, query).weights : null;
+  /** @param {PairReading} reading */
+  function captionsOf({ selection: { layer, head, other_layer, other_head } }) {
+    const other = { layer: other_layer, head: other_head };
+    return [panel.text("caption_a", { layer, head }), panel.text("caption_b", other), panel.text("caption_minus")];
+  }
+  /** @param {PairReading} reading */
+  const apartText = ({ complete, values, selection: { query } }) =>
+    complete ? panel.text("apart", { share: share(values.apart), query }) : "";
+
+  /** @param {PairReading | null} reading null before it has come */
+  const view = (reading) => {
+    const captions = reading ? captionsOf(reading) : ["", "", ""];
+    return html`
+      ${against.element}
+      <div class="at-pairs">
+        ${maps.map(
+          (map, i) =>
+            html`<figure>
+              <figcaption .textContent=${captions[i]}></figcaption>
+              ${map.element}
+            </figure>`,
+        )}
+      </div>
+      <p class="gp-note" .textContent=${reading ? apartText(reading) : ""}></p>
+    `;
+  };
+  render(view(null), panel.body);
+
+  /** @param {PairReading} reading */
+  function tell(reading) {
+    const { layer, head, ...other } = reading.selection;
+    panel.title.textContent = panel.text("title", { layer, head, ...other });
+    if (!reading.complete) return panel.show(reading, panel.text("absent", { layer: other.other_layer }));
+    const { a, b, difference: apart } = reading.values;
+    const numbers = { a: share(a), b: share(b), difference: signed(apart, 4) };
+    return panel.show(reading, panel.text("read", { ...cellNames(state), ...numbers }));
   }
 
-  function table() {
-    const { trace, layer, head, query } = state;
-    const b = other();
-    const lines = [
-      ["query", "key", "piece", `layer_${layer}_head_${head}`, `layer_${b.layer}_head_${b.head}`, "difference"],
-    ];
-    const [ofA, ofB] = [weightsOf(state), weightsOf(b)];
-    if (!ofA || !ofB) return lines;
-    return [
-      ...lines,
-      ...Array.from(ofA, (weight, key) => [query, key, trace.tokens.pieces[key], weight, ofB[key], weight - ofB[key]]),
-    ];
-  }
-
-  function tell(b) {
-    const { layer, head, query, key } = state;
-    const [weights, others] = [weightsOf(state), weightsOf(b)];
-    if (!others) return panel.tell(`layer ${layer} head ${head}`, text("absent", b));
-    const apart = weights.reduce((sum, weight, t) => sum + Math.abs(weight - others[t]), 0) / 2;
-    const [ofA, ofB] = [weights[key], others[key]];
-    const place = `layer ${layer} head ${head} minus layer ${b.layer} head ${b.head} query ${query} key ${key}`;
-    panel.tell(
-      `${place} a=${exact(ofA)} b=${exact(ofB)} difference=${exact(ofA - ofB)} apart=${exact(apart)}`,
-      text("read", { ...cellNames(state), a: share(ofA), b: share(ofB), difference: signed(ofA - ofB, 4) }),
-    );
-    note.textContent = text("apart", { share: share(apart), query });
-    return undefined;
-  }
-
-  return inWidth(element, widthOf(first, glass), function draw(width) {
-    const { trace, layer, head } = state;
-    const held = glass.layer();
-    if (!held) return;
-    const b = other();
+  return inWidth(element, widthOf(maps[0].element.parentElement, glass), function draw(width) {
+    const reading = readHere(glass, twoHeads, select(glass));
+    if (!reading) return undefined;
     const end = performance.now() + BUDGET;
-    if (!maps.map((map) => map.draw([{ trace }], width, end)).every(Boolean)) glass.unfinished();
-    against.draw();
-    captions[0].textContent = text("caption_a", { layer, head });
-    captions[1].textContent = text("caption_b", b);
-    captions[2].textContent = text("caption_minus");
-    panel.title.textContent = text("title", { layer, head, other_layer: b.layer, other_head: b.head });
-    tell(b);
+    if (!maps.map((map) => map.draw([{ trace: state.trace }], width, end)).every(Boolean)) glass.unfinished();
+    return () => {
+      against.draw();
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }

@@ -1,101 +1,132 @@
 // The lists beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
 
-import { h, shown } from "../../dom.js";
+import { shown } from "../../dom.js";
 import { memo } from "../../reads.js";
-import { leaders, MEASURED, MEASURES } from "./habits.js";
+import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
 
 const LEADERS = 3;
 
 /**
+ * @typedef {import("../../readings/habits.js").Survey} Survey
+ *
+ * @typedef {{ layer: number; head: number }} Place
+ *
+ * @typedef {object} Job a job and the heads that do it, in words
+ * @property {string} title
+ * @property {string} meaning
+ * @property {(Place & { words: string })[]} chips
+ * @property {string} unclear that no head does it clearly; "" where one does
+ * @property {string | null} prompt the text that shows it best
+ */
+
+/** What a named head scores, and how far this run bears that out, where it is known. */
+function scoreWords({ layer, head, score }, name, survey, text) {
+  const one = survey.heads[layer][head];
+  const here = one.done ? one[MEASURED[name]] : NaN;
+  const scored = text(score < CLEAR ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) });
+  return Number.isFinite(here) ? text("chip_here", { chip: scored, here: shown(here, 2) }) : scored;
+}
+
+/** @returns {Job} */
+function jobOf(glass, kind, survey, text) {
+  const { name, best } = kind;
+  return {
+    title: labelOf(name, glass.text),
+    meaning: meaningOf(kind, glass.text),
+    chips: best.map((one) => ({ ...one, words: scoreWords(one, name, survey, text) })),
+    unclear: best.length && best[0].score < CLEAR ? text("unclear", { least: CLEAR }) : "",
+    prompt: best.length ? promptOf(kind, glass.state.language) : null,
+  };
+}
+
+/**
+ * The heads that do most of a measure on this run.
+ *
+ * @param {"first" | "previous"} name
+ * @returns {Job}
+ */
+function leadersOf(name, survey, text) {
+  const wordsOf = ({ layer, head, score }) => text("chip", { layer, head, score: shown(score, 3) });
+  return {
+    title: text(`measure_${name}`),
+    meaning: text(`measure_${name}_means`),
+    chips: leaders(survey.heads, name, LEADERS).map((one) => ({ ...one, words: wordsOf(one) })),
+    unclear: "",
+    prompt: null,
+  };
+}
+
+/** What both lists say, of so many heads that are measured. */
+function describe(glass, names, survey, measured, text) {
+  const { T, model } = glass.state.trace;
+  const total = model.n_layers * model.n_heads;
+  const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
+  return {
+    jobs: done(names).map((kind) => jobOf(glass, kind, survey, text)),
+    nobody: nobody.length ? text("nobody", { jobs: nobody.join(", ") }) : "",
+    title: measured < total ? text("measured_part", { done: measured, total }) : text("measured"),
+    leading: T < 3 ? null : MEASURES.map((name) => leadersOf(name, survey, text)),
+  };
+}
+
+const note = (words) => (words ? html`<p class="gp-note" .textContent=${words}></p>` : nothing);
+
+/** A head as a button that selects it. */
+function chipView(glass, { layer, head, words }) {
+  const chosen = layer === glass.state.layer && head === glass.state.head;
+  return html`<button
+    class=${chosen ? "at-chip gp-holds is-chosen" : "at-chip gp-holds"}
+    @click=${() => glass.select({ layer, head })}
+    .textContent=${words}
+  ></button>`;
+}
+
+/** The button that runs the text that shows a job best. */
+const offerView = (glass, prompt, { layer, head }, text) =>
+  html`<div class="at-chips gp-offer">
+    <button
+      class="at-chip"
+      @click=${() => runPrompt(glass, prompt, { layer, head })}
+      .textContent=${text("run_prompt")}
+    ></button>
+    <span class="gp-note" dir="auto" .textContent=${`“${prompt}”`}></span>
+  </div>`;
+
+/** @type {(glass: any, job: Job, text: Function) => any} */
+const jobView = (glass, { title, meaning, chips, unclear, prompt }, text) =>
+  html`<div class="at-job">
+    <p><strong .textContent=${title}></strong> <span class="gp-note" .textContent=${meaning}></span></p>
+    <div class="at-chips">${chips.map((one) => chipView(glass, one))}</div>
+    ${note(unclear)} ${prompt ? offerView(glass, prompt, chips[0], text) : nothing}
+  </div>`;
+
+/**
  * @param {import("../../types.d.ts").Glass} glass
- * @returns {{ named: HTMLElement; measured: HTMLElement; draw: (...shown: any[]) => void }} `named` is empty where
- *   no head's job is known
+ * @returns {(names: object | null, survey: Survey, measured: number) => { named: any; measured: any }} both lists
+ *   as templates, of the detail "head_names" and of a run's survey, in which so many heads are measured; `named` is
+ *   lit's `nothing` where no head's job is known
  */
 export function createJobs(glass) {
   const text = (name, params) => glass.text(`heads.${name}`, params);
-  const [named, measured] = [h("div.at-jobs"), h("div.at-jobs")];
-  const chips = [];
-
-  /**
-   * A head as a button that selects it.
-   *
-   * @param {{ layer: number; head: number; score: number }} head
-   * @param {boolean} [weak] whether its score is no clear one
-   * @param {number} [here] how far this run bears its score out, where that is known
-   */
-  function chip({ layer, head, score }, weak = false, here = NaN) {
-    const scored = text(weak ? "chip_weak" : "chip", { layer, head, score: shown(score, 3) });
-    const words = Number.isFinite(here) ? text("chip_here", { chip: scored, here: shown(here, 2) }) : scored;
-    const button = h("button.at-chip.gp-holds", { click: () => glass.select({ layer, head }) }, words);
-    chips.push({ button, layer, head });
-    return button;
-  }
-
-  const titled = (title, meaning) => h("p", null, h("strong", null, title), " ", h("span.gp-note", null, meaning));
-
-  function jobOf(kind, survey) {
-    const { name, best } = kind;
-    const prompt = promptOf(kind, glass.state.language);
-    const here = ({ layer, head }) =>
-      survey.heads[layer][head].done ? survey.heads[layer][head][MEASURED[name]] : NaN;
-    const parts = [
-      titled(labelOf(name, glass.text), meaningOf(kind, glass.text)),
-      h("div.at-chips", null, ...best.map((one) => chip(one, one.score < CLEAR, here(one)))),
-    ];
-    if (best.length && best[0].score < CLEAR) parts.push(h("p.gp-note", null, text("unclear", { least: CLEAR })));
-    if (prompt && best.length) {
-      const button = h(
-        "button.at-chip",
-        { click: () => runPrompt(glass, prompt, { layer: best[0].layer, head: best[0].head }) },
-        text("run_prompt"),
-      );
-      parts.push(h("div.at-chips.gp-offer", null, button, h("span.gp-note", { dir: "auto" }, `“${prompt}”`)));
-    }
-    return h("div.at-job", null, ...parts);
-  }
-
-  function measureOf(survey, name) {
-    const chosen = leaders(survey.heads, name, LEADERS).map((one) => chip(one));
-    return h(
-      "div.at-job",
-      null,
-      titled(text(`measure_${name}`), text(`measure_${name}_means`)),
-      h("div.at-chips", null, ...chosen),
-    );
-  }
-
-  /**
-   * @param {object | null} names the detail "head_names"
-   * @param {object} survey
-   * @param {number} measuredHeads how many of its heads are measured
-   */
-  const fill = memo((names, survey, measuredHeads) => {
-    const { trace } = glass.state;
-    chips.length = 0;
-    const kinds = done(names);
-    const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
-    named.replaceChildren(
-      ...(kinds.length ? [h("h3.gp-subtitle", null, text("named"))] : []),
-      ...kinds.map((kind) => jobOf(kind, survey)),
-      ...(nobody.length ? [h("p.gp-note", null, text("nobody", { jobs: nobody.join(", ") }))] : []),
-    );
-    const total = trace.model.n_layers * trace.model.n_heads;
-    measured.replaceChildren(
-      h(
-        "h3.gp-subtitle",
-        null,
-        measuredHeads < total ? text("measured_part", { done: measuredHeads, total }) : text("measured"),
-      ),
-      ...(trace.T < 3 ? [h("p.gp-note", null, text("too_short"))] : MEASURES.map((name) => measureOf(survey, name))),
-    );
+  /** @type {ReturnType<typeof describe>} */
+  let found;
+  const read = memo((names, survey, measured) => {
+    found = describe(glass, names, survey, measured, text);
   });
-
-  function draw(...shownOnes) {
-    const { layer, head } = glass.state;
-    fill(...shownOnes);
-    for (const one of chips) one.button.classList.toggle("is-chosen", one.layer === layer && one.head === head);
-  }
-  return { named, measured, draw };
+  const jobsIn = (list) => list.map((job) => jobView(glass, job, text));
+  return (...given) => {
+    read(...given);
+    const { jobs, nobody, title, leading } = found;
+    const heading = jobs.length ? html`<h3 class="gp-subtitle" .textContent=${text("named")}></h3>` : nothing;
+    return {
+      named: jobs.length || nobody ? html`${heading} ${jobsIn(jobs)} ${note(nobody)}` : nothing,
+      measured: html`
+        <h3 class="gp-subtitle" .textContent=${title}></h3>
+        ${leading ? jobsIn(leading) : note(text("too_short"))}
+      `,
+    };
+  };
 }

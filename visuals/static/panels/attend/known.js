@@ -2,7 +2,7 @@
 // a model, since a run does not change them.
 
 import { shown } from "../../dom.js";
-import { MEASURED, habitsOf } from "./habits.js";
+import { MEASURED, habitsOf } from "../../readings/habits.js";
 
 export const CLEAR = 0.3; // from this score on a head is called by its job
 /** The jobs that the page has words for; others go by their own name and the file's definition. */

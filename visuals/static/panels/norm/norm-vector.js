@@ -62,7 +62,7 @@ function createChannels(act) {
   return { box: listed(".norm-channels", `${KIND}.largest`, table), fill };
 }
 
-/** @param {any} glass */
+/** @param {import("../../types.d.ts").Glass} glass */
 function normControls(glass) {
   const { element, mark } = normButtons(glass);
   return { elements: [element], show: mark };

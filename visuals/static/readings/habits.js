@@ -1,8 +1,8 @@
 // Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told
-// while their maps are made. Pure.
+// while their maps are made.
 
-import { onceFor } from "../../arrays.js";
-import { readHead } from "../../marks/attention-values.js";
+import { once, onceFor } from "../arrays.js";
+import { readHead } from "../marks/attention-values.js";
 
 /**
  * @typedef {{ first: number; previous: number }} Habits Mean weight of queries 2 … T − 1 on key 0 and on the key
@@ -30,8 +30,8 @@ function tally(found, tokens, query, weight) {
 /**
  * Of one head.
  *
- * @param {import("../../decode.js").Layer} held
- * @param {import("../../decode.js").Trace} trace
+ * @param {import("../decode.js").Layer} held
+ * @param {import("../decode.js").Trace} trace
  * @returns {Habits}
  */
 export const habitsOf = (held, trace, head) => meansOf(held, head, trace);
@@ -44,16 +44,20 @@ const meansOf = onceFor((held, head, { model, T }) => {
 /** The measure on a run that says how far a head does its job there, by the job's name. */
 export const MEASURED = { previous_token: "previous", first_token: "first" };
 
+/** @type {("first" | "previous")[]} */
 export const MEASURES = ["first", "previous"];
 
 /**
  * @typedef {Habits & { rows: number; done: boolean }} Head of which so many rows were read
- * @returns {{
+ *
+ * @typedef {{
  *   heads: Head[][];
- *   read: (layer: number, head: number) => import("../../marks/attention-values.js").Reader | null;
- * }}
+ *   read: (layer: number, head: number) => import("../marks/attention-values.js").Reader | null;
+ * }} Survey
  *   `read`: a head's weights, for its map; null while the layer is not here
  */
+
+/** @returns {Survey} */
 export function createSurvey(trace) {
   const { n_layers, n_heads } = trace.model;
   const heads = Array.from({ length: n_layers }, () =>
@@ -76,6 +80,54 @@ export function createSurvey(trace) {
   }
   return { heads, read };
 }
+
+/**
+ * A run's own: one for all that read of it.
+ *
+ * @type {(trace: import("../decode.js").Trace) => Survey}
+ */
+export const surveyOf = once(createSurvey);
+
+/**
+ * The means of every head that is measured so far, NaN for the others.
+ *
+ * @param {Head[][]} heads
+ * @returns {import("./reading.js").Table}
+ */
+function tableOf(heads) {
+  const all = heads.flat();
+  const means = (name) => all.map((one) => (one.done ? one[name] : NaN));
+  return {
+    keys: {
+      layer: heads.flatMap((row, layer) => row.map(() => layer)),
+      head: heads.flatMap((row) => [...row.keys()]),
+    },
+    columns: { mean_weight_on_first_token: means("first"), mean_weight_on_previous_token: means("previous") },
+  };
+}
+
+/**
+ * A head's means, and those of all heads: as far as their maps are made, or measured at once in a layer that comes
+ * with the run.
+ *
+ * @typedef {import("./reading.js").Reading<{ layer: number; head: number }> & { done: boolean }} HabitsReading
+ *   `done`: whether this head is measured
+ * @type {import("./reading.js").Reader<HabitsReading>}
+ */
+export const headHabits = {
+  read({ trace, held }, selection) {
+    const { layer, head } = selection;
+    const { heads } = surveyOf(trace);
+    const { first, previous, done } = held ? { ...habitsOf(held, trace, head), done: true } : heads[layer][head];
+    return {
+      selection,
+      done,
+      at: `layer ${layer} head ${head}`,
+      values: done ? { first, previous } : { first: NaN, previous: NaN },
+      rows: { heads: () => tableOf(heads) },
+    };
+  },
+};
 
 /**
  * The heads that do most of a measure, best first.
