@@ -20,7 +20,7 @@ import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
 import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
-import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/cell-values.js";
+import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/readings/cell.js";
 import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
 import { llamaParts } from "./parts_help.js";
 

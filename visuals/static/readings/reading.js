@@ -7,7 +7,8 @@
  * @typedef {object} Run
  * @property {import("../decode.js").Trace} trace
  * @property {any} [held] the layer that is selected, where the reader asks for it
- * @property {Object<string, any>} details the server's answers to what the reader `needs`, by name
+ * @property {Object<string, any>} details the server's answers to what the reader asks, by name; null for those
+ *   that come `later` and are not here yet
  */
 
 /**
@@ -30,6 +31,12 @@
  */
 
 /**
+ * What the server is asked: name → question and its parameters.
+ *
+ * @typedef {Object<string, [string, object]>} Questions
+ */
+
+/**
  * How a panel reads.
  *
  * @template {Reading<any>} Read
@@ -38,8 +45,12 @@
  * @property {(
  *   trace: import("../decode.js").Trace,
  *   selection: Read["selection"],
- * ) => Object<string, [string, object]>} [needs]
- *   what the server is asked for it: name → question and its parameters
+ *   answered: (what: string, params: object) => any,
+ * ) => Questions} [needs]
+ *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
+ *   null until it has
+ * @property {(trace: import("../decode.js").Trace, selection: Read["selection"]) => Questions} [later] what it
+ *   reads without too
  * @property {(run: Run, selection: Read["selection"]) => Read} read
  */
 

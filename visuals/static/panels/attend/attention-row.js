@@ -6,7 +6,7 @@ import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
-import { sinkText } from "./cell-values.js";
+import { sinkText } from "./sink.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
