@@ -139,9 +139,8 @@ function rowTable({ trace, held, details: { values } }, { layer, head, query }) 
     columns: {
       score: scores,
       weight: weights,
-      ...(norms
-        ? { value_norm: norms.subarray(0, keys.length), weight_times_value_norm: weights.map((w, t) => w * norms[t]) }
-        : {}),
+      value_norm: keys.map((t) => (norms ? norms[t] : NaN)),
+      weight_times_value_norm: keys.map((t) => (norms ? weights[t] * norms[t] : NaN)),
     },
   };
 }
