@@ -17,7 +17,8 @@ import {
   takenApart,
 } from "../../visuals/static/readings/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
-import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
+import { sourceKey } from "../../visuals/static/panels/attend/source-names.js";
+import { biasIn, writersOf } from "../../visuals/static/readings/score-terms.js";
 import { createSurvey, leaders } from "../../visuals/static/panels/attend/habits.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/readings/cell.js";
