@@ -10,7 +10,8 @@ import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { crossOff, drawOff } from "../../off.js";
 import { along, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
-import { memo } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
+import { keepSource } from "./cross-choice.js";
 
 // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70];
@@ -65,14 +66,14 @@ function weightsOf({ held, trace }, head) {
 }
 
 /**
- * @param {object} glass
+ * @param {any} glass
  * @param {string} label the key of its name
- * @param {Function} text of the panel
- * @param {(change: { source: number } | null) => void} hover
- * @param {(source: number) => void} keep
  */
-export function createCrossMaps(glass, label, text, hover, keep) {
+export function createCrossMaps(glass, label) {
   const { state } = glass;
+  const text = (name, params) => glass.text(`cross.${name}`, params);
+  const keep = (source) => keepSource(glass, source);
+  const view = reactive({ source: null }); // under the pointer
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
   const surface = createSurface(canvas);
   let [layout, shown, made] = [null, 0, null];
@@ -93,12 +94,13 @@ export function createCrossMaps(glass, label, text, hover, keep) {
       ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) }
       : null;
   }
-  let under = null;
-  canvas.addEventListener("pointerleave", () => hover((under = null)));
-  canvas.addEventListener("click", () => under && keep(under.source));
+  canvas.addEventListener("pointerleave", () => {
+    view.source = null;
+  });
+  canvas.addEventListener("click", () => view.source !== null && keep(view.source));
   bindPointer(canvas, glass, (x, y) => {
-    under = find(x, y);
-    hover(under);
+    const under = find(x, y);
+    view.source = under?.source ?? null;
     return under && { head: under.head, query: under.query };
   });
   bindArrowKeys(canvas, glass, {
@@ -187,5 +189,5 @@ export function createCrossMaps(glass, label, text, hover, keep) {
       Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]),
     );
   }
-  return { element: canvas, draw, same, rows };
+  return { element: canvas, draw, same, rows, pointed: () => view.source };
 }
