@@ -16,6 +16,7 @@ def about() -> dict[str, dict[str, Any]]:
     files = {path.stem: path.as_uri() for path, source in modules.items() if "export const about" in source}
     script = f"""
         globalThis.ResizeObserver = class {{}};
+        globalThis.document = {{ createTreeWalker: () => null }};  // which lit-html asks for as it loads
         const all = await Promise.all(Object.entries({json.dumps(files)}).map(async ([kind, file]) =>
             [kind, (await import(file)).about]));
         console.log(JSON.stringify(Object.fromEntries(all)));
