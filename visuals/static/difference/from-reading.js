@@ -2,6 +2,7 @@
 // how, the panel says in its `about.difference`.
 
 import { subtract } from "../arrays.js";
+import { computed, same } from "../reads.js";
 import { crossMaps, oneMap } from "./map-parts.js";
 import { places } from "./places.js";
 import { byDimension } from "./selection.js";
@@ -39,6 +40,7 @@ import { mostChanged, table } from "./table.js";
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
  * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
  * @property {boolean} [kept] the row that a click keeps is marked
+ * @property {string[]} [free] parts of the selection that no row depends on
  *
  * @typedef {{
  *   key: Object<string, any>;
@@ -98,6 +100,20 @@ const keyOf = ({ keys }, i) => Object.fromEntries(Object.entries(keys).map(([nam
 const inOrder = (step) => (change) => [...change.keys()].filter((i) => i % step === 0);
 
 /**
+ * What a table is read at: of the parts of the selection that no row depends on always the first place, so that no
+ * other place has the table made anew.
+ *
+ * @param {(glass: any) => object} select
+ * @param {string[]} free
+ * @returns {() => object}
+ */
+function placeOf(glass, select, free) {
+  const first = Object.fromEntries(free.map((name) => [name, 0]));
+  let last = null;
+  return computed(() => (last = same(last, { ...select(glass), ...first })));
+}
+
+/**
  * Makes the parts of a view for one panel.
  *
  * @param {ReadingView} view
@@ -105,8 +121,8 @@ const inOrder = (step) => (change) => [...change.keys()].filter((i) => i % step 
  * @param {() => object} pointed the part of the selection that is under the pointer
  * @param {(a: any, b: any, at: any, glass: any) => any} chosenIn
  */
-function makers({ select, points, keep }, readIn, glass, text, pointed, chosenIn) {
-  const tableOf = (run, name, chosen = {}) => readIn(run, glass, chosen).rows[name]();
+function makers({ reader, select, points, keep }, readIn, glass, text, pointed, chosenIn) {
+  const tableOf = (run, name) => readIn(run, glass, {}).rows[name]();
   /** @param {{ title?: string; named?: StripsPart["named"]; follows?: boolean }} part */
   const titled = ({ title, named, follows = false }) => ({
     title,
@@ -133,7 +149,9 @@ function makers({ select, points, keep }, readIn, glass, text, pointed, chosenIn
 
   /** @param {TablePart} part */
   function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
-    const { needs, bare, follows, kept } = more;
+    const { needs, bare, follows, kept, free = [] } = more;
+    const place = placeOf(glass, select, free);
+    const chosenFor = (b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
     return table({
@@ -142,7 +160,7 @@ function makers({ select, points, keep }, readIn, glass, text, pointed, chosenIn
       needs,
       bare,
       values(run, _state, _glass, b) {
-        shown = tableOf(run, rows, follows ? readIn(b, glass, pointed()).selection : {}); // of A, then of B
+        shown = reader.read(run, chosenFor(b)).rows[rows](); // of A, then of B
         return shown.columns[column];
       },
       name: (index, b, _glass, a) => name({ key: keyOf(shown, index), index, a, b, glass, text }),

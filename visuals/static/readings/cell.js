@@ -182,8 +182,11 @@ const channelsTable = ({ written, attn_out: all, stream }) => ({
  */
 export const cellReader = {
   layer: true,
-  later: (_trace, { layer, locked }) =>
-    locked ? { values: ["values", { layer }], write: ["head_write", locked] } : {},
+  later(_trace, { layer, locked }) {
+    if (!locked) return {};
+    const writer = { layer: locked.layer, head: locked.head, query: locked.query };
+    return { values: ["values", { layer }], write: ["head_write", writer] };
+  },
   read(run, selection) {
     const { trace, held, details } = run;
     const { layer, head, query, key, locked } = selection;

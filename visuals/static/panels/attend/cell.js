@@ -20,9 +20,9 @@ import { sinkText } from "./sink.js";
 /** @typedef {import("../../readings/cell.js").CellReading} CellReading */
 
 /** What the panel's reader is asked about. @returns {import("../../readings/cell.js").CellSelection} */
-function select({ state: { layer, head, query, key, locked } }) {
-  return { layer, head, query, key, locked: { layer: locked.layer, head: locked.head, query: locked.query } };
-}
+const select = ({ state: { layer, head, query, key, locked } }) => ({ layer, head, query, key, locked });
+/** What does not matter to what is written where the selection is locked. */
+const POINTED = ["layer", "head", "query", "key"];
 
 /** How titles name where a head writes. */
 const writerNames = ({ selection: { locked } }, { tokens: { pieces } }) => ({
@@ -57,6 +57,7 @@ export const about = {
         name: ({ key, text }) => text(`n_${key.size}`),
         named: writerNames,
         needs: ["write"],
+        free: POINTED,
         step: 1,
         bare: true,
       },
@@ -69,6 +70,7 @@ export const about = {
         name: ({ key }) => String(key.channel),
         named: writerNames,
         needs: ["write"],
+        free: POINTED,
       },
       {
         draw: "strips",
