@@ -132,10 +132,10 @@ def check_cell(page: Page, peer: Peer, at: dict[str, int]) -> None:
     cosine = torch.nn.functional.cosine_similarity(written, stream, dim=0)
     wanted = {
         "weight": weight,
-        "carried": weight * float(v.norm()),
+        "carried_norm": weight * float(v.norm()),
         "part": float(weight * v @ out / (out @ out)),
         "written": float(written.norm()),
-        "cosine": float(cosine),
+        "written_cosine": float(cosine),
     }
     for name, truth in wanted.items():
         assert number(value, name) == pytest.approx(truth, **CLOSE), (name, at)

@@ -7,22 +7,23 @@ import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
 import { jobsOf } from "../../visuals/static/panels/attend/known.js";
+import { clickedChannel, madeName } from "../../visuals/static/panels/attend/vector-choice.js";
 import {
   channelOf,
   fitsWhole,
   largestOf,
-  madeName,
   placeOf,
   sharers,
   takenApart,
-} from "../../visuals/static/panels/attend/projection.js";
+} from "../../visuals/static/readings/projection.js";
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
-import { biasIn, sourceKey, writersOf } from "../../visuals/static/panels/attend/score-terms.js";
+import { sourceKey } from "../../visuals/static/panels/attend/source-names.js";
 import { headRow, layerRows, twoHeads } from "../../visuals/static/readings/attend.js";
 import { createSurvey, headHabits, leaders, surveyOf } from "../../visuals/static/readings/habits.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
+import { biasIn, writersOf } from "../../visuals/static/readings/score-terms.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
-import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/panels/attend/cell-values.js";
+import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/readings/cell.js";
 import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
 import { llamaParts } from "./parts_help.js";
 
@@ -220,7 +221,7 @@ test("a channel of q is its products, its bias, and the norm that some networks 
   const numbers = (...data) => ({ shape: [data.length], data: Float32Array.from(data) });
   const found = (more) => ({
     normed,
-    place: { token: 1 },
+    token: 1,
     weights: { rows, bias: null, gamma: null, divisor: null, ...more },
   });
   const plain = found();
@@ -304,7 +305,7 @@ test("q is made at the query, k and v at the key by the head that others share",
   const glass = (channel) => ({ settings: { get: () => ({ channel }) } });
   const made = [1, -5, 3];
   assert.deepEqual(
-    [undefined, "2", "3", "x"].map((channel) => channelOf(glass(channel), made)),
+    [undefined, "2", "3", "x"].map((channel) => channelOf(made, clickedChannel(glass(channel), made.length))),
     [1, 2, 1, 1],
   );
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
-import { chosenView } from "../../visuals/static/panels/attend/cell.js";
+import { chosenView } from "../../visuals/static/panels/attend/head-map.js";
 import { otherHead } from "../../visuals/static/panels/attend/other-head.js";
 import { opened } from "../../visuals/static/panels/ffn/neuron-map.js";
 import { FIRST, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";

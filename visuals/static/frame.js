@@ -142,7 +142,8 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   };
   panel.show = (reading, words) => {
     read = reading;
-    const numbers = Object.entries(reading.values).map(([name, value]) => `${name}=${exact(value)}`);
+    const { values, digits } = reading;
+    const numbers = Object.entries(values).map(([name, value]) => `${name}=${exact(value, digits)}`);
     panel.tell(`${reading.at} ${numbers.join(" ")}`, words);
   };
   panel.tell = (value, reading) => {

@@ -8,12 +8,14 @@
  * @param {Read["selection"]} selection
  * @returns {import("./readings/reading.js").Run | null} null until all of it is here
  */
-function runFor(glass, { layer, needs }, trace, selection) {
+function runFor(glass, { layer, needs, later }, trace, selection) {
   const held = layer ? (trace.layers.get(selection.layer) ?? null) : undefined;
-  const details = {};
-  for (const [name, [what, params]] of Object.entries(needs?.(trace, selection) ?? {}))
-    details[name] = glass.detail(/** @type {keyof import("./messages.d.ts").Details} */ (what), params, trace);
-  return held !== null && Object.values(details).every(Boolean) ? { trace, held, details } : null;
+  const answered = (what, params) => glass.detail(what, params, trace);
+  const answers = (questions = {}) =>
+    Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, answered(...asked)]));
+  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection))];
+  const here = held !== null && Object.values(needed).every(Boolean);
+  return here ? { trace, held, details: { ...needed, ...more } } : null;
 }
 
 /**

@@ -1,22 +1,27 @@
 // B − A of a panel that has a reader: numbers are subtracted by name, tables row by row. What is drawn of them, and
 // how, the panel says in its `about.difference`.
 
+import { subtract } from "../arrays.js";
 import { computed, same } from "../reads.js";
-import { arcs, headMaps, oneMap } from "./map-parts.js";
+import { arcs, crossMaps, headMaps, oneMap } from "./map-parts.js";
 import { places } from "./places.js";
+import { byDimension } from "./selection.js";
 import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
 /**
- * A part of what is drawn: one table of the reading, or what the panel itself draws of one run.
+ * A part of what is drawn, of one table of the reading.
  *
- * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart} PartView
+ * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart | CrossPart} PartView
  *
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
- * @property {string} rows the table's name
+ * @property {string | string[]} rows the table's name, or those of several that stand under one title
  * @property {[string, string][]} columns each with the role that it is coloured in
  * @property {string} [title]
+ * @property {(reading: any, trace: any) => object} [named] the title's parameters, which are saved as columns too
+ * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
+ * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
  *
  * @typedef {object} TablePart a row for each row
  * @property {"table"} draw
@@ -30,6 +35,12 @@ import { mostChanged, table } from "./table.js";
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
+ * @property {(reading: any, trace: any) => object} [named] as of strips
+ * @property {string[]} [needs] which answers that come later it cannot be drawn without
+ * @property {boolean} [bare] no bars, since the rows are no amounts of the same
+ * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
+ * @property {boolean} [kept] the row that a click keeps is marked
+ * @property {string[]} [free] parts of the selection that no row depends on
  *
  * @typedef {{
  *   key: Object<string, any>;
@@ -45,9 +56,7 @@ import { mostChanged, table } from "./table.js";
  * @property {"map"} draw
  * @property {(glass: any, label: string) => any} create
  * @property {string} called
- */
-
-/**
+ *
  * @typedef {object} CellsPart the panel's own map of one head, of marks/attention-map.js
  * @property {"cells"} draw
  * @property {(glass: any, label: string) => any} create
@@ -59,6 +68,10 @@ import { mostChanged, table } from "./table.js";
  *
  * @typedef {object} ArcsPart the selected row over the text, of marks/arcs.js
  * @property {"arcs"} draw
+ *
+ * @typedef {object} CrossPart the panel's own maps of a decoder's look at its source
+ * @property {"crossMaps"} draw
+ * @property {(glass: any, label: string) => any} create
  */
 
 /**
@@ -74,10 +87,13 @@ import { mostChanged, table } from "./table.js";
  * @property {(about: any) => string} [of]
  * @property {(glass: any, text: Function) => object} [named]
  * @property {(glass: any, readIn: (run: any) => any) => import("./face.js").Controls} [controls]
- * @property {(glass: any, sides: { A: any; B: any }) => string | null} [lacks]
- * @property {boolean} [beside]
  * @property {string} [without]
- * @property {string} [note] `of`, `named`, `controls`, `lacks`, `beside`, `without` and `note` are as in face.js
+ * @property {string} [note] `of`, `named`, `controls`, `without` and `note` are as in face.js
+ * @property {boolean} [beside]
+ * @property {(glass: any, sides: { A: any; B: any }) => string | null} [lacks] `beside` and `lacks` too
+ * @property {string[]} [waits] which answers that come later nothing is subtracted without
+ * @property {{ rows: string; column: string }} [most] what is pointed to where nothing is and the selection leaves
+ *   it open: the row that changes most; else what the reader takes in B
  */
 
 /**
@@ -91,16 +107,17 @@ const keyOf = ({ keys }, i) => Object.fromEntries(Object.entries(keys).map(([nam
 const inOrder = (step) => (change) => [...change.keys()].filter((i) => i % step === 0);
 
 /**
- * What a table is read at: of a part of the selection that no row depends on always the first place, so that no
+ * What a table is read at: of the parts of the selection that no row depends on always the first place, so that no
  * other place has the table made anew.
  *
  * @param {(glass: any) => object} select
- * @param {string} [selects]
+ * @param {string[]} free
  * @returns {() => object}
  */
-function placeOf(glass, select, selects) {
+function placeOf(glass, select, free) {
+  const first = Object.fromEntries(free.map((name) => [name, 0]));
   let last = null;
-  return computed(() => (last = same(last, { ...select(glass), ...(selects ? { [selects]: 0 } : {}) })));
+  return computed(() => (last = same(last, { ...select(glass), ...first })));
 }
 
 /**
@@ -108,31 +125,49 @@ function placeOf(glass, select, selects) {
  *
  * @param {ReadingView} view
  * @param {(run: any, glass: any, chosen: object) => any} readIn
+ * @param {() => object} pointed the part of the selection that is under the pointer
+ * @param {(a: any, b: any, at: any, glass: any) => any} chosenIn
  */
-function makers({ reader, select, points, keep }, readIn, glass, text, pointed) {
+function makers({ reader, select, points, keep }, readIn, glass, text, pointed, chosenIn) {
   const tableOf = (run, name) => readIn(run, glass, {}).rows[name]();
+  /** @param {{ title?: string; named?: StripsPart["named"]; follows?: boolean }} part */
+  const titled = ({ title, named, follows = false }) => ({
+    title,
+    named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace)),
+  });
 
   /** @param {StripsPart} part */
-  const ofStrips = ({ rows, columns, title }) =>
-    strips({
-      title,
+  function ofStrips({ rows, columns, pairs, points: own, ...more }) {
+    const tables = [rows].flat();
+    const drawn = {
+      ...titled(more),
       strips: columns,
-      values: (run) => tableOf(run, rows).columns,
-      chosen: (_state, _glass, changes, b) =>
-        points ? readIn(b, glass, pointed()).selection[points] : mostChanged(changes[columns.at(-1)[0]]),
+      values: (run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
+    };
+    const most = (_state, _glass, changes) => mostChanged(changes[columns.at(-1)[0]]);
+    if (pairs) return strips({ ...drawn, ...byDimension });
+    if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
+    return strips({
+      ...drawn,
+      chosen: points ? (_state, _glass, _changes, b) => readIn(b, glass, pointed()).selection[points] : most,
       keep: keep && ((i) => keep(glass, i)),
     });
+  }
 
   /** @param {TablePart} part */
-  function ofTable({ rows, column, name, heading, title, points: own, selects, step, wordy, most }) {
+  function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
+    const { needs, bare, follows, kept, free = [] } = more;
+    const place = placeOf(glass, select, selects ? [...free, selects] : free);
+    const chosenFor = (b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
-    const place = placeOf(glass, select, selects);
     return table({
-      title,
+      ...titled(more),
       heading,
-      values(run) {
-        shown = reader.read(run, place()).rows[rows](); // of A, then of B
+      needs,
+      bare,
+      values(run, _state, _glass, b) {
+        shown = reader.read(run, chosenFor(b)).rows[rows](); // of A, then of B
         return shown.columns[column];
       },
       name: (index, b, _glass, a) => name({ key: keyOf(shown, index), index, a, b, glass, text }),
@@ -140,6 +175,7 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed) 
       wordy,
       rows: most,
       ...(selects ? { pick: (i) => ({ [selects]: i }), chosen: (state) => state[selects] } : {}),
+      ...(kept ? { chosen: () => select(glass)[points] } : {}),
       ...(selects || own || !points ? {} : { pick: () => ({}) }),
     });
   }
@@ -164,7 +200,21 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed) 
 
   const ofArcs = () => () => arcs(glass, text);
 
-  return { strips: ofStrips, table: ofTable, map: ofMap, cells: ofCells, headMaps: ofHeads, arcs: ofArcs };
+  /** @param {CrossPart} part */
+  const ofCross =
+    ({ create }) =>
+    () =>
+      crossMaps(glass, create, (a, b, at) => chosenIn(a, b, at, glass)[points]);
+
+  return {
+    strips: ofStrips,
+    table: ofTable,
+    map: ofMap,
+    cells: ofCells,
+    headMaps: ofHeads,
+    arcs: ofArcs,
+    crossMaps: ofCross,
+  };
 }
 
 /**
@@ -172,32 +222,48 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed) 
  * @returns {import("./face.js").View}
  */
 export function fromReading(view) {
-  const { reader, select, points, of, named, lacks, beside, without, note, said } = view;
+  const { reader, select, points, of, named, without, note, said, beside, lacks, waits = [], most } = view;
   const readIn = (run, glass, chosen) => reader.read(run, { ...select(glass), ...chosen });
   const pointedAt = (at) => (at === null || !points ? {} : { [points]: at });
+
+  /** The selection that both runs are read at: B's, with what the pointer is on (null: nothing). */
+  function chosenIn(a, b, at, glass) {
+    const open = at === null && most && (select(glass)[points] ?? null) === null;
+    const numbers = (run) => readIn(run, glass, {}).rows[most.rows]().columns[most.column];
+    const here = open ? mostChanged(subtract(numbers(b), numbers(a))) : at;
+    return readIn(b, glass, pointedAt(here)).selection;
+  }
+  /** What the server is asked of each run: what is waited for, or what is not. */
+  const asked = (glass, { B }, waited) => {
+    const later = Object.entries(reader.later?.(B, select(glass)) ?? {});
+    return Object.fromEntries(later.filter(([name]) => waits.includes(name) === waited));
+  };
+  const needed = (glass, { B }) =>
+    reader.needs?.(B, select(glass), (what, params) => glass.detail(what, params, B)) ?? {};
 
   function partsOf(glass, text) {
     /** @type {import("./face.js").Part[]} */
     const built = [];
     const pointed = () => pointedAt(built.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null);
-    const make = makers(view, readIn, glass, text, pointed);
+    const make = makers(view, readIn, glass, text, pointed, chosenIn);
     for (const part of view.parts) built.push(make[part.draw](/** @type {any} */ (part))(glass, text));
     return built;
   }
 
   return {
     layer: reader.layer,
-    details: (glass, { B }) => reader.needs?.(B, select(glass)) ?? {},
+    details: (glass, sides) => ({ ...needed(glass, sides), ...asked(glass, sides, true) }),
+    later: (glass, sides) => asked(glass, sides, false),
     at: (_state, glass, chosen, b) => readIn(b, glass, chosen).at,
-    choose: (_state, _a, b, at, glass) => readIn(b, glass, pointedAt(at)).selection,
+    choose: (_state, a, b, at, glass) => chosenIn(a, b, at, glass),
     numbers: (run, _state, glass, chosen) => readIn(run, glass, chosen).values,
     said: typeof said === "function" ? (run, _state, glass) => said(readIn(run, glass, {})) : said,
     of,
     named,
-    lacks,
-    beside,
     without,
     note,
+    beside,
+    lacks,
     controls: view.controls && ((glass) => view.controls(glass, (run) => readIn(run, glass, {}))),
     parts: partsOf,
   };

@@ -44,6 +44,26 @@ export function headMaps(glass, text, create) {
   };
 }
 
+/**
+ * The maps of a decoder's look at its source, a head each.
+ *
+ * @param {(glass: object, label: string) => object} create makes the panel's own
+ * @param {(a: object, b: object, pointed: number | null) => number} chosen which token of the source is marked
+ */
+export function crossMaps(glass, create, chosen) {
+  const { element, draw, rows, same, pointed } = create(glass, "b_minus_a.cross_maps");
+  const csv = () => [["layer", "head", "query", "source", "A", "B", "B_minus_A"], ...rows()];
+  return {
+    element,
+    draw: (a, b, width) => draw([a, b], width, chosen(a, b, pointed())),
+    csv,
+    same,
+    called: "maps",
+    pointed,
+    wide: true,
+  };
+}
+
 /** Their numbers are saved by the table that stands beside them. */
 export function arcs(glass, text) {
   const drawn = createArcs(glass, "b_minus_a.arcs");

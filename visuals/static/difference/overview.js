@@ -5,7 +5,7 @@ import { h, shown } from "../dom.js";
 import { nameParts, nameTensors } from "../panels/overview/labels.js";
 import { chosenIndex, createView, rowIn } from "../panels/overview/overview.js";
 import { rowsOf as rowsIn, tensorOf } from "../panels/overview/rows.js";
-import { norm } from "../panels/attend/cell-values.js";
+import { norm } from "../readings/cell.js";
 import { memo } from "../reads.js";
 import { rowsOf } from "./saved.js";
 import { atToken } from "./selection.js";

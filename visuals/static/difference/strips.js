@@ -16,7 +16,7 @@ import { rowsOf } from "./saved.js";
  *   needs?: string[];
  *   strips: [string, string, string?][] | ((run) => [string, string, string?][]);
  *   words?: (run) => object;
- *   values: (run, state, glass) => Object<string, ArrayLike<number>>;
+ *   values: (run, state, glass, b) => Object<string, ArrayLike<number>>;
  *   chosen: (state, glass, changes, b) => number;
  *   pick?: (i: number, state, b) => object | null;
  *   keep?: (i: number) => void;
@@ -58,7 +58,7 @@ export const strips = (what) => (glass, text) => {
     const named = typeof what.strips === "function" ? what.strips(b) : what.strips;
     [lead] = named.at(-1);
     called = Object.fromEntries(named.map(([name, , saved = name]) => [name, saved]));
-    const [first, second] = (both = [a, b].map((one) => what.values(one, state, glass)));
+    const [first, second] = (both = [a, b].map((one) => what.values(one, state, glass, b)));
     changes = Object.fromEntries(named.map(([name]) => [name, subtract(second[name], first[name])]));
     rows = named.map(([name, role]) => {
       const limit = largest(changes[name]);

@@ -56,7 +56,7 @@ export const plus = (x, text) => (x > 0 ? `+${text}` : text);
  *   named?: (state, b) => object;
  *   needs?: string[];
  *   heading: string;
- *   values: (run, state, glass) => ArrayLike<number>;
+ *   values: (run, state, glass, b) => ArrayLike<number>;
  *   name: (i: number, b, glass, a) => string;
  *   order?: (change: Float64Array, b, a) => number[];
  *   absent?: (run) => boolean;
@@ -134,7 +134,7 @@ export const table = (what) => (glass, text) => {
   }
 
   const read = memo((a, b) => {
-    const [first, second] = [a, b].map((run) => what.values(run, state, glass));
+    const [first, second] = [a, b].map((run) => what.values(run, state, glass, b));
     const change = subtract(second, first);
     const order = what.order?.(change, b, a) ?? strongestChanges(change, most);
     now = { a, b, first, second, change, found: order.slice(0, most) };

@@ -7,7 +7,8 @@
  * @typedef {object} Run
  * @property {import("../decode.js").Trace} trace
  * @property {any} [held] the layer that is selected, where the reader asks for it
- * @property {Object<string, any>} details the server's answers to what the reader `needs`, by name
+ * @property {Object<string, any>} details the server's answers to what the reader asks, by name; null for those
+ *   that come `later` and are not here yet
  */
 
 /**
@@ -26,7 +27,14 @@
  * @property {Selection} selection what was asked for; what it left open, such as the largest channel, is filled in
  * @property {string} at the place in the run, as the value line begins
  * @property {Object<string, number>} values the value line's numbers, by name
+ * @property {number} [digits] significant ones of each, where the usual ones do not tell what is to be seen
  * @property {Object<string, () => Table>} rows tables by name, made when they are asked for; a CSV holds the first
+ */
+
+/**
+ * What the server is asked: name → question and its parameters.
+ *
+ * @typedef {Object<string, [string, object]>} Questions
  */
 
 /**
@@ -38,8 +46,12 @@
  * @property {(
  *   trace: import("../decode.js").Trace,
  *   selection: Read["selection"],
- * ) => Object<string, [string, object]>} [needs]
- *   what the server is asked for it: name → question and its parameters
+ *   answered: (what: string, params: object) => any,
+ * ) => Questions} [needs]
+ *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
+ *   null until it has
+ * @property {(trace: import("../decode.js").Trace, selection: Read["selection"]) => Questions} [later] what it
+ *   reads without too
  * @property {(run: Run, selection: Read["selection"]) => Read} read
  */
 

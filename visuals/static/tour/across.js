@@ -1,8 +1,9 @@
 // What the tour reads from the run where a decoder looks at a source: the head that matters, its scores, softmax, what
 // comes of it.
 
-import { crossRow } from "../compute.js";
 import { readBy } from "../panels/glance/words.js";
+import { crossReader } from "../readings/cross.js";
+import { readHere } from "../run-for.js";
 import { added, chance, list, piece, plain, times, whole } from "./numbers.js";
 
 const NONE = { layer: 0, head: 0, key: 0, without: null }; // every such head is off: the first stands for them
@@ -21,11 +22,12 @@ export const atAcross = (found) => {
 };
 
 /** The row of the head's look, and what all stops name; null until its layer has come. */
-function lookOf({ state: { trace } }, found) {
+function lookOf(glass, found) {
   const { layer, head, key } = acrossOf(found);
-  const held = trace.layers.get(layer);
-  if (!held?.cross) return null;
-  const { weights, scores } = crossRow(held, trace.model, head, found.at);
+  const { trace } = glass.state;
+  if (!trace.layers.get(layer)?.cross) return null;
+  const { row, values } = readHere(glass, crossReader, { layer, head, query: found.at, source: key });
+  const { weights, scores } = row;
   const { pieces } = trace.encoder.tokens;
   const names = {
     layer: whole(layer),
@@ -35,9 +37,9 @@ function lookOf({ state: { trace } }, found) {
     key_at: whole(key),
     n_read: whole(pieces.length),
     answer: piece(found.piece),
-    score: plain(scores[key], 5),
-    weight: chance(weights[key]),
-    dot: plain(scores[key] / trace.model.parts.cross_scale, 5),
+    score: plain(values.score, 5),
+    weight: chance(values.weight),
+    dot: plain(values.qk, 5),
   };
   return { key, pieces, scores, weights, names };
 }

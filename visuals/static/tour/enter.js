@@ -3,7 +3,7 @@
 import { strongest } from "../arrays.js";
 import { kvHead, vectorOf } from "../compute.js";
 import { centres, scoreForms } from "../parts.js";
-import { cellOf } from "../panels/attend/cell-values.js";
+import { cellOf } from "../readings/cell.js";
 import { limitOf, placeOf, turnsPart } from "../panels/position/place.js";
 import { scoreOf } from "../panels/position/score.js";
 import { normedAt } from "../readings/norm-input.js";

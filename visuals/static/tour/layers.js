@@ -4,9 +4,10 @@
 import { ACTIVATIONS, inner, strongestNeuron } from "../activations.js";
 import { row } from "../compute.js";
 import { scoreForms } from "../parts.js";
-import { cellOf, norm, valueOf } from "../panels/attend/cell-values.js";
 import { kindOf } from "../panels/ffn/kinds.js";
 import { neuronName } from "../neuron-names.js";
+import { cellReader } from "../readings/cell.js";
+import { readHere } from "../run-for.js";
 import { added, chance, list, piece, plain, times, whole, words } from "./numbers.js";
 
 /** What most stops inside a layer name. */
@@ -16,14 +17,20 @@ const placeNames = ({ tokens: { pieces } }, { at, head: { layer, head, key } }) 
   query: piece(pieces[at]),
   key: piece(pieces[key]),
 });
-/** The head's cell, with all its row; null until its layer has come. */
-function cellAt({ state: { trace } }, { at, head: { layer, head, key } }) {
-  const held = trace.layers.get(layer);
-  return held ? cellOf({ trace, head, query: at, key }, held) : null;
+/**
+ * The head's cell; null until its layer has come.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {{ at: number; head: { layer: number; head: number; key: number } }} found
+ * @param {boolean} [asks] for what it carries and what the head writes, which are null until they have come
+ */
+function cellAt(glass, { at, head: { layer, head, key } }, asks = false) {
+  const locked = asks ? { layer, head, query: at } : null;
+  return readHere(glass, cellReader, { layer, head, query: at, key, locked });
 }
 
 export function head(glass, found) {
-  const cell = cellAt(glass, found);
+  const cell = cellAt(glass, found)?.values;
   if (!cell) return null;
   const { trace } = glass.state;
   const { n_layers: layers, n_heads: heads } = trace.model;
@@ -53,7 +60,7 @@ export function head(glass, found) {
 }
 
 export function softmax(glass, found) {
-  const cell = cellAt(glass, found);
+  const cell = cellAt(glass, found)?.cell;
   if (!cell) return null;
   const { trace } = glass.state;
   const { weights, weight, score, bias, dot, total, top, width, key } = cell;
@@ -96,23 +103,20 @@ export function carry(glass, found) {
     head: { layer, head: index, key },
   } = found;
   const { trace } = glass.state;
-  const cell = cellAt(glass, found);
-  const values = glass.detail("values", { layer });
-  const write = glass.detail("head_write", { layer, head: index, query: at });
+  const cell = cellAt(glass, found, true);
   const made = glass.detail("logit_terms", { token: at, target, against: null });
-  if (!cell || !values || !write || !made) return null;
+  if (!cell?.carried || !cell.written || !made) return null;
   const [, heads, tokens] = made.heads.shape;
-  const size = norm(valueOf(values, trace.model, index, key));
-  const [written, stream] = [norm(write.written.data), norm(write.stream.data)];
+  const { weight, carried_norm: carried, written, stream } = cell.values;
   const term = made.heads.data[(layer * heads + index) * tokens + key];
   return {
     answers: term >= 0 ? "" : "_against",
     asks: "",
     numbers: {
       ...placeNames(trace, found),
-      weight: chance(cell.weight),
-      size: plain(size, 5),
-      carried: plain(cell.weight * size, 5),
+      weight: chance(weight),
+      size: plain(cell.carried.size, 5),
+      carried: plain(carried, 5),
       written: plain(written, 5),
       stream: plain(stream, 5),
       share: plain((100 * written) / stream, 3),

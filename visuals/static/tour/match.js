@@ -2,7 +2,8 @@
 
 import { matchingOf, namesOf } from "../panels/glance/matching.js";
 import { named } from "../panels/glance/words.js";
-import { sourceKey, writersOf } from "../panels/attend/score-terms.js";
+import { sourceKey } from "../panels/attend/source-names.js";
+import { writersOf } from "../readings/score-terms.js";
 import { added, plain, whole, words } from "./numbers.js";
 
 /** Of a score's terms the writer that adds most on one side, with all that it meets on the other. */

@@ -2,7 +2,7 @@
 // run.
 
 import { centres, looksAtSource } from "../parts.js";
-import { setVector } from "../panels/attend/projection.js";
+import { setVector } from "../panels/attend/vector-choice.js";
 import { setNorm } from "../panels/norm/norm-choice.js";
 import { adjust } from "../panels/position/place.js";
 import { acrossCarry, acrossHead, acrossMatch, acrossSoftmax, atAcross } from "./across.js";

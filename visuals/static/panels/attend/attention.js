@@ -12,7 +12,7 @@ import { html, render } from "../../vendor/lit-html.js";
 import { createMaps } from "./attention-maps.js";
 import { createBars, createLargest, softmaxLines } from "./attention-row.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
-import { sinkText } from "./cell-values.js";
+import { sinkText } from "./sink.js";
 
 /** @typedef {import("../../readings/attend.js").CellReading} CellReading */
 

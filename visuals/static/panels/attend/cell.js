@@ -1,105 +1,101 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
-import { segmented } from "../../controls.js";
-import { pairOf } from "../../rotation.js";
-import { exact, h, shown } from "../../dom.js";
-import { cellNames } from "../../draw.js";
+import { h, shown } from "../../dom.js";
+import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { headOff } from "../../off.js";
-import { createMap } from "../../marks/attention-map.js";
-import { readHead, VIEWS } from "../../marks/attention-values.js";
 import { createStrips } from "../../marks/strips.js";
 import { scoreForms } from "../../parts.js";
 import { along, inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
-import { cellOf, rowTable, sinkText, valueNorms } from "./cell-values.js";
+import { cellReader } from "../../readings/cell.js";
+import { pairOf } from "../../rotation.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
-import { maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
+import { carriedLines, maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
+import { chosenView, createViews, headMap } from "./head-map.js";
 import { jobOfHead } from "./known.js";
+import { sinkText } from "./sink.js";
 
-/**
- * What the map shows of every cell.
- *
- * @returns {"scores" | "weights" | "weighted"}
- */
-export function chosenView(glass) {
-  const { view } = glass.settings.get("cell");
-  return VIEWS.includes(view) ? view : "weights";
-}
+/** @typedef {import("../../readings/cell.js").CellReading} CellReading */
 
-/** The choice of view, one for every run. */
-export const createViews = (glass) =>
-  segmented(VIEWS, {
-    label: "cell.views",
-    text: (view) => `cell.view_${view}`,
-    look: "at-choice",
-    named: "name",
-    choose: (view) => glass.settings.set("cell", { view: view === "weights" ? "" : view }),
-  });
+/** What the panel's reader is asked about. @returns {import("../../readings/cell.js").CellSelection} */
+const select = ({ state: { layer, head, query, key, locked } }) => ({ layer, head, query, key, locked });
+/** What does not matter to what is written where the selection is locked. */
+const POINTED = ["layer", "head", "query", "key"];
 
-/**
- * The map of the selected head in the view that is set.
- *
- * @param {string} label the key of its name
- */
-export function headMap(glass, label) {
-  const { state } = glass;
-  const read = ({ held, trace, details: { values } }, view) =>
-    view === "weighted" && !values
-      ? null
-      : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
-  const on = ({ held, details: { values } }, view) => [held, state.head, ...(view === "weighted" ? [values] : [])];
-  return createMap(glass, {
-    label,
-    view: () => chosenView(glass),
-    read,
-    on,
-    off: ({ trace }) => headOff(trace, state.layer, state.head),
-  });
+/** How titles name where a head writes. */
+const writerNames = ({ selection: { locked } }, { tokens: { pieces } }) => ({
+  layer: locked.layer,
+  head: locked.head,
+  m: locked.query,
+  piece: visible(pieces[locked.query]),
+});
+
+function viewControls(glass) {
+  const { element, mark } = createViews(glass);
+  return { elements: [element], show: () => mark(chosenView(glass)) };
 }
 
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"],
-  difference: "attend",
+  difference: {
+    reader: cellReader,
+    select,
+    waits: ["values"],
+    beside: true,
+    controls: viewControls,
+    said: ["qk", "score", "weight"],
+    parts: [
+      { draw: "cells", create: headMap, view: chosenView },
+      {
+        draw: "table",
+        rows: "head_sizes",
+        column: "value",
+        title: "head_sizes",
+        heading: "place",
+        name: ({ key, text }) => text(`n_${key.size}`),
+        named: writerNames,
+        needs: ["write"],
+        free: POINTED,
+        step: 1,
+        bare: true,
+      },
+      {
+        draw: "table",
+        rows: "head_channels",
+        column: "written",
+        title: "head_channels",
+        heading: "channel",
+        name: ({ key }) => String(key.channel),
+        named: writerNames,
+        needs: ["write"],
+        free: POINTED,
+      },
+      {
+        draw: "strips",
+        rows: ["products", "values"],
+        title: "vectors",
+        columns: [
+          ["q", "q"],
+          ["k", "k"],
+          ["qk_terms", "text"],
+          ["carried", "v"],
+          ["out", "output"],
+        ],
+        pairs: true,
+      },
+    ],
+  },
   unused: "head",
   forms: scoreForms,
 };
 
-/**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
- */
-export default function cell(element, glass) {
+/** The strips of the head's dimensions: the pointer and the arrow keys choose one in all of them, and its pair. */
+function createDimensions(glass) {
   const { state } = glass;
-  const map = headMap(glass, "cell.map");
-  const parts = ["what", "formula", "sinks", "myth"];
-  const panel = frame(element, glass, "cell", { csv: () => rowTable(glass), parts });
-  const text = (name, params) => panel.text(name, params);
-  const views = createViews(glass);
-  const mapNote = h("p.gp-note");
-  const sink = h("p.gp-note.at-sink");
   const products = h("canvas.gp-canvas", { "data-text-label": "cell.products" });
-  const step = (name) => h("h3.gp-subtitle", { "data-text": `cell.step_${name}` });
-  const [one, sums, softmax] = Array.from({ length: 3 }, () => h("div.gp-formula", { lang: "en" }));
-  const carried = createCarried(glass, text);
-  const written = createWritten(glass, text);
-  const mapSide = h("div.at-map", { "data-part": "map" }, views.element, map.element, mapNote, sink);
-  const right = h(
-    "div.at-steps",
-    { "data-part": "steps" },
-    step("score"),
-    h("div", null, products),
-    one,
-    sums,
-    step("softmax"),
-    softmax,
-  );
-  panel.body.append(
-    h("div.at-cell", null, mapSide, right),
-    h("div.at-carries", { "data-part": "carried" }, step("carried"), carried.element, step("written"), written.element),
-  );
-
-  const strips = createStrips(products, BESIDE);
+  const [strips, carried] = [createStrips(products, BESIDE), createCarried()];
   const view = reactive({ dimension: 0 });
   const choose = (i) => {
     if (i === null) return null;
@@ -107,6 +103,11 @@ export default function cell(element, glass) {
     const pair = pairOf(state.trace.model.parts.rotary, i);
     return pair === null ? {} : { pair };
   };
+  const keys = along(
+    () => state.trace.model.head_dim,
+    () => view.dimension,
+    choose,
+  );
   /** @type {[HTMLCanvasElement, (x: number) => number | null][]} */
   const pointable = [
     [products, strips.find],
@@ -114,82 +115,123 @@ export default function cell(element, glass) {
   ];
   for (const [canvas, find] of pointable) {
     bindPointer(canvas, glass, (x) => choose(find(x)));
-    bindArrowKeys(
-      canvas,
-      glass,
-      along(
-        () => state.trace.model.head_dim,
-        () => view.dimension,
-        choose,
-      ),
-    );
+    bindArrowKeys(canvas, glass, keys);
   }
-  const mapWide = widthOf(mapSide, glass);
-  const stripWide = widthOf(products.parentElement, glass);
-  const valueWide = widthOf(carried.holder, glass);
+  const holder = h("div", null, products);
+  const [wide, carriedWide] = [widthOf(holder, glass), widthOf(carried.holder, glass)];
 
-  /**
-   * The map, a few milliseconds a frame.
-   *
-   * @returns {boolean} whether it is complete
-   */
-  function drawMap(held, values, width) {
-    const view = chosenView(glass);
-    views.mark(view);
-    const done = map.draw([{ held, trace: state.trace, details: { values } }], width);
+  /** @param {CellReading} reading */
+  function draw({ cell: { q, k, terms }, carried: found }) {
+    view.dimension = Math.min(view.dimension, q.length - 1);
+    strips.draw(wide(), productStrips(q, k, terms), { chosen: view.dimension });
+    if (found) carried.draw(carriedWide(), found, view.dimension);
+  }
+  const hasRoom = () => wide() > 0 && carriedWide() > 0;
+  return { holder, carried, draw, hasRoom, now: () => view.dimension };
+}
+
+/** The map, a few milliseconds a frame. */
+function createHeadMap(glass, panel) {
+  const { state } = glass;
+  const [views, map] = [createViews(glass), headMap(glass, "cell.map")];
+  /** @param {number} width */
+  function draw(width) {
+    const values = glass.detail("values", { layer: state.layer });
+    if (!map.draw([{ held: glass.layer(), trace: state.trace, details: { values } }], width)) glass.unfinished();
+  }
+  const mark = () => views.mark(chosenView(glass));
+  /** What its colours are, in words. */
+  function note() {
     const block = map.block();
-    mapNote.textContent = [text(`scale_${view}`), block > 1 ? text("pooled", { block }) : ""].join(" ");
-    return done;
+    return [panel.text(`scale_${chosenView(glass)}`), block > 1 ? panel.text("pooled", { block }) : ""].join(" ");
   }
+  return { elements: [views.element, map.element], draw, mark, note };
+}
 
-  function drawScore(cellNow, width) {
-    const { q, k, terms } = cellNow;
-    const { dimension } = view;
-    strips.draw(width, productStrips(q, k, terms), { chosen: dimension });
-    one.replaceChildren(productLine(dimension, q[dimension], k[dimension]));
-    sums.replaceChildren(...scoreLines(state.trace.model, cellNow, text));
-    softmax.replaceChildren(maskLine(state.trace.model, cellNow, text), weightLine(cellNow, text));
-  }
+/** One product, the score, and the softmax. @param {CellReading} reading */
+function arithmeticOf({ cell: found }, model, dimension, text) {
+  const product = productLine(dimension, found.q[dimension], found.k[dimension]);
+  const softmax = [maskLine(model, found, text), weightLine(found, text)];
+  return { product, score: scoreLines(model, found, text), softmax };
+}
 
-  function tell({ score, weight, bias, dot: product }, facts, write) {
-    const { trace, layer, head, query, key } = state;
-    const added = trace.model.parts.bias ? ` bias=${exact(bias)}` : "";
-    const more = facts ? ` carried=${exact(facts.weight * facts.size)} part=${exact(facts.share)}` : "";
-    const place = `layer ${layer} head ${head} query ${query} key ${key}`;
-    const values = `qk=${exact(product)}${added} score=${exact(score)} weight=${exact(weight)}`;
-    panel.tell(
-      `${place} ${values}${more}${written.tell(write)}`,
-      text("read", {
-        ...cellNames(state),
-        product: shown(product, 5),
-        score: shown(score, 5),
-        weight: shown(weight, 5),
-      }),
-    );
-  }
+/**
+ * @param {CellReading | null} reading null before there is one
+ * @param {object} parts
+ * @param {ReturnType<typeof createHeadMap>} parts.map
+ * @param {ReturnType<typeof createDimensions>} parts.dimensions
+ * @param {HTMLElement} parts.written
+ * @param {Function} text
+ */
+function viewOf(reading, { map, dimensions, written }, model, text) {
+  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`cell.step_${name}`}></h3>`;
+  const lines = reading ? arithmeticOf(reading, model, dimensions.now(), text) : null;
+  const carried = reading?.carried;
+  const sink = reading ? sinkText(reading.cell.weights, carried?.norms ?? null, reading.selection, text) : "";
+  return html`
+    <div class="at-cell">
+      <div class="at-map">
+        ${map.elements}
+        <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
+        <p class="gp-note at-sink" .textContent=${sink}></p>
+      </div>
+      <div class="at-steps">
+        ${step("score")} ${dimensions.holder}
+        <div class="gp-formula" lang="en">${lines?.product}</div>
+        <div class="gp-formula" lang="en">${lines?.score}</div>
+        ${step("softmax")}
+        <div class="gp-formula" lang="en">${lines?.softmax}</div>
+      </div>
+    </div>
+    <div class="at-carries">
+      ${step("carried")}
+      <div>
+        <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
+        ${dimensions.carried.holder}
+        <div class="gp-formula" lang="en" ?hidden=${!carried}>
+          ${carried && carriedLines({ weight: reading.values.weight, ...carried }, text)}
+        </div>
+      </div>
+      ${step("written")} ${written}
+    </div>
+  `;
+}
 
-  /** The cell by its tokens, and the jobs that this head is known for. */
-  function titleOf() {
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function cell(element, glass) {
+  const { state } = glass;
+  const panel = frame(element, glass, "cell", { parts: ["what", "formula", "sinks", "myth"] });
+  const { text } = panel;
+  const [map, dimensions, written] = [createHeadMap(glass, panel), createDimensions(glass), createWritten(glass, text)];
+  const view = (reading) =>
+    viewOf(reading, { map, dimensions, written: written.element }, reading && state.trace.model, text);
+  render(view(null), panel.body);
+  const mapWide = widthOf(panel.body.querySelector(".at-map"), glass);
+
+  /** @param {CellReading} reading */
+  function tell(reading) {
     const { scored, here } = jobOfHead(glass);
-    return [text("title", cellNames(state)), scored, here].filter(Boolean).join(" · ");
+    panel.title.textContent = [text("title", cellNames(state)), scored, here].filter(Boolean).join(" · ");
+    const { qk, score, weight } = reading.values;
+    const numbers = { product: shown(qk, 5), score: shown(score, 5), weight: shown(weight, 5) };
+    panel.show(reading, text("read", { ...cellNames(state), ...numbers }));
   }
 
   return inView(element, function draw() {
-    const { trace, layer, head, query, locked } = state;
-    const held = glass.layer();
-    const widths = [mapWide(), stripWide(), valueWide()];
-    if (!held || widths.includes(0)) return;
-    view.dimension = Math.min(view.dimension, trace.model.head_dim - 1);
-    const values = glass.detail("values", { layer });
-    const atLocked = layer === locked.layer && head === locked.head && query === locked.query;
-    const write = atLocked ? glass.detail("head_write", { layer, head, query }) : null;
-    panel.title.textContent = titleOf();
-    if (!drawMap(held, values, widths[0])) glass.unfinished();
-    const cellNow = cellOf(state, held);
-    drawScore(cellNow, widths[1]);
-    const facts = carried.draw(cellNow, values, widths[2], view.dimension);
-    written.draw(write, layer, head, query);
-    sink.textContent = sinkText(cellNow.weights, values, state, text);
-    tell(cellNow, facts, write);
+    const reading = readHere(glass, cellReader, select(glass));
+    if (!reading || mapWide() === 0 || !dimensions.hasRoom()) return undefined;
+    map.draw(mapWide());
+    dimensions.draw(reading);
+    return () => {
+      map.mark();
+      dimensions.carried.canvas.hidden = !reading.carried;
+      const { layer, head, query } = reading.selection;
+      written.draw(reading.written, layer, head, query, state.language);
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }

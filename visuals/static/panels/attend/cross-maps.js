@@ -10,7 +10,8 @@ import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { crossOff, drawOff } from "../../off.js";
 import { along, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
-import { memo } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
+import { keepSource } from "./cross-choice.js";
 
 // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70];
@@ -65,99 +66,131 @@ function weightsOf({ held, trace }, head) {
 }
 
 /**
+ * What is drawn of each head: its weights, or what the second run has more, and the largest of those.
+ *
+ * @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens
+ */
+function measure(runs) {
+  const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) => runs.map((run) => weightsOf(run, head)));
+  const values = all.map(([first, second]) => (second ? subtract(second, first) : first));
+  return { runs, all, values, limit: Math.max(...values.map(largest)) };
+}
+
+/**
+ * @typedef {ReturnType<typeof measure>} Measured
+ *
+ * @typedef {ReturnType<typeof layoutCross>} Layout
+ */
+
+/**
+ * The maps and their scale.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Measured} made
+ * @param {Layout} layout
+ */
+function drawGround(context, { runs, values, limit }, { boxes, size, height }, width, { text }) {
+  const { T, encoder } = runs[0].trace;
+  const scale = runs.length === 1 ? WEIGHTS : signedScale(limit || 1);
+  const colours = ink()[scale.table];
+  for (const { head, x, y } of boxes) {
+    write(context, text("cross.head", { head }), x, y - 6);
+    const drawn = cells(Float32Array.from(values[head]), encoder.T, T, colours, scale.place);
+    enlarge(context, drawn, x, y, size.width, size.height);
+    if (runs.some(({ trace, held }) => crossOff(trace, held.index, head)))
+      drawOff(context, x, y, size.width, size.height, text("off.word"));
+  }
+  scaleBar(context, SIDE, height + NAMES + 4, Math.min(260, width - 2 * SIDE - 16), colours, scale.ticks);
+}
+
+/**
+ * The query's row in every map, the source's column, the chosen head, and the names that fit beside the last line.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Layout} layout
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {number} source
+ * @param {string} scale the key of what the colours are
+ */
+function mark(context, { boxes, cell, size, height }, { state, text }, source, scale) {
+  const { head: chosen, query, trace } = state;
+  const { colour } = ink();
+  for (const { head, x, y } of boxes) {
+    cross(context, x - 0.5, y + query * cell.height, size.width + 1, cell.height, [["q", 1.5]]);
+    cross(context, x + source * cell.width, y - 0.5, cell.width, size.height + 1, [["k", 1.5]]);
+    if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
+  }
+  const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
+  const told = [
+    ["q", text("cross.row_of", { piece: piece(trace.tokens, query) })],
+    ["k", text("cross.column_of", { piece: piece(trace.encoder.tokens, source) })],
+    ["muted", text(`cross.${scale}`)],
+  ];
+  told.forEach(([hue, words], i) =>
+    write(context, words, 10, height + 14 + 22 * i, {
+      colour: colour(hue),
+      most: context.canvas.clientWidth - 12,
+    }),
+  );
+}
+
+/**
+ * Cell by cell, of two runs: layer, head, query, source token, and the weight in each.
+ *
+ * @param {Measured} made
+ */
+function rowsOf({ all, values, runs: [{ trace, held }] }) {
+  const read = trace.encoder.T;
+  return all.flatMap(([first, second], head) =>
+    Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]),
+  );
+}
+
+/** @param {Layout | null} layout null before anything is drawn */
+function cellAt(layout, x, y) {
+  if (!layout) return null;
+  const { boxes, size, cell } = layout;
+  const box = boxAt(boxes, size.width, size.height, x, y);
+  return box
+    ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) }
+    : null;
+}
+
+/**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {string} label the key of its name
- * @param {Function} text of the panel
- * @param {(change: { source: number } | null) => void} hover
- * @param {(source: number) => void} keep
  */
-export function createCrossMaps(glass, label, text, hover, keep) {
+export function createCrossMaps(glass, label) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
   const surface = createSurface(canvas);
+  const view = reactive({ source: null }); // under the pointer
   let [layout, shown, made] = [null, 0, null];
-  /** What is drawn of each head: its weights, or what the second run has more, and the largest of those. */
   const make = memo((...runs) => {
-    const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) =>
-      runs.map((run) => weightsOf(run, head)),
-    );
-    const values = all.map(([first, second]) => (second ? subtract(second, first) : first));
-    made = { runs, all, values, limit: Math.max(...values.map(largest)) };
+    made = measure(runs);
   });
 
-  function find(x, y) {
-    /** @type {ReturnType<typeof layoutCross>} */
-    const { boxes, size, cell } = layout ?? { boxes: [], size: {} };
-    const box = boxAt(boxes, size.width, size.height, x, y);
-    return box
-      ? { head: box.head, query: Math.floor((y - box.y) / cell.height), source: Math.floor((x - box.x) / cell.width) }
-      : null;
-  }
-  let under = null;
-  canvas.addEventListener("pointerleave", () => hover((under = null)));
-  canvas.addEventListener("click", () => under && keep(under.source));
+  canvas.addEventListener("pointerleave", () => {
+    view.source = null;
+  });
+  canvas.addEventListener("click", () => view.source !== null && keepSource(glass, view.source));
   bindPointer(canvas, glass, (x, y) => {
-    under = find(x, y);
-    hover(under);
+    const under = cellAt(layout, x, y);
+    view.source = under?.source ?? null;
     return under && { head: under.head, query: under.query };
   });
   bindArrowKeys(canvas, glass, {
     ...along(
       () => state.trace.encoder.T,
       () => shown,
-      (source) => (keep(source), {}),
+      (source) => (keepSource(glass, source), {}),
     ),
     ...upright("query", -1),
   });
 
-  function drawGround(context, runs, width) {
-    const { T, encoder } = runs[0].trace;
-    const scale = runs.length === 1 ? WEIGHTS : signedScale(made.limit || 1);
-    const colours = ink()[scale.table];
-    for (const { head, x, y } of layout.boxes) {
-      write(context, text("head", { head }), x, y - 6);
-      enlarge(
-        context,
-        cells(Float32Array.from(made.values[head]), encoder.T, T, colours, scale.place),
-        x,
-        y,
-        layout.size.width,
-        layout.size.height,
-      );
-      if (runs.some(({ trace, held }) => crossOff(trace, held.index, head)))
-        drawOff(context, x, y, layout.size.width, layout.size.height, glass.text("off.word"));
-    }
-    scaleBar(context, SIDE, layout.height + NAMES + 4, Math.min(260, width - 2 * SIDE - 16), colours, scale.ticks);
-  }
-
-  /**
-   * The query's row in every map, the source's column, the chosen head, and the names that fit beside the last
-   * line.
-   */
-  function mark(context, { head: chosen, query, trace }, source, scale) {
-    const { colour } = ink();
-    const { cell, size } = layout;
-    for (const { head, x, y } of layout.boxes) {
-      cross(context, x - 0.5, y + query * cell.height, size.width + 1, cell.height, [["q", 1.5]]);
-      cross(context, x + source * cell.width, y - 0.5, cell.width, size.height + 1, [["k", 1.5]]);
-      if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
-    }
-    const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
-    const told = [
-      ["q", text("row_of", { piece: piece(trace.tokens, query) })],
-      ["k", text("column_of", { piece: piece(trace.encoder.tokens, source) })],
-      ["muted", text(scale)],
-    ];
-    told.forEach(([hue, words], i) =>
-      write(context, words, 10, layout.height + 14 + 22 * i, {
-        colour: colour(hue),
-        most: context.canvas.clientWidth - 12,
-      }),
-    );
-  }
-
   /**
    * @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens
+   * @param {number} width
    * @param {number} source that is chosen
    */
   function draw(runs, width, source) {
@@ -165,27 +198,14 @@ export function createCrossMaps(glass, label, text, hover, keep) {
     shown = source;
     layout = layoutCross(width, model.n_heads, T, encoder.T);
     make(...runs);
-    const scale = runs.length === 1 ? "scale" : "change";
     surface(
       [made],
       width,
       layout.height + NAMES + LEGEND,
-      (context) => drawGround(context, runs, width),
-      (context) => mark(context, state, source, scale),
+      (context) => drawGround(context, made, layout, width, glass),
+      (context) => mark(context, layout, glass, source, runs.length === 1 ? "scale" : "change"),
     );
   }
   const same = () => made?.limit === 0;
-  /** Cell by cell, of two runs: layer, head, query, source token, and the weight in each. */
-  function rows() {
-    const {
-      all,
-      values,
-      runs: [{ trace, held }],
-    } = made;
-    const read = trace.encoder.T;
-    return all.flatMap(([first, second], head) =>
-      Array.from(first, (a, i) => [held.index, head, Math.floor(i / read), i % read, a, second[i], values[head][i]]),
-    );
-  }
-  return { element: canvas, draw, same, rows };
+  return { element: canvas, draw, same, rows: () => rowsOf(made), pointed: () => view.source };
 }

@@ -2,9 +2,7 @@
 // cell of it taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position
 // comes in.
 
-import { dot } from "../../arrays.js";
-import { crossRow, vectorOf } from "../../compute.js";
-import { exact, h, line, share, shown, strong, sub, tinted } from "../../dom.js";
+import { h, line, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createMemory } from "../../marks/runs.js";
@@ -12,36 +10,118 @@ import { createStrips } from "../../marks/strips.js";
 import { looksAtSource } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
+import { crossReader, mostSeen } from "../../readings/cross.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { createLargest } from "./attention-row.js";
 import { productStrips } from "./carried.js";
+import { clickedSource } from "./cross-choice.js";
 import { createCrossMaps } from "./cross-maps.js";
 import { productLine, sumOf, weightLine } from "./formulas.js";
+
+/** @typedef {import("../../readings/cross.js").CrossReading} CrossReading */
 
 const KIND = "cross";
 const LISTED = 8;
 
+/**
+ * What the panel's reader is asked about.
+ *
+ * @returns {import("../../readings/cross.js").CrossSelection}
+ */
+function select(glass, pointed = null) {
+  const { layer, head, query } = glass.state;
+  return { layer, head, query, source: pointed ?? clickedSource(glass) };
+}
+
+/** A source token by its text in B, and in A where that is another one. */
+function sourceName({ index, a, b }) {
+  const [first, second] = [a, b].map(({ trace }) => visible(trace.encoder.tokens.pieces[index]));
+  return first === second ? `${second} (${index})` : `${first} → ${second} (${index})`;
+}
+
 export const about = {
   only: looksAtSource,
   unused: "cross",
-  difference: "cross",
+  difference: {
+    reader: crossReader,
+    select,
+    points: "source",
+    most: { rows: "row", column: "weight" },
+    // Positions of the source are subtracted one by one.
+    lacks: (glass, { A, B }) =>
+      A.encoder.T === B.encoder.T ? null : glass.text("b_minus_a.sources", { a: A.encoder.T, b: B.encoder.T }),
+    said: ["weight", "score"],
+    of: ({ text, named, chosen: { source }, b }) =>
+      text("of_source", { ...named, source: visible(b.trace.encoder.tokens.pieces[source]) }),
+    parts: [
+      { draw: "crossMaps", create: createCrossMaps },
+      {
+        draw: "table",
+        rows: "row",
+        column: "weight",
+        title: "source_weights",
+        heading: "source",
+        name: sourceName,
+        points: true,
+        kept: true,
+      },
+      { draw: "strips", rows: "products", columns: [["q", "q"]], title: "source_query", pairs: true },
+    ],
+  },
   tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"],
 };
 
-/**
- * The source token that was clicked; null where none was.
- *
- * @param {{ source?: string }} [settings] the panel's
- */
-export const clickedSource = ({ source } = {}) => (/^\d{1,4}$/.test(source ?? "") ? Number(source) : null);
+/** The strips of the chosen cell; the pointer and the arrow keys choose a dimension. */
+function createProducts(glass, text) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
+  const holder = h("div", null, canvas);
+  const [strips, wide] = [createStrips(canvas), widthOf(holder, glass)];
+  const view = reactive({ dimension: 0 });
+  const choose = (i) => {
+    if (i !== null) view.dimension = i;
+    return i === null ? null : {};
+  };
+  bindPointer(canvas, glass, (x) => choose(strips.find(x)));
+  bindArrowKeys(
+    canvas,
+    glass,
+    along(
+      () => glass.state.trace.model.head_dim,
+      () => view.dimension,
+      choose,
+    ),
+  );
+  /** @param {CrossReading} reading */
+  const chosen = ({ cell: { q } }) => Math.min(view.dimension, q.length - 1);
+  /** @param {CrossReading} reading */
+  function draw(reading) {
+    const { q, k, terms } = reading.cell;
+    const named = productStrips(q, k, terms, [text("strip_q"), text("strip_k")]);
+    strips.draw(wide(), named, { chosen: chosen(reading) });
+  }
+  return { holder, chosen, draw };
+}
 
-/**
- * That token, where this source has it; else the one of the largest value.
- *
- * @param {Float64Array} values of all of them
- */
-export function keptSource(glass, values) {
-  const source = clickedSource(glass.settings.get(KIND));
-  return source !== null && source < values.length ? source : values.indexOf(Math.max(...values));
+/** One product, their sum, the score and its weight. @param {CrossReading} reading */
+function arithmeticOf({ cell }, dimension, { parts: { cross_scale: scale } }, text) {
+  const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
+  const [ofQ, ofK] = ["q", "k"].map((name) => () => tinted(name, name));
+  const summed = ["Σ", sub("i"), " ", ofQ(), sub("i"), ofK(), sub("i")];
+  return [
+    productLine(dimension, cell.q[dimension], cell.k[dimension]),
+    line`${ofQ()}·${ofK()} = ${summed} = ${sumOf(cell.terms, text)}`,
+    line`${text("score")} = ${ofQ()}·${ofK()}${factor} = ${strong(cell.score)}`,
+    weightLine(cell, text),
+  ];
+}
+
+/** Where the head looks most, in words. @param {CrossReading} reading */
+function noteOf({ selection: { head, query }, row: { weights } }, { T, tokens, encoder }, text) {
+  const { pieces } = encoder.tokens;
+  const most = mostSeen(weights);
+  const named = { piece: visible(tokens.pieces[query]), most: visible(pieces[most]), weight: share(weights[most]) };
+  return text("note", { ...named, head, written: T, read: pieces.length });
 }
 
 /**
@@ -50,115 +130,52 @@ export function keptSource(glass, values) {
  */
 export default function crossPanel(element, glass) {
   const { state } = glass;
-  const view = reactive({ dimension: 0, source: null });
-  const csv = () => {
-    const { trace, layer, query } = state;
-    const held = glass.layer();
-    const lines = [["layer", "head", "query", "query_piece", "source", "source_piece", "score", "weight"]];
-    if (!held?.cross) return lines;
-    const { pieces } = trace.encoder.tokens;
-    for (let head = 0; head < trace.model.n_heads; head++) {
-      const { scores, weights } = crossRow(held, trace.model, head, query);
-      weights.forEach((weight, t) =>
-        lines.push([layer, head, query, trace.tokens.pieces[query], t, pieces[t], scores[t], weight]),
-      );
-    }
-    return lines;
-  };
-  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  const step = (name) => h("h3.gp-subtitle", { "data-text": `${KIND}.step_${name}` });
-  const say = h("p.gp-note");
-  const maps = createCrossMaps(
-    glass,
-    `${KIND}.maps`,
-    text,
-    (change) => {
-      view.source = change?.source ?? null;
-    },
-    (source) => glass.settings.set(KIND, { source }),
-  );
-  const products = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
-  const holder = h("div", null, products);
-  const formula = h("div.gp-formula", { lang: "en", "data-part": "formula" });
-  const words = h("p.at-words", { "data-text": `${KIND}.no_mask` });
+  const [maps, both] = [createCrossMaps(glass, `${KIND}.maps`), createMemory()];
+  const products = createProducts(glass, text);
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
-  table.element.dataset.part = "weights";
-  const right = h("div", null, step("cell"), holder, formula, words);
-  panel.body.append(
-    say,
-    h("div.gp-scroll", { "data-part": "map" }, maps.element),
-    h("div.gp-columns", null, right, h("div", null, step("row"), table.element)),
-  );
-  const [strips, both] = [createStrips(products), createMemory()];
-  const [wide, stripWide] = [widthOf(maps.element.parentElement, glass), widthOf(holder, glass)];
-  const choose = (i) => {
-    if (i !== null) view.dimension = i;
-    return i === null ? null : {};
-  };
-  bindPointer(products, glass, (x) => choose(strips.find(x)));
-  bindArrowKeys(
-    products,
-    glass,
-    along(
-      () => state.trace.model.head_dim,
-      () => view.dimension,
-      choose,
-    ),
-  );
+  const mapHolder = h("div.gp-scroll", null, maps.element);
+  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
 
-  function drawCell(held, { head, query, trace: { model } }, source, { scores, weights, top, total }, width) {
-    const [q, k] = [vectorOf(held.cross.q, head, query), vectorOf(held.cross.k, head, source)];
-    const terms = Float64Array.from(q, (x, i) => x * k[i]);
-    const dimension = Math.min(view.dimension, q.length - 1);
-    strips.draw(width, productStrips(q, k, terms, [text("strip_q"), text("strip_k")]), { chosen: dimension });
-    const product = dot(q, k);
-    const { cross_scale: scale } = model.parts;
-    const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
-    const [ofQ, ofK] = ["q", "k"].map((name) => () => tinted(name, name));
-    const summed = ["Σ", sub("i"), " ", ofQ(), sub("i"), ofK(), sub("i")];
-    formula.replaceChildren(
-      productLine(dimension, q[dimension], k[dimension]),
-      line`${ofQ()}·${ofK()} = ${summed} = ${sumOf(terms, text)}`,
-      line`${text("score")} = ${ofQ()}·${ofK()}${factor} = ${strong(scores[source])}`,
-      weightLine({ score: scores[source], top, total, weight: weights[source] }, text),
-    );
-    return product;
+  /** @param {CrossReading} reading */
+  const arithmetic = (reading) => arithmeticOf(reading, products.chosen(reading), state.trace.model, text);
+  /** @param {CrossReading | null} reading null before there is one */
+  const view = (reading) => html`
+    <p class="gp-note" .textContent=${reading ? noteOf(reading, state.trace, text) : ""}></p>
+    ${mapHolder}
+    <div class="gp-columns">
+      <div>
+        ${step("cell")} ${products.holder}
+        <div class="gp-formula" lang="en">${reading && arithmetic(reading)}</div>
+        <p class="at-words" data-text=${`${KIND}.no_mask`}></p>
+      </div>
+      <div>${step("row")} ${table.element}</div>
+    </div>
+  `;
+  render(view(null), panel.body);
+
+  /** @param {CrossReading} reading */
+  function tell(reading) {
+    const { layer, head, query, source } = reading.selection;
+    const { tokens, encoder } = state.trace;
+    const piece = visible(tokens.pieces[query]);
+    panel.title.textContent = text("title", { layer, head, query, piece });
+    const { score, weight } = reading.values;
+    const numbers = { score: shown(score, 5), weight: shown(weight, 5) };
+    const named = { layer, head, query: piece, source: visible(encoder.tokens.pieces[source]) };
+    panel.show(reading, text("read", { ...named, ...numbers }));
   }
 
-  return inWidth(element, wide, function draw(width) {
-    const { trace, layer, head, query } = state;
-    const held = glass.layer();
-    if (!held?.cross) return;
-    const found = crossRow(held, trace.model, head, query);
-    const source =
-      view.source !== null && view.source < found.weights.length ? view.source : keptSource(glass, found.weights);
-    const { pieces } = trace.encoder.tokens;
-    maps.draw(both([{ trace, held }]), width, source);
-    const product = drawCell(held, state, source, found, stripWide());
-    table.fill(found, pieces);
-    const piece = visible(trace.tokens.pieces[query]);
-    panel.title.textContent = text("title", { layer, head, query, piece });
-    say.textContent = text("note", {
-      piece,
-      most: visible(pieces[found.weights.indexOf(Math.max(...found.weights))]),
-      weight: share(Math.max(...found.weights)),
-      head,
-      written: trace.T,
-      read: pieces.length,
-    });
-    const place = `layer ${layer} head ${head} query ${query} source ${source}`;
-    const values = `score=${exact(found.scores[source])} weight=${exact(found.weights[source])}`;
-    panel.tell(
-      `${place} qk=${exact(product)} ${values}`,
-      text("read", {
-        layer,
-        head,
-        query: piece,
-        source: visible(pieces[source]),
-        score: shown(found.scores[source], 5),
-        weight: shown(found.weights[source], 5),
-      }),
-    );
+  return inWidth(element, widthOf(mapHolder, glass), function draw(width) {
+    const reading = readHere(glass, crossReader, select(glass, maps.pointed()));
+    if (!reading) return undefined;
+    maps.draw(both([{ trace: state.trace, held: glass.layer() }]), width, reading.selection.source);
+    products.draw(reading);
+    return () => {
+      render(view(reading), panel.body);
+      table.fill(reading.row, state.trace.encoder.tokens.pieces);
+      tell(reading);
+    };
   });
 }

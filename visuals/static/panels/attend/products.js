@@ -5,8 +5,10 @@ import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tint
 import { createTable, writeTexts } from "../../marks/table.js";
 import { reactive } from "../../reads.js";
 
-/** @param {number} count how many are listed */
-export function createProducts(glass, count) {
+const COUNT = 8; // as many are listed as readings/projection.js tells apart
+
+/** @param {import("../../types.d.ts").Glass} glass */
+export function createProducts(glass) {
   /** @type {[string, string][]} */
   const columns = [
     ["input", "th.gp-token"],
@@ -15,7 +17,7 @@ export function createProducts(glass, count) {
     ["product", "td.gp-number"],
     ["bar", "td.wy-track"],
   ];
-  const table = createTable("qkv", columns, { rows: count + 3, focus: true, look: ".wy-terms" });
+  const table = createTable("qkv", columns, { rows: COUNT + 3, focus: true, look: ".wy-terms" });
   const view = reactive({ under: null }, glass.repaint);
   let listed = [];
   const look = (input) => {
@@ -35,11 +37,8 @@ export function createProducts(glass, count) {
     row.className = kind;
   }
 
-  /**
-   * @param {import("./projection.js").Apart} apart
-   * @param {{ first: number[]; others: number; rest: number }} largest
-   */
-  function draw({ row, terms, bias, sum }, { first, others, rest }, { normed }) {
+  /** @param {import("../../readings/projection.js").ProjectionReading} reading */
+  function draw({ apart: { row, terms, bias, sum }, listed: { first, others, rest }, normed }) {
     const text = (name, params) => glass.text(`qkv.${name}`, params);
     listed = first;
     const all = [...first.map((i) => terms[i]), others, bias ?? 0];
@@ -68,7 +67,7 @@ const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)
  * The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a
  * LayerNorm.
  */
-function normLines({ x, normed, stream: { gamma, beta, mean, divisor: rms } }, i) {
+function normLines({ normed, stream: { x, gamma, beta, mean, divisor: rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
   const factor = inBrackets(gamma[i], 6);
   if (!beta) {
@@ -91,12 +90,16 @@ function normLines({ x, normed, stream: { gamma, beta, mean, divisor: rms } }, i
 /**
  * From the stream to the number: the norm with the numbers of one input, the product with a row, the bias, the norm
  * on q or k where there is one.
+ *
+ * @param {import("../../readings/projection.js").ProjectionReading} reading
+ * @param {{ dtype: string }} model
+ * @param {Function} text
  */
-export function lines(found, { products, bias, sum, divisor, gamma, value }, channel, { dtype }, text, input) {
-  const {
-    place: { vector, token },
-    made,
-  } = found;
+export function lines(reading, { dtype }, text) {
+  const { place, made, listed, selection, apart } = reading;
+  const { vector, token } = place;
+  const { products, bias, sum, divisor, gamma, value } = apart;
+  const channel = selection.row;
   const name = () => tinted(vector, vector);
   const matrix = vector.toUpperCase();
   const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)]);
@@ -107,7 +110,7 @@ export function lines(found, { products, bias, sum, divisor, gamma, value }, cha
   const divided = () => [fraction(phrase`s${sub(channel)}`, "RMS(s)"), " · γ", sub(vector)];
   const numbers = () => [fraction(shown(sum, 6), shown(divisor, 6)), " · ", inBrackets(gamma, 6)];
   return [
-    ...normLines(found, input),
+    ...normLines(reading, listed.first[0]),
     line`${row} = Σ${sub("i")} ${weight} · ${normed}${added} = ${raw(sum)}`,
     ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${divided()} = ${numbers()} = ${strong(value, 6)}`]),
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),

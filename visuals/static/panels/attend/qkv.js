@@ -1,48 +1,218 @@
 // Where q, k and v come from: x → the norm of x → · W_Q, and one row of that product taken apart, term by term.
 
-import { segmented, stepper } from "../../controls.js";
-import { exact, h, shown, signed } from "../../dom.js";
+import { stepper } from "../../controls.js";
+import { h, shown, signed } from "../../dom.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { normForms, ownKeys, turningForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { along, inWidth, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
+import { placeOf, projectionReader, sharers } from "../../readings/projection.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { word } from "../glance/words.js";
-import {
-  channelOf,
-  chosenVector,
-  clickedChannel,
-  createFinder,
-  fitsWhole,
-  largestOf,
-  madeName,
-  setVector,
-  sharers,
-  takenApart,
-  VECTORS,
-} from "./projection.js";
 import { createProducts, lines } from "./products.js";
+import { chosenVector, clickedChannel, createVectors, madeName, setVector } from "./vector-choice.js";
 
-const COUNT = 8;
+/** @typedef {import("../../readings/projection.js").ProjectionReading} ProjectionReading */
+
+/**
+ * What the panel's reader is asked about.
+ *
+ * @returns {import("../../readings/projection.js").ProjectionSelection}
+ */
+function select(glass, at = glass.state, channel = null, input = null) {
+  const { layer, head, query, key } = at;
+  const row = clickedChannel(glass, glass.state.trace.model.head_dim);
+  return { vector: chosenVector(glass), layer, head, query, key, row, channel, input };
+}
+
+/** How titles of B − A name the vector. @param {import("../../readings/projection.js").Place} place */
+const vectorNames = ({ vector, layer, of, token }, { tokens: { pieces } }) => ({
+  vector,
+  layer,
+  of,
+  m: token,
+  piece: visible(pieces[token]),
+});
+
+function vectorControls(glass) {
+  const { element, mark } = createVectors(glass);
+  return { elements: [element], show: () => mark(chosenVector(glass)) };
+}
 
 export const about = {
   tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "q", "k", "v"],
-  difference: "qkv",
+  difference: {
+    reader: projectionReader,
+    select,
+    points: "channel",
+    keep: (glass, channel) => setVector(glass, { channel }),
+    controls: vectorControls,
+    without: "b_minus_a.without_row",
+    named: (glass) => {
+      const { trace } = glass.state;
+      return vectorNames(placeOf(glass.state, trace.model, chosenVector(glass)), trace);
+    },
+    said: ["value"],
+    of: ({ text, chosen: { channel } }) => text("of_channel", { channel }),
+    parts: [
+      {
+        draw: "strips",
+        rows: "made",
+        columns: [["made", "accent"]],
+        title: "vector_made",
+        named: ({ place }, trace) => vectorNames(place, trace),
+      },
+      {
+        draw: "table",
+        rows: "products",
+        column: "product",
+        title: "vector_products",
+        heading: "channel",
+        name: ({ key }) => String(key.input),
+        named: ({ place, selection }, trace) => ({ ...vectorNames(place, trace), j: selection.row }),
+        follows: true,
+      },
+      {
+        draw: "strips",
+        rows: "products",
+        columns: [
+          ["x", "residual"],
+          ["normed", "norm"],
+        ],
+        title: "vector_read",
+        named: ({ place }, trace) => vectorNames(place, trace),
+        points: false,
+      },
+    ],
+  },
   unused: "head",
   absent: ownKeys,
   forms: (model) => [...turningForms(model), ...normForms(model)],
 };
 
-/** The choice of q, k or v, one for all sides. */
-export const createVectors = (glass) =>
-  segmented(VECTORS, {
-    label: "qkv.which",
-    sign: (vector) => vector,
-    title: (vector) => `qkv.which_${vector}`,
-    look: "at-choice",
-    choose: (vector) => setVector(glass, { vector, channel: "" }),
+/** The strips of what goes in, to a row of the product, and of the vector that comes out, a channel a row. */
+function createVectorStrips(glass, panel, keep) {
+  const [into, out] = ["inputs", "made"].map((name) => h("canvas.gp-canvas", { "data-text-label": `qkv.${name}` }));
+  const [inputs, outputs] = [createStrips(into, { axis: true }), createStrips(out, { axis: true })];
+  /** @type {ProjectionReading | null} */
+  let drawn = null;
+  const overInput = pointAt(
+    into,
+    glass,
+    (x) => (drawn ? inputs.find(x) : null),
+    () => {},
+  );
+  const overMade = pointAt(out, glass, (x) => (drawn ? outputs.find(x) : null), keep);
+  const keys = along(
+    () => drawn?.made.length ?? 0,
+    () => drawn.selection.row,
+    (channel) => (keep(channel), {}),
+  );
+  for (const canvas of [into, out]) bindArrowKeys(canvas, glass, keys);
+
+  const drawInputs = memo((width, { row, terms }, stream, normed, vector, channel, input, _language) => {
+    const rows = Object.entries({
+      x: ["residual", stream.x],
+      normed: ["norm", normed],
+      row: [vector, row],
+      products: ["accent", terms],
+    });
+    const named = rows.map(([name, [role, values]]) => ({
+      name: panel.text(`strip_${name}`, { vector, matrix: vector.toUpperCase(), channel }),
+      role,
+      values,
+      bars: name === "products",
+    }));
+    inputs.draw(width, named, { chosen: input });
   });
+  /**
+   * @param {number} width
+   * @param {ProjectionReading} reading
+   */
+  function draw(width, reading) {
+    drawn = reading;
+    const { apart, stream, normed, made, selection } = reading;
+    const { vector, row, channel, input } = selection;
+    drawInputs(width, apart, stream, normed, vector, row, input, glass.state.language);
+    const name = madeName(glass.state.trace.model, reading, panel.text);
+    outputs.draw(width, [{ name, role: vector, values: made }], { chosen: channel });
+  }
+  return { into, out, overInput, overMade, draw };
+}
+
+/** What is to be noticed, in words. @param {ProjectionReading} reading */
+function noticeOf({ place: { vector, token }, made, apart, listed, selection: { row } }, clicked, { tokens }, text) {
+  const { first, part, others, rest } = listed;
+  const all = first.length + rest;
+  const params = {
+    vector,
+    piece: word(tokens.pieces[token]),
+    channel: row,
+    value: signed(made[row], 4),
+    count: made.length,
+    all,
+  };
+  const of = {
+    listed: first.length,
+    rest,
+    most: signed(part, 4),
+    others: signed(others, 4),
+    input: first[0],
+    term: signed(apart.terms[first[0]], 4),
+    all,
+  };
+  const few = Math.sign(part) === Math.sign(apart.products) && Math.abs(part) > Math.abs(others);
+  return [
+    text(clicked === null ? "notice_largest" : "notice_chosen", params),
+    text(few ? "notice_few" : "notice_many", of),
+  ].join(" ");
+}
+
+/** Where the vector is made, and for which heads. @param {ProjectionReading} reading */
+function sharedText({ place: { vector, of } }, model, text) {
+  const heads = sharers(model, of);
+  if (vector === "q") return text("at_query");
+  return text(heads.length > 1 ? "at_key_shared" : "at_key", { vector, of, heads: heads.join(", ") });
+}
+
+/** What is pointed at, in words. @param {ProjectionReading} reading */
+function readText({ place: { vector, token }, values, normed, apart, selection }, { tokens: { pieces } }, text) {
+  const { row, channel, input } = selection;
+  if (input === null)
+    return text("read", { vector, channel, piece: word(pieces[token]), value: signed(values.value, 5) });
+  return text("read_input", {
+    input,
+    channel: row,
+    matrix: vector.toUpperCase(),
+    n: shown(normed[input], 5),
+    w: shown(apart.row[input], 5),
+    product: signed(values.product, 5),
+  });
+}
+
+/** The choice of the vector and of its channel. */
+function createBar(glass, keep) {
+  const vectors = createVectors(glass);
+  let chosen = 0;
+  const channels = stepper((by) => keep(chosen + by), {
+    label: "qkv.channel",
+    back: "qkv.channel_back",
+    on: "qkv.channel_on",
+  });
+  const largest = h("button.gp-option", { "data-text": "qkv.largest", click: () => setVector(glass, { channel: "" }) });
+  /** @param {ProjectionReading} reading */
+  function show({ made, selection: { row } }) {
+    chosen = row;
+    channels.show(String(row), row === 0, row === made.length - 1);
+    largest.hidden = clickedChannel(glass, made.length) === null;
+  }
+  const mark = () => vectors.mark(chosenVector(glass));
+  return { element: h("div.at-bar", null, vectors.element, channels.element, largest), mark, show };
+}
 
 /**
  * @param {HTMLElement} element
@@ -50,182 +220,62 @@ export const createVectors = (glass) =>
  */
 export default function qkv(element, glass) {
   const { state } = glass;
-  let [now, apart, chosen] = [null, null, 0]; // what is drawn
-  const csv = () => {
-    const heads = ["layer", "vector", "head", "token", "channel", "input", "x", "normed", "weight", "product"];
-    if (!now) return [heads];
-    const { layer, vector, of, token } = now.place;
-    const name = [layer, vector, of, token, chosen];
-    const rows = Array.from(apart.terms, (term, i) => [...name, i, now.x[i], now.normed[i], apart.row[i], term]);
-    return [heads, ...rows, ...(apart.bias === null ? [] : [[...name, "bias", "", "", "", apart.bias]])];
-  };
-  const panel = frame(element, glass, "qkv", { csv, parts: ["what", "formula", "myth"] });
+  const panel = frame(element, glass, "qkv", { parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  const vectors = createVectors(glass);
-  const channels = stepper((by) => keep(chosen + by), {
-    label: "qkv.channel",
-    back: "qkv.channel_back",
-    on: "qkv.channel_on",
-  });
-  const largest = h("button.gp-option", { "data-text": "qkv.largest", click: () => setVector(glass, { channel: "" }) });
-  const say = h("p.wy-notice", { "data-part": "notice" });
-  const shared = h("p.gp-note");
-  const [into, out] = ["inputs", "made"].map((name) => h("canvas.gp-canvas", { "data-text-label": `qkv.${name}` }));
-  const formula = h("div.gp-formula", { lang: "en" });
-  const products = createProducts(glass, COUNT);
-  const find = createFinder(glass);
-  const step = (name) => h("h3.gp-subtitle", { "data-text": `qkv.step_${name}` });
-  panel.body.append(
-    h("div.at-bar", { "data-part": "choices" }, vectors.element, channels.element, largest),
-    say,
-    shared,
-    step("row"),
-    into,
-    step("made"),
-    out,
-    h("div.gp-columns", null, h("div", null, step("sum"), products.element), h("div", null, step("numbers"), formula)),
-  );
-  const [inputs, outputs] = [createStrips(into, { axis: true }), createStrips(out, { axis: true })];
+  const keep = (channel) =>
+    setVector(glass, { channel: Math.max(0, Math.min(state.trace.model.head_dim - 1, channel)) });
+  const [bar, strips, products] = [
+    createBar(glass, keep),
+    createVectorStrips(glass, panel, keep),
+    createProducts(glass),
+  ];
+  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`qkv.step_${name}`}></h3>`;
 
-  const keep = (channel) => now && setVector(glass, { channel: Math.max(0, Math.min(now.made.length - 1, channel)) });
-  const overInput = pointAt(
-    into,
-    glass,
-    (x) => (now ? inputs.find(x) : null),
-    () => {},
-  );
-  const overMade = pointAt(out, glass, (x) => (now ? outputs.find(x) : null), keep);
-  for (const canvas of [into, out])
-    bindArrowKeys(
-      canvas,
-      glass,
-      along(
-        () => now?.made.length ?? 0,
-        () => chosen,
-        (channel) => (keep(channel), {}),
-      ),
-    );
+  /** @param {ProjectionReading} reading */
+  const notice = (reading) => noticeOf(reading, clickedChannel(glass, reading.made.length), state.trace, text);
+  /** @param {ProjectionReading | null} reading null before it has come */
+  const view = (reading) => html`
+    ${bar.element}
+    <p class="wy-notice" .textContent=${reading ? notice(reading) : ""}></p>
+    <p class="gp-note" .textContent=${reading ? sharedText(reading, state.trace.model, text) : ""}></p>
+    ${step("row")} ${strips.into} ${step("made")} ${strips.out}
+    <div class="gp-columns">
+      <div>${step("sum")} ${products.element}</div>
+      <div>
+        ${step("numbers")}
+        <div class="gp-formula" lang="en">${reading && lines(reading, state.trace.model, text)}</div>
+      </div>
+    </div>
+  `;
+  render(view(null), panel.body);
 
-  const drawInputs = memo((width, found, one, channel, input) => {
-    const { vector } = found.place;
-    const rows = [
-      ["x", "residual", found.x],
-      ["normed", "norm", found.normed],
-      ["row", vector, one.row],
-      ["products", "accent", one.terms],
-    ];
-    inputs.draw(
-      width,
-      rows.map(([name, role, values]) => ({
-        name: text(`strip_${name}`, { vector, matrix: vector.toUpperCase(), channel }),
-        role,
-        values,
-        bars: name === "products",
-      })),
-      { chosen: input },
-    );
-  });
-
-  /** What is to be noticed, in words. */
-  function notice({ place: { vector, token }, made }, { first, part: most, others, rest }) {
-    const params = {
-      vector,
-      piece: word(state.trace.tokens.pieces[token]),
-      channel: chosen,
-      value: signed(made[chosen], 4),
-      count: made.length,
-      all: first.length + rest,
-    };
-    const of = {
-      listed: first.length,
-      rest,
-      most: signed(most, 4),
-      others: signed(others, 4),
-      input: first[0],
-      term: signed(apart.terms[first[0]], 4),
-      all: params.all,
-    };
-    const few = Math.sign(most) === Math.sign(apart.products) && Math.abs(most) > Math.abs(others);
-    return [
-      text(clickedChannel(glass, made.length) === null ? "notice_largest" : "notice_chosen", params),
-      text(few ? "notice_few" : "notice_many", of),
-    ].join(" ");
+  /** @param {ProjectionReading} reading */
+  function tell(reading) {
+    const { layer, vector, head, of, token } = reading.place;
+    const piece = word(state.trace.tokens.pieces[token]);
+    panel.title.textContent = text(vector === "q" ? "title" : "title_kv", { vector, layer, head, of, piece });
+    panel.show(reading, readText(reading, state.trace, text));
   }
-
-  function read(channel, input, { place, made, normed }) {
-    const { vector, token } = place;
-    if (input !== null)
-      return text("read_input", {
-        input,
-        channel,
-        matrix: vector.toUpperCase(),
-        n: shown(normed[input], 5),
-        w: shown(apart.row[input], 5),
-        product: signed(apart.terms[input], 5),
-      });
-    return text("read", {
-      vector,
-      channel,
-      piece: word(state.trace.tokens.pieces[token]),
-      value: signed(made[channel], 5),
-    });
-  }
-
-  function tell(found, { part: most, others }, input, channel) {
-    const { layer, head, vector, of, token } = found.place;
-    const more = apart.bias === null ? "" : ` bias=${exact(apart.bias)}`;
-    const place = `layer ${layer} head ${head} ${vector} of ${of} token ${token} channel ${channel}`;
-    const sums = `sum=${exact(apart.value, 7)} products=${exact(apart.products)}`;
-    const parts = `listed=${exact(most)} others=${exact(others)}`;
-    const term = input === null ? "" : ` input ${input} product=${exact(apart.terms[input])}`;
-    panel.tell(
-      `${place} value=${exact(found.made[channel])} ${sums} ${parts}${more}${term}`,
-      read(channel, input, found),
-    );
-  }
-
-  const write = memo((found, one, channel, _kept, _language) => {
-    const {
-      trace: { tokens, model },
-    } = state;
-    const { layer, vector, head, of, token } = found.place;
-    panel.title.textContent = text(vector === "q" ? "title" : "title_kv", {
-      vector,
-      layer,
-      head,
-      of,
-      piece: word(tokens.pieces[token]),
-    });
-    const all = sharers(model, of);
-    shared.textContent =
-      vector === "q"
-        ? text("at_query")
-        : text(all.length > 1 ? "at_key_shared" : "at_key", { vector, of, heads: all.join(", ") });
-    const listed = largestOf(one, COUNT);
-    say.textContent = notice(found, listed);
-    products.draw(one, listed, found);
-    formula.replaceChildren(...lines(found, one, channel, model, text, listed.first[0]));
-    channels.show(String(channel), channel === 0, channel === found.made.length - 1);
-    largest.hidden = clickedChannel(glass, found.made.length) === null;
+  /** @type {ProjectionReading} */
+  let now;
+  /** Writes `now`: all that does not follow the pointer over the products. */
+  const write = memo((_apart, _head, _clicked, _language) => {
+    bar.show(now);
+    products.draw(now);
+    render(view(now), panel.body);
   });
 
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
-    vectors.mark(chosenVector(glass));
-    const found = find();
-    element.classList.toggle("is-coming", !found);
-    if (!found) return;
-    const [pointed, input] = [overMade(), overInput() ?? products.pointed()];
-    const under = pointed !== null && pointed < found.made.length ? pointed : channelOf(glass, found.made);
-    // of a large head one row is here
-    const channel = fitsWhole(state.trace.model) ? under : channelOf(glass, found.made);
-    [now, chosen, apart] = [found, channel, takenApart(found, channel)];
-    drawInputs(width, now, apart, channel, input);
-    outputs.draw(
-      width,
-      [{ name: madeName(state.trace.model, found, text), role: found.place.vector, values: found.made }],
-      { chosen: under },
-    );
-    write(now, apart, channel, clickedChannel(glass, found.made.length), state.language);
-    tell(found, largestOf(apart, COUNT), input, under);
+    const at = (place) => select(glass, place, strips.overMade(), strips.overInput() ?? products.pointed());
+    const reading = readHere(glass, projectionReader, at(state), at(state.locked));
+    element.classList.toggle("is-coming", !reading);
+    bar.mark();
+    if (!reading) return undefined;
+    strips.draw(width, reading);
+    return () => {
+      now = reading;
+      write(reading.apart, reading.place.head, clickedChannel(glass, reading.made.length), state.language);
+      tell(reading);
+    };
   });
 }

@@ -6,7 +6,7 @@ import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { fit, ink, textWidth, write } from "../../draw.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
-import { cellOf } from "../attend/cell-values.js";
+import { cellOf } from "../../readings/cell.js";
 import { scoreLine } from "../attend/formulas.js";
 import { spokenOf } from "./place.js";
 

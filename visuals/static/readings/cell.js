@@ -1,0 +1,219 @@
+// What is read off one cell of a head: q·k, the score, its weight, what the key hands over, what the head writes.
+
+import { dot, once, onceFor } from "../arrays.js";
+import { biasAt, kvHead, rotatedPair, row, vectorOf } from "../compute.js";
+
+/**
+ * @typedef {import("../decoded.d.ts").NumArray} NumArray
+ *
+ * @typedef {import("./reading.js").Table} Table
+ */
+
+export const norm = (vector) => Math.sqrt(dot(vector, vector));
+
+/** The angle between two vectors as its cosine; NaN where one of them is 0, since there is no angle then. */
+export const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
+
+/**
+ * The value vector that a query head reads at a key.
+ *
+ * @param {{ v: NumArray }} held
+ */
+export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model, head), key);
+
+/**
+ * ‖v‖ of every token for a query head, worked out once.
+ *
+ * @returns {Float64Array}
+ */
+export const valueNorms = (held, model, head) => normsOf(held, kvHead(model, head));
+const normsOf = onceFor(({ v }, kv) => Float64Array.from({ length: v.shape[1] }, (_, t) => norm(vectorOf(v, kv, t))));
+
+/**
+ * A head's output at one query: Σ α·v over the keys that it may see.
+ *
+ * @param {Float64Array} weights
+ * @returns {Float64Array}
+ */
+export function mix(held, model, head, weights) {
+  const out = new Float64Array(held.v.shape[2]); // values have a width of their own under MLA
+  weights.forEach((weight, key) => {
+    const v = valueOf(held, model, head, key);
+    for (let i = 0; i < out.length; i++) out[i] += weight * v[i];
+  });
+  return out;
+}
+/** The same of a row of `row`, worked out once. */
+const outputOf = onceFor((weights, held, model, head) => mix(held, model, head, weights));
+
+/** Everything about a cell that needs no request. */
+export function cellOf({ trace, head, query, key }, held) {
+  const { model } = trace;
+  const [q, k] = rotatedPair(held, model, { head, query, key });
+  const terms = q.map((x, i) => x * k[i]);
+  const { scores, weights, top, total } = row(held, model, head, query);
+  return {
+    q,
+    k,
+    terms,
+    dot: dot(q, k),
+    bias: biasAt(model, head, query - key),
+    score: scores[key],
+    weight: weights[key],
+    weights,
+    top,
+    total,
+    width: model.head_dim,
+    head,
+    query,
+    key,
+    tokens: trace.T,
+  };
+}
+
+/**
+ * What a key hands over.
+ *
+ * @typedef {object} Carried
+ * @property {ArrayLike<number>} v
+ * @property {Float64Array} part α·v
+ * @property {Float64Array} out the head's whole output o = Σ α·v
+ * @property {number} size ‖v‖
+ * @property {number} along α·v · o
+ * @property {number} square o · o
+ * @property {number} share of the output: along / square, 0 where there is no output
+ * @property {Float64Array} norms ‖v‖ of every token
+ */
+
+/** @returns {Carried} */
+function carriedOf({ weight, weights }, values, model, { head, key }) {
+  const v = valueOf(values, model, head, key);
+  const part = Float64Array.from(v, (x) => weight * x);
+  const out = outputOf(weights, values, model, head);
+  const [along, square] = [dot(part, out), dot(out, out)];
+  const norms = valueNorms(values, model, head);
+  return { v, part, out, size: norms[key], along, square, share: square ? along / square : 0, norms };
+}
+
+/**
+ * The detail "head_write" (app/chapters/attend.py) with the lengths and the angle of what is written and of the
+ * stream.
+ *
+ * @typedef {object} Written
+ * @property {NumArray} written what the head adds to the stream, (d,)
+ * @property {NumArray} attn_out what all heads add
+ * @property {NumArray} stream what it is added to
+ * @property {NumArray} mixed the head's output
+ * @property {NumArray} channels where it writes most
+ * @property {NumArray} rows of W_O, one for each of these
+ * @property {{ written: number; stream: number; product: number; cosine: number }} sizes
+ */
+
+/** @type {(write: any) => Written} */
+const writtenOf = once((write) => {
+  const [w, x] = [write.written.data, write.stream.data];
+  return { ...write, sizes: { written: norm(w), stream: norm(x), product: dot(w, x), cosine: cosine(w, x) } };
+});
+
+/** @param {Written} written */
+const writtenValues = ({ sizes: { written, stream, cosine: angle } }) => ({ written, stream, written_cosine: angle });
+
+/**
+ * All of the row that the cell is in, with what each key hands over where the values are here.
+ *
+ * @param {import("./reading.js").Run} run
+ * @param {Writer} selection
+ */
+function rowTable({ trace, held, details: { values } }, { layer, head, query }) {
+  const { scores, weights } = row(held, trace.model, head, query);
+  const norms = values && valueNorms(values, trace.model, head);
+  const keys = [...weights.keys()];
+  return {
+    keys: {
+      layer: keys.map(() => layer),
+      head: keys.map(() => head),
+      query: keys.map(() => query),
+      key: keys,
+      piece: keys.map((t) => trace.tokens.pieces[t]),
+    },
+    columns: {
+      score: scores,
+      weight: weights,
+      value_norm: keys.map((t) => (norms ? norms[t] : NaN)),
+      weight_times_value_norm: keys.map((t) => (norms ? weights[t] * norms[t] : NaN)),
+    },
+  };
+}
+
+/** Numbers along the dimensions of a head. @returns {Table} */
+const byDimension = (columns) => ({ keys: { dimension: [...Object.values(columns)[0].keys()] }, columns });
+
+/** @param {Carried} carried */
+const valuesTable = ({ v, part, out }) => byDimension({ v, carried: part, out });
+
+/** @param {Written} written */
+function sizesTable(written) {
+  const sizes = writtenValues(written);
+  return { keys: { size: Object.keys(sizes) }, columns: { value: Object.values(sizes) } };
+}
+
+/** @param {Written} found */
+const channelsTable = ({ written, attn_out: all, stream }) => ({
+  keys: { channel: [...written.data.keys()] },
+  columns: { written: written.data, all_heads: all.data, stream: stream.data },
+});
+
+/**
+ * A cell, and what is written by the head and at the token that are locked, which need not be the cell's.
+ *
+ * @typedef {{ layer: number; head: number; query: number }} Writer
+ *
+ * @typedef {Writer & { key: number; locked: Writer | null }} CellSelection `locked`: null where what is handed over
+ *   and written is not asked
+ *
+ * @typedef {import("./reading.js").Reading<CellSelection> & {
+ *   cell: ReturnType<typeof cellOf>;
+ *   carried: Carried | null;
+ *   written: Written | null;
+ * }} CellReading
+ *   `carried`: null until the values are here; `written`: null until it is here, and where the cell is of another
+ *   head or token
+ * @type {import("./reading.js").Reader<CellReading>}
+ */
+export const cellReader = {
+  layer: true,
+  later(_trace, { layer, locked }) {
+    if (!locked) return {};
+    const writer = { layer: locked.layer, head: locked.head, query: locked.query };
+    return { values: ["values", { layer }], write: ["head_write", writer] };
+  },
+  read(run, selection) {
+    const { trace, held, details } = run;
+    const { layer, head, query, key, locked } = selection;
+    const cell = cellOf({ trace, head, query, key }, held);
+    const carried = details.values ? carriedOf(cell, details.values, trace.model, selection) : null;
+    const wrote = details.write ? writtenOf(details.write) : null;
+    const written = locked?.layer === layer && locked.head === head && locked.query === query ? wrote : null;
+    return {
+      selection,
+      cell,
+      carried,
+      written,
+      at: `layer ${layer} head ${head} query ${query} key ${key}`,
+      values: {
+        qk: cell.dot,
+        ...(trace.model.parts.bias ? { bias: cell.bias } : {}),
+        score: cell.score,
+        weight: cell.weight,
+        ...(carried ? { carried_norm: cell.weight * carried.size, part: carried.share } : {}),
+        ...(written ? writtenValues(written) : {}),
+      },
+      rows: {
+        row: () => rowTable(run, selection),
+        products: () => byDimension({ q: cell.q, k: cell.k, qk_terms: cell.terms }),
+        ...(carried ? { values: () => valuesTable(carried) } : {}),
+        ...(wrote ? { head_sizes: () => sizesTable(wrote), head_channels: () => channelsTable(wrote) } : {}),
+      },
+    };
+  },
+};

@@ -1,0 +1,113 @@
+// What is read off MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
+
+import { dot } from "../arrays.js";
+import { rotatedPair } from "../compute.js";
+
+/**
+ * @typedef {{ shape: number[]; data: Float32Array }} Rows
+ *
+ * @typedef {{ latent: Rows; key: Rows; nope: Rows; value: Rows; absorbed: Rows }} Latent the answer to "latent"
+ *   (visuals/latent.py), a row a token each
+ */
+
+/**
+ * One token's row of an array.
+ *
+ * @param {Rows} rows
+ */
+const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
+
+/**
+ * A head's score of a key, expanded and absorbed.
+ *
+ * @typedef {object} TwoForms
+ * @property {Float64Array} q after RoPE
+ * @property {Float64Array} k
+ * @property {Float32Array} c the key's latent
+ * @property {Float32Array} absorbed W_UKᵀ q, the query that reads the latent itself
+ * @property {number} turned what the rotated channels add, the same in both
+ * @property {number} expanded q·k of the others
+ * @property {number} byLatent the same as (W_UKᵀ q)·c
+ * @property {number} score
+ * @property {number} absorbedScore
+ */
+
+/**
+ * @param {Latent} found
+ * @param {import("../decode.js").Layer} held
+ * @returns {TwoForms}
+ */
+function scoreOf(found, held, model, { head, query, key }) {
+  const {
+    latent: { nope },
+    scale,
+  } = model.parts;
+  const [q, k] = rotatedPair(held, model, { head, query, key });
+  const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
+  const turned = dot(q.subarray(nope), k.subarray(nope));
+  const [expanded, byLatent] = [dot(q.subarray(0, nope), k.subarray(0, nope)), dot(absorbed, c)];
+  const [score, absorbedScore] = [(expanded + turned) * scale, (byLatent + turned) * scale];
+  return { q, k, c, absorbed, turned, expanded, byLatent, score, absorbedScore };
+}
+
+/**
+ * Numbers that a layer keeps of a token, and what keys and values of all heads would take.
+ *
+ * @returns {{ kept: number; expanded: number }}
+ */
+const keptOf = ({
+  n_heads: heads,
+  parts: {
+    latent: { rank, nope, rope, value },
+  },
+}) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
+
+/** The vectors one after the other, as one table. */
+function vectorsTable({ score, value, selection: { layer, head, query, key } }) {
+  const vectors = Object.entries({
+    latent: score.c,
+    absorbed_query: score.absorbed,
+    q: score.q,
+    k: score.k,
+    value,
+  }).map(([name, values]) => ({ name, values: Array.from(/** @type {ArrayLike<number>} */ (values)) }));
+  const each = (told) => vectors.flatMap(({ name, values }) => values.map((x, i) => told(name, i, x)));
+  return {
+    keys: {
+      layer: each(() => layer),
+      head: each(() => head),
+      query: each(() => query),
+      key: each(() => key),
+      vector: each((name) => name),
+      index: each((_, i) => i),
+    },
+    columns: { value: each((_name, _i, x) => x) },
+  };
+}
+
+/**
+ * A key's latent, what a head makes of it, and its score at a query.
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number }} LatentSelection
+ *
+ * @typedef {import("./reading.js").Reading<LatentSelection> & { score: TwoForms; value: Float32Array }} LatentReading
+ *   `value`: the head's, rebuilt
+ * @type {import("./reading.js").Reader<LatentReading>}
+ */
+export const latentReader = {
+  layer: true,
+  needs: (_trace, { layer, head }) => ({ found: ["latent", { layer, head }] }),
+  read({ trace: { model }, held, details: { found } }, selection) {
+    const { layer, head, query, key } = selection;
+    const [score, value] = [scoreOf(found, held, model, selection), rowOf(found.value, key)];
+    const { kept, expanded } = keptOf(model);
+    const read = { selection, score, value };
+    return {
+      ...read,
+      at: `layer ${layer} head ${head} query ${query} key ${key}`,
+      digits: 7, // both forms of the score are the same number
+      values: { score: score.score, absorbed: score.absorbedScore, rope: score.turned, kept, expanded },
+      rows: { vectors: () => vectorsTable(read) },
+    };
+  },
+};
