@@ -55,7 +55,7 @@ def imported(*modules: Path) -> set[Path]:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            names = re.findall(r'from "(\.[^"]+)"', module.read_text(encoding="utf-8"))
+            names = re.findall(r'from "(\.[^"]+\.js)"', module.read_text(encoding="utf-8"))
             waiting += [(module.parent / name).resolve() for name in names]
     return found
 

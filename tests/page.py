@@ -202,7 +202,7 @@ def watched(page: Page) -> Iterator[list[str]]:
     listen(page, "console", said)
     listen(page, "pageerror", lambda error: troubles.append(str(error)))
     yield troubles
-    assert troubles == []
+    assert not troubles, "\n".join(troubles)
 
 
 def open_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
