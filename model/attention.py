@@ -42,13 +42,13 @@ class Heads(Module):
     def mix(
         self,
         q: Float[Tensor, "B n_heads T qk_dim"],
-        k: Float[Tensor, "B n_kv_heads S qk_dim"],
-        v: Float[Tensor, "B n_kv_heads S width"],
+        k: Float[Tensor, "#B n_kv_heads S qk_dim"],
+        v: Float[Tensor, "#B n_kv_heads S width"],
         bias: Float[Tensor, "n_heads T S"] | None,
         mask: Bool[Tensor, "T S"] | None,
         eager: bool,
     ) -> Float[Tensor, "B T n_heads width"]:
-        """Each head's weighted sum of values.
+        """Each head's weighted sum of values; keys and values may be the same for every text of the batch.
 
         `bias` is added to the scores. `mask` is True where a query sees a key; None stands for the causal mask.
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused

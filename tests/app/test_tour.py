@@ -16,14 +16,14 @@ from tests.page import leave, open_page, wait_for_run
 # The numbers of a stop's sentences, and how its panel's data-value names them.
 SAME = {
     "tokens": {"id": "id"},
-    "embedding": {"value": "before"},
-    "norm": {"rms": "rms", "value": "before", "over": "after", "gamma": "gamma", "product": "product"},
+    "embedding": {"value": "x"},
+    "norm": {"rms": "rms", "value": "x", "over": "divided", "gamma": "gamma", "product": "normed"},
     "project": {"channel": "channel", "value": "value"},
     "rope": {"sum": "sum", "moved": "moved_sum", "score": "score"},
     "head": {"layer": "layer", "head": "head", "weight": "weight"},
     "match": {"score": "score"},
     "softmax": {"dot": "qk", "score": "score", "weight": "weight"},
-    "carry": {"carried": "carried", "written": "written"},
+    "carry": {"carried": "carried_norm", "written": "written"},
     "ffn": {"neuron": "neuron", "gate": "gate", "open": "silu", "up": "up", "product": "product", "size": "writes"},
     "lens": {"after": "p_target"},
     "logits": {"logit": "logit"},

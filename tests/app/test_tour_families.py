@@ -21,10 +21,10 @@ CONFIGS = {name: config for name, (config, _) in OTHERS.items()} | {
 LAYER_NORM = {
     "mean": "mean",
     "rms": "deviation",
-    "value": "before",
-    "over": "after",
+    "value": "x",
+    "over": "divided",
     "beta": "beta",
-    "product": "output",
+    "product": "normed",
 }
 OWN: dict[str, dict[str, dict[str, str]]] = {
     "bloom": {

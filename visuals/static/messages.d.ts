@@ -1258,7 +1258,7 @@ export interface Ffn {
 }
 
 /**
- * What a network is made of as it reads a run's tokens, null where it has no such part (model/parts.py).
+ * What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
  *
  * `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
  * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the
