@@ -170,12 +170,12 @@ function viewOf(reading, { map, dimensions, written }, model, text) {
   const sink = reading ? sinkText(reading.cell.weights, carried?.norms ?? null, reading.selection, text) : "";
   return html`
     <div class="at-cell">
-      <div class="at-map">
+      <div class="at-map" data-part="map">
         ${map.elements}
         <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
         <p class="gp-note at-sink" .textContent=${sink}></p>
       </div>
-      <div class="at-steps">
+      <div class="at-steps" data-part="steps">
         ${step("score")} ${dimensions.holder}
         <div class="gp-formula" lang="en">${lines?.product}</div>
         <div class="gp-formula" lang="en">${lines?.score}</div>
@@ -183,7 +183,7 @@ function viewOf(reading, { map, dimensions, written }, model, text) {
         <div class="gp-formula" lang="en">${lines?.softmax}</div>
       </div>
     </div>
-    <div class="at-carries">
+    <div class="at-carries" data-part="carried">
       ${step("carried")}
       <div>
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>

@@ -135,7 +135,7 @@ export default function crossPanel(element, glass) {
   const [maps, both] = [createCrossMaps(glass, `${KIND}.maps`), createMemory()];
   const products = createProducts(glass, text);
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
-  const mapHolder = h("div.gp-scroll", null, maps.element);
+  const mapHolder = h("div.gp-scroll", { "data-part": "map" }, maps.element);
   const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
 
   /** @param {CrossReading} reading */
@@ -147,7 +147,7 @@ export default function crossPanel(element, glass) {
     <div class="gp-columns">
       <div>
         ${step("cell")} ${products.holder}
-        <div class="gp-formula" lang="en">${reading && arithmetic(reading)}</div>
+        <div class="gp-formula" lang="en" data-part="formula">${reading && arithmetic(reading)}</div>
         <p class="at-words" data-text=${`${KIND}.no_mask`}></p>
       </div>
       <div>${step("row")} ${table.element}</div>

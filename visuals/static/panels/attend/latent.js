@@ -69,7 +69,7 @@ function bytesOf({ values: { kept, expanded } }, trace, text) {
 /** The strips of what is kept, and of the key and the value that are rebuilt from it. */
 function createVectors(text) {
   const canvases = ["kept", "rebuilt", "value"].map((name) =>
-    h("canvas.gp-canvas", { "data-text-label": `${KIND}.step_${name}` }),
+    h("canvas.gp-canvas", { "data-part": name, "data-text-label": `${KIND}.step_${name}` }),
   );
   const [kept, rebuilt, values] = canvases.map((one) => createStrips(one));
   /**

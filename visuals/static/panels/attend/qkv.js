@@ -211,7 +211,11 @@ function createBar(glass, keep) {
     largest.hidden = clickedChannel(glass, made.length) === null;
   }
   const mark = () => vectors.mark(chosenVector(glass));
-  return { element: h("div.at-bar", null, vectors.element, channels.element, largest), mark, show };
+  return {
+    element: h("div.at-bar", { "data-part": "choices" }, vectors.element, channels.element, largest),
+    mark,
+    show,
+  };
 }
 
 /**
@@ -236,7 +240,7 @@ export default function qkv(element, glass) {
   /** @param {ProjectionReading | null} reading null before it has come */
   const view = (reading) => html`
     ${bar.element}
-    <p class="wy-notice" .textContent=${reading ? notice(reading) : ""}></p>
+    <p class="wy-notice" data-part="notice" .textContent=${reading ? notice(reading) : ""}></p>
     <p class="gp-note" .textContent=${reading ? sharedText(reading, state.trace.model, text) : ""}></p>
     ${step("row")} ${strips.into} ${step("made")} ${strips.out}
     <div class="gp-columns">

@@ -121,7 +121,7 @@ export default function scoreTerms(element, glass) {
   function view({ notice, titles }) {
     const [atKey, atQuery, single] = lists.map(
       ({ name, element: list }, i) => html`
-        <div class=${`st-${name}`}>
+        <div class=${`st-${name}`} data-part=${name}>
           <h3 class="gp-subtitle" .textContent=${titles[i]}></h3>
           ${list}
         </div>
