@@ -4,16 +4,23 @@ Why: docs/decisions/first-load.md.
 """
 
 import gzip
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 
+import brotli
 import gradio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 GRADIO_ASSETS = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+# What browsers take, the smaller one first: brotli's fifth step is a twentieth smaller than gzip in the same time.
+PACKING: dict[str, Callable[[bytes], bytes]] = {
+    "br": partial(brotli.compress, quality=5),
+    "gzip": partial(gzip.compress, mtime=0),
+}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
@@ -41,22 +48,24 @@ class PackedFiles:
         address = path_of(scope) if asked else ""
         file = self.files.get(address)
         given = Headers(raw=scope.get("headers", []))
-        if file is not None and "gzip" not in given.get("accept-encoding", "") and address in self.own:
+        offered = [one.partition(";")[0].strip() for one in given.get("accept-encoding", "").split(",")]
+        encoding = next((one for one in PACKING if one in offered), None)
+        if file is not None and encoding is None and address in self.own:
             return await Response(file.read_bytes(), media_type=TYPES[file.suffix])(scope, receive, send)
-        if file is None or "gzip" not in given.get("accept-encoding", ""):
+        if file is None or encoding is None:
             return await self.app(scope, receive, send)
-        body, tag = packed(file, file.stat().st_mtime_ns)
-        headers = {"content-encoding": "gzip", "etag": tag, "vary": "Accept-Encoding", "cache-control": "no-cache"}
+        body, tag = packed(file, encoding, file.stat().st_mtime_ns)
+        headers = {"content-encoding": encoding, "etag": tag, "vary": "Accept-Encoding", "cache-control": "no-cache"}
         if given.get("if-none-match") == tag:
             return await Response(status_code=304, headers=headers)(scope, receive, send)
         await Response(body, headers=headers, media_type=TYPES[file.suffix])(scope, receive, send)
         return None
 
 
-@lru_cache(maxsize=1024)
-def packed(file: Path, _changed: int) -> tuple[bytes, str]:
+@lru_cache(maxsize=2048)
+def packed(file: Path, encoding: str, _changed: int) -> tuple[bytes, str]:
     """A file's content, packed, and its tag; packed again when the file was changed."""
-    body = gzip.compress(file.read_bytes(), mtime=0)
+    body = PACKING[encoding](file.read_bytes())
     return body, f'"{sha256(body).hexdigest()[:32]}"'
 
 

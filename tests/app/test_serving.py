@@ -33,6 +33,14 @@ def test_a_file_comes_packed_and_whole(client: TestClient, script: Path) -> None
     assert answer.text == script.read_text()
 
 
+def test_who_takes_brotli_has_it_smaller(client: TestClient, script: Path) -> None:
+    offered = {"Accept-Encoding": "gzip, deflate, br, zstd"}
+    answer = client.get("/glass/one.js", headers=offered)
+    assert answer.headers["content-encoding"] == "br"
+    assert answer.text == script.read_text()
+    assert answer.headers["etag"] != client.get("/glass/one.js", headers=PACKED).headers["etag"]
+
+
 def test_a_changed_file_is_packed_again(client: TestClient, script: Path) -> None:
     tag = client.get("/glass/one.js", headers=PACKED).headers["etag"]
     assert client.get("/glass/one.js", headers=PACKED | {"If-None-Match": tag}).status_code == 304

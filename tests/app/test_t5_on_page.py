@@ -65,7 +65,7 @@ def check_stack(page: Page, stack: str, attentions: Tensor, bias: Tensor, query:
         scores.append(number(cell, "score"))
         value = value_of(page, "position", "rope", f"{start}distance {query - key} ")
         assert number(value, "bias") == pytest.approx(float(bias[HEAD, query, key]), **CLOSE)
-        value = value_of(page, "glance", "attention", start.removeprefix(f"layer {LAYER} "))
+        value = value_of(page, "glance", "attention", start)
         assert number(value, "weight") == pytest.approx(float(weights[key]), **CLOSE)
     apart = float(weights[keys[0]].log() - weights[keys[1]].log())
     assert scores[0] - scores[1] == pytest.approx(apart, rel=1e-3, abs=2e-4)

@@ -135,6 +135,7 @@ export default function crossPanel(element, glass) {
   const [maps, both] = [createCrossMaps(glass, `${KIND}.maps`), createMemory()];
   const products = createProducts(glass, text);
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
+  table.element.dataset.part = "weights";
   const mapHolder = h("div.gp-scroll", { "data-part": "map" }, maps.element);
   const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
 
