@@ -251,6 +251,7 @@ def test_a_page_that_asks_and_never_reads_is_let_go(
     join(address, running, "never-reads", "The cat " * 100, "roomy", {})
     with listening(address, "never-reads"):
         until(lambda: "never-reads" in demo.bounded_queue.listeners)
+        monkeypatch.setattr("app.waiting.PATIENCE", 1)  # from here on nobody comes for what it asks
         for _ in range(60):
             join(address, running, "never-reads", "The cat " * 100, "roomy", {})
             most = max(most, unread.nbytes)
