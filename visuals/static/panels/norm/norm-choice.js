@@ -6,6 +6,18 @@ import { visible } from "../../draw.js";
 import { layerNorms } from "../../parts.js";
 import { keptChannel } from "../../settings.js";
 
+/** What a layer's norms read, divide by and give, of model/trace.py's SHAPES. */
+export const TENSORS = [
+  "resid_in",
+  "attn_norm_mean",
+  "attn_norm_rms",
+  "attn_normed",
+  "resid_mid",
+  "ffn_norm_mean",
+  "ffn_norm_rms",
+  "ffn_normed",
+];
+
 /** @type {("attn" | "cross" | "ffn" | "final")[]} */
 export const NORMS = ["attn", "cross", "ffn", "final"];
 

@@ -16,7 +16,7 @@ import { CASES, DECADES, METHODS, normScale as reader, ownMethod, STEPS } from "
 import { scaleChange } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { chosenNorm, normAndPlace, normButtons, placeParams, setNorm } from "./norm-choice.js";
+import { chosenNorm, normAndPlace, normButtons, placeParams, setNorm, TENSORS } from "./norm-choice.js";
 import { scalingOf } from "./norm-formulas.js";
 import { MOST_SHIFT, settingsOf } from "./scale-settings.js";
 
@@ -81,16 +81,7 @@ function scalingOfBoth(glass, readIn) {
 }
 
 export const about = {
-  tensors: [
-    "resid_in",
-    "attn_norm_mean",
-    "attn_norm_rms",
-    "attn_normed",
-    "resid_mid",
-    "ffn_norm_mean",
-    "ffn_norm_rms",
-    "ffn_normed",
-  ],
+  tensors: TENSORS,
   difference: {
     reader,
     select,

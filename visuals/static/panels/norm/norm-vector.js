@@ -16,7 +16,7 @@ import { medianMagnitude } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { drawDepth, findDepth } from "./depth.js";
-import { chosenChannel, normAndPlace, normButtons, placeParams, setNorm } from "./norm-choice.js";
+import { chosenChannel, normAndPlace, normButtons, placeParams, setNorm, TENSORS } from "./norm-choice.js";
 import { stepsOf } from "./norm-formulas.js";
 import { fewest, showing, within, zoomButtons, zoomed } from "./zoom.js";
 
@@ -69,16 +69,7 @@ function normControls(glass) {
 }
 
 export const about = {
-  tensors: [
-    "resid_in",
-    "attn_norm_mean",
-    "attn_norm_rms",
-    "attn_normed",
-    "resid_mid",
-    "ffn_norm_mean",
-    "ffn_norm_rms",
-    "ffn_normed",
-  ],
+  tensors: TENSORS,
   difference: {
     reader,
     select: (glass) => ({
