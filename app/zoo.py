@@ -5,7 +5,7 @@ from pathlib import Path
 import model
 from model.checkpoint import BUNDLED_NAME
 from model.on_demand import OnDemand, WeightCache
-from model.tensor_files import WEIGHTS
+from model.checkpoint_files import WEIGHTS
 from visuals.messages.page import Offer
 
 from .engine import Engine

@@ -1,11 +1,10 @@
 """Checks of a checkpoint's files: that they fit its config.json, and that their values fit the dtype it runs in."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from .config import NetworkConfig
@@ -15,32 +14,24 @@ from .families.family import Family
 MOST_HEADER = 32 * 2**20  # bytes; some 250,000 tensors
 
 
-def check_depth(directory: Path, files: Sequence[Path], config: NetworkConfig, family: Family) -> None:
-    """Raises GlassLlamaError where config.json states other depths or another embedding than the files' headers list.
+def check_depth(where: Path, shapes: Mapping[str, Sequence[int]], config: NetworkConfig, family: Family) -> None:
+    """Raises GlassLlamaError where a config states other depths or another embedding than `shapes` has.
 
-    Runs before a network is built, so that no config.json alone can ask for a huge one. Each tensor's own shape is
-    compared later, when it is read.
+    `shapes` is of the tensors in the files, by Hugging Face's names. Runs before a network is built, so that no config
+    alone can ask for a huge one. Each tensor's own shape is compared later, when it is read.
     """
-    shapes: dict[str, list[int]] = {}
-    for file in files:
-        try:
-            check_header(file)
-            with safe_open(file, framework="pt") as opened:
-                found = {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118
-                shapes |= {family.rename(name): shape for name, shape in found.items()}
-        except (SafetensorError, OSError) as error:
-            raise damaged_file(file, error) from error
+    shapes = {family.rename(name): list(shape) for name, shape in shapes.items()}
     for stack, (field, stated) in config.depths.items():
         (of_a_layer,) = family.names(config)[f"{stack}.{{i}}.attn_norm.weight"]
         pattern = re.compile(re.escape(of_a_layer.partition("{i}")[0]) + r"(\d+)\.")
         layers = {found[1] for name in shapes if (found := pattern.match(name))}
         if len(layers) < stated:
-            raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {field} is "
+            raise GlassLlamaError("checkpoint", f"{where}: the weights do not fit config.json: {field} is "
                                   f"{stated}, but the files hold {len(layers)} layers.")  # fmt: skip
     (name,) = family.names(config)["embed.weight"]
     embedding = shapes.get(name)
     if embedding is not None and embedding != [config.vocab_size, config.d_model]:
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {name} has shape "
+        raise GlassLlamaError("checkpoint", f"{where}: the weights do not fit config.json: {name} has shape "
                               f"{embedding}, expected {[config.vocab_size, config.d_model]}.")  # fmt: skip
 
 

@@ -49,7 +49,7 @@ class WeightCache:
                     self._held.move_to_end(lm)
                     return net
             try:
-                net = load_weights(read_outline(lm.directory), lm.device, lm.dtype)
+                net = load_weights(read_outline(lm.where), lm.device, lm.dtype)
             except GlassLlamaError as error:  # which says where the files are, no visitor's business
                 said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
@@ -94,7 +94,9 @@ class OnDemand:
             plan.net.head.weight = plan.net.embed.weight
         self.name = name
         self.config = plan.config
-        self.directory = plan.directory
+        self.where = where
+        self.directory = plan.files.directory
+        self.stated = plan.files.config
         self.device = pick_device(device)
         self.dtype = pick_dtype(dtype, self.device)
         self.n_parameters = sum(weight.numel() for weight in plan.net.parameters())

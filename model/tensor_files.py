@@ -1,24 +1,17 @@
-"""The tensors of a checkpoint's safetensors files, under our names. No other format is ever loaded: it can run code."""
+"""The tensors of a checkpoint under our names, and where each of ours is among those of its files."""
 
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
-from .checkpoint_checks import damaged_file
-from .errors import GlassLlamaError, clipped, several, shortly
+from .errors import GlassLlamaError, clipped, several
 from .families.family import Family
 from .network import Network
 from .stacked import StackedLinear
 
-MOST_FILES = 4096
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 EMBEDDING, HEAD = "embed.weight", "head.weight"  # one and the same where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
 RECOMPUTED = ("rotary_emb.inv_freq", "rotary_pos_emb.inv_freq")
@@ -54,38 +47,21 @@ def _own(net: Network) -> Iterator[str]:
                 yield f"{path}.{name}" if path else name
 
 
-def weight_files(directory: Path, index: dict[str, Any] | None) -> list[Path]:
-    """The safetensors files of a checkpoint, those of its `index` where it has one. Raises where one is missing."""
-    if index is not None:
-        weight_map = index.get("weight_map")
-        if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()):
-            raise GlassLlamaError("checkpoint", f"{directory / INDEX} has no weight_map of file names; fetch it again.")
-        names = sorted(set(weight_map.values()))
-        if len(names) > MOST_FILES:
-            said = f"weight_map names {len(names):,} files; expected at most {MOST_FILES:,}"
-            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: {said}.")
-        if outside := [name for name in names if Path(name).name != name or not name.endswith(".safetensors")]:
-            said = f"weight_map names {shortly(outside[0])}; expected the name of a safetensors file beside it"
-            raise GlassLlamaError("checkpoint", f"{directory / INDEX}: {said}.")
-        files = [directory / name for name in names]
-    else:
-        files = [directory / WEIGHTS]
-    if missing := [file.name for file in files if not os.path.isfile(file)]:
-        raise GlassLlamaError("checkpoint", f"{directory}: {several(missing, 3)} missing; only safetensors files are "
-                              "loaded (convert other formats with transformers' save_pretrained).")  # fmt: skip
-    return files
+def arrange_tensors(
+    place: Path, found: Mapping[str, Tensor], net: Network, family: Family
+) -> dict[str, Tensor]:
+    """Every tensor under our name, from those `found` under Hugging Face's.
 
-
-def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: Family) -> dict[str, Tensor]:
-    """Every tensor under our name. One GlassLlamaError lists all that is unknown, missing, misshapen or NaN."""
+    One GlassLlamaError, about `place`, lists all that is unknown, missing, misshapen or NaN.
+    """
     where, tied = locate_tensors(net, family), net.config.tied_embeddings
-    raw = family.unpack({family.rename(name): tensor for name, tensor in _raw_tensors(files).items()}, net.config)
-    known = {name for place in where.values() for name in place.files}
+    raw = family.unpack({family.rename(name): tensor for name, tensor in found.items()}, net.config)
+    known = {name for at in where.values() for name in at.files}
     problems = [f"unknown tensor {clipped(key)}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
-    for ours, place in where.items():
-        for name, rows in zip(place.files, place.rows, strict=True):
+    for ours, at in where.items():
+        for name, rows in zip(at.files, at.rows, strict=True):
             if name in raw:
-                problems += _faults(name, raw[name], torch.Size((rows, *place.shape[1:])))
+                problems += _faults(name, raw[name], torch.Size((rows, *at.shape[1:])))
             elif not (ours == HEAD and tied):
                 problems.append(f"missing tensor {name}")
     if tied and not problems:
@@ -95,10 +71,10 @@ def read_tensors(directory: Path, files: Sequence[Path], net: Network, family: F
             problems.append(f"{name} differs from the embedding, yet config.json says tie_word_embeddings")
     if problems:
         listed = several(problems, by="; ")
-        raise GlassLlamaError("checkpoint", f"{directory}: the weights do not fit config.json: {listed}.")
+        raise GlassLlamaError("checkpoint", f"{place}: the weights do not fit config.json: {listed}.")
     order = family.row_order(net.config)
-    return {ours: _ordered(torch.cat([raw.pop(name) for name in place.files]), order.get(place.pattern))
-            for ours, place in where.items()}  # fmt: skip
+    return {ours: _ordered(torch.cat([raw.pop(name) for name in at.files]), order.get(at.pattern))
+            for ours, at in where.items()}  # fmt: skip
 
 
 def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:
@@ -108,17 +84,6 @@ def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:
 def in_file_order(tensor: Tensor, order: Tensor | None) -> Tensor:
     """A tensor of ours with its rows as the file has them."""
     return tensor if order is None else tensor[order.argsort().to(tensor.device)]
-
-
-def _raw_tensors(files: Sequence[Path]) -> dict[str, Tensor]:
-    """Every tensor of every weight file, under the name that the file gives it."""
-    raw: dict[str, Tensor] = {}
-    for file in files:
-        try:
-            raw |= load_file(file)
-        except (SafetensorError, OSError) as error:
-            raise damaged_file(file, error) from error
-    return raw
 
 
 def _faults(name: str, tensor: Tensor, shape: torch.Size) -> list[str]:

@@ -38,10 +38,14 @@ def _byte_of_symbol() -> dict[str, int]:
 
 
 class Tokenizer:
-    """A checkpoint's tokenizer: `encode` adds what the checkpoint's own tokenizer.json says (a BOS, or nothing)."""
+    """A checkpoint's tokenizer: `encode` adds what the checkpoint's own tokenizer.json says (a BOS, or nothing).
 
-    def __init__(self, back_end: BackEnd):
+    `chat_template` is the Jinja template of a conversation, where the checkpoint's file has one (GGUF).
+    """
+
+    def __init__(self, back_end: BackEnd, chat_template: str | None = None):
         self.back_end = back_end
+        self.chat_template = chat_template
         decoders = steps("decoder", back_end.decoder)
         self._byte_level = _byte_of_symbol() if any(step.kind == "ByteLevel" for step in decoders) else None
         self._lacking = lacking_bytes(back_end, self._byte_level)

@@ -70,13 +70,21 @@ def read_back_end(path: Path, vocab_size: int = MOST_TOKENS) -> BackEnd:
     back_end.no_truncation()
     back_end.no_padding()
     try:
-        check_steps(back_end)
-        check_tokens(back_end, json.loads(text).get("added_tokens") or [], vocab_size)
-        with rust_calls("it fails on a short text", "checkpoint"):
-            _try_out(back_end, vocab_size)
+        check_back_end(back_end, json.loads(text).get("added_tokens") or [], vocab_size)
     except GlassLlamaError as error:
         raise GlassLlamaError("checkpoint", f"{path}: {error}", **error.params) from error
     return back_end
+
+
+def check_back_end(back_end: BackEnd, added: list[dict[str, Any]], vocab_size: int) -> None:
+    """Raises GlassLlamaError, by the field, where a tokenizer would give wrong ids, fail or blow up.
+
+    `added` has the added tokens as a file lists them; ids are to be below `vocab_size`.
+    """
+    check_steps(back_end)
+    check_tokens(back_end, added, vocab_size)
+    with rust_calls("it fails on a short text", "checkpoint"):
+        _try_out(back_end, vocab_size)
 
 
 def _text(path: Path, most: int) -> str:

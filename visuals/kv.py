@@ -43,11 +43,11 @@ InLanguages = Callable[[str], Remark]
 def spec_of(lm: LanguageModel) -> ModelSpec:
     """A model that runs here as the calculators see one: from the config.json beside its weights, not from its network.
 
-    Raises GlassLlamaError where it was not loaded from a directory, or where the calculators do not read its config.
+    Raises GlassLlamaError where it was not loaded from files, or where the calculators do not read its config.
     """
-    if lm.directory is None:
+    if not lm.stated:
         raise GlassLlamaError("checkpoint", f"{lm.name}: no config.json beside the weights says what its cache is.")
-    return spec_from_config((lm.directory / "config.json").read_text(encoding="utf-8"), lm.name)
+    return spec_from_config(lm.stated, lm.name)
 
 
 def factor_message(factor: Factor) -> FactorMessage:

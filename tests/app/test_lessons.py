@@ -125,7 +125,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 if match[0] == match[1]:
                     break
                 page.keyboard.press("ArrowDown")
-                at = page.evaluate(STAGE)
+                at = on_stage(page)
                 check_stage(at, width, height)
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")

@@ -1,0 +1,113 @@
+"""Networks from GGUF files against transformers' own loader of such files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer as BackEnd
+
+import model
+from model.checkpoint import BUNDLED
+from model.gguf.reader import is_gguf
+from model.gguf.tokenizer import tokenizer_of
+from tests.model.gguf.written import ARCHITECTURES, WIDTH, Kind, byte_level, network, write
+
+SOURCE = BackEnd.from_file(str(BUNDLED / "tokenizer.json"))  # digit by digit, then GPT-2's split: "smollm"
+KEYS = byte_level(SOURCE, "smollm", ends=("<|end|>",))
+VOCABULARY = SOURCE.get_vocab_size()
+# In turn, so that each matrix of a layer is stored in another kind.
+ALL_KINDS = (
+    Kind.Q8_0, Kind.F32, Kind.Q4_K, Kind.F16, Kind.Q5_K, Kind.BF16, Kind.Q6_K, Kind.Q4_0, Kind.Q5_0, Kind.Q4_1, Kind.Q5_1,
+)  # fmt: skip
+LLAMA_3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+
+
+def read_by_transformers(path: Path) -> Any:
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+    return loaded.eval()
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_logits_are_transformers_of_the_same_file(tmp_path: Path, architecture: str, tied: bool) -> None:
+    path = write(tmp_path / "x.gguf", network(architecture, VOCABULARY, tied), architecture, KEYS, ALL_KINDS)
+    ids = torch.tensor([[5, 300, 17, 4000, 17, 9, 256, 300]])
+    with torch.no_grad():
+        expected = read_by_transformers(path)(ids).logits
+    lm = model.load(path, device="cpu")
+    assert (lm.net(ids) - expected).abs().max() <= 1e-5 * max(1, float(expected.abs().max()))
+    assert lm.config.tied_embeddings is tied
+    assert lm.config.eos_ids == (0,)
+
+
+def test_a_file_is_found_by_its_first_bytes_and_runs_as_the_network_that_it_was_made_from(tmp_path: Path) -> None:
+    net = network("llama", VOCABULARY)
+    path = write(tmp_path / "sha256-0123", net, "llama", KEYS)
+    lm = model.load(path, device="cpu")
+    text = "Tom is in the kitchen."
+    trace = model.run_trace(lm, text)
+    assert list(trace.token_ids) == SOURCE.encode(text).ids
+    with torch.no_grad():
+        expected = net(torch.tensor([SOURCE.encode(text).ids])).logits[0, -1]
+    np.testing.assert_allclose(trace.logits, expected, atol=1e-5)
+    assert lm.tokenizer.chat_template == "{{ messages }}"
+    assert lm.directory is None
+    assert not is_gguf(BUNDLED / "model.safetensors")
+    assert not is_gguf(BUNDLED)
+
+
+def test_the_scaling_of_llama_3_is_recognised_by_its_factors(tmp_path: Path) -> None:
+    net = network("llama", VOCABULARY, rope_parameters={**LLAMA_3, "rope_theta": 500_000.0})
+    plain = 500_000.0 ** -(torch.arange(0, WIDTH // 4, 2) / (WIDTH // 4))
+    factors = plain / net.model.rotary_emb.inv_freq
+    net.model.register_buffer("rope_freqs", factors)
+    path = _with_factors(tmp_path / "scaled.gguf", net, factors)
+    ids = torch.randint(0, VOCABULARY, (1, 100), generator=torch.Generator().manual_seed(1))
+    lm = model.load(path, device="cpu")
+    assert lm.config.rope_scaling is not None
+    with torch.no_grad():
+        torch.testing.assert_close(lm.net(ids), net(ids).logits, atol=1e-4, rtol=1e-4)
+    other = _with_factors(tmp_path / "other.gguf", net, factors.flip(0))
+    with pytest.raises(model.GlassLlamaError, match=r"rope_freqs\.weight holds factors that Llama 3"):
+        model.load(other)
+
+
+def _with_factors(path: Path, net: Any, factors: torch.Tensor) -> Path:
+    state = {name: weight for name, weight in net.state_dict().items() if "rope_freqs" not in name}
+    state["rope_freqs.weight"] = factors
+
+    class Held:
+        config = net.config
+
+        def state_dict(self) -> dict[str, torch.Tensor]:
+            return state
+
+    return write(path, Held(), "llama", KEYS)
+
+
+ODD = [
+    "", " ", "  ", "\n", "a", "Hello, world!", "don't I'LL we've", "12345 3.14 ²", "日本語テキスト 猫", "naïve café",
+    "e\u0301", "\u200b\u00a0x", "🦙 llamas 👩‍👩‍👧", "\t\ttabs\r\n\r\n", "<|end|>", "x<|end|>y", "ſt ǅ İ", "a" * 300, "….—–“”",
+]  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(st.sampled_from(ODD), st.text(st.characters(exclude_categories=["Cs"]))))
+def test_ids_are_those_of_the_tokenizer_that_the_file_was_made_from(text: str) -> None:
+    ids = SOURCE.encode(text).ids
+    assert READ.encode(text).ids == ids
+    assert READ.decode(ids) == SOURCE.decode(ids)
+
+
+READ = tokenizer_of(KEYS, VOCABULARY)
