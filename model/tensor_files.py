@@ -47,9 +47,7 @@ def _own(net: Network) -> Iterator[str]:
                 yield f"{path}.{name}" if path else name
 
 
-def arrange_tensors(
-    place: Path, found: Mapping[str, Tensor], net: Network, family: Family
-) -> dict[str, Tensor]:
+def arrange_tensors(place: Path, found: Mapping[str, Tensor], net: Network, family: Family) -> dict[str, Tensor]:
     """Every tensor under our name, from those `found` under Hugging Face's.
 
     One GlassLlamaError, about `place`, lists all that is unknown, missing, misshapen or NaN.

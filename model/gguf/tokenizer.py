@@ -1,7 +1,7 @@
 """The tokenizer that a GGUF file describes: byte-level BPE, or SentencePiece's BPE with a score for each token.
 
-Splits before BPE are llama.cpp's for each `tokenizer.ggml.pre` (llama-vocab.cpp), which repeats those of the models' own
-tokenizer.json; what is not in the table is refused by its name.
+Splits before BPE are llama.cpp's for each `tokenizer.ggml.pre` (llama-vocab.cpp), which repeats those of the models'
+own tokenizer.json; what is not in the table is refused by its name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,13 +44,13 @@ SPLITS = {
     "gpt-2": _gpt2,
     "smollm": _digits_first,
     "starcoder": _digits_first,
-    "llama-bpe": lambda: _by_words(r"\p{N}{1,3}"),
-    "qwen2": lambda: _by_words(r"\p{N}"),
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3"), lambda: _by_words(r"\p{N}{1,3}")),
+    **dict.fromkeys(("qwen2", "deepseek-r1-qwen", "megrez"), lambda: _by_words(r"\p{N}")),
 }
 # Those that take a whole word from the vocabulary before any merge, those that begin each text with their BOS unless
 # told otherwise, and those that compose accents first.
-WHOLE_WORDS = BEGINS = frozenset({"llama-bpe"})
-COMPOSED = frozenset({"qwen2"})
+WHOLE_WORDS = BEGINS = frozenset({"llama-bpe", "llama3", "llama-v3"})
+COMPOSED = frozenset({"qwen2", "deepseek-r1-qwen", "megrez"})
 
 
 def tokenizer_of(metadata: Mapping[str, Any], vocab_size: int) -> BackEnd:
@@ -137,7 +137,7 @@ def _added(token: str) -> AddedToken:
 
 
 def _add_ends(back_end: BackEnd, metadata: Mapping[str, Any], tokens: Sequence[str], kind: str) -> None:
-    """Has each text begin with the BOS or end with the EOS where the file, or what llama.cpp takes for granted, says so."""
+    """Has each text begin with the BOS or end with the EOS, as the file or llama.cpp's default says."""
     begins = metadata.get(f"{NAME}add_bos_token", kind == "llama" or metadata.get(f"{NAME}pre") in BEGINS)
     ids = {"bos": begins, "eos": metadata.get(f"{NAME}add_eos_token", False)}
     ends = {name: _token(metadata, f"{name}_token_id", tokens) for name, wanted in ids.items() if wanted}
