@@ -27,7 +27,7 @@ class GgufFile:
     here.
     """
 
-    directory = None
+    directory: Path | None = None  # nothing beside the file is its own
 
     def __init__(self, path: Path):
         self.place = path
@@ -40,6 +40,9 @@ class GgufFile:
         if (architecture := metadata.get(metadata_reader.PLACE)) not in ARCHITECTURES:
             said = f"{metadata_reader.PLACE} is {architecture!r}; expected one of: {known}."
             raise GlassLlamaError("checkpoint", f"{self.place}: {said}", field=metadata_reader.PLACE)
+        if experts := metadata.get(key := f"{architecture}.expert_count"):
+            said = f"{key} is {experts!r}; expected 0: a mixture of experts is not read from GGUF."
+            raise GlassLlamaError("checkpoint", f"{self.place}: {said}", field=key)
         keys: dict[str, str] = {}
         try:
             config, keys = metadata_reader.config_of(metadata)

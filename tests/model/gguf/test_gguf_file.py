@@ -73,6 +73,7 @@ def test_the_scaling_of_llama_3_is_recognised_by_its_factors(tmp_path: Path) -> 
     path = _with_factors(tmp_path / "scaled.gguf", net, factors)
     ids = torch.randint(0, VOCABULARY, (1, 100), generator=torch.Generator().manual_seed(1))
     lm = model.load(path, device="cpu")
+    assert isinstance(lm.config, model.LlamaConfig)
     assert lm.config.rope_scaling is not None
     with torch.no_grad():
         torch.testing.assert_close(lm.net(ids), net(ids).logits, atol=1e-4, rtol=1e-4)
