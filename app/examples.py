@@ -18,6 +18,18 @@ EXAMPLES = {
         "一，二，三，四，",
     ),
 }
+# For a real LLaMA that reads English: two facts, whom a gift goes to, a name that came before, an opposite, a later
+# year, a plural, a line of code.
+REAL_EXAMPLES = (
+    "The capital of France is",
+    "When Mary and John went to the store, John gave a drink to",
+    "The chemical symbol for gold is",
+    "The wug met Dax Blicket. Later the wug thanked Dax",
+    "The opposite of hot is",
+    "The war lasted from the year 1732 to the year 17",
+    "The keys to the cabinet",
+    "def add(a, b):\n    return a +",
+)
 _SHARED = re.compile(r"[A-Za-z]+|[^\s\w]|[一-鿿]")
 _CHINESE = re.compile(r"[一-鿿]")
 

@@ -98,8 +98,11 @@ def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
     return fixed("panels", f"<div class='page-body'>{above}{written}{nav}<div class='page-grid'>{grid}</div></div>")
 
 
-def chips(sentences: Mapping[str, Sequence[str]]) -> gr.HTML:
-    """Example sentences by language as buttons; the one that is pressed becomes the value."""
+def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTML:
+    """Example sentences as buttons, by language, and those for a `real` LLaMA; the one that is pressed is the value.
+
+    Styles show those of the model that was run.
+    """
     code = "element.addEventListener('click', ({ target }) => { const chip = target.closest('button'); "
     code += "if (chip) { props.value = chip.textContent; trigger('click'); } });"
     buttons = "".join(
@@ -107,6 +110,7 @@ def chips(sentences: Mapping[str, Sequence[str]]) -> gr.HTML:
         for code, some in sentences.items()
         for one in some
     )
+    buttons += "".join(f"<button type='button' data-real lang='en'>{escape(one)}</button>" for one in real)
     return gr.HTML(
         html_template=f"<div class='page-chips'>{buttons}</div>",
         elem_classes="page-part",

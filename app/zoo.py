@@ -1,11 +1,13 @@
 """The small networks of several families that come along: which there are, and how much of memory they may take."""
 
 from pathlib import Path
+from typing import Literal
 
 import model
 from model.checkpoint import BUNDLED_NAME
-from model.on_demand import OnDemand, WeightCache
 from model.checkpoint_files import WEIGHTS
+from model.on_demand import OnDemand, WeightCache
+from model.smollm2 import NAME as REAL_NAME
 from visuals.messages.page import Offer
 
 from .engine import Engine
@@ -32,6 +34,9 @@ def small_name(family: str) -> str:
     return f"{FAMILIES[family]} (small)"
 
 
+Kind = Literal["bundled", "real", "small"]
+# The other models that the page knows.
+KINDS: dict[str, Kind] = {BUNDLED_NAME: "bundled", REAL_NAME: "real"}
 SMALL = {small_name(family): name for family, name in FAMILIES.items()}
 
 
@@ -49,7 +54,7 @@ def offers(engine: Engine) -> list[Offer]:
     """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them."""
 
     def offer(name: str) -> Offer:
-        kind = "bundled" if name == BUNDLED_NAME else "small" if name in SMALL else None
+        kind = "small" if name in SMALL else KINDS.get(name)
         parameters = engine.about(name).n_parameters
         return {"name": name, "parameters": parameters, "kind": kind, "family": SMALL.get(name, FAMILIES["llama"])}
 

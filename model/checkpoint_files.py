@@ -34,9 +34,12 @@ class CheckpointFiles(Protocol):
     is its config.json, parsed.
     """
 
-    place: Path
-    directory: Path | None
-    config: dict[str, Any]
+    @property
+    def place(self) -> Path: ...
+    @property
+    def directory(self) -> Path | None: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
 
     def shapes(self) -> Mapping[str, list[int]]:
         """The shape of every tensor, by Hugging Face's name. Raises GlassLlamaError for a damaged file."""

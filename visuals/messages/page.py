@@ -30,7 +30,7 @@ class Offer(TypedDict):
 
     name: str
     parameters: int
-    kind: Literal["bundled", "small"] | None
+    kind: Literal["bundled", "real", "small"] | None
     family: str
 
 

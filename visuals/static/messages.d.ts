@@ -1156,7 +1156,7 @@ export interface PageConfig {
 export interface Offer {
   name: string;
   parameters: number;
-  kind: "bundled" | "small" | null;
+  kind: "bundled" | "real" | "small" | null;
   family: string;
 }
 

@@ -2,8 +2,8 @@
 // The networks that this page offers, and what a reader calls them.
 
 /**
- * @typedef {{ name: string; parameters: number; kind: "bundled" | "small" | null; family: string }} Offer `name` is
- *   what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name
+ * @typedef {{ name: string; parameters: number; kind: "bundled" | "real" | "small" | null; family: string }} Offer
+ *   `name` is what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name
  */
 
 /**
@@ -25,6 +25,15 @@ export function createModels(text, count) {
       small: one.kind === "small",
     }));
 
+  /**
+   * Has the examples be those of this run's network (page.css).
+   *
+   * @param {string} name
+   */
+  function mark(name) {
+    document.documentElement.dataset.runOf = offered.find((one) => one.name === name)?.kind ?? "";
+  }
+
   /** The picker's choices, as gradio has them. Over the small ones stands a heading of page.css. */
   function choices() {
     const { dataset, style } = document.documentElement;
@@ -42,5 +51,5 @@ export function createModels(text, count) {
    * @param {string} name
    */
   const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
-  return { offer, list, nameOf, choices };
+  return { offer, list, nameOf, choices, mark };
 }

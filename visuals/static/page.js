@@ -155,6 +155,7 @@ function createOpening(state, link, firstPrompts, models, { relabel }) {
 export function createPage(store, texts, link, settings, { labels, firstPrompts }) {
   const { state } = store;
   const models = createModels(texts.text, (count) => shortCount(count, state.language));
+  store.on("run", ({ model }) => models.mark(model.name));
   const line = createStatusLine(store, texts, settings);
   const bar = createBar(labels, texts, models);
   const switchTheme = followTheme(store);
