@@ -125,7 +125,8 @@ export function createWayBack(glass) {
     if (coming !== place) return;
     coming = null;
     hold(() => scrollTo({ top, behavior: "instant" }));
-    if (focus instanceof HTMLElement && focus.isConnected) focus.focus({ preventScroll: true });
+    const takesKeys = focus instanceof HTMLElement || focus instanceof SVGElement;
+    if (takesKeys && focus.isConnected) focus.focus({ preventScroll: true });
   }
   for (const event of ["begin", "chapter", "run"]) glass.on(event, forget);
   return { here, goTo, remember, led };
