@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
-import { slopeOf } from "../../visuals/static/compute.js";
+import { bucketAt, slopeOf } from "../../visuals/static/compute.js";
 import { rotate, turnBack } from "../../visuals/static/rotation.js";
 import { meanOf, quadrants } from "../../visuals/static/panels/ffn/kinds.js";
 import { findDepth } from "../../visuals/static/panels/norm/depth.js";
@@ -212,4 +212,10 @@ test("a head that is turned in part is turned back, and gives the same q·k what
 test("a bias by distance has a slope where it falls by the same at each token", () => {
   const model = { parts: { bias: { shape: [2, 4], data: Float32Array.of(0, -0.5, -1, -1.5, 0, -1, -1.5, -2) } } };
   assert.deepEqual([slopeOf(model, 0), slopeOf(model, 1), slopeOf({ parts: { bias: null } }, 0)], [0.5, null, null]);
+});
+
+test("a stack whose mask hides the keys after a query has learned numbers for those before it alone", () => {
+  const before = { shape: [3], data: Uint16Array.of(0, 1, 2) };
+  const model = { parts: { buckets: { before, after: null } } };
+  assert.deepEqual([bucketAt(model, 2), bucketAt(model, -2)], [2, null]);
 });

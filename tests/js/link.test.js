@@ -240,6 +240,13 @@ test("a reader who runs something else meanwhile keeps it", async () => {
   assert.equal(store.state.trace.id, "own");
 });
 
+test("where nothing could be run, nothing that a link says of a run is asked for", async () => {
+  const { asked, said, fetching } = opened(() => runMessage([5, 6, 7]));
+  const store = createStore();
+  await restore("#off-ffn=1&side=A", store, fetching);
+  assert.deepEqual([asked, said, store.state.kept], [[], [], null]);
+});
+
 test("one run that is kept as A, with its changes", async () => {
   const { store, fetching } = opened((described) => ({
     ...runMessage([5, 6, 7], { id: "changed" }),

@@ -1,3 +1,4 @@
+// @ts-check
 // The line under a panel's head that names what is changed in the run that it shows, or in the two that it compares.
 
 import { h } from "./dom.js";
@@ -9,7 +10,7 @@ import { still } from "./pointer-rest.js";
  * @param {HTMLElement} element the panel's section
  * @param {import("./types.d.ts").Glass} glass
  * @param {import("./frame.js").About} about
- * @returns {() => void} brings the line up to date
+ * @returns {(trace: import("./decode.js").Trace) => void} brings the line up to date with the run that is shown
  */
 export function createChanged(element, glass, { sides, unused: use, namesChanges = true }) {
   const { head } = panelOf(element) ?? {};
@@ -18,12 +19,12 @@ export function createChanged(element, glass, { sides, unused: use, namesChanges
   head.after(line);
   still(line);
   let last = "";
-  return () => {
+  return (trace) => {
     const { state } = glass;
     const two = sides === "both" || state.side === "B-A" ? glass.sides() : null;
-    const runs = two ?? { B: state.trace };
+    const runs = two ?? { B: trace };
     const shows = Object.values(runs)
-      .map((trace) => unused(trace, use, state.locked, glass.text))
+      .map((run) => unused(run, use, state.locked, glass.text))
       .find(Boolean);
     const words = changedText(runs, glass.text, shows);
     if (words === last) return;

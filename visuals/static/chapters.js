@@ -93,8 +93,7 @@ function createRow(names, texts, go) {
 export function createChapters(store, texts, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
-  let chapter = wanted !== undefined && names.includes(wanted) ? wanted : names[0];
-  state.chapter = chapter;
+  state.chapter = wanted !== undefined && names.includes(wanted) ? wanted : names[0];
   /** @type {string | null} */
   let alone = null; // the one panel that is presented
   const fetchStyle = createStyles(chapters);
@@ -106,7 +105,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
    * @param {string | undefined} kind
    */
   const shows = (kind = "") =>
-    (alone ? kind === alone : chapters[chapter].panels.includes(kind)) ||
+    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) ||
     !names.some((name) => chapters[name].panels.includes(kind));
 
   /**
@@ -124,6 +123,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
 
   /** Puts the panels of the open chapter in view, in its order, and marks its button. */
   function show() {
+    const { chapter } = state;
     fetchStyle(chapter);
     document.body.dataset.chapter = chapter;
     const { panels } = chapters[chapter];
@@ -137,8 +137,8 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   /** @param {string} name one of the chapters; others are ignored */
   function open(name) {
     if (!names.includes(name)) return;
-    const moved = name !== chapter;
-    state.chapter = chapter = name;
+    const moved = name !== state.chapter;
+    state.chapter = name;
     show();
     store.emit("chapter", name);
     if (moved) queueMicrotask(row.toTop); // once the token strip has seen whether it sticks in this chapter
@@ -168,7 +168,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     present(kind) {
       alone = kind;
       show();
-      store.emit("chapter", chapter);
+      store.emit("chapter", state.chapter);
       store.repaint(true);
     },
     /**

@@ -1,3 +1,4 @@
+// @ts-check
 // The moment that the panels stand at: the selected position, and the token that was chosen there. A run remembers of
 // every written token how it was drawn (its step), and the server reads what it was chosen from off the recorded
 // stream.
@@ -7,6 +8,10 @@ import { visible } from "./draw.js";
 import { isChanged } from "./off.js";
 
 /**
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {import("./types.d.ts").Glass} Glass
+ *
  * @typedef {{
  *   at: number;
  *   kind: "end" | "chosen" | "given" | "prompt";
@@ -20,12 +25,14 @@ import { isChanged } from "./off.js";
  */
 
 /**
+ * @typedef {{ id: number; piece: string; probability: number }} Candidate
+ *
  * @typedef {import("./decode.js").Next & { written?: { logit: number } | null }} Offered `written`: the token that
  *   the text goes on with, where there is one
  */
 
 /**
- * @param {import("./decode.js").Trace} trace
+ * @param {Trace} trace
  * @param {number} at a position of it
  * @returns {Moment}
  */
@@ -45,6 +52,8 @@ export function momentAt(trace, at) {
  * The moment whose choice is shown while a position is selected: that of the written token after it; a prompt was
  * chosen by nobody, so there it is the end.
  *
+ * @param {Trace} trace
+ * @param {number} at a position of it
  * @returns {Moment}
  */
 export function choiceAt(trace, at) {
@@ -55,11 +64,17 @@ export function choiceAt(trace, at) {
 /**
  * Of what is kept, not what the pointer previews: panels that ask the server show this one.
  *
+ * @param {{ trace: Trace; locked: { query: number } }} state
  * @returns {Moment}
  */
 export const momentOf = ({ trace, locked }) => choiceAt(trace, locked.query);
 
-/** Where a click on a token leads: to itself, or of a written one to the position that it was chosen at. */
+/**
+ * Where a click on a token leads: to itself, or of a written one to the position that it was chosen at.
+ *
+ * @param {Pick<Trace, "nPrompt">} trace
+ * @param {number} position
+ */
 export const placeOfToken = ({ nPrompt }, position) => (position >= nPrompt ? Math.max(0, position - 1) : position);
 
 /**
@@ -69,24 +84,32 @@ export const placeOfToken = ({ nPrompt }, position) => (position >= nPrompt ? Ma
  */
 export const askedOf = ({ at, kind }) => (kind === "end" ? {} : { token: at });
 
+/** @typedef {import("./decoded.d.ts").Detail<"next">} Answer */
+/** @type {WeakMap<Answer, Offered>} */
 const known = new WeakMap();
 /**
  * The answer "next" as a run holds its own.
  *
+ * @param {Answer} answer
  * @returns {Offered}
  */
 function asNext(answer) {
-  if (!known.has(answer)) known.set(answer, { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size });
-  return known.get(answer);
+  const before = known.get(answer);
+  if (before) return before;
+  const next = { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size };
+  known.set(answer, next);
+  return next;
 }
 
 /**
  * The candidates of a moment, null until they have come.
  *
+ * @param {Pick<Glass, "state" | "detail">} glass
  * @param {Moment} moment
+ * @param {Trace} trace the one that is shown unless told
  * @returns {Offered | null}
  */
-export function offeredOf(glass, moment, trace = glass.state.trace) {
+export function offeredOf(glass, moment, trace = /** @type {Trace} */ (glass.state.trace)) {
   if (moment.kind === "end") return trace.next;
   const answer = glass.detail("next", askedOf(moment), trace);
   return answer && asNext(answer);
@@ -95,17 +118,20 @@ export function offeredOf(glass, moment, trace = glass.state.trace) {
 /**
  * The token whose choice a moment is about, or would be, and what else was offered; null until that has come.
  *
+ * @param {Pick<Glass, "state" | "detail">} glass
+ * @param {Trace} trace
+ * @param {Moment} moment
  * @param {number} others how many
- * @returns {{ own: { id: number; piece: string; probability: number }; others: object[] } | null}
+ * @returns {{ own: Candidate; others: Candidate[] } | null}
  */
 export function choiceOf(glass, trace, moment, others) {
   const next = offeredOf(glass, moment, trace);
   if (!next) return null;
   const { rows } = topCandidates(next, others + 1);
-  const id = moment.token?.id ?? rows[0].id;
+  const { id, piece } = moment.token ?? rows[0];
   const own = rows.find((row) => row.id === id) ?? {
     id,
-    piece: moment.token.piece,
+    piece,
     probability: next.written ? Math.exp(next.written.logit - next.logZ) : NaN,
   };
   return { own, others: rows.filter((row) => row.id !== id).slice(0, others) };
@@ -114,7 +140,7 @@ export function choiceOf(glass, trace, moment, others) {
 /**
  * A moment in words, of the section "moment" of the texts.
  *
- * @param {import("./types.d.ts").Glass} glass
+ * @param {{ state: { trace: Trace }; text: Glass["text"] }} glass with the run that the moment is of
  * @param {Moment} moment
  * @param {"long" | "short"} [length]
  */

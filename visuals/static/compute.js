@@ -1,3 +1,4 @@
+// @ts-check
 // Attention and the choice of the next token, in double precision, from the values of the run. Pure: no DOM, no store.
 // Attention is not sent by the server. It is computed here from q and k, by the formulas printed beside it.
 
@@ -27,20 +28,31 @@ import { rotate } from "./rotation.js";
  *   };
  * }} Model
  *   model/layer_metadata.py says what each is
+ *
+ * @typedef {{ scores: Float64Array; weights: Float64Array; top: number; total: number }} Row a value for each key
+ *   that a query sees (keysSeen); weight = e^(score - top) / total, where top is the largest score and total the
+ *   sum of those powers
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
-/** @type {WeakMap<Heads, { q: Float64Array[]; k: Float64Array[]; rows: Map<string, object> }>} */
-const caches = new WeakMap();
+/** @type {WeakMap<object, { q: Float64Array[]; k: Float64Array[]; rows: Map<string, Row> }>} */
+const caches = new WeakMap(); // by the layer that is read, or its look at a source
 
-/** The K/V head that a query head reads: heads 0 … group_size - 1 share K/V head 0, and so on. */
+/**
+ * The K/V head that a query head reads: heads 0 … group_size - 1 share K/V head 0, and so on.
+ *
+ * @param {Pick<Model, "n_heads" | "n_kv_heads">} model
+ * @param {number} head
+ */
 export const kvHead = (model, head) => Math.floor(head / (model.n_heads / model.n_kv_heads));
 
 /**
  * The vector of one head and position, before RoPE.
  *
- * @param {import("./decoded.d.ts").NumArray} array
- * @returns {ArrayLike<number>}
+ * @param {NumArray} array
+ * @param {number} head
+ * @param {number} position
+ * @returns {NumArray["data"]}
  */
 export function vectorOf(array, head, position) {
   const [, tokens, width] = array.shape;
@@ -48,21 +60,26 @@ export function vectorOf(array, head, position) {
   return array.data.subarray(start, start + width);
 }
 
+/** @param {object} layer */
 function cacheOf(layer) {
-  if (!caches.has(layer)) caches.set(layer, { q: [], k: [], rows: new Map() });
-  return caches.get(layer);
+  let known = caches.get(layer);
+  if (!known) caches.set(layer, (known = { q: [], k: [], rows: new Map() }));
+  return known;
 }
 
 /**
  * All positions of one head after RoPE, (T, head_dim) flat; computed once.
  *
+ * @param {Heads} layer
+ * @param {Model} model
  * @param {"q" | "k"} name
+ * @param {number} head
  */
 export function rotatedHead(layer, model, name, head) {
   const known = cacheOf(layer)[name];
   if (!known[head]) {
     const rotated = name === "k" && layer.kRot;
-    const given = rotated || layer[name];
+    const given = /** @type {NumArray} */ (rotated || layer[name]); // of k and kRot one is always there
     const [, tokens, width] = given.shape;
     known[head] = new Float64Array(tokens * width);
     for (let t = 0; t < tokens; t++) {
@@ -75,10 +92,14 @@ export function rotatedHead(layer, model, name, head) {
 /**
  * q of a head at a query, and k of the K/V head that it reads at a key, after RoPE, (head_dim,) each.
  *
+ * @param {Heads} layer
+ * @param {Model} model
+ * @param {{ head: number; query: number; key: number }} cell
  * @returns {[Float64Array, Float64Array]}
  */
 export function rotatedPair(layer, model, { head, query, key }) {
   const width = model.head_dim;
+  /** @type {(name: "q" | "k", index: number, position: number) => Float64Array} */
   const at = (name, index, position) =>
     rotatedHead(layer, model, name, index).subarray(position * width, (position + 1) * width);
   return [at("q", head, query), at("k", kvHead(model, head), key)];
@@ -87,7 +108,8 @@ export function rotatedPair(layer, model, { head, query, key }) {
 /**
  * How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it.
  *
- * @param {Model} model
+ * @param {Pick<Model, "parts">} model
+ * @param {number} query
  * @param {number} tokens T
  */
 export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) =>
@@ -97,7 +119,9 @@ export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) =>
  * What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where
  * nothing is.
  *
- * @param {Model} model
+ * @param {Pick<Model, "parts">} model
+ * @param {number} head
+ * @param {number} distance
  */
 export function biasAt({ parts: { bias, bias_after: after } }, head, distance) {
   const found = distance < 0 ? after : bias;
@@ -107,21 +131,25 @@ export function biasAt({ parts: { bias, bias_after: after } }, head, distance) {
 /**
  * Which of the learned numbers that is; null where they are none.
  *
- * @param {Model} model
+ * @param {Pick<Model, "parts">} model
+ * @param {number} distance
  * @returns {number | null}
  */
 export function bucketAt({ parts: { buckets } }, distance) {
-  return buckets ? (distance < 0 ? buckets.after : buckets.before).data[Math.abs(distance)] : null;
+  const found = distance < 0 ? buckets?.after : buckets?.before;
+  return found ? found.data[Math.abs(distance)] : null;
 }
 
 /**
  * ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so.
  *
- * @param {Model} model
+ * @param {Pick<Model, "parts">} model
+ * @param {number} head
  */
 export function slopeOf({ parts: { bias } }, head) {
   if (!bias || bias.shape[1] < 2) return null;
   const [width, slope] = [bias.shape[1], -bias.data[head * bias.shape[1] + 1]];
+  /** @type {(none: unknown, distance: number) => boolean} */
   const straight = (_, distance) =>
     Math.abs(bias.data[head * width + distance] + slope * distance) <= 1e-6 * slope * (distance + 1);
   return Array.from({ length: width }).every(straight) ? slope : null;
@@ -130,11 +158,21 @@ export function slopeOf({ parts: { bias } }, head) {
 /**
  * What multiplies q·k is 1/√head_dim, but for its rounding.
  *
- * @param {Model} model
+ * @param {Pick<Model, "parts" | "head_dim">} model
  */
 export const scaledByRoot = ({ parts: { scale }, head_dim }) => Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-6;
 
-/** Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys. */
+/**
+ * Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys.
+ *
+ * @param {Float64Array} out
+ * @param {Float64Array} q (T, head_dim) flat
+ * @param {Float64Array} k
+ * @param {number} query
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} seen
+ */
 function fillScores(out, q, k, query, model, head, seen) {
   const {
     parts: { scale },
@@ -155,27 +193,28 @@ function fillScores(out, q, k, query, model, head, seen) {
  * @param {Model} model
  * @param {number} head
  * @param {number} query
- * @returns {{ scores: Float64Array; weights: Float64Array; top: number; total: number }} a value for each key that
- *   it sees (keysSeen); weight = e^(score - top) / total, where top is the largest score and total the sum of those
- *   powers
+ * @returns {Row}
  */
 export function row(layer, model, head, query) {
   const { rows } = cacheOf(layer);
   const name = `${head} ${query}`;
-  if (!rows.has(name)) {
-    if (rows.size >= MAX_ROWS) rows.delete(rows.keys().next().value);
-    const q = rotatedHead(layer, model, "q", head);
-    const k = rotatedHead(layer, model, "k", kvHead(model, head));
-    const seen = keysSeen(model, query, layer.q.shape[1]);
-    rows.set(name, weighed(fillScores(new Float64Array(seen), q, k, query, model, head, seen)));
-  }
-  return rows.get(name);
+  const known = rows.get(name);
+  if (known) return known;
+  const [oldest] = rows.keys();
+  if (rows.size >= MAX_ROWS) rows.delete(oldest);
+  const q = rotatedHead(layer, model, "q", head);
+  const k = rotatedHead(layer, model, "k", kvHead(model, head));
+  const seen = keysSeen(model, query, layer.q.shape[1]);
+  const found = weighed(fillScores(new Float64Array(seen), q, k, query, model, head, seen));
+  rows.set(name, found);
+  return found;
 }
 
 /**
  * A row of scores with what the softmax makes of it.
  *
  * @param {Float64Array} scores
+ * @returns {Row}
  */
 function weighed(scores) {
   const top = scores.reduce((a, b) => Math.max(a, b));
@@ -187,34 +226,35 @@ function weighed(scores) {
  * As `row`, of a decoder's look at the source: its scores are q·k times that attention's own factor, with no bias,
  * and no key is hidden.
  *
- * @param {Pick<import("./decode.js").Layer, "cross">} layer
+ * @param {{ cross: { q: NumArray; k: NumArray } }} layer
+ * @param {{ parts: { cross_scale: number } }} model
+ * @param {number} head
+ * @param {number} query
  */
 export function crossRow({ cross }, { parts: { cross_scale: scale } }, head, query) {
   const { rows } = cacheOf(cross);
   const name = `${head} ${query}`;
-  if (!rows.has(name)) {
-    const q = vectorOf(cross.q, head, query);
-    rows.set(
-      name,
-      weighed(
-        Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale),
-      ),
-    );
-  }
-  return rows.get(name);
+  const known = rows.get(name);
+  if (known) return known;
+  const q = vectorOf(cross.q, head, query);
+  const found = weighed(
+    Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale),
+  );
+  rows.set(name, found);
+  return found;
 }
 
 /**
  * q·k · scale, with any bias, of one query with the keys that it sees.
  *
- * @returns {Float64Array}
+ * @type {(...of: Parameters<typeof row>) => Float64Array}
  */
 export const scores = (layer, model, head, query) => row(layer, model, head, query).scores;
 
 /**
  * Attention weights of one query over the keys that it sees; they sum to 1.
  *
- * @returns {Float64Array}
+ * @type {(...of: Parameters<typeof row>) => Float64Array}
  */
 export const attention = (layer, model, head, query) => row(layer, model, head, query).weights;
 
@@ -222,6 +262,11 @@ export const attention = (layer, model, head, query) => row(layer, model, head, 
  * Calls use(query, scores, weights) for the rows from … to - 1 of a head, a value for each key that the query sees;
  * both arrays are used again for the next row. Keeps nothing: for whole maps.
  *
+ * @param {Heads} layer
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} from
+ * @param {number} to
  * @param {(query: number, scores: Float64Array, weights: Float64Array) => void} use
  */
 export function eachRow(layer, model, head, from, to, use) {

@@ -1,3 +1,4 @@
+// @ts-check
 // What panels are set with: buttons of which one is pressed, sliders, steppers, boxes to tick; and rows that stand for
 // something.
 
@@ -7,7 +8,7 @@ import { h } from "./dom.js";
  * Buttons of which one is pressed.
  *
  * @template {string | number | boolean} Value
- * @param {Value[]} values
+ * @param {readonly Value[]} values
  * @param {{
  *   choose: (value: Value) => void;
  *   label?: string;
@@ -39,6 +40,7 @@ export function segmented(
       sign?.(value) ?? "",
     ),
   );
+  /** @param {Value} chosen */
   const mark = (chosen) =>
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(values[i] === chosen)));
   return { element: h(group, { role: "group", "data-text-label": label }, ...buttons), mark };
@@ -123,10 +125,12 @@ export function slider(look, text, range, act, bare = false) {
  */
 export function stepper(move, { label, back, on, name = true }) {
   const value = h("output.gp-step-value");
+  /** @type {(key: string, sign: string, by: number) => HTMLButtonElement} */
   const button = (key, sign, by) => h("button.gp-step", { "data-text-label": key, click: () => move(by) }, sign);
   const [less, more] = [button(back, "‹", -1), button(on, "›", 1)];
   const words = name ? [h("span", { "data-text": label })] : [];
   const element = h("span.gp-stepper", { role: "group", "data-text-label": label }, ...words, less, value, more);
+  /** @type {(words: string, first: boolean, last: boolean) => void} */
   function show(now, first, last) {
     value.textContent = now;
     [less.disabled, more.disabled] = [first, last];
@@ -151,6 +155,7 @@ export function checkbox(text, act) {
  * @param {string} look its class
  * @param {(key: string) => string} say
  * @param {[string, string]} texts keys: what it offers, and that it is done
+ * @param {() => string} find
  */
 export function copyButton(look, say, [offer, done], find) {
   async function copy() {
@@ -168,28 +173,38 @@ export function copyButton(look, say, [offer, done], find) {
 /**
  * Rows that stand for something: the pointer previews it, a click or Enter selects it.
  *
+ * @template Found
  * @param {HTMLElement} holder
  * @param {{
- *   preview?: (found: any) => void;
+ *   preview?: (found: Found) => void;
  *   endPreview?: () => void;
- *   select?: (found: any) => void;
- *   focus?: (found: any) => void;
+ *   select?: (found: Found) => void;
+ *   focus?: (found: Found) => void;
  * }} acts
  *   as the store has them for what is part of the selection; `focus`: the keys' way to look
- * @param {(row: HTMLElement) => any} find what a row stands for; undefined for nothing
+ * @param {(row: HTMLElement) => Found | undefined} find what a row stands for; undefined for nothing
  * @param {string} rows which elements are rows
  */
 export function linkRows(holder, { preview, endPreview, select, focus }, find, rows = "tbody tr") {
-  const listen = (type, act, fits = (_event) => true) =>
+  /**
+   * @template {"pointerover" | "focusin" | "click" | "keydown"} Type
+   * @param {Type} type
+   * @param {((found: Found) => void) | undefined} act
+   * @param {(event: HTMLElementEventMap[Type]) => boolean} fits
+   */
+  const listen = (type, act, fits = () => true) =>
     act &&
     holder.addEventListener(type, (event) => {
-      const row = fits(event) ? event.target.closest?.(rows) : null;
-      const found = row ? find(row) : undefined;
+      const row = fits(event) ? /** @type {Element} */ (event.target).closest?.(rows) : null;
+      const found = row ? find(/** @type {HTMLElement} */ (row)) : undefined;
       if (found !== undefined) act(found);
     });
   listen("pointerover", preview, ({ pointerType }) => pointerType !== "touch");
   listen("focusin", focus);
   listen("click", select);
-  listen("keydown", select, ({ key, target }) => key === "Enter" && target.localName !== "button"); // which clicks
+  listen("keydown", select, (event) => {
+    const { key, target } = event;
+    return key === "Enter" && /** @type {Element} */ (target).localName !== "button"; // which clicks
+  });
   if (endPreview) holder.addEventListener("pointerleave", () => endPreview());
 }

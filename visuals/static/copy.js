@@ -1,3 +1,4 @@
+// @ts-check
 // A copy of what is on the page that looks the same without the page's style sheets: for pictures (picture.js).
 
 /** Properties that an element has from its parent: written wherever they could differ from it. */
@@ -44,13 +45,32 @@ const SCROLLS = new Set(["auto", "scroll"]);
 /**
  * Values as they were computed, before the layout made pixels of "auto" and "%"; where a browser has none, as they
  * are now.
+ *
+ * @param {Element} element
+ * @returns {(name: string) => string}
  */
 function readerOf(element) {
   const [style, map] = [getComputedStyle(element), element.computedStyleMap?.()];
   return (name) => map?.get(name)?.toString() ?? style.getPropertyValue(name);
 }
 
-/** A place of its own without the page's styles, where a copy is built and measured. Take `host` off when done. */
+/**
+ * @typedef {Record<string, string>} Styles by property
+ *
+ * @typedef {{
+ *   host: HTMLElement;
+ *   root: ShadowRoot;
+ *   classes: Map<string, string>;
+ *   plain: Map<string, Styles>;
+ * }} Sheet
+ *   `classes`: the name of each rule's class; `plain`: what elements look like by themselves, by name
+ */
+
+/**
+ * A place of its own without the page's styles, where a copy is built and measured. Take `host` off when done.
+ *
+ * @returns {Sheet}
+ */
 export function startSheet() {
   const host = document.createElement("div");
   host.style.cssText = "all: initial; position: absolute; left: -100000px; top: 0; contain: layout";
@@ -61,22 +81,33 @@ export function startSheet() {
 /**
  * What an element of this name looks like by itself.
  *
- * @returns {Object<string, string>}
+ * @param {Sheet} sheet
+ * @param {Element} element
+ * @returns {Styles}
  */
-function plainOf({ plain, root }, { localName, namespaceURI, type }) {
-  const key = `${namespaceURI} ${localName} ${localName === "input" ? type : ""}`;
-  if (!plain.has(key)) {
-    const probe = document.createElementNS(namespaceURI, localName);
-    if (probe instanceof HTMLInputElement) probe.type = type;
-    root.append(probe);
-    const read = readerOf(probe);
-    plain.set(key, Object.fromEntries(OWN.map((name) => [name, read(name)])));
-    probe.remove();
-  }
-  return plain.get(key);
+function plainOf({ plain, root }, element) {
+  const { localName, namespaceURI } = element;
+  const type = element instanceof HTMLInputElement ? element.type : "";
+  const key = `${namespaceURI} ${localName} ${type}`;
+  const known = plain.get(key);
+  if (known) return known;
+  const probe = document.createElementNS(namespaceURI, localName);
+  if (probe instanceof HTMLInputElement) probe.type = type;
+  root.append(probe);
+  const read = readerOf(probe);
+  const styles = Object.fromEntries(OWN.map((name) => [name, read(name)]));
+  plain.set(key, styles);
+  probe.remove();
+  return styles;
 }
 
-/** What a picture does without: nobody can scroll it, so what is scrolled away is shown, and headings do not stick. */
+/**
+ * What a picture does without: nobody can scroll it, so what is scrolled away is shown, and headings do not stick.
+ *
+ * @param {string} name
+ * @param {string} value
+ * @param {boolean} scrolls
+ */
 function still(name, value, scrolls) {
   if (name === "position") return value === "sticky" ? "static" : value;
   if (!scrolls) return value;
@@ -84,7 +115,12 @@ function still(name, value, scrolls) {
   return name === "max-height" ? "none" : name === "height" ? "auto" : value;
 }
 
-/** The name of the class that holds this element's styles; elements that look alike share one. */
+/**
+ * The name of the class that holds this element's styles; elements that look alike share one.
+ *
+ * @param {Sheet} sheet
+ * @param {Element} element
+ */
 function classOf(sheet, element) {
   const [read, plain] = [readerOf(element), plainOf(sheet, element)];
   const scrolls = SCROLLS.has(read("overflow-x")) || SCROLLS.has(read("overflow-y"));
@@ -95,18 +131,24 @@ function classOf(sheet, element) {
   const rule = [...INHERITED.map((name) => [name, read(name)]), ...own]
     .map(([name, value]) => `${name}:${value}`)
     .join(";");
-  if (!sheet.classes.has(rule)) sheet.classes.set(rule, `g${sheet.classes.size}`);
-  return sheet.classes.get(rule);
+  const name = sheet.classes.get(rule) ?? `g${sheet.classes.size}`;
+  sheet.classes.set(rule, name);
+  return name;
 }
 
 /**
  * The style sheet of all copies made so far.
  *
+ * @param {Sheet} sheet
  * @returns {string}
  */
 export const rulesOf = ({ classes }) => [...classes].map(([rule, name]) => `.${name}{${rule}}`).join("\n");
 
-/** What a canvas shows. */
+/**
+ * What a canvas shows.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
 function imageOf(canvas) {
   const image = document.createElement("img");
   image.src = canvas.toDataURL();
@@ -114,6 +156,11 @@ function imageOf(canvas) {
   return image;
 }
 
+/**
+ * An element's copy, without what is in it.
+ *
+ * @param {Element} element
+ */
 function shellOf(element) {
   const shell = document.createElementNS(element.namespaceURI, element.localName);
   const drawn = element instanceof SVGElement;
@@ -125,12 +172,15 @@ function shellOf(element) {
     const { transform } = getComputedStyle(element);
     if (transform !== "none") shell.setAttribute("transform", transform);
   }
-  if (element.localName === "input") shell.setAttribute("value", element.value);
-  if (element.checked) shell.setAttribute("checked", "");
-  if (element.selected) shell.setAttribute("selected", "");
+  if (element instanceof HTMLInputElement) {
+    shell.setAttribute("value", element.value);
+    if (element.checked) shell.setAttribute("checked", "");
+  }
+  if (element instanceof HTMLOptionElement && element.selected) shell.setAttribute("selected", "");
   return shell;
 }
 
+/** @param {Element} element */
 const shows = (element) =>
   element.localName === "option" || element.localName === "optgroup" || getComputedStyle(element).display !== "none";
 
@@ -138,17 +188,18 @@ const shows = (element) =>
  * The element with all that can be seen in it.
  *
  * @param {Element} element
- * @param {object} sheet of startSheet
+ * @param {Sheet} sheet
  * @param {Map<Element, Element>} charts what stands in for some elements
  * @param {string} without a selector of what to leave out
  * @returns {Element}
  */
 export function copyOf(element, sheet, charts = new Map(), without = ":not(*)") {
-  if (charts.has(element)) return charts.get(element);
-  const canvas = element.localName === "canvas";
-  const copy = canvas ? imageOf(element) : shellOf(element);
+  const chart = charts.get(element);
+  if (chart) return chart;
+  const drawn = element instanceof HTMLCanvasElement;
+  const copy = drawn ? imageOf(element) : shellOf(element);
   copy.setAttribute("class", classOf(sheet, element));
-  if (canvas) return copy;
+  if (drawn) return copy;
   if (element instanceof HTMLTextAreaElement) copy.textContent = element.value;
   else {
     for (const node of element.childNodes) {

@@ -1,3 +1,4 @@
+// @ts-check
 // The messages that Python sends (messages.d.ts), their arrays as typed arrays. Pure; the other end is
 // visuals/payload.py.
 
@@ -188,6 +189,11 @@ export const decodeNeurons = ({ gate, up, weight }, ffn) => ({
 export function decodeAllNeurons(payload, ffn) {
   const { gate, up, weight } = decodeNeurons(payload, ffn);
   const [tokens, width] = up.shape;
+  /**
+   * @template {NumArray | null} Array
+   * @param {Array} all
+   * @param {number} token
+   */
   const row = (all, token) => all && { shape: [width], data: all.data.subarray(token * width, (token + 1) * width) };
   return new RecordedMap(
     Array.from({ length: tokens }, (_, t) => [t, { gate: row(gate, t), up: row(up, t), weight: row(weight, t), ffn }]),
@@ -201,8 +207,10 @@ export function decodeAllNeurons(payload, ffn) {
  */
 export function decodeLayer(payload, model) {
   const ffn = model.parts.ffn[payload.layer];
+  /** @type {RecordedMap<number, Neurons>} */
   const neurons = new RecordedMap();
-  if (payload.neurons) neurons.set(payload.neurons.token, decodeNeurons(payload.neurons, ffn));
+  const one = payload.neurons;
+  if (one && one.token !== null) neurons.set(one.token, decodeNeurons(one, ffn));
   const layer = {
     index: payload.layer,
     ffn,
@@ -265,9 +273,11 @@ export function textOf({ tokens: { ids }, nPrompt, encoder }) {
  * @returns {Trace}
  */
 export function decodeRun(payload) {
+  /** @type {RecordedMap<number, Layer>} */
   const layers = new RecordedMap();
   const model = { ...payload.model, parts: decodeAll(payload.model.parts) };
   if (payload.layer) layers.set(payload.layer.layer, decodeLayer(payload.layer, model));
+  /** @type {Trace} */
   const trace = {
     id: payload.id,
     prompt: payload.prompt,
@@ -290,8 +300,9 @@ export function decodeRun(payload) {
   };
   if (payload.encoder) {
     const { prompt, seconds } = payload;
-    trace.encoder = decodeRun({ ...payload.encoder, prompt, seconds, n_prompt: payload.encoder.tokens.ids.length });
-    trace.encoder.whole = trace;
+    const encoder = decodeRun({ ...payload.encoder, prompt, seconds, n_prompt: payload.encoder.tokens.ids.length });
+    encoder.whole = trace;
+    trace.encoder = encoder;
   }
   return watchFields(trace, "steps", "generating");
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Elements, numbers and formulas. Text enters the page as text nodes alone, never as markup.
 
 /**
@@ -82,6 +83,7 @@ export function icon(path) {
  */
 export const exact = (x, digits = 5) => (Number.isNaN(x) ? "-" : (Object.is(x, -0) ? 0 : x).toPrecision(digits));
 
+/** @type {Record<string, string>} */
 export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
 /**
@@ -98,21 +100,40 @@ export function shown(x, digits = 4) {
   return `${text}×10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
 }
 
-/** A probability or weight: four decimals, or a power of ten where those would be all zeros. */
+/**
+ * A probability or weight: four decimals, or a power of ten where those would be all zeros.
+ *
+ * @param {number} x
+ */
 export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3));
 
-/** With a sign in front, also where positive; 0 has none. */
+/**
+ * With a sign in front, also where positive; 0 has none.
+ *
+ * @param {number} x
+ */
 export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
-/** Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both. */
+/**
+ * Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both.
+ *
+ * @template {string} Tag
+ * @param {Tag} tag
+ * @returns {(words: TemplateStringsArray, ...between: (Node | string | (Node | string)[])[]) => ElementOf<Tag>}
+ */
 const written =
   (tag) =>
   (words, ...between) =>
     h(tag, null, ...words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== ""));
 export const line = written("p");
 export const phrase = written("span");
+/** @param {number} x */
 export const strong = (x, digits = 5) => h("strong", null, shown(x, digits));
-/** With brackets where it is negative. */
+/**
+ * With brackets where it is negative.
+ *
+ * @param {number} x
+ */
 export const inBrackets = (x, digits = 5) => (x < 0 ? `(${shown(x, digits)})` : shown(x, digits));
 
 /**
@@ -145,4 +166,5 @@ export const tinted = (role, ...content) => h("span", { style: `color: var(--gla
  * @param {string | number} text
  */
 export const sub = (text) => h("sub", null, String(text));
+/** @param {...(Node | string)} content */
 export const sup = (...content) => h("sup", null, ...content);

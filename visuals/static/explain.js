@@ -1,8 +1,10 @@
+// @ts-check
 // A panel's explanation, which its "?" opens and closes: so does Escape, which gives the focus back to the button.
 
 import { h } from "./dom.js";
 import { tensorList } from "./tensors.js";
 
+/** @type {{ element: HTMLElement; box: HTMLElement; close: () => void } | null} */
 let last = null; // the explanation that was opened last
 let listens = false;
 
@@ -15,7 +17,8 @@ function listen() {
     (event) => {
       const { key, target, defaultPrevented } = event;
       if (key !== "Escape" || defaultPrevented || !last?.box.getClientRects().length) return;
-      if (target !== document.body && !last.element.contains(target)) return; // it is for something else
+      const within = last.element.contains(/** @type {Node | null} */ (target));
+      if (target !== document.body && !within) return; // it is for something else
       event.preventDefault();
       event.stopImmediatePropagation();
       last.close();
@@ -31,7 +34,7 @@ function listen() {
  * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
  * @param {string[]} parts
- * @param {(name: string, act: () => void) => HTMLElement} button of the panel's tools
+ * @param {(name: "explain", act: () => void) => HTMLElement} button of the panel's tools
  * @returns {{ box: HTMLElement; opener: HTMLElement; list: (names?: string[]) => void }} `list` adds tensors
  */
 export function createExplanation(element, glass, kind, parts, button) {
@@ -40,7 +43,9 @@ export function createExplanation(element, glass, kind, parts, button) {
     const text = h("span", { "data-text": `${kind}.${part}` });
     box.append(h(`p.gp-part.is-${part}`, null, h("strong", { "data-text": `frame.${part}` }), " ", text));
   }
+  /** @type {ReturnType<typeof tensorList> | null} */
   let tensors = null;
+  /** @param {boolean} open */
   function show(open) {
     box.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
@@ -54,12 +59,14 @@ export function createExplanation(element, glass, kind, parts, button) {
   const opener = button("explain", () => show(box.hidden));
   show(false);
   listen();
+  /** @param {string[]} [names] */
   function list(names) {
     if (!names) return;
-    tensors = tensorList(glass, names);
-    box.append(tensors.element);
+    const listed = tensorList(glass, names);
+    tensors = listed;
+    box.append(listed.element);
     glass.on("painted", () => {
-      if (!box.hidden) tensors.show();
+      if (!box.hidden) listed.show();
     });
   }
   return { box, opener, list };

@@ -1,9 +1,23 @@
+// @ts-check
 // The files that a panel's button save makes. Fetched when one is asked for.
 
 import { h } from "./dom.js";
 import { asPage, asVectors, drawingOf, pictureOf, rasterOf } from "./picture.js";
 
-/** Hands a file to the reader's downloads. */
+/**
+ * @typedef {import("./frame.js").Panel} Panel
+ *
+ * @typedef {import("./types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./save.js").Own} Own
+ */
+
+/**
+ * Hands a file to the reader's downloads.
+ *
+ * @param {string} name
+ * @param {Blob} blob
+ */
 export function download(name, blob) {
   const link = h("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
@@ -14,8 +28,11 @@ export function download(name, blob) {
  * Rows as RFC 4180 has them; a text that a spreadsheet would run as a formula gets a quote in front. Quoted is too
  * what holds ";", at which spreadsheets of some countries split: behind one a formula could begin a cell of its
  * own.
+ *
+ * @param {(string | number)[][]} rows
  */
 export function csvText(rows) {
+  /** @param {string | number} value */
   const field = (value) => {
     if (typeof value === "number") return Number.isNaN(value) ? "" : String(value);
     const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
@@ -31,12 +48,7 @@ export function csvText(rows) {
  */
 const refusal = (key) => Object.assign(new Error(key), { key });
 
-/**
- * @type {Object<
- *   string,
- *   (panel: object, glass: import("./types.d.ts").Glass, own: object) => Blob | Promise<Blob>
- * >}
- */
+/** @type {Record<"PNG" | "SVG" | "CSV", (panel: Panel, glass: Glass, own: Own) => Blob | Promise<Blob>>} */
 const MAKERS = {
   CSV: (panel, glass, { csv }) => {
     const rows = (panel.instead?.csv ?? csv)();
@@ -54,10 +66,12 @@ const MAKERS = {
  * Makes one file of a panel and hands it to the reader's downloads.
  *
  * @param {"PNG" | "SVG" | "CSV"} format
- * @param {object} panel title and body
+ * @param {Panel} panel
+ * @param {Glass} glass
  * @param {string} kind
- * @param {object} own as in save.js Throws an error that has a `key` where the panel holds nothing yet; any other
- *   error is the browser's.
+ * @param {Own} own
+ * @throws {Error & { key?: string }} with a `key` where the panel holds nothing yet; any other error is the
+ *   browser's
  */
 export async function saveAs(format, panel, glass, kind, own) {
   const { trace, layer, query } = glass.state;

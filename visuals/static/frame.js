@@ -1,3 +1,4 @@
+// @ts-check
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
 import { exact, h, icon } from "./dom.js";
@@ -8,15 +9,17 @@ import { saving } from "./save.js";
 /**
  * What is special about a panel, which its module exports beside its drawing function.
  *
+ * @typedef {import("./types.d.ts").Model} Model
+ *
  * @typedef {{
  *   tensors?: string[];
  *   difference?: string | import("./difference/from-reading.js").ReadingView;
  *   sides?: "both" | "itself";
  *   unused?: "head" | "head_brief" | "cross" | "neuron";
  *   namesChanges?: boolean;
- *   absent?: (model: object, layer: number) => string | null;
- *   forms?: (model: object, layer: number) => string[];
- *   only?: (model: object) => boolean;
+ *   absent?: (model: Model, layer: number) => string | null;
+ *   forms?: (model: Model, layer: number) => string[];
+ *   only?: (model: Model) => boolean;
  * }} About
  *   `tensors`: of model/trace.py's SHAPES, those that it shows; `difference`: the module of difference/ that draws B
  *   − A in its place; `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three
@@ -33,14 +36,14 @@ import { saving } from "./save.js";
  *   title: HTMLElement;
  *   body: HTMLElement;
  *   subject?: () => string;
- *   text: Function;
+ *   text: (name: string, params?: Record<string, unknown>) => string;
  *   tell: (value: string, reading?: string) => void;
  *   show: (reading: import("./readings/reading.js").Reading<any>, words: string) => void;
  *   speak: (forms: string[]) => void;
  *   formed: (key: string) => string;
- *   lack: (key: string | null) => void;
+ *   lack: (key: string | null, model: Model) => void;
  *   list: (tensors?: string[]) => void;
- *   instead?: { csv: Function };
+ *   instead?: { csv: () => (string | number)[][] } | null;
  * }} Panel
  *   `tell`: the value line, and what is read out of it; `show`: those of a reading, whose first table is then what a
  *   CSV holds; `list` adds tensors to the explanation; `instead`: what is saved while something else than the
@@ -53,7 +56,10 @@ const ICONS = {
   save: "M12 4v11M7 11l5 5 5-5M5 20h14",
 };
 
-/** @param {string} name the key in texts' section "frame" */
+/**
+ * @param {keyof typeof ICONS} name the key in texts' section "frame"
+ * @param {() => void} act
+ */
 function button(name, act) {
   return h(
     "button.gp-tool",
@@ -62,8 +68,13 @@ function button(name, act) {
   );
 }
 
+/** @type {WeakMap<HTMLElement, Panel>} */
 const panels = new WeakMap();
-/** What `frame` built into a section. */
+/**
+ * What `frame` built into a section.
+ *
+ * @param {HTMLElement} element
+ */
 export const panelOf = (element) => panels.get(element);
 
 /**
@@ -111,18 +122,24 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
    * Says what the network does not have, in place of the drawing; null: it has all.
    *
    * @param {string | null} key
+   * @param {Model} model
    */
-  panel.lack = (key) => {
+  panel.lack = (key, model) => {
     element.toggleAttribute("data-absent", key !== null);
     missing.hidden = key === null;
     if (key === null) return;
     panel.title.textContent = glass.text(`absent.${key}_title`);
-    missing.textContent = glass.text(`absent.${key}`, { model: glass.state.trace.model.name });
+    missing.textContent = glass.text(`absent.${key}`, { model: model.name });
     panel.tell("", "");
   };
   panels.set(element, panel);
+  /** @type {string[]} */
   let forms = [];
-  /** The key of a text in the form that is spoken of: glass.text gives a key back that it has no text for. */
+  /**
+   * The key of a text in the form that is spoken of: glass.text gives a key back that it has no text for.
+   *
+   * @param {string} key
+   */
   const formed = (key) => forms.map((form) => `${key}_${form}`).find((one) => glass.text(one) !== one) ?? key;
   panel.formed = formed;
   panel.text = (name, params) => glass.text(formed(`${kind}.${name}`), params);
@@ -136,7 +153,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
     ]) {
       /** @type {NodeListOf<HTMLElement>} */
       const named = element.querySelectorAll(`[${attribute}]`);
-      for (const { dataset } of named) dataset[name] = formed((dataset[plain] ??= dataset[name]));
+      for (const { dataset } of named) dataset[name] = formed((dataset[plain] ??= dataset[name] ?? ""));
     }
     glass.translate(element);
   };

@@ -1,3 +1,4 @@
+// @ts-check
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
 import { reader } from "./prefetch.js";
@@ -33,14 +34,30 @@ const texts = createTexts(config.texts);
 const link = readLink(location.hash);
 const settings = createSettings(store, link.settings, ["tour"]);
 const page = createPage(store, texts, link, settings, config);
-const pace = createPace(store, settings, { cut: (request) => fetching.cut(request), setStatus: page.setStatus });
+const pace = createPace(store, settings, {
+  cut: async (request) => (await online).cut(request),
+  setStatus: page.setStatus,
+});
 const chapters = createChapters(store, texts, link.chapter, config);
+/** @param {HTMLElement} element */
 page.parts.panels = (element) => {
-  chapters.attach(element.querySelector("nav"));
-  followWritten(element.querySelector(".page-written"));
-  for (const section of element.querySelectorAll("section")) mount(section.dataset.kind, section);
+  /** @type {(selector: string) => HTMLElement} */
+  const part = (selector) => /** @type {HTMLElement} */ (element.querySelector(selector)); // of app/panels.py
+  chapters.attach(part("nav"));
+  followWritten(part(".page-written"));
+  for (const section of element.querySelectorAll("section")) mount(section.dataset.kind ?? "", section);
 };
 const { state } = store;
+
+/**
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {import("./painting.js").Painter} Painter
+ *
+ * @typedef {import("./types.d.ts").Fetching} Fetching
+ *
+ * @typedef {import("./types.d.ts").Glass} Glass
+ */
 
 /**
  * The text that was written, once there is some: what shows it comes with the first.
@@ -48,6 +65,7 @@ const { state } = store;
  * @param {HTMLElement} place
  */
 function followWritten(place) {
+  /** @param {Trace} run */
   const look = async ({ generating, T, nPrompt }) => {
     if (!generating && T === nPrompt) return;
     stop();
@@ -64,13 +82,16 @@ function followWritten(place) {
 /**
  * Draws one panel, and says in its place what went wrong, so that one panel never takes the others down.
  *
+ * @param {string} kind
+ * @param {HTMLElement} element
  * @param {() => (() => void) | void} draw what it returns is to be called when the other panels have drawn, too
+ * @returns {(() => void) | undefined}
  */
 function guarded(kind, element, draw) {
   try {
     const rest = draw();
     delete element.dataset.failed;
-    return rest && (() => guarded(kind, element, rest));
+    return rest ? () => void guarded(kind, element, rest) : undefined;
   } catch (error) {
     console.error(`panel ${kind}:`, error);
     element.dataset.failed = texts.text("page.panel_failed");
@@ -78,28 +99,37 @@ function guarded(kind, element, draw) {
   }
 }
 
-/** Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page. */
+/**
+ * Hands a section to its drawing function and keeps it in step with the store for as long as it is on the page.
+ *
+ * @param {string} kind
+ * @param {HTMLElement} element
+ */
 async function mount(kind, element) {
   element.tabIndex = -1; // so that a click into it gives it the keys (keys.js)
   await chapters.opened(kind);
+  /** @type {{ default: (element: HTMLElement, glass: Glass) => Painter; about?: import("./frame.js").About }} */
   const { default: build, about = {} } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass), about);
   panelOf(element)?.list(about.tensors);
   const nameChanges = createChanged(element, window.glass, about);
   texts.translate(element);
-  still(...element.querySelectorAll(".gp-head, .gp-body, .gp-formula"));
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = element.querySelectorAll(".gp-head, .gp-body, .gp-formula");
+  still(...parts);
+  /** @type {(fresh: boolean) => (() => void) | undefined} */
   const paint = (fresh) => {
     if (!element.isConnected) return void store.unwatch(paint);
     element.toggleAttribute("data-waiting", !state.trace);
     element.toggleAttribute("data-loading", Boolean(state.trace) && !store.layer());
     if (!state.trace || !chapters.shows(kind)) return undefined;
-    nameChanges();
+    nameChanges(state.trace);
     const none = Boolean(about.only && !about.only(state.trace.model));
     element.toggleAttribute("data-none", none);
     if (none) return undefined;
     panelOf(element)?.speak(about.forms?.(state.trace.model, state.layer) ?? []);
     const lacking = about.absent?.(state.trace.model, state.layer) ?? null;
-    if (lacking || element.hasAttribute("data-absent")) panelOf(element).lack(lacking);
+    if (lacking || element.hasAttribute("data-absent")) panelOf(element)?.lack(lacking, state.trace.model);
     return lacking ? undefined : guarded(kind, element, () => draw(fresh));
   };
   store.watch(paint);
@@ -116,7 +146,7 @@ store.on("run", nameTab); // gradio gives the tab a name of its own when it is t
 
 /**
  * @param {string} code "en" or "zh"
- * @returns {Promise<object | undefined>} what the bar is to show where the words did not come
+ * @returns {Promise<{ language: string } | undefined>} what the bar is to show where the words did not come
  */
 async function setLanguage(code) {
   if (!(await texts.load(code).catch(() => store.emit("message", LOST)))) {
@@ -147,34 +177,57 @@ const there =
         }),
       ])
     : Promise.resolve();
+/** @type {Fetching | null} */
 let fetching = null;
-let connected = null;
+/** @type {(fetching: Fetching) => void} */
+let connected = () => {};
+/** @type {Promise<Fetching>} */
 const online = new Promise((done) => {
   connected = done;
 });
 /**
  * The server's functions are there: the first run is asked for at once, while gradio is still building its
  * controls.
+ *
+ * @type {Glass["connect"]}
  */
 async function connect(server, changeBar) {
   page.onFill(changeBar);
-  connected((fetching = createFetching(store, server, there)));
-  await firstRun();
+  fetching = createFetching(store, server, there);
+  connected(fetching);
+  await firstRun(fetching);
 }
-async function firstRun() {
-  for (const message of await page.first(fetching.recall)) publish(message);
+/** @param {Pick<Fetching, "recall">} server */
+async function firstRun({ recall }) {
+  for (const message of await page.first(recall)) publish(message);
 }
-/** What a chapter asks about the run: the answer to one of app/chapters' DETAILS, or null until it has come. */
+/**
+ * What a chapter asks about the run: the answer to one of app/chapters' DETAILS, or null until it has come.
+ *
+ * @type {Fetching["detail"]}
+ */
 const detail = (what, params, trace) => fetching?.detail(what, params, trace) ?? null;
-/** One layer of a run that is compared, or null until it has come. */
+/**
+ * One layer of a run that is compared, or null until it has come.
+ *
+ * @type {Fetching["layerOf"]}
+ */
 const layerOf = (trace, layer) => fetching?.layerOf(trace, layer) ?? null;
-/** What needs no run: a promise of the answer of one of app/chapters' CALCULATORS, or of what went wrong. */
+/**
+ * What needs no run: a promise of the answer of one of app/chapters' CALCULATORS, or of what went wrong.
+ *
+ * @type {Fetching["calculate"]}
+ */
 const calculate = async (what, params) => (await online).calculate(what, params);
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
 const { open, present } = chapters;
 const { keep, showSide, sides, subtractable, toEnd } = store;
-/** Runs the shown tokens once more with something changed (app/comparing.py). */
+/**
+ * Runs the shown tokens once more with something changed (app/comparing.py).
+ *
+ * @type {Glass["change"]}
+ */
 const change = async (changes) => {
   page.setStatus("running");
   await fetching?.change(changes);
@@ -185,27 +238,33 @@ const change = async (changes) => {
  * @param {string} model
  */
 async function readBy(model) {
-  const { prompt } = state.kept ?? state.run;
-  if (!state.kept) keep(state.run);
+  const first = state.kept ?? state.run;
+  if (!first) return;
+  const { prompt } = first;
+  if (!state.kept) keep(first);
   store.emit("begin");
   page.setStatus("running");
   const request = { prompt, model, generated: [], changes: {}, layer: state.locked.layer };
-  const answer = await fetching.recall(request).catch(() => LOST);
+  const { recall } = await online;
+  const answer = await recall(request).catch(() => LOST);
   store.publish(answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
 /**
  * Has panels read one of a network's two stacks, and something of it.
  *
- * @param {"encoder" | "decoder"} stack
- * @param {object} selection
+ * @type {Glass["readStack"]}
  */
 function readStack(stack, selection = {}) {
   if (state.run?.encoder) settings.set("run", { stack: stack === "encoder" ? stack : "" });
   select(selection);
 }
 const followStack = () => store.showStack(settings.get("run").stack === "encoder" ? "encoder" : "decoder");
-/** Has everything drawn for a page that the browser shows that much larger. */
+/**
+ * Has everything drawn for a page that the browser shows that much larger.
+ *
+ * @type {Glass["enlarge"]}
+ */
 const enlarge = (factor, room) => {
   magnify(factor, room);
   repaint();
@@ -254,7 +313,8 @@ const halt = () => {
 /** The server is back: fetches what is missing, and has what was written run as it stands. */
 async function goOn() {
   const { run: trace } = state;
-  if (!trace) return fetching && firstRun();
+  if (!fetching) return undefined;
+  if (!trace) return firstRun(fetching);
   if (!trace.generating && trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
   await fetching.need();
   return fetching.prefetch();
@@ -276,12 +336,13 @@ async function bring(hash) {
   page.setStatus("running");
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
-  const { messages, asked } = await openLink(described, config.firstPrompts[state.language], (await online).recall);
+  const server = await online;
+  const { messages, asked } = await openLink(described, config.firstPrompts[state.language], server.recall);
   for (const message of messages) publish(message);
   page.fill({ prompt: described.prompt ?? asked.prompt, model: state.trace?.model.name });
   if (!described.runs || asked.prompt !== described.prompt) return;
   const { restore } = await import("./restore.js");
-  await restore(hash, store, fetching);
+  await restore(hash, store, server);
 }
 
 /**
@@ -298,7 +359,7 @@ async function visit(hash) {
     described.prompt === trace.prompt &&
     (described.model ?? trace.model.name) === trace.model.name &&
     described.generated.join() === trace.tokens.ids.slice(trace.nPrompt).join() &&
-    !outside(described, state.trace).length;
+    !outside(described, trace).length;
   if (!same) return bring(hash);
   settings.restore(described.settings);
   open(described.chapter ?? Object.keys(config.chapters)[0]);
@@ -306,13 +367,17 @@ async function visit(hash) {
   select({ ...UNCHOSEN, ...described.selection });
 }
 
-/** Once the link's prompt has run, brings back its changes and the run kept as A. */
+/**
+ * Once the link's prompt has run, brings back its changes and the run kept as A.
+ *
+ * @param {string} hash
+ */
 function bringBack(hash) {
   const stop = store.on("run", async ({ prompt }) => {
     stop();
     if (link.prompt !== undefined && link.prompt !== prompt) return; // that prompt could not be run; this is another
     const { restore } = await import("./restore.js");
-    await restore(hash, store, fetching);
+    await restore(hash, store, await online);
   });
 }
 

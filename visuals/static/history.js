@@ -1,3 +1,4 @@
+// @ts-check
 // Back and Forward. Each run and each chapter that is opened is an entry of the browser's history, with all that it
 // shows in its address; what is selected, set or kept within an entry is written into that address.
 
@@ -6,23 +7,40 @@ import { writeLink } from "./link.js";
 const HELD = 8; // entries whose run stays here, so that going back to it asks nothing; of others the address tells it
 const PAUSE = 250; // ms: browsers allow few changes of the address a second
 
-/** What makes two runs the same, whatever the server calls them. */
+/**
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {import("./types.d.ts").Store} Store
+ */
+
+/**
+ * What makes two runs the same, whatever the server calls them.
+ *
+ * @param {Trace} trace
+ */
 const keyOf = ({ model, prompt, nPrompt, tokens, changes }) =>
   JSON.stringify([model.name, prompt, nPrompt, tokens.ids, changes]);
 
-/** Whether what is seen is another run than what was seen last. */
+/**
+ * Whether what is seen is another run than what was seen last.
+ *
+ * @param {View} seen
+ * @param {View | undefined} last
+ */
 const isOther = (seen, last) => seen.trace !== last?.trace && (!last || keyOf(seen.trace) !== keyOf(last.trace));
 
 /**
- * What an entry shows.
+ * What an entry shows; null before the first run.
  *
- * @param {import("./types.d.ts").Store} store
+ * @param {Store} store
  */
 function viewOf({ state, runs, chosen }) {
   const { kept, side, locked, language, chapter, settings } = state;
   const two = runs();
+  const trace = two?.B ?? state.run;
+  if (!trace) return null;
   return {
-    trace: two?.B ?? state.run,
+    trace,
     kept,
     side,
     two,
@@ -34,8 +52,9 @@ function viewOf({ state, runs, chosen }) {
   };
 }
 
-/** @typedef {ReturnType<typeof viewOf>} View */
 /**
+ * @typedef {NonNullable<ReturnType<typeof viewOf>>} View
+ *
  * @typedef {{ name: string; grows: boolean; view?: View }} Entry of the browser's history; `grows`: a text is being
  *   written in it
  */
@@ -49,7 +68,8 @@ function viewOf({ state, runs, chosen }) {
 function addressOf({ trace, kept, side, two, locked, language, chapter, settings }, linked) {
   const changed = kept || Object.keys(trace.changes).length > 0;
   if (changed && !linked) return null;
-  const more = changed ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
+  const more =
+    changed && linked ? linked.fieldsOf(linked.runsOf({ state: { run: trace, kept, side }, runs: () => two })) : [];
   return writeLink({
     chapter,
     prompt: trace.prompt,
@@ -71,8 +91,12 @@ function createEntries() {
   return {
     /** @returns {Entry} */
     create: () => ({ name: own + made++, grows: false }),
-    get: (name) => entries.get(name),
-    /** Holds the newest entries' runs and lets go of the others'. */
+    get: (/** @type {string} */ name) => entries.get(name),
+    /**
+     * Holds the newest entries' runs and lets go of the others'.
+     *
+     * @param {Entry} entry
+     */
     hold(entry) {
       entries.delete(entry.name);
       entries.set(entry.name, entry);
@@ -84,7 +108,7 @@ function createEntries() {
 /**
  * The entry that is shown, and its address in the browser's bar.
  *
- * @param {import("./types.d.ts").Store} store
+ * @param {Store} store
  * @param {() => boolean} away whether another entry, or address, is on its way
  */
 function createHere(store, away) {
@@ -92,6 +116,7 @@ function createHere(store, away) {
   const { create, get, hold } = createEntries();
   /** @type {Entry | null} */
   let here = null;
+  /** @type {typeof import("./linked.js") | null} */
   let linked = null; // linked.js, where a run is changed or kept
   let timer = 0;
 
@@ -101,7 +126,7 @@ function createHere(store, away) {
   };
   function write() {
     stop();
-    if (away() || !here) return;
+    if (away() || !here?.view) return;
     const address = addressOf(here.view, linked);
     if (address) return void history.replaceState({ entry: here.name }, "", address);
     import("./linked.js").then((module) => {
@@ -111,11 +136,17 @@ function createHere(store, away) {
   }
 
   /** Whether what is seen is no entry: while another is on its way; and a lesson is one way, not a heap of entries. */
-  const passing = () => away() || !state.trace || state.presenting;
+  const passing = () => away() || state.presenting;
 
-  /** Makes what is seen an entry of the browser's history: a new one, or at first the one that there is. */
-  function enter(seen, isNew) {
-    const [entry, address] = [{ entry: here.name }, addressOf(seen, linked) ?? location.hash];
+  /**
+   * Makes what is seen an entry of the browser's history: a new one, or at first the one that there is.
+   *
+   * @param {string} name
+   * @param {View} seen
+   * @param {boolean} isNew
+   */
+  function enter(name, seen, isNew) {
+    const [entry, address] = [{ entry: name }, addressOf(seen, linked) ?? location.hash];
     if (isNew) history.pushState(entry, "", address);
     else history.replaceState(entry, "", address);
   }
@@ -123,13 +154,14 @@ function createHere(store, away) {
   /**
    * Takes what is seen into the entry, or begins the next with it. A text that is being written is one entry,
    * however often the run of it so far is shown.
+   *
+   * @param {View} seen
    */
-  function note() {
-    if (passing()) return;
-    const [seen, last] = [viewOf(store), here?.view];
+  function take(seen) {
+    const last = here?.view;
     const { generating } = seen.trace;
     const other = isOther(seen, last);
-    if (last && (seen.chapter !== last.chapter || (other && !here.grows))) {
+    if (last && (seen.chapter !== last.chapter || (other && !here?.grows))) {
       if (timer) write();
       here = null;
     }
@@ -139,15 +171,23 @@ function createHere(store, away) {
     // The run from which a text is being written stays as it was: what is written is the next entry.
     here.view = last && !other && !fresh && generating ? { ...seen, trace: last.trace, two: last.two } : seen;
     hold(here);
-    if (fresh) enter(seen, Boolean(last));
+    if (fresh) enter(here.name, seen, Boolean(last));
     clearTimeout(timer);
     timer = setTimeout(write, PAUSE);
   }
 
   return {
-    note,
+    /** Takes note of what is seen. */
+    note() {
+      const seen = passing() ? null : viewOf(store);
+      if (seen) take(seen);
+    },
     stop,
-    /** Goes to an entry by its name; gives what it held, if that is still here. */
+    /**
+     * Goes to an entry by its name; gives what it held, if that is still here.
+     *
+     * @param {string} name
+     */
     goTo(name) {
       const held = get(name);
       here = held ?? { name, grows: false };
@@ -155,14 +195,17 @@ function createHere(store, away) {
     },
     /** What is shown now is what the entry shows. */
     settle() {
-      here.view = viewOf(store);
+      const seen = viewOf(store);
+      if (!here || !seen) return;
+      here.view = seen;
       hold(here);
       write();
     },
-    /** @returns {Promise<string>} the address of what is shown now */
+    /** @returns {Promise<string>} the address of what is shown now; before the first run the one that was opened */
     async address() {
       linked ??= await import("./linked.js");
-      return addressOf(viewOf(store), linked);
+      const seen = viewOf(store);
+      return (seen && addressOf(seen, linked)) ?? location.hash;
     },
   };
 }
@@ -170,14 +213,14 @@ function createHere(store, away) {
 /**
  * Resolves when nothing is being written any more.
  *
- * @param {import("./types.d.ts").Store} store
+ * @param {Store} store
  * @param {() => void} stop ends what is being written
  * @returns {Promise<void>}
  */
 const written = ({ state, on }, stop) =>
   new Promise((done) => {
     if (state.status !== "generating") return done();
-    const off = [on("run", (trace) => trace.generating || end()), on("message", () => end())];
+    const off = [on("run", (/** @type {Trace} */ trace) => trace.generating || end()), on("message", () => end())];
     const end = () => {
       off.forEach((one) => one());
       done();
@@ -186,7 +229,7 @@ const written = ({ state, on }, stop) =>
   });
 
 /**
- * @param {import("./types.d.ts").Store} store
+ * @param {Store} store
  * @param {{
  *   open: (chapter: string) => void;
  *   fill: (bar: { prompt: string; model: string }) => void;
@@ -210,13 +253,17 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     settings.set("run", read); // which of two stacks panels read: a place is one in that
     if (chapter !== state.chapter) open(chapter);
     const last = viewOf(store);
-    if (trace !== last.trace) fill({ prompt: trace.prompt, model: trace.model.name });
-    if (trace !== last.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
+    if (trace !== last?.trace) fill({ prompt: trace.prompt, model: trace.model.name });
+    if (trace !== last?.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
     if (chosen) store.select(locked);
     else store.selectByPage(locked);
   }
 
-  /** To an entry that Back or Forward lead to. */
+  /**
+   * To an entry that Back or Forward lead to.
+   *
+   * @param {string} to its name
+   */
   async function go(to) {
     here.stop();
     const mine = (going = ++ways);
@@ -228,7 +275,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     else await bring(hash);
     if (mine !== going) return;
     going = 0;
-    if (state.trace) here.settle();
+    here.settle();
   }
 
   for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, here.note);

@@ -1,7 +1,23 @@
+// @ts-check
 // What the address says of changed runs and of a run kept as A. Fetched where there is one; link.js has the rest.
 
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
-/** What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4". */
+/**
+ * @typedef {import("./messages.d.ts").Changes} Changes
+ *
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {import("./run-changes.js").Kind} Kind
+ *
+ * @typedef {{ field: string; value: string; expected: string }} Fault a field that holds something else than
+ *   changes
+ */
+
+/**
+ * What was changed in a run, by kind as app/comparing.py has it, and the field that lists it: "3.7_4.0" or "3_4".
+ *
+ * @type {Record<Kind, string>}
+ */
 export const CHANGED = {
   heads: "off-heads",
   cross: "off-cross",
@@ -15,6 +31,8 @@ export const CHANGED = {
   encoder_ffn: "off-encoder-ffn",
   encoder_neurons: "off-encoder-neurons",
 };
+const KINDS = /** @type {Kind[]} */ (Object.keys(CHANGED));
+/** @type {Set<Kind>} */
 const SINGLE = new Set(["attention", "ffn", "prefix", "encoder_attention", "encoder_ffn"]);
 const MOST = 256; // changes of a kind
 const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
@@ -24,18 +42,21 @@ const DEEPEST = 4; // runs from which a patched run takes its stream, one from t
  *   prompt?: string;
  *   model?: string;
  *   generated: number[];
- *   changes: Object<string, any[]>;
+ *   changes: Changes;
  *   source?: Recipe;
  * }} Recipe
  *   How a run is made. `source`: the run whose stream its patches take; for B that is A where there is none.
+ *
+ * @typedef {{ run: Recipe; kept?: Recipe; side?: "A" | "B" | "B-A"; faults: Fault[] }} Runs `run`: the newest, B;
+ *   `kept`: A. With the side A and no `kept`, the one run is itself kept as A.
  */
 
 /**
- * @param {import("./decode.js").Trace} trace
+ * @param {Trace} trace
  * @returns {Recipe}
  */
 export function recipeOf({ prompt, model, tokens, nPrompt, changes, source }) {
-  const kinds = Object.keys(CHANGED).filter((kind) => changes[kind]?.length);
+  const kinds = KINDS.filter((kind) => changes[kind]?.length);
   const recipe = {
     prompt,
     model: model.name,
@@ -45,7 +66,13 @@ export function recipeOf({ prompt, model, tokens, nPrompt, changes, source }) {
   return source ? { ...recipe, source: recipeOf(source) } : recipe;
 }
 
-/** The changes in one field; null where it holds something else. */
+/**
+ * The changes in one field; null where it holds something else.
+ *
+ * @param {Kind} kind
+ * @param {string} value
+ * @returns {(number | number[])[] | null}
+ */
 function readChanges(kind, value) {
   const form = SINGLE.has(kind) ? /^\d{1,6}$/ : /^\d{1,6}\.\d{1,6}$/;
   const items = value.split("_");
@@ -53,12 +80,19 @@ function readChanges(kind, value) {
   return items.map((item) => (SINGLE.has(kind) ? Number(item) : item.split(".").map(Number)));
 }
 
-/** @returns {Recipe} what the fields with this prefix describe; what cannot be read goes to `faults` */
+/**
+ * @param {URLSearchParams} fields
+ * @param {string} prefix
+ * @param {Fault[]} faults gets what cannot be read
+ * @param {number} depth
+ * @returns {Recipe} what the fields with this prefix describe
+ */
 function readRun(fields, prefix, faults, depth = 0) {
-  /** @type {Recipe["changes"]} */
+  /** @type {Partial<Record<Kind, (number | number[])[]>>} */
   const changes = {};
-  for (const [kind, name] of Object.entries(CHANGED)) {
-    const [field, value] = [prefix + name, fields.get(prefix + name)];
+  for (const kind of KINDS) {
+    const field = prefix + CHANGED[kind];
+    const value = fields.get(field);
     if (value === null) continue;
     const found = readChanges(kind, value);
     if (found) changes[kind] = found;
@@ -68,11 +102,12 @@ function readRun(fields, prefix, faults, depth = 0) {
     .split(".")
     .filter((id) => /^\d{1,7}$/.test(id))
     .map(Number);
+  /** @type {Recipe} */
   const run = {
     prompt: fields.get(`${prefix}prompt`) ?? undefined,
     model: fields.get(`${prefix}model`) ?? undefined,
     generated,
-    changes,
+    changes: /** @type {Changes} */ (changes), // of each kind as SINGLE says
   };
   if (depth < DEEPEST && fields.has(`${prefix}from-prompt`))
     run.source = readRun(fields, `${prefix}from-`, faults, depth + 1);
@@ -81,16 +116,11 @@ function readRun(fields, prefix, faults, depth = 0) {
 
 /**
  * @param {string} hash
- * @returns {{
- *   run: Recipe;
- *   kept?: Recipe;
- *   side?: "A" | "B" | "B-A";
- *   faults: { field: string; value: string; expected: string }[];
- * }}
- *   `run`: the newest, B; `kept`: A. With the side A and no `kept`, the one run is itself kept as A.
+ * @returns {Runs}
  */
 export function readRuns(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  /** @type {Fault[]} */
   const faults = [];
   const run = readRun(fields, "", faults);
   const kept = fields.has("a-prompt") ? readRun(fields, "a-", faults) : undefined;
@@ -103,9 +133,9 @@ export function readRuns(hash) {
  * @returns {[string, string][]}
  */
 function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
-  const lists = Object.entries(changes).map(([kind, values]) => [
+  const lists = KINDS.map((kind) => [
     CHANGED[kind],
-    values.map((value) => [value].flat().join(".")).join("_"),
+    (changes[kind] ?? []).map((value) => [value].flat().join(".")).join("_"),
   ]);
   const own = [["model", model], ["prompt", prompt], ["more", generated.join(".")], ...lists].filter(
     ([name, value]) => value || name === "prompt",
@@ -119,7 +149,7 @@ function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
 /**
  * The fields that readRuns reads back.
  *
- * @param {ReturnType<typeof readRuns>} runs
+ * @param {Runs} runs
  * @returns {[string, string][]}
  */
 export function fieldsOf({ run, kept, side }) {
@@ -130,7 +160,11 @@ export function fieldsOf({ run, kept, side }) {
 /**
  * What the store shows of both runs.
  *
- * @returns {ReturnType<typeof readRuns>}
+ * @param {{
+ *   state: { run: Trace; kept: Trace | null; side: "A" | "B" | "B-A" };
+ *   runs: () => import("./comparison.js").Two | null;
+ * }} store
+ * @returns {Runs}
  */
 export function runsOf({ state, runs }) {
   const two = runs();

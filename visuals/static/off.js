@@ -1,3 +1,4 @@
+// @ts-check
 // What is switched off in a run, as app/comparing.py reads it: asked by place, named in words, and drawn as unused.
 
 import { h } from "./dom.js";
@@ -5,22 +6,56 @@ import { ink, inside, stepsTo, strokeLines, write } from "./draw.js";
 import { changeName, listed } from "./run-changes.js";
 import { neuronIn } from "./neuron-names.js";
 
+/**
+ * @typedef {import("./messages.d.ts").Changes} Changes
+ *
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {{ changes?: Changes }} Changed a run, or what of it says what was changed
+ *
+ * @typedef {Pick<Trace, "changes" | "model">} Run
+ *
+ * @typedef {import("./types.d.ts").Texts["text"]} Say
+ *
+ * @typedef {import("./frame.js").About["unused"]} Use what a panel shows
+ *
+ * @typedef {Pick<import("./selection.js").Selection, "layer" | "head" | "neuron">} Place
+ */
+
 const NAMED = 6; // changes that are named one by one
 
-/** Whether anything was changed in a run. */
+/**
+ * Whether anything was changed in a run.
+ *
+ * @param {Changed} trace
+ */
 export const isChanged = ({ changes }) => listed(changes ?? {}).length > 0;
 
-/** Whether a head writes nothing: it is off itself, or all attention of its layer is. */
+/**
+ * Whether a head writes nothing: it is off itself, or all attention of its layer is.
+ *
+ * @param {Changed} trace
+ * @param {number} layer
+ * @param {number} head
+ */
 export const headOff = ({ changes }, layer, head) =>
   Boolean(changes?.attention?.includes(layer) || changes?.heads?.some(([l, one]) => l === layer && one === head));
 
-/** Whether a head that looks at a source writes nothing. */
+/**
+ * Whether a head that looks at a source writes nothing.
+ *
+ * @param {Changed} trace
+ * @param {number} layer
+ * @param {number} head
+ */
 export const crossOff = ({ changes }, layer, head) =>
   Boolean(changes?.cross?.some(([l, one]) => l === layer && one === head));
 
 /**
  * The neurons of a layer that write nothing; null where all of them do not.
  *
+ * @param {Changed} trace
+ * @param {number} layer
  * @returns {number[] | null}
  */
 export const neuronsOff = ({ changes }, layer) =>
@@ -28,12 +63,19 @@ export const neuronsOff = ({ changes }, layer) =>
     ? null
     : (changes?.neurons ?? []).filter(([l]) => l === layer).map(([, neuron]) => neuron);
 
-/** Whether a neuron writes nothing: it is off itself, or its layer's FFN is. */
+/**
+ * Whether a neuron writes nothing: it is off itself, or its layer's FFN is.
+ *
+ * @param {Changed} trace
+ * @param {number} layer
+ * @param {number} neuron
+ */
 export const neuronOff = (trace, layer, neuron) => neuronsOff(trace, layer)?.includes(neuron) ?? true;
 
 /**
  * The layers whose whole FFN is off.
  *
+ * @param {Changed} trace
  * @returns {number[]}
  */
 export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
@@ -41,8 +83,8 @@ export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
 /**
  * Every change of a run in words; "" where there is none.
  *
- * @param {{ changes: object; model: object }} trace
- * @param {Function} text glass.text
+ * @param {Run} trace
+ * @param {Say} text
  */
 export function changesOf({ changes, model }, text) {
   const all = listed(changes ?? {});
@@ -53,6 +95,8 @@ export function changesOf({ changes, model }, text) {
 /**
  * What takes all changes of a run back, as the end of a text's name: switching on, another mask, or more than one
  * of these.
+ *
+ * @param {Changed} trace
  */
 export function takenBack({ changes }) {
   const kinds = new Set(listed(changes ?? {}).map(({ kind }) => kind));
@@ -60,10 +104,15 @@ export function takenBack({ changes }) {
   return kinds.has("prefix") ? "mask" : "on";
 }
 
-/** What being off, and being taken over, means, as far as one of the runs has it. */
+/**
+ * What being off, and being taken over, means, as far as one of the runs has it.
+ *
+ * @param {Changed[]} traces
+ * @param {Say} text
+ */
 function meanings(traces, text) {
   const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));
-  const [patched, prefixed] = ["patches", "prefix"].map((kind) => kinds.delete(kind));
+  const [patched, prefixed] = [kinds.delete("patches"), kinds.delete("prefix")];
   return [
     ...(prefixed ? [text("off.means_prefix")] : []),
     ...(kinds.size ? [text("off.means_off")] : []),
@@ -75,14 +124,14 @@ function meanings(traces, text) {
  * What is changed in the one run that is shown, or in the two that are subtracted, and what that means; "" where
  * nothing is.
  *
- * @param {{ A?: object; B: object }} runs
- * @param {Function} text glass.text
+ * @param {{ A?: Run; B: Run }} runs
+ * @param {Say} text
  * @param {ReturnType<typeof unused>} [place] what the selected place has that nothing uses: it says what off means
  */
 export function changedText({ A, B }, text, place = null) {
   const runs = A ? [A, B] : [B];
   if (!runs.some(isChanged)) return "";
-  const named = (trace) => changesOf(trace, text) || text("compare.unchanged");
+  const named = (/** @type {Run} */ trace) => changesOf(trace, text) || text("compare.unchanged");
   const what = A ? text("off.both", { a: named(A), b: named(B) }) : text("off.one", { changes: named(B) });
   return [what, ...(place ? [text(...place)] : meanings(runs, text))].join(" ");
 }
@@ -90,11 +139,11 @@ export function changedText({ A, B }, text, place = null) {
 /**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
  *
- * @param {{ changes: object; model: object }} trace
- * @param {"head" | "head_brief" | "cross" | "neuron" | undefined} use what a panel shows
- * @param {{ layer: number; head: number; neuron: number | null }} place
- * @param {Function} text glass.text
- * @returns {[string, object] | null}
+ * @param {Run} trace
+ * @param {Use} use
+ * @param {Place} place
+ * @param {Say} text
+ * @returns {[key: string, params: Record<string, unknown>] | null}
  */
 export function unused(trace, use, { layer, head, neuron }, text) {
   if (use?.startsWith("head"))
@@ -105,7 +154,7 @@ export function unused(trace, use, { layer, head, neuron }, text) {
   if (!use) return null;
   const neurons = neuronsOff(trace, layer);
   if (neurons === null) return ["off.ffn_unused", { layer }];
-  return neurons.includes(neuron)
+  return neuron !== null && neurons.includes(neuron)
     ? ["off.neuron_unused", { layer, neuron: neuronIn(trace.model, layer, neuron, text) }]
     : null;
 }
@@ -113,7 +162,10 @@ export function unused(trace, use, { layer, head, neuron }, text) {
 /**
  * In the place of a difference where the numbers of both runs are the same: what differs nevertheless.
  *
- * @param use as in `unused`
+ * @param {{ A: Run; B: Run }} runs
+ * @param {Use} use
+ * @param {Place} selection
+ * @param {Say} text
  */
 export function sameText({ A, B }, use, selection, text) {
   const [a, b] = [A, B].map((trace) => unused(trace, use, selection, text));
@@ -131,6 +183,12 @@ export function sameText({ A, B }, use, selection, text) {
 /**
  * Draws a place over as unused: greyed, and crossed by lines that lean against those of the mask, with a word where
  * there is room.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
  */
 export function drawOff(context, x, y, width, height, word = "") {
   const { colour } = ink();
@@ -139,7 +197,7 @@ export function drawOff(context, x, y, width, height, word = "") {
     context.fillStyle = colour("raised");
     context.fillRect(x, y, width, height);
     context.globalAlpha = 1;
-    /** @returns {[number, number, number, number][]} */
+    /** @type {(d: number) => [number, number, number, number][]} */
     const crossed = (d) => [
       [x + d, y, x + d - height, y + height],
       [x + width - d, y, x + width - d + height, y + height],
@@ -152,7 +210,15 @@ export function drawOff(context, x, y, width, height, word = "") {
   write(context, word, x + width / 2, y + height / 2 + 5, { align: "center", weight: 600, most: Math.min(width, 100) });
 }
 
-/** Names a table's row; where nothing uses its numbers it says so beside the name, and is drawn as off. */
+/**
+ * Names a table's row; where nothing uses its numbers it says so beside the name, and is drawn as off.
+ *
+ * @param {HTMLElement} line
+ * @param {HTMLElement} cell
+ * @param {string} name
+ * @param {boolean} off
+ * @param {Say} text
+ */
 export function nameRow(line, cell, name, off, text) {
   line.classList.toggle("is-off", off);
   cell.replaceChildren(name, ...(off ? [" ", h("span.gp-off", null, text("off.word"))] : []));

@@ -1,3 +1,4 @@
+// @ts-check
 // A panel as a picture: what it shows now, under its title, the model and the prompt, as one SVG that needs no page.
 
 import { copyOf, rulesOf, startSheet } from "./copy.js";
@@ -12,42 +13,68 @@ const LONGEST = 16_000; // pixels of a side, and
 const LARGEST = 100e6; // pixels in all, that browsers surely draw
 const PROMPT = 300; // characters of the prompt
 
-/** @typedef {{ text: string; width: number; height: number }} Picture an SVG file and its size in px */
+/**
+ * @typedef {{ text: string; width: number; height: number }} Picture an SVG file and its size in px
+ *
+ * @typedef {import("./frame.js").Panel} Panel
+ *
+ * @typedef {import("./types.d.ts").Glass} Glass
+ */
 
 /**
  * What XML may not hold, such as control characters in a token, becomes the sign for a character that cannot be
  * shown.
+ *
+ * @param {string} text
  */
 const lawful = (text) => text.toWellFormed().replace(/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
 
 /**
- * What is shown: a model that a reader asked about, a run, or two where it is B − A.
+ * What is shown: a model that a reader asked about, a run, or two where it is B − A; "" before there is any.
  *
+ * @param {Panel} panel
+ * @param {Glass} glass
  * @returns {string}
  */
 function runLine(panel, glass) {
   const subject = panel.subject?.();
   if (subject) return subject;
-  if (!panel.instead) return describe(glass.state.trace, glass);
-  const { A, B } = glass.sides();
-  return `B − A. A: ${describe(A, glass)}. B: ${describe(B, glass)}`;
+  const two = panel.instead ? glass.sides() : null;
+  if (two) return `B − A. A: ${describe(two.A, glass)}. B: ${describe(two.B, glass)}`;
+  const { trace } = glass.state;
+  return trace ? describe(trace, glass) : "";
 }
 
-/** A run in words: model, prompt, and what was changed in it. */
+/**
+ * A run in words: model, prompt, and what was changed in it.
+ *
+ * @param {import("./decode.js").Trace} trace
+ * @param {Glass} glass
+ */
 function describe({ model, prompt, changes }, glass) {
   const start = prompt.length > PROMPT ? `${prompt.slice(0, PROMPT)}…` : prompt;
   const changed = listed(changes).map((change) => changeName("is", change, model, glass.text));
   return [glass.modelName(model.name), start, ...changed].join(" · ");
 }
 
-/** The panel's title, and what is said beside it. */
+/**
+ * The panel's title, and what is said beside it.
+ *
+ * @param {Panel} panel
+ */
 const titleOf = ({ title }) =>
-  Array.from(title.childNodes, (node) => `${node.matches?.(BESIDE) ? " · " : ""}${node.textContent}`).join("");
+  Array.from(
+    title.childNodes,
+    (node) => `${node instanceof Element && node.matches(BESIDE) ? " · " : ""}${node.textContent}`,
+  ).join("");
 const BESIDE = ".gp-job, .gp-here"; // what stands beside the title's words
 
 /**
  * An SVG file on the theme's ground.
  *
+ * @param {number} width px
+ * @param {number} height
+ * @param {...Node} content
  * @returns {Picture}
  */
 function finished(width, height, ...content) {
@@ -59,6 +86,7 @@ function finished(width, height, ...content) {
 /**
  * Each chart of the panel as plotly draws it for a file, an SVG without interaction.
  *
+ * @param {HTMLElement} body
  * @returns {Promise<Map<Element, Element>>}
  */
 async function chartsIn(body) {
@@ -72,10 +100,16 @@ async function chartsIn(body) {
   return new Map(await Promise.all(made));
 }
 
-/** The lines above the picture. */
+/**
+ * The lines above the picture.
+ *
+ * @param {Panel} panel
+ * @param {Glass} glass
+ */
 function heading(panel, glass) {
   const { colour } = ink();
   const font = getComputedStyle(panel.body);
+  /** @type {(text: string, style: string) => HTMLElement} */
   const line = (text, style) => h("p", { style: `margin: 0 0 4px; ${style}` }, text);
   const reading = panel.head.querySelector(".gp-readout")?.textContent ?? "";
   const small = `font-size: 14px; color: ${colour("muted")}; overflow-wrap: anywhere`;
@@ -94,20 +128,24 @@ function heading(panel, glass) {
 const LEFT_OUT =
   ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node)";
 
-/** The copy as a browser draws it, and as every program does. */
+/**
+ * The copy as a browser draws it, and as every program does.
+ *
+ * @param {HTMLElement} copy
+ */
 export const asPage = (copy) => element("foreignObject", { width: "100%", height: "100%" }, copy);
 export const asVectors = vectorsOf;
 
 /**
  * What the panel shows now, with the styles of the page written into a copy of it.
  *
- * @param {object} panel of frame.js
- * @param {import("./types.d.ts").Glass} glass
+ * @param {Panel} panel
+ * @param {Glass} glass
  * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors
  * @returns {Promise<Picture>}
  */
 export async function pictureOf(panel, glass, written) {
-  const section = panel.body.parentElement;
+  const section = /** @type {HTMLElement} */ (panel.body.parentElement);
   const charts = await chartsIn(section);
   const sheet = startSheet();
   try {
@@ -129,8 +167,8 @@ export async function pictureOf(panel, glass, written) {
 /**
  * A panel's own drawing as a file of vectors alone, which drawing programs can edit, under the same lines.
  *
- * @param {object} panel
- * @param {import("./types.d.ts").Glass} glass
+ * @param {Panel} panel
+ * @param {Glass} glass
  * @param {SVGElement} drawing
  * @returns {Picture}
  */
@@ -143,6 +181,7 @@ export function drawingOf(panel, glass, drawing) {
     for (const [name, value] of Object.entries({ x: EDGE, y: 72, width, height }))
       copy.setAttribute(name, String(value));
     const { fontFamily } = getComputedStyle(panel.body);
+    /** @type {(y: number, size: number, name: string, weight: number, text: string) => SVGElement} */
     const line = (y, size, name, weight, text) =>
       element(
         "text",
@@ -176,7 +215,8 @@ export async function rasterOf({ text, width, height }) {
   await image.decode();
   const scale = Math.min(SHARPNESS, LONGEST / Math.max(width, height), Math.sqrt(LARGEST / (width * height)));
   const canvas = h("canvas", { width: Math.round(width * scale), height: Math.round(height * scale) });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, failed) => {
     canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error(`${canvas.width} × ${canvas.height}`))), "image/png");
   });

@@ -1,3 +1,4 @@
+// @ts-check
 // Charts that show what is no part of the selection (a channel, a distance): hovering previews it, a click keeps it.
 
 import { bindPointer } from "./pointing.js";
@@ -12,6 +13,7 @@ import { same, reactive } from "./reads.js";
  * @returns {() => Value | null} what the pointer is on now
  */
 export function pointAt(canvas, glass, read, keep) {
+  /** @type {{ pointed: Value | null }} */
   const view = reactive({ pointed: null });
   // Before bindPointer()'s own listener, which has the panels drawn anew.
   canvas.addEventListener("pointerleave", () => {
@@ -33,17 +35,21 @@ export function pointAt(canvas, glass, read, keep) {
 /**
  * A choice of the panel's own, such as which sub-layer, one for all sides: a click keeps it, the pointer shows
  * another while it is there.
+ *
+ * @template Value
+ * @param {Value} first
  */
 export function ownChoice(first) {
+  /** @type {{ kept: Value; under: Value | null }} */
   const view = reactive({ kept: first, under: null });
   return {
     now: () => view.under ?? view.kept,
     kept: () => view.kept,
     under: () => view.under,
-    keep: (value) => {
+    keep: (/** @type {Value} */ value) => {
       view.kept = value;
     },
-    hover: (value) => {
+    hover: (/** @type {Value | null} */ value) => {
       view.under = same(view.under, value);
     },
   };

@@ -1,3 +1,4 @@
+// @ts-check
 // Nothing moves from under the pointer. What it previews changes the texts of the panels: if one became shorter, what
 // stands below would move up, lie under another point, change the text again, and tremble under a hand that rests.
 
@@ -5,6 +6,10 @@
 const parts = new Map();
 let pointing = false; // the pointer has come to the panels, and nothing has been pressed or run since
 
+/**
+ * @param {HTMLElement} element
+ * @param {{ height: number }} size
+ */
 const hold = (element, { height }) => {
   element.style.minHeight = `${height}px`;
 };
@@ -14,6 +19,7 @@ const sizes = new ResizeObserver((entries) => {
     const target = /** @type {HTMLElement} */ (entry.target);
     const [{ inlineSize: width, blockSize: height }] = entry.borderBoxSize;
     const part = parts.get(target);
+    if (!part) continue;
     if (width !== part.width) {
       target.style.minHeight = ""; // other lines: the old height says nothing
       pointing = false; // the pointer's next move holds the new ones
@@ -52,6 +58,8 @@ const SLIDER = "input[type=range]"; // the hand is still on it
 /**
  * Holds from when the pointer comes to a panel until it leaves the page, a control other than a slider or a key is
  * pressed, or a run comes.
+ *
+ * @param {Pick<import("./types.d.ts").Store, "on">} store
  */
 export function listenToPointer(store) {
   document.addEventListener("pointermove", ({ target, pointerType }) => {

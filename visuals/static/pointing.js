@@ -1,9 +1,27 @@
+// @ts-check
 // How a panel follows the pointer, the keyboard, its own width, and whether it is in view.
 
 import { setZoom } from "./draw.js";
 import { computed, Reads } from "./reads.js";
 
-/** Full screen is for a hall: what is drawn grows with the text. */
+/**
+ * @typedef {import("./types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./painting.js").Painter} Painter
+ *
+ * @typedef {import("./selection.js").Selection} Selection
+ *
+ * @typedef {"layer" | "head" | "query" | "key" | "pair"} Place a part of the selection in which arrow keys lead on
+ *
+ * @typedef {(at: Record<Place, number> & { trace: import("./decode.js").Trace }) => Partial<Selection> | null} Move
+ *   the selection change that a key stands for, from where the reader is; null for none
+ */
+
+/**
+ * Full screen is for a hall: what is drawn grows with the text.
+ *
+ * @param {Element} element
+ */
 const zoomOf = (element) => (document.fullscreenElement?.closest("section.glass-panel")?.contains(element) ? 1.4 : 1);
 
 /**
@@ -18,7 +36,12 @@ export function placeIn({ clientX, clientY }, element) {
   return { x: (clientX - left) / size, y: (clientY - top) / size };
 }
 
-/** The inner width of an element in pixels to draw in, without making the browser lay the page out. */
+/**
+ * The inner width of an element in pixels to draw in, without making the browser lay the page out.
+ *
+ * @param {Element} element
+ * @param {Pick<Glass, "repaint">} glass
+ */
 export function widthOf(element, glass) {
   let width = 0;
   const seen = new ResizeObserver(([entry]) => {
@@ -38,11 +61,15 @@ const PATIENCE = 80; // ms until a panel that is scrolled away follows a change 
  * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that
  * what is in view follows the pointer at once. A new run draws all.
  *
+ * @param {HTMLElement} element
+ * @param {Painter} drawPlain
  * @param {string} [side] "B-A" for what difference/face.js draws: each of the two waits only while it is the one
  *   that is shown
+ * @returns {Painter}
  */
 export function inView(element, drawPlain, side) {
   const reads = new Reads();
+  /** @type {Painter} */
   const draw = (fresh) => {
     setZoom(zoomOf(element));
     try {
@@ -79,6 +106,7 @@ export function inView(element, drawPlain, side) {
 /**
  * As `inView`, of what is drawn in a width, which it is told: nothing is drawn while there is none.
  *
+ * @param {HTMLElement} element
  * @param {() => number} wide as `widthOf` gives it
  * @param {(width: number, fresh: boolean) => (() => void) | void} draw
  */
@@ -88,8 +116,15 @@ export const inWidth = (element, wide, draw) =>
     return width === 0 ? undefined : draw(width, fresh);
   });
 
-/** Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it. */
+/**
+ * Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it.
+ *
+ * @param {HTMLElement} canvas
+ * @param {Pick<Glass, "state" | "preview" | "endPreview" | "select">} glass
+ * @param {(x: number, y: number) => Partial<Selection> | null} find
+ */
 export function bindPointer(canvas, glass, find) {
+  /** @param {PointerEvent | MouseEvent} event */
   const at = (event) => {
     const { x, y } = placeIn(event, canvas);
     const zoom = zoomOf(canvas);
@@ -109,15 +144,20 @@ export function bindPointer(canvas, glass, find) {
 }
 
 /**
- * What two arrow keys do to a part of the selection, for `steer`; the store keeps it inside the run.
+ * What two arrow keys do to a part of the selection, for bindArrowKeys; the store keeps it inside the run.
  *
- * @param {string} name
+ * @param {Place} name
+ * @returns {Record<"ArrowLeft" | "ArrowRight", Move>}
  */
 export const across = (name) => ({
   ArrowLeft: (at) => ({ [name]: at[name] - 1 }),
   ArrowRight: (at) => ({ [name]: at[name] + 1 }),
 });
-/** @param {1 | -1} up what the upper one adds */
+/**
+ * @param {Place} name
+ * @param {1 | -1} up what the upper one adds
+ * @returns {Record<"ArrowUp" | "ArrowDown", Move>}
+ */
 export const upright = (name, up) => ({
   ArrowUp: (at) => ({ [name]: at[name] + up }),
   ArrowDown: (at) => ({ [name]: at[name] - up }),
@@ -127,16 +167,23 @@ export const upright = (name, up) => ({
  *
  * @param {() => number} count 0 while there is none
  * @param {() => number} chosen
- * @param {(place: number) => object | null} choose the selection change
+ * @param {(place: number) => Partial<Selection> | null} choose the selection change
  */
 export function along(count, chosen, choose) {
-  const move = (by) => () => (count() ? choose(Math.max(0, Math.min(count() - 1, chosen() + by))) : null);
+  const move = (/** @type {number} */ by) => () =>
+    count() ? choose(Math.max(0, Math.min(count() - 1, chosen() + by))) : null;
   return { ArrowLeft: move(-1), ArrowRight: move(1) };
 }
 /** On a map of queries × keys. */
 export const OVER_CELLS = { ...across("key"), ...upright("query", -1) };
 
-/** Arrow keys on a focused canvas: `moves` names a selection change for each key. */
+/**
+ * Arrow keys on a focused canvas: `moves` names a selection change for each key.
+ *
+ * @param {HTMLElement} canvas
+ * @param {Pick<Glass, "state" | "select">} glass
+ * @param {Record<string, Move>} moves
+ */
 export function bindArrowKeys(canvas, glass, moves) {
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "application");

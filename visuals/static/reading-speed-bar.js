@@ -1,3 +1,4 @@
+// @ts-check
 // How what is written is shown: its speed, a pause, one token more. Beside the text; Space and the full stop do the
 // same.
 
@@ -22,7 +23,7 @@ export function wayOf({ key, target, ctrlKey, metaKey, altKey, defaultPrevented 
 }
 
 /**
- * @param {object} pace of createPace
+ * @param {Pick<import("./types.d.ts").Pace, "now" | "hold" | "goOn" | "next">} pace
  * @param {import("./types.d.ts").Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */

@@ -1,19 +1,47 @@
+// @ts-check
 // What is written comes faster than anyone reads: it is shown word by word at a speed that is set, and can be held,
 // stepped and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
 
+import { createDraft } from "./draft.js";
 import { reactive } from "./reads.js";
 import { LOST } from "./unanswered.js";
+
+/**
+ * @typedef {import("./draft.js").Draft} Draft
+ *
+ * @typedef {import("./types.d.ts").Payload} Payload
+ *
+ * @typedef {import("./types.d.ts").RunPayload} RunPayload
+ *
+ * @typedef {import("./types.d.ts").Server["cut"]} Cut asks for the run of the first so many written tokens
+ *   (app/service.py)
+ *
+ * @typedef {import("./types.d.ts").Settings} Settings
+ *
+ * @typedef {import("./types.d.ts").Store} Store
+ *
+ * @typedef {typeof CLOCK} Clock
+ *
+ * @typedef {"none" | "writing" | "held"} State "none": nothing is written, or all of it is shown
+ */
 
 /** Words a second; "all": as fast as it comes. */
 export const SPEEDS = ["1", "2", "4", "8", "all"];
 const DEFAULT = "4"; // slower than one reads, so that a hand stops it in time
 const FOLLOW = 1000; // ms: so often all panels follow what is shown, as app/service.py has them follow what is written
 
-/** @returns {string} one of SPEEDS */
+/**
+ * @param {Pick<Settings, "get">} settings
+ * @returns {string} one of SPEEDS
+ */
 export function speedOf(settings) {
   const { speed } = settings.get("pace");
   return SPEEDS.includes(speed) ? speed : DEFAULT;
 }
+/**
+ * @param {Pick<Settings, "set">} settings
+ * @param {string} speed one of SPEEDS
+ */
 export const setSpeed = (settings, speed) => settings.set("pace", { speed: speed === DEFAULT ? "" : speed });
 
 /** What belongs to the word before it: no blank at its beginning, and no word of a script that writes none. */
@@ -23,6 +51,7 @@ const GOES_ON = /^(?:[\p{Script=Latin}\p{M}\p{N}\p{P}]|⟨[0-9A-F]{2}⟩|$)/u;
  * How many pieces from `start` on are one word, with the signs after it.
  *
  * @param {string[]} pieces
+ * @param {number} start
  */
 export function wordLength(pieces, start) {
   let end = start + 1;
@@ -32,137 +61,179 @@ export function wordLength(pieces, start) {
 
 const CLOCK = {
   now: () => performance.now(),
+  /** @type {(act: () => void, ms: number) => number} */
   wait: (act, ms) => setTimeout(act, ms),
-  clear: (timer) => clearTimeout(timer),
+  clear: (/** @type {number} */ timer) => clearTimeout(timer),
 };
 
 /**
- * @param {object} store
- * @param {object} settings of createSettings
- * @param {{
- *   cut: (request: object) => Promise<object>;
- *   setStatus: (status: string) => void;
- *   clock?: typeof CLOCK;
- * }} how
- *   `cut` asks for the run of the first so many written tokens (app/service.py)
+ * Has all panels follow what is shown of a text: by the run of it so far.
+ *
+ * @param {Store} store
+ * @param {Draft} draft
+ * @param {Cut} cut
+ * @param {Clock} clock
  */
-export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
-  const { state } = store;
-  /** @type {{ is: "none" | "writing" | "held" }} */
-  const begun = { is: "none" };
-  const view = reactive(begun); // "writing"; "held"; "none": nothing is written, or all of it is shown
-  let coming = []; // every step that has come, as messages hold them
-  let over = null; // the message of the run of all that was written, once it is all
-  let mine = null; // the id of the run that is shown while it is not
+function createFollowing({ state, publish }, draft, cut, clock) {
+  /** @type {string[]} */
   let cuts = []; // runs that were shown for a moment
-  let stopped = null; // whose last message is not to be shown: gradio hands it over twice
-  let stopping = false;
-  let wanted = true; // whether a text may come: not once something else was asked for, of which it is let go
-  let [timer, last, followed] = [0, 0, 0];
+  let followed = 0;
+  return {
+    /** Whether it is time. */
+    due: () => clock.now() - followed >= FOLLOW,
+    /** They stand at what is shown. */
+    stand() {
+      followed = clock.now();
+    },
+    clear() {
+      cuts = [];
+    },
+    /**
+     * @param {RunPayload} whole the run of all that was written
+     * @param {boolean} generating whether the text goes on by itself
+     * @param {() => boolean} wanted whether it still does, or does not, when the answer comes
+     */
+    async follow(whole, generating, wanted) {
+      const count = draft.shown();
+      followed = clock.now();
+      const instead = cuts.filter((id) => id !== draft.run()?.id && id !== state.kept?.id);
+      const { layer } = state.locked;
+      const payload = await cut({ run: whole.id, count, layer, instead }).catch(() => LOST);
+      if (draft.whole() !== whole || !draft.run() || !wanted()) return;
+      if (payload.kind !== "run") return void publish(payload);
+      const since = draft.between(count, draft.shown());
+      cuts = [...cuts.filter((id) => !instead.includes(id)), ...(generating ? [payload.id] : [])];
+      draft.show(generating ? { ...payload, generating } : payload);
+      draft.write(since);
+    },
+  };
+}
 
-  const shownHere = () => mine !== null && state.run?.id === mine;
-  const shown = () => (shownHere() ? state.run.steps.length : 0);
+/**
+ * A text that is shown word by word.
+ *
+ * @param {Store} store
+ * @param {Settings} settings
+ * @param {Cut} cut
+ * @param {Clock} clock
+ */
+function createWriting(store, settings, cut, clock) {
+  const draft = createDraft(store);
+  const following = createFollowing(store, draft, cut, clock);
+  /** @type {{ is: State }} */
+  const view = reactive({ is: "none" });
+  /** @type {string | null} */
+  let stopped = null; // the run whose last message is not to be shown: gradio hands it over twice
+  let stopping = false;
+  let [timer, last] = [0, 0];
+
+  /** @param {State} is */
   const be = (is) => {
     view.is = is;
     store.repaint();
   };
-
+  /** Lets go of it, as it is shown. */
   function end() {
     clock.clear(timer);
-    [coming, over, mine, cuts, stopping] = [[], null, null, [], false];
+    draft.clear();
+    following.clear();
+    stopping = false;
     if (view.is !== "none") be("none");
   }
-  function finish() {
-    const run = over;
-    end();
-    store.publish(run);
-  }
-  function publish(run) {
-    mine = run.id;
-    store.publish(run);
-  }
-  const write = (steps) => steps.forEach((step) => store.publish({ kind: "step", run: mine, steps: [step] }));
-
-  function reveal(count) {
-    write(coming.slice(shown(), shown() + count));
-    last = clock.now();
-    if (over && shown() >= over.steps.length) return finish();
-    if (over && view.is === "writing" && last - followed >= FOLLOW) follow(true);
-    return schedule();
-  }
-
-  function schedule() {
-    clock.clear(timer);
-    if (view.is !== "writing" || !shownHere() || shown() >= coming.length) return;
-    const speed = speedOf(settings);
-    if (speed === "all") return void reveal(coming.length);
-    const wait = Math.max(0, last + 1000 / Number(speed) - clock.now());
-    timer = clock.wait(() => {
-      if (view.is === "writing" && shownHere())
-        reveal(
-          wordLength(
-            coming.map(({ piece }) => piece),
-            shown(),
-          ),
-        );
-    }, wait);
-  }
-
   /**
-   * Has all panels follow what is shown.
+   * Shows all of it.
    *
-   * @param {boolean} generating whether it goes on by itself
+   * @param {RunPayload} whole
    */
-  async function follow(generating) {
-    const [count, run] = [shown(), over];
-    followed = clock.now();
-    const instead = cuts.filter((id) => id !== mine && id !== state.kept?.id);
-    const payload = await cut({ run: run.id, count, layer: state.locked.layer, instead }).catch(() => LOST);
-    if (over !== run || !shownHere() || generating !== (view.is === "writing")) return;
-    if (payload.kind !== "run") return void store.publish(payload);
-    const since = coming.slice(count, shown());
-    cuts = [...cuts.filter((id) => !instead.includes(id)), ...(generating ? [payload.id] : [])];
-    publish(generating ? { ...payload, generating } : payload);
-    write(since);
-  }
-
-  /** Has all panels stand at what is shown: at once, or when the server is done. */
-  async function settle() {
-    const run = over;
-    if (!run || !shownHere()) return;
-    if (shown() >= run.steps.length) return finish();
-    await follow(false);
-    if (!stopping || over !== run) return;
-    stopped = run.id;
+  function finish(whole) {
     end();
+    store.publish(whole);
   }
-
-  function merge(steps) {
-    for (const step of steps) if (step.index === coming.length) coming.push(step);
-  }
-
-  /**
-   * A message from the server: shown at once, or kept until its time.
-   *
-   * @param {object} payload
-   */
-  function take(payload) {
-    const isRun = payload?.kind === "run";
-    if (isRun && (payload.id === stopped || (payload.generating && !wanted))) return undefined;
-    if (isRun && payload.generating && !payload.steps.length) return begin(payload);
-    if (view.is === "none" || !(isRun || payload?.kind === "step")) return handOn(payload);
-    return keepBack(payload);
-  }
-
-  /** The run of a prompt, of which a text is about to be written. */
+  /** @param {RunPayload} run of a prompt, of which a text is about to be written */
   function begin(run) {
     end();
-    publish(run);
-    last = followed = clock.now();
-    return be("writing");
+    draft.show(run);
+    last = clock.now();
+    following.stand();
+    be("writing");
   }
+  /**
+   * Shows so many tokens more.
+   *
+   * @param {number} count
+   */
+  function reveal(count) {
+    draft.write(draft.ahead().slice(0, count));
+    last = clock.now();
+    const whole = draft.whole();
+    if (whole && draft.shown() >= whole.steps.length) return finish(whole);
+    if (whole && view.is === "writing" && following.due()) following.follow(whole, true, () => view.is === "writing");
+    return schedule();
+  }
+  /** Has the next word shown at its time. */
+  function schedule() {
+    clock.clear(timer);
+    if (view.is !== "writing" || !draft.run() || !draft.ahead().length) return;
+    const speed = speedOf(settings);
+    if (speed === "all") return void reveal(draft.ahead().length);
+    const word = () => {
+      const pieces = draft.ahead().map(({ piece }) => piece);
+      if (view.is === "writing" && draft.run()) reveal(wordLength(pieces, 0));
+    };
+    timer = clock.wait(word, Math.max(0, last + 1000 / Number(speed) - clock.now()));
+  }
+  /** Goes on at once. */
+  function goOn() {
+    last = 0;
+    be("writing");
+    schedule();
+  }
+  /** Holds what is shown where it is. */
+  async function hold() {
+    if (view.is !== "writing") return;
+    clock.clear(timer);
+    be("held");
+    await settle();
+  }
+  /** Has all panels stand at what is shown: at once, or when the server is done. */
+  async function settle() {
+    const whole = draft.whole();
+    if (!whole || !draft.run()) return;
+    if (draft.shown() >= whole.steps.length) return finish(whole);
+    await following.follow(whole, false, () => view.is !== "writing");
+    if (!stopping || draft.whole() !== whole) return;
+    stopped = whole.id;
+    end();
+  }
+  /** Ends it where it is shown. */
+  function stop() {
+    stopping = true;
+    return hold();
+  }
+  const isStopped = (/** @type {RunPayload} */ run) => run.id === stopped;
+  return { draft, is: () => view.is, begin, end, finish, reveal, schedule, goOn, hold, settle, stop, isStopped };
+}
 
-  /** What is none of a text that is being written. */
+/**
+ * The messages from the server: each is shown at once, or kept until its time.
+ *
+ * @param {Store} store
+ * @param {Settings} settings
+ * @param {ReturnType<typeof createWriting>} writing
+ */
+function createIntake(store, settings, { draft, is, begin, end, finish, schedule, settle, isStopped }) {
+  const { state } = store;
+  let wanted = true; // whether a text may come: not once something else was asked for, of which it is let go
+  store.on("begin", (status) => {
+    wanted = status === "generating";
+    end();
+  });
+
+  /**
+   * What is none of a text that is being written.
+   *
+   * @param {Payload | null | undefined} payload
+   */
   function handOn(payload) {
     if (payload?.kind === "message") {
       // such as an error in the middle of it
@@ -172,58 +243,76 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     return store.publish(payload);
   }
 
-  /** What was written until its time has come; a run of it at once, where nothing is kept back. */
+  /**
+   * What was written until its time has come; a run of it at once, where nothing is kept back.
+   *
+   * @param {Exclude<Payload, import("./messages.d.ts").Notice>} payload
+   */
   function keepBack(payload) {
-    const level = shown() >= coming.length && payload.steps.length <= coming.length + 1;
-    merge(payload.steps);
+    const level = !draft.ahead().length && payload.steps.length <= draft.count() + 1;
+    draft.add(payload.steps);
     if (payload.kind !== "run") return schedule();
-    if (!payload.generating) over = payload;
-    if (view.is === "writing" && shownHere() && (level || speedOf(settings) === "all"))
-      return over ? finish() : publish(payload);
-    return over && view.is === "held" ? settle() : schedule();
+    if (!payload.generating) draft.complete(payload);
+    const whole = draft.whole();
+    if (is() === "writing" && draft.run() && (level || speedOf(settings) === "all"))
+      return whole ? finish(whole) : draft.show(payload);
+    return whole && is() === "held" ? settle() : schedule();
   }
 
-  /** Holds what is shown where it is. */
-  async function hold() {
-    if (view.is !== "writing") return;
-    clock.clear(timer);
-    be("held");
-    await settle();
-  }
+  /** @param {Payload | null | undefined} payload */
+  return function take(payload) {
+    if (payload?.kind === "run") {
+      if (isStopped(payload) || (payload.generating && !wanted)) return undefined;
+      if (payload.generating && !payload.steps.length) return begin(payload);
+    }
+    if (is() === "none" || (payload?.kind !== "run" && payload?.kind !== "step")) return handOn(payload);
+    return keepBack(payload);
+  };
+}
+
+/**
+ * @param {Store} store
+ * @param {Settings} settings
+ * @param {{ cut: Cut; setStatus: (status: string) => void; clock?: Clock }} how
+ */
+export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
+  const writing = createWriting(store, settings, cut, clock);
+  const { draft, is, hold } = writing;
+
   /** One token more, after which it is held. */
   async function next() {
-    if (view.is === "writing") await hold();
-    if (view.is !== "held" || shown() >= coming.length) return;
-    reveal(1);
-    await settle();
+    if (is() === "writing") await hold();
+    if (is() !== "held" || !draft.ahead().length) return;
+    writing.reveal(1);
+    await writing.settle();
   }
   function goOn() {
-    if (view.is !== "held" || !shownHere()) return;
-    state.run.generating = true;
+    const run = draft.run();
+    if (is() !== "held" || !run) return;
+    run.generating = true;
     setStatus("generating");
-    last = 0;
-    be("writing");
-    schedule();
+    writing.goOn();
   }
   /** The text ends where it is shown; where nothing is kept back, with what the server has written. */
   function stop() {
-    if (view.is === "held" && !state.run.generating) return end();
-    if (view.is === "writing" && speedOf(settings) === "all") return undefined;
-    stopping = true;
-    return hold();
+    if (is() === "held" && !store.state.run?.generating) return writing.end();
+    if (is() === "writing" && speedOf(settings) === "all") return undefined;
+    return writing.stop();
   }
 
-  store.on("run", schedule);
-  store.on("begin", (status) => {
-    wanted = status === "generating";
-    end();
-  });
-  store.on("settings", (name) => name === "pace" && schedule());
-  /**
-   * "none" also while another run is looked at.
-   *
-   * @returns {"none" | "writing" | "held"}
-   */
-  const now = () => (shownHere() ? view.is : "none");
-  return { take, hold, goOn, next, stop, now };
+  store.on("run", writing.schedule);
+  store.on("settings", (name) => name === "pace" && writing.schedule());
+  return {
+    take: createIntake(store, settings, writing),
+    hold,
+    goOn,
+    next,
+    stop,
+    /**
+     * "none" also while another run is looked at.
+     *
+     * @returns {State}
+     */
+    now: () => (draft.run() ? is() : "none"),
+  };
 }

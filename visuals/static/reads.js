@@ -1,4 +1,11 @@
+// @ts-check
 // What a drawing reads while it draws, so that it is drawn anew exactly when some of that has changed since.
+
+/**
+ * @typedef {import("./types.d.ts").AnyObject} AnyObject
+ *
+ * @typedef {Record<PropertyKey, unknown>} Fields any object, by the names of its fields
+ */
 
 /**
  * The drawing under way, the innermost of several.
@@ -9,11 +16,21 @@ let current = null;
 
 /**
  * @param {object} source an object, or a RecordedMap
- * @param {any} name
+ * @param {unknown} name of a field, or a map's key
+ * @returns {unknown}
  */
-const valueOf = (source, name) => (source instanceof RecordedMap ? source.plain(name) : source[name]);
+const valueOf = (source, name) =>
+  source instanceof RecordedMap
+    ? source.plain(name)
+    : /** @type {Fields} */ (source)[/** @type {PropertyKey} */ (name)];
 
-/** A value that is noted by the drawing under way; what a getter reads to find it is not. */
+/**
+ * A value that is noted by the drawing under way; what a getter reads to find it is not.
+ *
+ * @template {AnyObject} Source
+ * @param {Source} source
+ * @param {unknown} name
+ */
 function read(source, name) {
   const outer = current;
   if (!outer) return valueOf(source, name);
@@ -27,23 +44,35 @@ function read(source, name) {
 /**
  * The same object, whose fields are noted when they are read.
  *
- * @template {object} Source
+ * @template {AnyObject} Source
  * @param {Source} object
  * @param {() => void} [changed] called where one is set to something else
  * @returns {Source}
  */
 export function reactive(object, changed) {
-  const set = (target, name, value) => {
-    const other = !Object.is(target[name], value);
-    target[name] = value;
-    if (other) changed();
-    return true;
-  };
-  return new Proxy(object, changed ? { get: read, set } : { get: read });
+  if (!changed) return new Proxy(object, { get: read });
+  return new Proxy(object, {
+    get: read,
+    set(target, name, value) {
+      const fields = /** @type {Fields} */ (target);
+      const other = !Object.is(fields[name], value);
+      fields[name] = value;
+      if (other) changed();
+      return true;
+    },
+  });
 }
 
-/** Has some fields of an object, which may change, noted when they are read; the others are read as fast as ever. */
+/**
+ * Has some fields of an object, which may change, noted when they are read; the others are read as fast as ever.
+ *
+ * @template {AnyObject} Source
+ * @param {Source} object
+ * @param {...(keyof Source & string)} names
+ * @returns {Source}
+ */
 export function watchFields(object, ...names) {
+  /** @type {Fields} */
   const fields = Object.fromEntries(names.map((name) => [name, object[name]]));
   for (const name of names) {
     Object.defineProperty(object, name, {
@@ -70,24 +99,39 @@ export function computed(find) {
       return find();
     },
   };
-  return () => read(source, "value");
+  return () => /** @type {Value} */ (read(source, "value"));
 }
 
 const SIZE = Symbol("size");
 
-/** A map that grows while it is shown: noted is what was asked for, be it there or not, and how much there is. */
+/**
+ * A map that grows while it is shown: noted is what was asked for, be it there or not, and how much there is.
+ *
+ * @template Key, Value
+ * @extends {Map<Key, Value>}
+ */
 export class RecordedMap extends Map {
+  /**
+   * What is there, without a note of it.
+   *
+   * @param {Key | typeof SIZE} key
+   */
   plain(key) {
     return key === SIZE ? super.size : super.get(key);
   }
+  /**
+   * @param {Key} key
+   * @returns {Value | undefined}
+   */
   get(key) {
-    return read(this, key);
+    return /** @type {Value | undefined} */ (read(this, key));
   }
+  /** @param {Key} key */
   has(key) {
     return read(this, key) !== undefined;
   }
   get size() {
-    return read(this, SIZE);
+    return /** @type {number} */ (read(this, SIZE));
   }
   keys() {
     read(this, SIZE);
@@ -97,14 +141,21 @@ export class RecordedMap extends Map {
 
 /** What one drawing has read. */
 export class Reads {
+  /** @type {Map<object, Map<unknown, unknown>>} */
   #seen = new Map(); // by source, by name, the value
   #stale = true;
+  /** @type {Reads | null} */
   #outer = null;
 
+  /**
+   * @param {object} source
+   * @param {unknown} name
+   * @param {unknown} value
+   */
   note(source, name, value) {
-    if (!this.#seen.has(source)) this.#seen.set(source, new Map());
     const values = this.#seen.get(source);
-    if (!values.has(name)) values.set(name, value);
+    if (!values) this.#seen.set(source, new Map([[name, value]]));
+    else if (!values.has(name)) values.set(name, value);
   }
 
   /** Whether the drawing would read something else now, or has not come to its end. */
@@ -122,7 +173,12 @@ export class Reads {
     this.#outer?.spoil();
   }
 
-  /** Notes what `draw` reads, in the place of what was noted before, or with `more` beside it. */
+  /**
+   * Notes what `draw` reads, in the place of what was noted before, or with `more` beside it.
+   *
+   * @template Drawn
+   * @param {() => Drawn} draw
+   */
   during(draw, more = false) {
     if (!more) this.#seen.clear();
     this.#stale = false;
@@ -148,8 +204,9 @@ export class Reads {
   /**
    * Draws where there is something new.
    *
-   * @param {(fresh: boolean) => (() => void) | void} draw as store.js has it
+   * @param {import("./painting.js").Painter} draw
    * @param {boolean} fresh draw in any case
+   * @returns {(() => void) | void}
    */
   redraw(draw, fresh) {
     if (!fresh && !this.changed()) return undefined;
@@ -161,28 +218,46 @@ export class Reads {
 /**
  * A panel's drawing function that draws where there is something new.
  *
- * @param {(fresh: boolean) => (() => void) | void} draw
+ * @param {import("./painting.js").Painter} draw
+ * @returns {import("./painting.js").Painter}
  */
 export function effect(draw) {
   const reads = new Reads();
   return (fresh) => reads.redraw(draw, fresh);
 }
 
-/** A part of a drawing, which is drawn anew where an argument is another, or something that it read. */
+/**
+ * A part of a drawing, which is drawn anew where an argument is another, or something that it read.
+ *
+ * @template {any[]} Given
+ * @param {(...given: Given) => void} draw
+ * @returns {(...given: [...Given, ...unknown[]]) => void} draws anew for another of its further arguments, too
+ */
 export function memo(draw) {
   const reads = new Reads();
+  /** @type {unknown[]} */
   let last = [];
   return (...given) => {
     if (given.length === last.length && given.every((value, i) => Object.is(value, last[i])) && !reads.changed())
       return reads.pass();
     last = given;
-    return reads.during(() => draw(...given));
+    return reads.during(() => draw(.../** @type {Given} */ (/** @type {unknown} */ (given))));
   };
 }
 
 /** Says that the drawing under way is to be gone on with when the panels are drawn the next time. */
 export const unfinished = () => current?.spoil();
 
-/** The old one where the new one says the same, field by field: what is pointed at is found anew with every move. */
-export const same = (old, now) =>
-  old && now && Object.keys({ ...old, ...now }).every((name) => Object.is(old[name], now[name])) ? old : now;
+/**
+ * The old one where the new one says the same, field by field: what is pointed at is found anew with every move.
+ *
+ * @template Value
+ * @param {Value} old
+ * @param {Value} now
+ * @returns {Value}
+ */
+export function same(old, now) {
+  if (!old || !now) return now;
+  const [before, after] = /** @type {Fields[]} */ ([old, now]);
+  return Object.keys({ ...before, ...after }).every((name) => Object.is(before[name], after[name])) ? old : now;
+}

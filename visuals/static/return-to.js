@@ -1,3 +1,4 @@
+// @ts-check
 // Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it
 // is pressed or put away, or the reader goes on to something else.
 
@@ -6,17 +7,19 @@ import { hold } from "./scroll-anchor.js";
 
 const MOST = 8; // places that are kept
 
+/** @returns {Promise<void>} */
 const frame = () =>
   new Promise((done) => {
     requestAnimationFrame(() => done());
   });
+/** @param {import("./decode.js").Trace} run */
 const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
 
 /**
  * @typedef {{
  *   chapter: string;
  *   stack: "encoder" | "decoder";
- *   locked: object;
+ *   locked: import("./selection.js").Selection;
  *   chosen: boolean;
  *   top: number;
  *   focus: Element | null;
@@ -44,7 +47,9 @@ const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
  */
 export function createWayBack(glass) {
   const { state } = glass;
+  /** @type {Place[]} */
   const places = [];
+  /** @type {Place | null} */
   let coming = null; // the place that is gone to
   let leading = false; // it is the page that opens a chapter
   const button = h("button", {
@@ -52,7 +57,7 @@ export function createWayBack(glass) {
     click: () => {
       const place = places.pop();
       show();
-      goTo(place);
+      if (place) goTo(place);
     },
   });
   const away = h("button.page-back-away", { "data-text-label": "page.way_back_away", click: () => forget() }, "×");
@@ -69,13 +74,21 @@ export function createWayBack(glass) {
     places.length = 0;
     show();
   }
-  /** Has the page open a chapter, which is no choice of the reader's. */
+  /**
+   * Has the page open a chapter, which is no choice of the reader's.
+   *
+   * @param {() => void} act
+   */
   function led(act) {
     leading = true;
     act();
     leading = false;
   }
-  /** Where the reader is, or is being brought. */
+  /**
+   * Where the reader is, or is being brought.
+   *
+   * @returns {Place}
+   */
   function here() {
     const place = coming ?? {
       chapter: state.chapter,
@@ -94,7 +107,11 @@ export function createWayBack(glass) {
     places.splice(0, places.length - MOST);
     show();
   }
-  /** Back to a place; in another text than it was in, to its chapter alone. */
+  /**
+   * Back to a place; in another text than it was in, to its chapter alone.
+   *
+   * @param {Place} place
+   */
   async function goTo(place) {
     const { chapter, stack, locked, chosen, top, focus, text } = place;
     coming = place;
@@ -108,7 +125,8 @@ export function createWayBack(glass) {
     if (coming !== place) return;
     coming = null;
     hold(() => scrollTo({ top, behavior: "instant" }));
-    if (focus?.isConnected) focus.focus({ preventScroll: true });
+    const takesKeys = focus instanceof HTMLElement || focus instanceof SVGElement;
+    if (takesKeys && focus.isConnected) focus.focus({ preventScroll: true });
   }
   for (const event of ["begin", "chapter", "run"]) glass.on(event, forget);
   return { here, goTo, remember, led };

@@ -1,8 +1,19 @@
+// @ts-check
 // What was changed in a run: lists by kind as app/comparing.py reads them, and their names for a reader.
 
 import { neuronIn } from "./neuron-names.js";
 
+/**
+ * @typedef {import("./messages.d.ts").Changes} Changes
+ *
+ * @typedef {Exclude<keyof Changes, "source">} Kind
+ *
+ * @typedef {{ kind: Kind; value: number | number[] }} Change a layer, or how many tokens see each other; or [layer,
+ *   head], [layer, neuron], [layer, token]
+ */
+
 const OF_ENCODER = "encoder_"; // what the names of changes in an encoder begin with
+/** @type {readonly Kind[]} */
 export const KINDS = [
   "heads",
   "cross",
@@ -11,22 +22,34 @@ export const KINDS = [
   "neurons",
   "patches",
   "prefix",
-  ...["heads", "attention", "ffn", "neurons"].map((kind) => OF_ENCODER + kind),
+  "encoder_heads",
+  "encoder_attention",
+  "encoder_ffn",
+  "encoder_neurons",
 ];
 
-/** Whether a change is of a network's encoder. */
+/**
+ * Whether a change is of a network's encoder.
+ *
+ * @param {Kind} kind
+ */
 export const ofEncoder = (kind) => kind.startsWith(OF_ENCODER);
 
-/** The kind of a change as it is called in any stack. */
-const plainKind = (kind) => kind.replace(OF_ENCODER, "");
-
-/** @returns {{ kind: string; value: any }[]} every change, in the order of KINDS */
+/**
+ * @param {Changes} changes
+ * @returns {Change[]} every change, in the order of KINDS
+ */
 export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? []).map((value) => ({ kind, value })));
 
-/** The numbers of a change for its text: {layer, head, neuron, token, count}, as they apply. */
+/**
+ * The numbers of a change for its text, as they apply.
+ *
+ * @param {Kind} kind
+ * @param {number | number[]} value
+ * @returns {{ layer?: number; head?: number; neuron?: number; token?: number; count?: number }}
+ */
 export function parameters(kind, value) {
-  if (["attention", "ffn"].includes(plainKind(kind))) return { layer: value };
-  if (kind === "prefix") return { count: value };
+  if (!Array.isArray(value)) return kind === "prefix" ? { count: value } : { layer: value };
   const [layer, index] = value;
   return { layer, head: index, neuron: index, token: index };
 }
@@ -35,14 +58,13 @@ export function parameters(kind, value) {
  * A change in words.
  *
  * @param {"is" | "off"} how it is made, or can be
- * @param {object} model the run's
- * @param {Function} text glass.text
+ * @param {Change} change
+ * @param {Pick<import("./types.d.ts").Model, "parts">} model the run's
+ * @param {import("./types.d.ts").Texts["text"]} text
  */
 export function changeName(how, { kind, value }, model, text) {
-  const numbers = parameters(kind, value);
-  if (kind === "neurons") {
-    const [layer, neuron] = value;
-    numbers.neuron = neuronIn(model, layer, neuron, text);
-  }
-  return text(`compare.${how}_${kind}`, numbers);
+  const [key, numbers] = [`compare.${how}_${kind}`, parameters(kind, value)];
+  if (kind !== "neurons" || !Array.isArray(value)) return text(key, numbers);
+  const [layer, neuron] = value;
+  return text(key, { ...numbers, neuron: neuronIn(model, layer, neuron, text) });
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What a reader (readings/reading.js) needs of a run: looked up in the store, and asked for where it is not here.
 
 /**
@@ -10,7 +11,9 @@
  */
 function runFor(glass, { layer, needs, later }, trace, selection) {
   const held = layer ? (trace.layers.get(selection.layer) ?? null) : undefined;
+  /** @type {(...asked: import("./readings/reading.js").Question) => unknown} */
   const answered = (what, params) => glass.detail(what, params, trace);
+  /** @param {import("./readings/reading.js").Questions} [questions] */
   const answers = (questions = {}) =>
     Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, answered(...asked)]));
   const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection))];
@@ -29,8 +32,9 @@ function runFor(glass, { layer, needs, later }, trace, selection) {
  * @returns {Read | null}
  */
 export function readHere(glass, reader, ...selections) {
+  const { trace } = glass.state;
   for (const selection of selections) {
-    const run = runFor(glass, reader, glass.state.trace, selection);
+    const run = trace && runFor(glass, reader, trace, selection);
     if (run) return reader.read(run, selection);
   }
   return null;

@@ -7,14 +7,18 @@ import { h } from "./dom.js";
 const FORMATS = /** @type {const} */ (["PNG", "SVG", "CSV"]);
 
 /**
+ * @typedef {{ svg?: () => SVGElement; csv: () => (string | number)[][] }} Own what a panel has to be saved: a
+ *   drawing that is a better SVG than the panel as a whole; the values, under a row of names
+ */
+
+/**
  * The button save with its choice of formats, and the line that says why a file could not be made.
  *
- * @param {(name: string, act: () => void) => HTMLElement} button of frame.js
- * @param {object} panel title and body
+ * @param {(name: "save", act: () => void) => HTMLElement} button of frame.js
+ * @param {import("./frame.js").Panel} panel
  * @param {import("./types.d.ts").Glass} glass
  * @param {string} kind
- * @param {{ svg?: () => SVGElement; csv: () => (string | number)[][] }} own a drawing that is a better SVG than the
- *   panel as a whole; the values, under a row of names
+ * @param {Own} own
  * @returns {{ element: HTMLElement; trouble: HTMLElement }}
  */
 export function saving(button, panel, glass, kind, own) {

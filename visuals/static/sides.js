@@ -1,30 +1,44 @@
+// @ts-check
 // Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which difference/face.js draws in its
 // place.
 
 import { segmented } from "./controls.js";
 
 /**
+ * @typedef {import("./painting.js").Painter} Painter
+ *
+ * @typedef {import("./types.d.ts").Glass} Glass
+ *
+ * @typedef {{ draw: Painter; hide: () => void }} Face what stands in a panel's place
+ */
+
+/**
  * A panel's drawing function for all three sides, which marks the section with the one that is shown.
  *
- * @param {(fresh: boolean) => (() => void) | void} draw how the panel draws one run; what it returns is passed on
- *   (store.js)
+ * @param {string} kind
+ * @param {HTMLElement} element the panel's section
+ * @param {Glass} glass
+ * @param {Painter} draw how the panel draws one run
  * @param {import("./frame.js").About} about
+ * @returns {Painter}
  */
 export function withSides(kind, element, glass, draw, about) {
   const { state } = glass;
+  /** @type {Face | null} */
   let face = null;
+  /** @type {Painter} */
   const showB = (fresh) => {
     element.dataset.side = "B";
     return draw(fresh);
   };
-  const fetchFace = async () => {
-    face = { draw: showB, hide() {} }; // while it comes
+  /** @param {Face} coming what stands there meanwhile */
+  const fetchFace = async (coming) => {
     element.toggleAttribute("data-fetching", true);
     try {
       const { createFace } = await import("./difference/face.js");
       face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
-      face.draw = () => {
+      coming.draw = () => {
         throw error;
       }; // glass.js says in the panel's place that it could not be drawn
     }
@@ -35,7 +49,10 @@ export function withSides(kind, element, glass, draw, about) {
     if (glass.sides() && about.sides !== "both") element.dataset.side = state.side;
     else delete element.dataset.side;
     if (state.side === "B-A" && !about.sides) {
-      if (!face) fetchFace();
+      if (!face) {
+        face = { draw: showB, hide() {} }; // while it comes
+        fetchFace(face);
+      }
       return face.draw(fresh);
     }
     face?.hide();
@@ -46,10 +63,11 @@ export function withSides(kind, element, glass, draw, about) {
 /**
  * The switch between the sides: a button each, there while two runs are.
  *
+ * @param {Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createSwitch(glass) {
-  const { element, mark } = segmented(["A", "B", "B-A"], {
+  const { element, mark } = segmented(/** @type {const} */ (["A", "B", "B-A"]), {
     label: "sides.choose",
     title: (side) => `sides.${side}`,
     sign: (side) => side.replace("-", " − "),

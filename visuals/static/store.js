@@ -19,12 +19,13 @@ import { createSelection } from "./selection.js";
  *   trace: Trace | null;
  *   stack: "encoder" | "decoder";
  *   locked: Selection;
+ *   pair: number;
  *   language: string;
  *   theme: "light" | "dark";
  *   status: string;
  *   kept: Trace | null;
  *   side: "A" | "B" | "B-A";
- *   chapter?: string;
+ *   chapter: string;
  *   settings?: Object<string, Object<string, string>>;
  *   presenting?: boolean;
  * }} State
@@ -32,7 +33,7 @@ import { createSelection } from "./selection.js";
  *   Where no pair is chosen (null), `pair` is the one that counts most in the score of the effective cell. `run` is
  *   the run that is shown, `trace` what panels read of it: where a network has two stacks, the one that `stack`
  *   names. `status`: "loading", "running", "generating" or "idle"; `kept`: the run A; `chapter`, `settings`: as
- *   chapters.js and settings.js put them there; `presenting`: a lesson is shown
+ *   chapters.js and settings.js put them there, "" before; `presenting`: a lesson is shown
  */
 
 /**
@@ -56,9 +57,12 @@ function firstState(locked) {
     status: "loading",
     kept: null,
     side: "B",
+    chapter: "",
+    /** @returns {number} */
     get pair() {
       return pairOf(given.pair, this);
     },
+    /** @param {number | null} pair */
     set pair(pair) {
       given.pair = pair;
     },

@@ -24,6 +24,9 @@ import type { Selection } from "./selection.js";
 import type { createStore } from "./store.js";
 import type { createTexts } from "./texts.js";
 
+/** What has fields: JSDoc's own `object` is no more than `any` to a check that is not strict. */
+export type AnyObject = object;
+
 /** The network of a run. */
 export type Model = Decoded<ModelMessage>;
 
@@ -105,7 +108,7 @@ export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pic
   /** How many questions to the server have no answer yet. */
   asking: () => number;
   /** Runs the shown tokens once more with something changed (app/comparing.py). */
-  change: (changes: object) => Promise<void>;
+  change: (changes: Changes) => Promise<void>;
   /** Has another network read the prompt of A. */
   readBy: (model: string) => Promise<void>;
   /** Has panels read one of a network's two stacks, and something of it. */
@@ -123,7 +126,7 @@ export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pic
   /** Takes a message from the server, which is shown at its time. */
   publish: Pace["take"];
   /** The server's functions are there, and gradio's event that changes the bar. */
-  connect: (server: object, changeBar: () => void) => Promise<void>;
+  connect: (server: Server, changeBar: () => void) => Promise<void>;
   /** For Stop: the text ends where it is shown. */
   halt: () => ReturnType<Page["view"]>;
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the
 // strip's tokens are buttons.
 
@@ -17,10 +18,18 @@ export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps 
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
 }
 
-/** Keeps the elements of a text in step with its tokens: what stays of it stays selected. */
+/** @typedef {{ position: number | string; text: string }} Shown a token, or several that hold one character */
+
+/**
+ * Keeps the elements of a text in step with its tokens: what stays of it stays selected.
+ *
+ * @param {HTMLElement} place
+ * @param {Shown[]} tokens
+ */
 function fill(place, tokens) {
+  /** @param {Shown} token */
   const name = ({ position, text }) => `${position} ${text}`;
-  const old = Array.from(place.children);
+  const old = /** @type {HTMLElement[]} */ (Array.from(place.children));
   const from = tokens.findIndex((token, i) => old[i]?.dataset.name !== name(token));
   const stay = from < 0 ? tokens.length : from;
   old.slice(stay).forEach((element) => element.remove());
@@ -47,13 +56,20 @@ export function showWritten(place, glass, pace, under) {
   place.append(text, h("div.page-side", null, bar.element, copy), ...under.map(({ element }) => element));
   glass.translate(place);
 
-  /** A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that. */
+  /**
+   * A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that.
+   *
+   * @param {MouseEvent} event
+   */
   async function choose({ target }) {
-    const position = Number(target.closest("[data-position]")?.dataset.position ?? NaN);
-    const read = Number(target.closest("[data-position^=source]")?.dataset.position.slice(6) ?? NaN);
+    const element = /** @type {Element} */ (target);
+    /** @type {(selector: string) => HTMLElement | null} */
+    const around = (selector) => element.closest(selector);
+    const position = Number(around("[data-position]")?.dataset.position ?? NaN);
+    const read = Number(around("[data-position^=source]")?.dataset.position?.slice(6) ?? NaN);
     if (String(getSelection())) return undefined;
     if (!Number.isNaN(read)) return glass.readStack("encoder", { query: read });
-    if (Number.isNaN(position)) return undefined;
+    if (Number.isNaN(position) || !state.run) return undefined;
     if (position >= state.run.T) await pace.hold();
     return position < state.run.T
       ? glass.readStack("decoder", { query: placeOfToken(state.run, position) })
@@ -66,7 +82,7 @@ export function showWritten(place, glass, pace, under) {
     const after = trace ? writtenText(trace) : "";
     place.hidden = after === "" && !trace?.generating;
     bar.draw();
-    if (place.hidden) return;
+    if (place.hidden || !trace) return;
     const {
       tokens: { ids, pieces },
       nPrompt,
@@ -85,7 +101,8 @@ export function showWritten(place, glass, pace, under) {
   }
   function mark() {
     const { run: trace, locked } = state;
-    const chosen = place.hidden || trace !== state.trace || locked.query + 1 < trace.nPrompt ? -1 : locked.query + 1;
+    const next = locked.query + 1;
+    const chosen = place.hidden || !trace || trace !== state.trace || next < trace.nPrompt ? -1 : next;
     const words = /** @type {HTMLCollectionOf<HTMLElement>} */ (written.children);
     for (const word of words) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
   }

@@ -146,7 +146,7 @@ function selectionOf({ trace, layer, head, query, key, pair }) {
 
 /**
  * @param {View} view
- * @param {string | undefined} unused as in frame.js's About
+ * @param {import("../frame.js").About["unused"]} unused
  */
 function withDifference(kind, element, glass, view, unused) {
   const { state } = glass;

@@ -88,7 +88,7 @@ export function depthOf({ trace }, token) {
   };
 }
 
-/** @returns {Object<string, [string, object]>} */
+/** @returns {import("./reading.js").Questions} */
 const vectorsNeeded = (trace, selection) => ({ vectors: ["norm_vectors", inputRequest(trace, selection)] });
 
 /** The numbers of one channel on its way through the norm. */

@@ -177,7 +177,7 @@ function needs(trace, selection, answered) {
   const { vector, layer, row } = selection;
   const place = placeOf(selection, trace.model, vector);
   const { of, token } = place;
-  const values = /** @type {[string, object]} */ (["values", { layer }]);
+  const values = /** @type {import("./reading.js").Question} */ (["values", { layer }]);
   const made = madeAt(trace.layers.get(layer), vector === "v" ? answered(...values) : null, place);
   const whole = fitsWhole(trace.model);
   const channel = whole || !made ? null : channelOf(made, row);

@@ -32,9 +32,11 @@
  */
 
 /**
- * What the server is asked: name → question and its parameters.
+ * What the server is asked: a question and its parameters; and several by name.
  *
- * @typedef {Object<string, [string, object]>} Questions
+ * @typedef {[what: keyof import("../messages.d.ts").Details, params: object]} Question
+ *
+ * @typedef {Object<string, Question>} Questions
  */
 
 /**
@@ -46,7 +48,7 @@
  * @property {(
  *   trace: import("../decode.js").Trace,
  *   selection: Read["selection"],
- *   answered: (what: string, params: object) => any,
+ *   answered: (...asked: Question) => any,
  * ) => Questions} [needs]
  *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
  *   null until it has

@@ -23,6 +23,7 @@ function reasonAgainst(sides, layer) {
   return hindrance(sides) ?? (sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer");
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention"], sides: "both", unused: "head" };
 
 /**

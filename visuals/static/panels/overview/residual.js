@@ -20,7 +20,7 @@ const QUANTITIES = {
 };
 
 /** Which of a layer's sub-layers is selected: the store knows the layer alone. */
-export const part = ownChoice("attn");
+export const part = ownChoice(/** @type {ReturnType<typeof partAt>["part"]} */ ("attn"));
 /** The same in a network that may not have it. */
 export const partIn = (model) => (sublayers(model).includes(part.now()) ? part.now() : "attn");
 export const streamRow = ({ layer, trace }) => rowOf({ layer, part: part.now() }, trace.model);
@@ -67,7 +67,7 @@ export const addedMap = (glass, label, quantity) =>
     at: (state) => ({ row: streamRow(state) }),
     pick: ({ row, token }, _state, { trace }) => ({ layer: partAt(row, trace.model).layer, query: token }),
     keep: ({ row }, { trace }) => part.keep(partAt(row, trace.model).part),
-    hover: (place, run) => part.hover(place && partAt(place.row, run.trace.model).part),
+    hover: (place, run) => part.hover(place ? partAt(place.row, run.trace.model).part : null),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
