@@ -42,7 +42,7 @@ export const ffnsOff = ({ changes }) => changes?.ffn ?? [];
  * Every change of a run in words; "" where there is none.
  *
  * @param {{ changes: object; model: object }} trace
- * @param {Function} text glass.text
+ * @param {import("./types.d.ts").Texts["text"]} text glass.text
  */
 export function changesOf({ changes, model }, text) {
   const all = listed(changes ?? {});
@@ -76,7 +76,7 @@ function meanings(traces, text) {
  * nothing is.
  *
  * @param {{ A?: object; B: object }} runs
- * @param {Function} text glass.text
+ * @param {import("./types.d.ts").Texts["text"]} text glass.text
  * @param {ReturnType<typeof unused>} [place] what the selected place has that nothing uses: it says what off means
  */
 export function changedText({ A, B }, text, place = null) {
@@ -93,7 +93,7 @@ export function changedText({ A, B }, text, place = null) {
  * @param {{ changes: object; model: object }} trace
  * @param {"head" | "head_brief" | "cross" | "neuron" | undefined} use what a panel shows
  * @param {{ layer: number; head: number; neuron: number | null }} place
- * @param {Function} text glass.text
+ * @param {import("./types.d.ts").Texts["text"]} text glass.text
  * @returns {[string, object] | null}
  */
 export function unused(trace, use, { layer, head, neuron }, text) {

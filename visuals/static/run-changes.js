@@ -36,7 +36,7 @@ export function parameters(kind, value) {
  *
  * @param {"is" | "off"} how it is made, or can be
  * @param {object} model the run's
- * @param {Function} text glass.text
+ * @param {import("./types.d.ts").Texts["text"]} text glass.text
  */
 export function changeName(how, { kind, value }, model, text) {
   const numbers = parameters(kind, value);

@@ -46,8 +46,7 @@ export function createViews(glass) {
 /**
  * Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert.
  *
- * @param {Answer} answer
- * @param {import("../../messages.d.ts").Ffn} ffn
+ * @type {(answer: Answer, ffn: import("../../messages.d.ts").Ffn) => ReturnType<typeof inner>}
  */
 export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
 /** @param {object} run with its `map` */
