@@ -1,3 +1,4 @@
+// @ts-check
 // What a feed-forward's neurons make of what they read, in double precision. Pure: no DOM, no store.
 
 import { once } from "./arrays.js";
@@ -24,7 +25,11 @@ export function erf(x) {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** What the network's activations are called, and what they give. */
+/**
+ * What the network's activations are called, and what they give.
+ *
+ * @type {Record<string, (x: number) => number>}
+ */
 export const ACTIVATIONS = {
   silu,
   relu: (x) => Math.max(0, x),
@@ -35,7 +40,8 @@ export const ACTIVATIONS = {
 /**
  * The neuron with the largest activation at a token: what panels speak of where none is selected.
  *
- * @param {{ top: { neuron: object } }} layer
+ * @param {{ top: { neuron: import("./decoded.d.ts").NumArray } }} layer whose strongest neurons are (T, K)
+ * @param {number} token
  * @returns {number}
  */
 export const strongestNeuron = ({ top: { neuron } }, token) => neuron.data[token * neuron.shape[1]];

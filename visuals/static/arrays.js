@@ -1,6 +1,13 @@
+// @ts-check
 // Arithmetic on vectors of numbers, whatever they stand for. Pure: no DOM, no store.
 
-/** Softmax of the first `count` values, in place. */
+/**
+ * Softmax of the first `count` values, in place.
+ *
+ * @param {Float64Array} values
+ * @param {number} count
+ * @returns {Float64Array} the same
+ */
 export function softmaxInPlace(values, count) {
   let top = -Infinity;
   for (let i = 0; i < count; i++) top = Math.max(top, values[i]);
@@ -10,6 +17,12 @@ export function softmaxInPlace(values, count) {
   return values;
 }
 
+/**
+ * Softmax of all values.
+ *
+ * @param {ArrayLike<number>} values
+ * @returns {Float64Array}
+ */
 export const softmax = (values) => softmaxInPlace(Float64Array.from(values), values.length);
 
 /**
@@ -25,6 +38,8 @@ export function dot(a, b) {
 /**
  * B − A, value by value. Throws RangeError for vectors of two lengths.
  *
+ * @param {ArrayLike<number>} b
+ * @param {ArrayLike<number>} a
  * @returns {Float64Array}
  */
 export function subtract(b, a) {
@@ -47,6 +62,8 @@ export function largest(values) {
 /**
  * Indices of the `count` largest magnitudes, largest first; equal ones in order of index.
  *
+ * @param {ArrayLike<number>} values
+ * @param {number} count
  * @returns {number[]}
  */
 export function strongest(values, count) {
@@ -64,6 +81,7 @@ export function strongest(values, count) {
  */
 export function poolColumns(values, columns) {
   const count = Math.min(columns, values.length);
+  /** @type {(i: number) => number} */
   const size = (i) => (Number.isNaN(values[i]) ? -1 : Math.abs(values[i]));
   return Array.from({ length: count }, (_, column) => {
     const end = Math.floor(((column + 1) * values.length) / count);
@@ -76,28 +94,36 @@ export function poolColumns(values, columns) {
 /**
  * A function of an object whose value is worked out once for each.
  *
- * @template Source, Value
+ * @template {WeakKey} Source
+ * @template Value
  * @param {(source: Source) => Value} make
  * @returns {(source: Source) => Value}
  */
 export function once(make) {
-  /** @type {WeakMap<object, Value>} */
+  /** @type {WeakMap<Source, Value>} */
   const made = new WeakMap();
-  return (source) => (made.has(source) ? made : made.set(source, make(source))).get(source);
+  return (source) => {
+    if (!made.has(source)) made.set(source, make(source));
+    return /** @type {Value} */ (made.get(source));
+  };
 }
 
 /**
  * As `once`, of an object and a name: worked out once for each name, from what is given besides.
  *
+ * @template {WeakKey} Source
+ * @template Name
+ * @template {unknown[]} Given
  * @template Value
- * @param {(source: object, name: any, ...given: any[]) => Value} make
- * @returns {(source: object, name: any, ...given: any[]) => Value}
+ * @param {(source: Source, name: Name, ...given: Given) => Value} make
+ * @returns {(source: Source, name: Name, ...given: Given) => Value}
  */
 export function onceFor(make) {
+  /** @type {(source: Source) => Map<Name, Value>} */
   const made = once(() => new Map());
   return (source, name, ...given) => {
     const known = made(source);
     if (!known.has(name)) known.set(name, make(source, name, ...given));
-    return known.get(name);
+    return /** @type {Value} */ (known.get(name));
   };
 }

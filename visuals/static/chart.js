@@ -1,3 +1,4 @@
+// @ts-check
 // Charts by plotly.js: a figure that Python built, in the page's colours and language. The library is fetched with the
 // first chart; zoom stays while a figure changes; what is clicked goes to the panel.
 
@@ -5,20 +6,34 @@ import { h } from "./dom.js";
 import { ink } from "./draw.js";
 
 /**
+ * @typedef {Pick<import("./messages.d.ts").PlotlyFigure, "data" | "layout">} Figure
+ *
+ * @typedef {{ customdata: unknown[] }} Point what the figure says of a point
+ *
  * @typedef {HTMLDivElement & {
- *   on: (event: string, act: (given: { points: object[] }) => void) => void;
+ *   on: (event: string, act: (given: { points: Point[] }) => void) => void;
  * }} Plot
  *   an element in which plotly.js has drawn
+ *
+ * @typedef {{ width: number; height: number }} Size CSS pixels
+ *
+ * @typedef {{
+ *   react: (plot: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>;
+ *   relayout: (plot: HTMLElement, layout: object) => Promise<unknown>;
+ *   toImage: (plot: Element, how: object) => Promise<string>;
+ * }} Plotly
+ *   what the page uses of plotly.js
  */
 
 const NEAR = "600px 0px"; // above and below the view
 
+/** @type {Promise<Plotly> | null} */
 let library = null;
 
 /**
  * plotly.js, fetched once.
  *
- * @returns {Promise<object>}
+ * @returns {Promise<Plotly>}
  */
 function plotly() {
   library ??= new Promise((done, failed) => {
@@ -34,22 +49,32 @@ function plotly() {
 }
 
 /**
- * The figure with its colours and words: "var(--glass-q)" becomes the theme's colour, "text:section.name" the text.
- * Pure.
- *
- * @param {any} part
+ * @param {unknown} part
  * @param {(name: string) => string} colour
  * @param {(key: string) => string} text
+ * @returns {unknown}
  */
-export function dressed(part, colour, text) {
+function dressPart(part, colour, text) {
   if (typeof part === "string") {
     if (part.startsWith("var(--glass-")) return colour(part.slice("var(--glass-".length, -1));
     return part.startsWith("text:") ? text(part.slice("text:".length)) : part;
   }
-  if (Array.isArray(part)) return part.map((one) => dressed(one, colour, text));
+  if (Array.isArray(part)) return part.map((one) => dressPart(one, colour, text));
   if (part === null || typeof part !== "object") return part;
-  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, dressed(value, colour, text)]));
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, dressPart(value, colour, text)]));
 }
+
+/**
+ * The figure with its colours and words: "var(--glass-q)" becomes the theme's colour, "text:section.name" the text.
+ * Pure.
+ *
+ * @template Part
+ * @param {Part} part
+ * @param {(name: string) => string} colour
+ * @param {(key: string) => string} text
+ * @returns {Part}
+ */
+export const dressed = (part, colour, text) => /** @type {Part} */ (dressPart(part, colour, text));
 
 const CONFIG = { displayModeBar: false, displaylogo: false };
 const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
@@ -60,22 +85,28 @@ const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
  * asking for it while a slider moves would make the browser lay the page out once more.
  *
  * @param {import("./types.d.ts").Glass} glass
- * @param {{ label: string; clicked?: (point: object) => void }} how label: the key of its name
- * @returns {{ element: HTMLElement; draw: (figure: object, scene: string) => Promise<void> }} `scene` names what is
+ * @param {{ label: string; clicked?: (point: Point) => void }} how label: the key of its name
+ * @returns {{ element: HTMLElement; draw: (figure: Figure, scene: string) => Promise<void> }} `scene` names what is
  *   drawn: while it stays, so does the reader's zoom
  */
 export function createChart(glass, { label, clicked }) {
   const plot = h("div.gp-plot", { role: "img", "data-text-label": label });
   const element = h("div.gp-chart", null, plot);
-  let size = null; // of the room; null where it has none, as in a chapter that is not shown
-  let drawn = null; // the size that the chart has
-  let family = null; // of fonts, read once: reading a style, too, makes the browser bring all of them up to date
+  /** @type {Size | null} of the room; null where it has none, as in a chapter that is not shown */
+  let size = null;
+  /** @type {Size | null} that the chart has */
+  let drawn = null;
+  /** @type {string | null} of fonts, read once: reading a style, too, makes the browser bring all of them up to date */
+  let family = null;
   let wanted = 0; // which call is the newest
-  const entered = []; // who waits for the room to be in view
+  /** @type {(() => void)[]} who waits for the room to have a size */
+  const entered = [];
 
   /**
    * Resolves once the room is in view, or nearly: to start plotly.js keeps the browser from everything else for
    * half a second or more, and nobody shall wait for a chart further down.
+   *
+   * @type {Promise<void>}
    */
   const near = new Promise((done) => {
     const seen = new IntersectionObserver(
@@ -88,14 +119,19 @@ export function createChart(glass, { label, clicked }) {
     );
     seen.observe(element);
   });
-  /** Resolves once the room has a size. */
-  const room = () => new Promise((done) => (size ? done() : entered.push(done)));
+  /**
+   * Resolves once the room has a size.
+   *
+   * @returns {Promise<void>}
+   */
+  const sized = () => new Promise((done) => (size ? done() : entered.push(done)));
   function follow() {
-    if (!size) return;
+    const room = size;
+    if (!room) return;
     for (const done of entered.splice(0)) done();
-    if (!drawn || (drawn.width === size.width && drawn.height === size.height)) return;
-    drawn = size;
-    library.then((Plotly) => Plotly.relayout(plot, size));
+    if (!drawn || (drawn.width === room.width && drawn.height === room.height)) return;
+    drawn = room;
+    library?.then((Plotly) => Plotly.relayout(plot, room));
   }
   new ResizeObserver(([{ contentRect }]) => {
     const [width, height] = [Math.round(contentRect.width), Math.round(contentRect.height)];
@@ -103,17 +139,21 @@ export function createChart(glass, { label, clicked }) {
     follow();
   }).observe(element);
 
+  /**
+   * @param {Figure} figure
+   * @param {string} scene
+   */
   async function draw(figure, scene) {
     const mine = (wanted += 1);
     await near;
     if (mine !== wanted) return;
     const Plotly = await plotly();
-    await room();
+    await sized();
     if (mine !== wanted) return;
     const { colour } = ink();
     const { data, layout } = dressed(figure, colour, glass.text);
     family ??= getComputedStyle(element).fontFamily;
-    const font = { ...layout.font, family };
+    const font = { .../** @type {object | undefined} */ (layout.font), family };
     const held = { ...layout, ...size, font, uirevision: scene, dragmode: coarse() ? false : "zoom" };
     await Plotly.react(plot, data, held, CONFIG);
     const first = !drawn;

@@ -1,3 +1,4 @@
+// @ts-check
 // Canvas and colour helpers. Colours are the custom properties that visuals/palette.py writes; sizes are CSS pixels.
 
 import { computed } from "./reads.js";
@@ -10,7 +11,11 @@ let zoom = 1;
 let magnified = 1;
 let high = Infinity;
 
-/** Everything that is drawn from now on is that much larger; panels draw in their own, unzoomed pixels. */
+/**
+ * Everything that is drawn from now on is that much larger; panels draw in their own, unzoomed pixels.
+ *
+ * @param {number} factor
+ */
 export const setZoom = (factor) => {
   zoom = factor;
 };
@@ -19,6 +24,7 @@ export const setZoom = (factor) => {
  * The browser shows the panels that much larger than their own pixels: what is drawn then has as many more device
  * pixels.
  *
+ * @param {number} factor
  * @param {number} [room] how tall a drawing is seen whole, in its own pixels
  */
 export const magnify = (factor, room = Infinity) => {
@@ -41,6 +47,11 @@ export const chartHeight = (most, above = WORDS) => Math.min(most, Math.max(LEAS
 
 /** @typedef {{ colour: (name: string) => string; magnitude: Uint8Array; signed: Uint8Array }} Ink STEPS × rgb */
 
+/**
+ * Red, green and blue, 0 … 255.
+ *
+ * @param {string} hex "#rrggbb"
+ */
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
 /**
@@ -69,14 +80,22 @@ export function ink() {
   const theme = themeNow();
   if (known?.theme !== theme) {
     const style = getComputedStyle(document.body);
+    /** @type {(name: string) => string} */
     const read = (name) => style.getPropertyValue(`--glass-${name}`).trim();
-    const cache = new Map();
-    const colour = (name) => cache.get(name) ?? cache.set(name, read(name)).get(name);
+    /** @type {Record<string, string>} */
+    const cache = {};
+    /** @type {(name: string) => string} */
+    const colour = (name) => (cache[name] ??= read(name));
     known = { theme, colour, magnitude: tableOf(read("magnitude")), signed: tableOf(read("signed")) };
   }
   return known;
 }
 
+/**
+ * Where in a table the colour of x in 0…1 begins.
+ *
+ * @param {number} x
+ */
 const entry = (x) => 3 * Math.max(0, Math.min(STEPS - 1, Math.round(x * (STEPS - 1))));
 
 /**
@@ -94,6 +113,8 @@ export function shade(table, x) {
 /**
  * Black or white, whichever reads better on that colour (at least 4.5:1 on any).
  *
+ * @param {Uint8Array} table
+ * @param {number} x as in `shade`
  * @returns {string}
  */
 export function inkOn(table, x) {
@@ -102,15 +123,35 @@ export function inkOn(table, x) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
-/** Signed value to 0…1 of the signed table, 0 in the middle. */
+/**
+ * Signed value to 0…1 of the signed table, 0 in the middle.
+ *
+ * @param {number} value
+ * @param {number} limit the magnitude at both ends
+ */
 export const centred = (value, limit) => (limit > 0 ? 0.5 + value / limit / 2 : 0.5);
 
 /** Device pixels in a pixel that is drawn. */
 export const pixelRatio = computed(() => (globalThis.devicePixelRatio || 1) * zoom * magnified);
 
 /**
+ * What draws on a canvas.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @returns {CanvasRenderingContext2D}
+ */
+export function penOf(canvas) {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("the canvas has a context of another kind than 2d");
+  return context;
+}
+
+/**
  * Sharp at any pixel density; drawing is in CSS pixels, on an empty canvas.
  *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width CSS pixels
+ * @param {number} height
  * @returns {CanvasRenderingContext2D}
  */
 export function fit(canvas, width, height) {
@@ -122,7 +163,7 @@ export function fit(canvas, width, height) {
     canvas.style.width = `${width * zoom}px`;
     canvas.style.height = `${height * zoom}px`;
   }
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
@@ -131,6 +172,10 @@ export function fit(canvas, width, height) {
 /**
  * One pixel a cell; a cell whose value is NaN stays clear.
  *
+ * @param {ArrayLike<number>} values row by row
+ * @param {number} columns
+ * @param {number} rows
+ * @param {Uint8Array} table as `ink` has it
  * @param {(value: number) => number} place value to 0…1
  */
 export function cells(values, columns, rows, table, place) {
@@ -143,11 +188,20 @@ export function cells(values, columns, rows, table, place) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  penOf(canvas).putImageData(image, 0, 0);
   return canvas;
 }
 
-/** Draws cells large and sharp. */
+/**
+ * Draws cells large and sharp.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLCanvasElement} image
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
 export function enlarge(context, image, x, y, width, height) {
   context.imageSmoothingEnabled = false;
   context.drawImage(image, x, y, width, height);
@@ -156,6 +210,11 @@ export function enlarge(context, image, x, y, width, height) {
 /**
  * Draws what lies inside a rectangle.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
  * @param {() => void} paint
  */
 export function inside(context, x, y, width, height, paint) {
@@ -170,6 +229,8 @@ export function inside(context, x, y, width, height, paint) {
 /**
  * Straight lines in a colour, each from one point to another.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} colour
  * @param {[number, number, number, number][]} lines
  */
 export function strokeLines(context, colour, lines) {
@@ -183,10 +244,23 @@ export function strokeLines(context, colour, lines) {
   context.stroke();
 }
 
-/** 0, step, 2 step … below `end`. */
+/**
+ * 0, step, 2 step … below `end`.
+ *
+ * @param {number} end
+ * @param {number} step
+ */
 export const stepsTo = (end, step) => Array.from({ length: Math.max(0, Math.ceil(end / step)) }, (_, i) => i * step);
 
-/** Diagonal lines: "the mask hides this", which no colour of a scale can be mistaken for. */
+/**
+ * Diagonal lines: "the mask hides this", which no colour of a scale can be mistaken for.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
 export function hatch(context, x, y, width, height) {
   const { colour } = ink();
   inside(context, x, y, width, height, () => {
@@ -203,6 +277,11 @@ export function hatch(context, x, y, width, height) {
 /**
  * A frame; it shows on every colour unless told: white inside black.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
  * @param {[string, number][]} strokes hue and width, from the undermost on
  */
 export function cross(
@@ -224,6 +303,8 @@ export function cross(
 }
 
 /**
+ * A line of text.
+ *
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
  * @param {number} x
@@ -256,13 +337,20 @@ export function write(
  * How wide a text is that is written at its usual size.
  *
  * @param {CanvasRenderingContext2D} context
+ * @param {string} text
  */
 export function textWidth(context, text) {
   context.font = `14px ${FONT}`;
   return context.measureText(text).width;
 }
 
-/** The text, or its beginning and … where it is wider than `most` in the context's font. */
+/**
+ * The text, or its beginning and … where it is wider than `most` in the context's font.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} most CSS pixels
+ */
 export function cut(context, text, most) {
   if (context.measureText(text).width <= most) return text;
   const letters = [...text];
@@ -273,6 +361,11 @@ export function cut(context, text, most) {
 /**
  * A colour scale with ticks under it; labels without room are left out.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {Uint8Array} table as `ink` has it
  * @param {[number, string][]} ticks place in 0…1 and text, from left to right
  */
 export function scaleBar(context, x, y, width, table, ticks) {
@@ -314,12 +407,19 @@ export const visible = (piece) =>
     .replace(/\n/g, "⏎")
     .replace(/\t/g, "⇥")
     .replace(/\p{Cc}/gu, (sign) => {
-      const code = sign.codePointAt(0);
+      const code = sign.charCodeAt(0);
       return code < 32 ? String.fromCodePoint(PICTURES + code) : code === 127 ? "␡" : sign;
     });
 
-/** How a selection is named in texts: its tokens as they can be seen, and at which positions. */
+/**
+ * How a selection is named in texts: its tokens as they can be seen, and at which positions.
+ *
+ * @param {Pick<import("./selection.js").Selection, "layer" | "head" | "query" | "key"> & {
+ *   trace: Pick<import("./decode.js").Trace, "tokens">;
+ * }} place
+ */
 export function cellNames({ trace, layer, head, query, key }) {
+  /** @type {(t: number) => string} */
   const piece = (t) => visible(trace.tokens.pieces[t]);
   return { layer, head, query: piece(query), key: piece(key), m: query, n: key };
 }

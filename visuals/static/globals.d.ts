@@ -8,7 +8,7 @@ interface Window {
   /** Called when the page's parts are there (app/files.py). */
   glassLoaded: (glass: import("./types.d.ts").Glass) => void;
   /** plotly.js, once chart.js has fetched it. */
-  Plotly: any;
+  Plotly: import("./chart.js").Plotly;
 }
 
 interface Uint8ArrayConstructor {

@@ -1,9 +1,17 @@
+// @ts-check
 // Whose a neuron is, and its name: its number, and where a layer has experts the expert that it belongs to. Pure.
+
+/**
+ * @typedef {import("./messages.d.ts").Ffn} Ffn
+ *
+ * @typedef {import("./types.d.ts").Texts["text"]} Text as glass.text
+ */
 
 /**
  * The expert of a neuron and its number there; the expert is null for the shared one.
  *
- * @param {import("./messages.d.ts").Ffn} ffn
+ * @param {Pick<Ffn, "experts" | "width">} ffn
+ * @param {number} neuron
  */
 export function expertOf({ experts, width }, neuron) {
   const expert = Math.floor(neuron / width);
@@ -13,16 +21,25 @@ export function expertOf({ experts, width }, neuron) {
 /**
  * Whose a neuron is, as the columns of a saved table: of a layer without experts none.
  *
- * @param {import("./messages.d.ts").Ffn} ffn
+ * @param {Ffn} ffn
  */
 export const ownerHeads = ({ experts }) => (experts ? ["expert", "own"] : []);
+/**
+ * What stands in these columns.
+ *
+ * @param {Ffn} ffn
+ * @param {number} neuron
+ * @returns {(number | "shared")[]}
+ */
 export const ownerOf = (ffn, neuron) =>
   ffn.experts ? Object.values(expertOf(ffn, neuron)).map((one) => one ?? "shared") : [];
 
 /**
  * A neuron in words: its number, and where there are experts whose it is.
  *
- * @param {Function} text glass.text
+ * @param {Ffn} ffn
+ * @param {number} neuron
+ * @param {Text} text
  */
 export function neuronName(ffn, neuron, text) {
   if (!ffn.experts) return String(neuron);
@@ -35,11 +52,19 @@ export function neuronName(ffn, neuron, text) {
 /**
  * `neuronName` of a neuron of a layer.
  *
- * @param {{ parts: { ffn: import("./messages.d.ts").Ffn[] } }} model
+ * @param {{ parts: { ffn: Ffn[] } }} model
+ * @param {number} layer
+ * @param {number} neuron
+ * @param {Text} text
  */
 export const neuronIn = ({ parts: { ffn } }, layer, neuron, text) => neuronName(ffn[layer], neuron, text);
 
-/** As `neuronName`, for data-value. */
+/**
+ * As `neuronName`, for data-value.
+ *
+ * @param {Ffn} ffn
+ * @param {number} neuron
+ */
 export function neuronPlace(ffn, neuron) {
   if (!ffn.experts) return `neuron ${neuron}`;
   const { expert, own } = expertOf(ffn, neuron);

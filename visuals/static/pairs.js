@@ -1,3 +1,4 @@
+// @ts-check
 // Which of RoPE's pairs panels speak of where a reader has chosen none: the one that counts most in the score they
 // show.
 
@@ -6,7 +7,9 @@ import { rotatedPair } from "./compute.js";
 import { pairTerms } from "./rotation.js";
 
 /**
- * @typedef {{ trace: object | null; layer: number; head: number; query: number; key: number }} Cell a head's score
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {{ trace: Trace | null; layer: number; head: number; query: number; key: number }} Cell a head's score
  *   of a key
  */
 
@@ -18,9 +21,10 @@ import { pairTerms } from "./rotation.js";
  */
 function strongestPair({ trace, layer, head, query, key }) {
   const held = trace?.layers.get(layer);
-  if (!held || !trace.model.parts.rotary) return 0;
+  const rotary = trace?.model.parts.rotary;
+  if (!trace || !held || !rotary) return 0;
   const [q, k] = rotatedPair(held, trace.model, { head, query, key });
-  return strongest(pairTerms(q, k, trace.model.parts.rotary), 1)[0];
+  return strongest(pairTerms(q, k, rotary), 1)[0];
 }
 
 /**
@@ -29,6 +33,7 @@ function strongestPair({ trace, layer, head, query, key }) {
  * @returns {(chosen: number | null, cell: Cell) => number}
  */
 export function pairFinder() {
+  /** @type {{ now: unknown[]; pair: number } | null} */
   let last = null;
   return (chosen, { trace, layer, head, query, key }) => {
     if (chosen !== null) return chosen;

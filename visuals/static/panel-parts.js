@@ -1,3 +1,4 @@
+// @ts-check
 // The panels of the page, and the parts of them that a tour and the glossary point at. A part says its name itself:
 // data-part="formula".
 

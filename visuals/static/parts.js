@@ -1,24 +1,45 @@
+// @ts-check
 // What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And
 // in which form panels speak of what it has, the most special first (frame.js). Pure.
 
 import { scaledByRoot } from "./compute.js";
 import { pairsOf } from "./rotation.js";
 
-/** A decoder that looks at a source. */
+/** @typedef {import("./types.d.ts").Model} Model */
+
+/**
+ * A decoder that looks at a source.
+ *
+ * @param {Model} model
+ */
 export const looksAtSource = ({ parts }) => (parts.cross_scale ?? null) !== null;
 
-/** A network whose prompt can be read with all its tokens seeing each other. */
+/**
+ * A network whose prompt can be read with all its tokens seeing each other.
+ *
+ * @param {Model} model
+ */
 export const hasPrefix = ({ parts }) => (parts.prefix ?? null) !== null;
 
-/** What nothing is chosen for: a network's encoder. */
+/**
+ * What nothing is chosen for: a network's encoder.
+ *
+ * @param {Model} model
+ */
 export const noChoice = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : null);
 
-/** What keeps no keys and values: a network's encoder, which reads its text once. */
+/**
+ * What keeps no keys and values: a network's encoder, which reads its text once.
+ *
+ * @param {Model} model
+ */
 export const noCache = ({ parts: { stack } }) => (stack === "encoder" ? "no_cache" : null);
 
 /**
  * The first, and a decoder that goes on from a source: what times the reading of a prompt and its going on knows
  * one text.
+ *
+ * @param {Model} model
  */
 export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choice" : stack ? "two_texts" : null);
 
@@ -26,19 +47,25 @@ export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choi
  * Heads that are turned, for a panel that shows what turning does.
  *
  * @param {string} what it is called in the texts
+ * @returns {(model: Model) => string | null}
  */
 export const notTurned =
   (what) =>
   ({ parts: { rotary, buckets } }) =>
     rotary ? null : `${buckets ? "learned" : "rotary"}_${what}`;
 
-/** The form of texts for a bias of learned numbers, and before it that of a stack whose tokens see all. */
+/**
+ * The form of texts for a bias of learned numbers, and before it that of a stack whose tokens see all.
+ *
+ * @param {Model} model
+ */
 const learned = ({ parts: { buckets, causal } }) =>
   buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : [];
 
 /**
  * How a network turns its heads, or that it has a bias by distance instead.
  *
+ * @param {Model} model
  * @returns {string[]}
  */
 export function turningForms(model) {
@@ -59,6 +86,7 @@ const PLACES = ["attn", "cross", "ffn"];
  * The norms of each layer, in the order of the computation: where attention and feed-forward read the same one,
  * "attn" alone.
  *
+ * @param {Model} model
  * @returns {("attn" | "cross" | "ffn")[]}
  */
 export const layerNorms = ({ parts: { norms } }) => PLACES.filter((norm) => norms[`${norm}_norm`]);
@@ -67,17 +95,23 @@ export const layerNorms = ({ parts: { norms } }) => PLACES.filter((norm) => norm
  * What writes to the stream in each layer, in the order of the computation; where they stand side by side,
  * attention first.
  *
+ * @param {Model} model
  * @returns {("attn" | "cross" | "ffn")[]}
  */
 export const sublayers = ({ parts: { norms } }) => PLACES.filter((part) => part !== "cross" || norms.cross_norm);
 
-/** Whether the norms are LayerNorms, which subtract a mean and add β. */
+/**
+ * Whether the norms are LayerNorms, which subtract a mean and add β.
+ *
+ * @param {Model} model
+ */
 export const centres = ({ parts }) => parts.norm_kind === "layer";
 
 /**
  * In which form panels speak of a network's norms (frame.js): LayerNorm, and one norm a layer, for attention and
  * feed-forward both, or three.
  *
+ * @param {Model} model
  * @returns {string[]}
  */
 export function normForms(model) {
@@ -90,17 +124,24 @@ export function normForms(model) {
  * In which form panels speak of a score (frame.js): with a bias by distance, or with another factor than
  * 1/√head_dim.
  *
+ * @param {Model} model
  * @returns {string[]}
  */
 export const scoreForms = (model) =>
   model.parts.bias ? [...learned(model), "bias"] : scaledByRoot(model) ? [] : ["scaled"];
 
-/** Keys and values made of the stream itself. */
+/**
+ * Keys and values made of the stream itself.
+ *
+ * @param {Model} model
+ */
 export const ownKeys = ({ parts: { latent } }) => (latent ? "own_keys" : null);
 
 /**
  * What stands in the place of RMSNorm, RoPE and SwiGLU, which the chapters on them are else called by; "" where
  * they are there.
+ *
+ * @param {Model} model
  */
 export const chapterForms = (model) => ({
   norm: centres(model) ? "layer" : "",

@@ -1,7 +1,11 @@
+// @ts-check
 // Axes and lines of small charts: where values lie, ticks that are easy to read, and a line through them.
 
 import { RAISED } from "./dom.js";
 import { ink, inside, write } from "./draw.js";
+
+/** @type {Record<string, string>} */
+const POWERS = RAISED;
 
 /**
  * @typedef {{ low: number; high: number; log?: boolean }} Range a logarithmic one is above 0
@@ -39,6 +43,9 @@ export const chartIn = ([width, high], [left, right, top, below], x, y) => ({
 /**
  * A range with room beyond both ends, so much of what lies between.
  *
+ * @param {number} low
+ * @param {number} high
+ * @param {number} share
  * @returns {Range}
  */
 export function roomy(low, high, share) {
@@ -49,6 +56,8 @@ export function roomy(low, high, share) {
 /**
  * Indices at equal distances from 0 on, of which there is room for so many.
  *
+ * @param {number} count
+ * @param {number} most
  * @returns {number[]}
  */
 export function spread(count, most) {
@@ -57,17 +66,25 @@ export function spread(count, most) {
 }
 
 /**
- * Where a value lies, in pixels.
+ * Where a value of the x axis lies, in pixels.
  *
  * @param {Chart} chart
+ * @param {number} value
  */
 export const xOf = (chart, value) => chart.left + place(chart.x, value) * chart.width;
+/**
+ * Where a value of the y axis lies, in pixels.
+ *
+ * @param {Chart} chart
+ * @param {number} value
+ */
 export const yOf = (chart, value) => chart.top + chart.height - place(chart.y, value) * chart.height;
 
 /**
  * The value at a pixel of the x axis, inside its range.
  *
  * @param {Chart} chart
+ * @param {number} pixel
  * @returns {number}
  */
 export function xAt({ left, width, x: { low, high, log } }, pixel) {
@@ -79,6 +96,8 @@ export function xAt({ left, width, x: { low, high, log } }, pixel) {
  * Round numbers within a range: 1, 2 or 5 × 10ⁿ apart, or on a logarithmic one 1, 2, 5 or powers of ten.
  *
  * @param {Range} range
+ * @param {number} [most] about how many
+ * @returns {number[]}
  */
 export function ticks({ low, high, log }, most = 6) {
   if (log) {
@@ -103,24 +122,37 @@ export function ticks({ low, high, log }, most = 6) {
  * @param {Chart} chart
  */
 export const wholeTicks = (chart) => acrossTicks(chart).filter(Number.isInteger);
+/** @param {Chart} chart */
 const acrossTicks = ({ x, width }) => ticks(x, Math.max(2, Math.floor(width / 90)));
 
+/**
+ * The multiples of a number within a range.
+ *
+ * @param {number} step
+ * @param {number} low
+ * @param {number} high
+ */
 function multiples(step, low, high) {
   const first = Math.ceil(low / step - 1e-9);
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** A tick's text: plain where that is short, else a power of ten. */
+/**
+ * A tick's text: plain where that is short, else a power of ten.
+ *
+ * @param {number} value
+ */
 export function tickText(value) {
   const rounded = Number(value.toPrecision(6));
   const size = Math.abs(rounded);
   if (rounded === 0 || (size >= 1e-3 && size < 1e4)) return String(rounded).replace("-", "−");
   const [mantissa, power] = rounded.toExponential().split("e");
-  const raised = [...power.replace("+", "")].map((c) => RAISED[c]).join("");
+  const raised = [...power.replace("+", "")].map((c) => POWERS[c]).join("");
   return `${mantissa === "1" ? "" : `${mantissa.replace("-", "−")}×`}10${raised}`;
 }
 
-const POWER = new RegExp(`[${Object.values(RAISED).join("")}]`);
+const POWER = new RegExp(`[${Object.values(POWERS).join("")}]`);
+/** @param {string} text */
 const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
 /**
  * The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or
@@ -183,6 +215,9 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
 /**
  * Grid lines across at heights in pixels, each with its text at the left.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} right
  * @param {[number, string, string?][]} found height, text, and hue of the line
  */
 export function levels(context, left, right, found) {
@@ -199,8 +234,11 @@ export function levels(context, left, right, found) {
 /**
  * The layers' numbers under an axis, as far as there is room.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} layers how many
  * @param {number} middle of layer 0
  * @param {number} apart pixels from one layer to the next
+ * @param {number} y the texts' base line
  */
 export function layerNumbers(context, layers, middle, apart, y) {
   const how = { align: /** @type {const} */ ("center"), colour: ink().colour("muted") };
@@ -208,6 +246,15 @@ export function layerNumbers(context, layers, middle, apart, y) {
     write(context, String(layer), middle + layer * apart, y, how);
 }
 
+/**
+ * A line from (x0, y0) to (x1, y1).
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x0
+ * @param {number} y0
+ * @param {number} x1
+ * @param {number} y1
+ */
 function line(context, x0, y0, x1, y1) {
   context.beginPath();
   context.moveTo(x0, y0);
@@ -234,8 +281,10 @@ export function rule(context, chart, { x, y, colour, dash = [], width = 1 }) {
 /**
  * A line through points (x, y), cut to the chart.
  *
+ * @param {CanvasRenderingContext2D} context
  * @param {Chart} chart
  * @param {[number, number][]} points
+ * @param {{ colour: string; width?: number; dash?: number[] }} how
  */
 export function path(context, chart, points, { colour, width = 2, dash = [] }) {
   inside(context, chart.left - 2, chart.top - 2, chart.width + 4, chart.height + 4, () => {
@@ -252,7 +301,12 @@ export function path(context, chart, points, { colour, width = 2, dash = [] }) {
 /**
  * A filled dot with an edge that shows on any line.
  *
+ * @param {CanvasRenderingContext2D} context
  * @param {Chart} chart
+ * @param {number} x
+ * @param {number} y
+ * @param {string} colour
+ * @param {number} [radius]
  */
 export function dot(context, chart, x, y, colour, radius = 5) {
   context.beginPath();

@@ -1,3 +1,4 @@
+// @ts-check
 // RoPE's arithmetic: which channels make a pair, how far a pair is turned, and what each adds to a score. Pure: no DOM,
 // no store.
 
@@ -9,7 +10,12 @@ import { onceFor } from "./arrays.js";
  * @typedef {{ inv_freq: NumArray; attention_scaling: number; first: number; interleaved: boolean }} Rotary
  */
 
-/** Angle of a pair at a position, in radians; float32, as the model multiplies. */
+/**
+ * Angle of a pair at a position, in radians; float32, as the model multiplies.
+ *
+ * @param {number} position
+ * @param {number} frequency radians per token
+ */
 export const angle = (position, frequency) => Math.fround(position * frequency);
 
 /**
@@ -30,6 +36,7 @@ export const pairsOf = ({ parts: { rotary } }) => (rotary ? rotary.inv_freq.shap
  * The two channels of a head that make up a pair.
  *
  * @param {Rotary} rotary
+ * @param {number} pair
  * @returns {[number, number]}
  */
 export function channelsOf({ inv_freq, first, interleaved }, pair) {
@@ -40,9 +47,12 @@ export function channelsOf({ inv_freq, first, interleaved }, pair) {
  * The pair that a channel belongs to; null where the channel is not rotated.
  *
  * @param {Rotary | null} rotary
+ * @param {number} channel
+ * @returns {number | null}
  */
 export function pairOf(rotary, channel) {
-  const [pairs, at] = rotary ? [rotary.inv_freq.data.length, channel - rotary.first] : [0, 0];
+  if (!rotary) return null;
+  const [pairs, at] = [rotary.inv_freq.data.length, channel - rotary.first];
   if (at < 0 || at >= 2 * pairs) return null;
   return rotary.interleaved ? at >> 1 : at % pairs;
 }
@@ -51,7 +61,7 @@ export function pairOf(rotary, channel) {
  * cos and sin of every pair at a position, times the attention scaling (1 unless YaRN).
  *
  * @type {(
- *   invFreq: ArrayLike<number>,
+ *   invFreq: NumArray["data"],
  *   position: number,
  *   scaling: number,
  * ) => { cos: Float64Array; sin: Float64Array }}
@@ -66,6 +76,7 @@ const turn = onceFor((invFreq, position, scaling) => {
  * do where nothing is rotated.
  *
  * @param {ArrayLike<number>} vector head_dim values
+ * @param {number} position
  * @param {Rotary | null} rotary
  * @returns {Float64Array} head_dim values
  */
@@ -84,6 +95,9 @@ export function rotate(vector, position, rotary) {
 /**
  * What `rotate` was given, from what it gave: turned back, and its lengths without the scaling.
  *
+ * @param {ArrayLike<number>} vector head_dim values
+ * @param {number} position
+ * @param {Rotary} rotary
  * @returns {Float64Array}
  */
 export function turnBack(vector, position, rotary) {
@@ -101,6 +115,8 @@ export function turnBack(vector, position, rotary) {
 /**
  * Each pair's share of q·k after RoPE.
  *
+ * @param {ArrayLike<number>} qRotated head_dim values
+ * @param {ArrayLike<number>} kRotated head_dim values
  * @param {Rotary} rotary
  * @returns {Float64Array}
  */
@@ -114,6 +130,8 @@ export function pairTerms(qRotated, kRotated, rotary) {
 /**
  * What the channels that are not rotated add to q·k: with the pairs' shares, all of it.
  *
+ * @param {ArrayLike<number>} q head_dim values
+ * @param {ArrayLike<number>} k head_dim values
  * @param {Rotary} rotary
  */
 export function unrotatedTerm(q, k, rotary) {

@@ -1,15 +1,28 @@
+// @ts-check
 // What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a
 // foreignObject.
 
 import { svg as element } from "./dom.js";
+import { penOf } from "./draw.js";
 
-const SIDES = ["Top", "Right", "Bottom", "Left"];
+/**
+ * @typedef {{ x: number; y: number; width: number; height: number }} Box CSS pixels
+ *
+ * @typedef {Record<string, string | number>} Attributes of an element of a drawing
+ *
+ * @typedef {{ wide: number; kind: string; colour: string }} Edge a border as its style says
+ *
+ * @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control
+ */
+
+const SIDES = ["top", "right", "bottom", "left"];
 
 /**
  * A computed colour as an SVG of 1999 has it, its opacity apart.
  *
  * @param {"fill" | "stroke"} name
- * @returns {Object<string, string | number> | null} null: nothing to see
+ * @param {string} colour
+ * @returns {Attributes | null} null: nothing to see
  */
 function paint(name, colour) {
   const [r, g, b, alpha = 1] = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
@@ -21,8 +34,13 @@ function paint(name, colour) {
   };
 }
 
+/**
+ * @param {Box} box
+ * @param {Attributes | null} more
+ */
 const rect = (box, more) => element("rect", { x: box.x, y: box.y, width: box.width, height: box.height, ...more });
 
+/** @type {Record<string, number[] | undefined>} */
 const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 
 const COLOUR = String.raw`(?:rgba?|color)\([^)]*\)`;
@@ -31,7 +49,14 @@ const STOPS = [`(${COLOUR}) 0px`, `${COLOUR} ([\\d.]+)px`, `(${COLOUR}) [\\d.]+p
 const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, ${STOPS}\\)$`);
 const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
 
-/** A ring that the style sheets draw as a shadow without blur. */
+/**
+ * A ring that the style sheets draw as a shadow without blur.
+ *
+ * @param {CSSStyleDeclaration} style
+ * @param {Box} box
+ * @param {number} round the radius of its corners
+ * @returns {SVGElement[]} one, or none
+ */
 function ringOf(style, box, round) {
   const found = RING.exec(style.boxShadow);
   if (!found) return [];
@@ -43,7 +68,14 @@ function ringOf(style, box, round) {
   ];
 }
 
-/** The two patterns that the style sheets lay over a ground: diagonal lines, and an upper and a lower band. */
+/**
+ * The two patterns that the style sheets lay over a ground: diagonal lines, and an upper and a lower band.
+ *
+ * @param {CSSStyleDeclaration} style
+ * @param {Box} box
+ * @param {number} round the radius of its corners
+ * @returns {SVGElement[]} none where there is no such pattern
+ */
 function patternOf(style, box, round) {
   const hatch = HATCH.exec(style.backgroundImage);
   if (hatch) {
@@ -68,7 +100,13 @@ function patternOf(style, box, round) {
   ];
 }
 
-/** The ground and the borders of an element. */
+/**
+ * The ground and the borders of an element.
+ *
+ * @param {CSSStyleDeclaration} style
+ * @param {Box} box
+ * @returns {SVGElement[]}
+ */
 function boxOf(style, box) {
   const { x, y, width, height } = box;
   const round = Math.min(parseFloat(style.borderTopLeftRadius) || 0, width / 2, height / 2);
@@ -76,19 +114,16 @@ function boxOf(style, box) {
   const shapes = ground ? [rect(box, { rx: round, ...ground })] : [];
   shapes.push(...patternOf(style, box, round), ...ringOf(style, box, round));
   const edges = SIDES.map((side) => {
-    const [kind, colour] = [style[`border${side}Style`], style[`border${side}Color`]];
-    return { wide: kind === "none" ? 0 : parseFloat(style[`border${side}Width`]), kind, colour };
-  });
-  const line = ({ wide, kind, colour }) => {
-    const dashes = DASHES[kind]?.map((part) => part * wide).join(" ");
-    return (
-      wide > 0 &&
-      paint("stroke", colour) && {
-        ...paint("stroke", colour),
-        "stroke-width": wide,
-        ...(dashes ? { "stroke-dasharray": dashes } : {}),
-      }
+    const [kind, colour, wide] = ["style", "color", "width"].map((name) =>
+      style.getPropertyValue(`border-${side}-${name}`),
     );
+    return { wide: kind === "none" ? 0 : parseFloat(wide), kind, colour };
+  });
+  /** @type {(edge: Edge) => Attributes | null} null: nothing to see */
+  const line = ({ wide, kind, colour }) => {
+    const stroke = wide > 0 ? paint("stroke", colour) : null;
+    const dashes = DASHES[kind]?.map((part) => part * wide).join(" ");
+    return stroke && { ...stroke, "stroke-width": wide, ...(dashes ? { "stroke-dasharray": dashes } : {}) };
   };
   const [{ wide, kind, colour }] = edges;
   if (edges.every((edge) => edge.wide === wide && edge.kind === kind && edge.colour === colour)) {
@@ -116,13 +151,15 @@ function boxOf(style, box) {
 /**
  * A text node's lines as they are broken now.
  *
- * @returns {{ words: string; box: { x; y; width; height } }[]}
+ * @param {Text} node
+ * @returns {{ words: string; box: Box }[]}
  */
 function linesOf(node) {
   const range = document.createRange();
   range.selectNodeContents(node);
   const whole = range.getClientRects();
   if (whole.length < 2) return whole.length ? [{ words: node.data, box: whole[0] }] : [];
+  /** @type {{ words: string; box: Box }[]} */
   const lines = [];
   let start = 0;
   for (const character of node.data) {
@@ -141,13 +178,18 @@ function linesOf(node) {
   return lines;
 }
 
-let pen = null; // measures fonts
+/** @type {CanvasRenderingContext2D | null} measures fonts */
+let pen = null;
 /**
  * One line of text. `box` is as high as its font, whose ascent tells the base line; its width is told too, so that
  * the text keeps its place where a drawing program has other fonts.
+ *
+ * @param {string} words
+ * @param {Omit<Box, "width"> & { width?: number }} box a width that is left out is what the font makes it
+ * @param {CSSStyleDeclaration} style
  */
 function lineOf(words, box, style) {
-  pen ??= document.createElement("canvas").getContext("2d");
+  pen ??= penOf(document.createElement("canvas"));
   pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   const { fontBoundingBoxAscent: ascent, fontBoundingBoxDescent: descent } = pen.measureText("x");
   const y = box.y + (box.height * ascent) / (ascent + descent);
@@ -157,7 +199,8 @@ function lineOf(words, box, style) {
     "font-weight": style.fontWeight,
     "font-style": style.fontStyle,
   };
-  const width = box.width > 0 ? { textLength: box.width, lengthAdjust: "spacingAndGlyphs" } : {};
+  /** @type {Attributes} */
+  const width = box.width ? { textLength: box.width, lengthAdjust: "spacingAndGlyphs" } : {};
   return element(
     "text",
     { x: box.x, y, "xml:space": "preserve", ...width, ...font, ...paint("fill", style.color) },
@@ -165,13 +208,21 @@ function lineOf(words, box, style) {
   );
 }
 
-/** A control as its state is: how far a slider is, whether a box is ticked, what is written in a field. */
+/**
+ * A control as its state is: how far a slider is, whether a box is ticked, what is written in a field.
+ *
+ * @param {Control} node
+ * @param {CSSStyleDeclaration} style
+ * @param {Box} box
+ * @returns {SVGElement[]}
+ */
 function controlOf(node, style, box) {
   const [accent, line] = [style.accentColor === "auto" ? style.color : style.accentColor, paint("stroke", style.color)];
   const middle = box.y + box.height / 2;
-  if (node.type === "range") {
+  if (node instanceof HTMLInputElement && node.type === "range") {
     const [low, high] = [Number(node.min || 0), Number(node.max || 100)];
     const knob = box.x + 8 + ((Number(node.value) - low) / (high - low || 1)) * (box.width - 16);
+    /** @type {(to: number, how: Attributes | null) => SVGElement} */
     const track = (to, how) => element("path", { d: `M${box.x + 4} ${middle} H${to}`, "stroke-width": 4, ...how });
     return [
       track(box.x + box.width - 4, { ...line, "stroke-opacity": 0.3 }),
@@ -179,7 +230,7 @@ function controlOf(node, style, box) {
       element("circle", { cx: knob, cy: middle, r: 7, ...paint("fill", accent) }),
     ];
   }
-  if (node.type === "checkbox" || node.type === "radio") {
+  if (node instanceof HTMLInputElement && ["checkbox", "radio"].includes(node.type)) {
     const tick = element("path", {
       d: `M${box.x + 3} ${middle} l${box.width / 3 - 1} 3 l${box.width / 3} -7`,
       fill: "none",
@@ -188,7 +239,7 @@ function controlOf(node, style, box) {
     });
     return [rect(box, { rx: 2, fill: "none", "stroke-width": 1, ...line }), ...(node.checked ? [tick] : [])];
   }
-  const words = node.localName === "select" ? (node.selectedOptions[0]?.textContent ?? "") : node.value;
+  const words = node instanceof HTMLSelectElement ? (node.selectedOptions[0]?.textContent ?? "") : node.value;
   const size = parseFloat(style.fontSize) * 1.2;
   return [
     ...boxOf(style, box),
@@ -196,10 +247,15 @@ function controlOf(node, style, box) {
   ];
 }
 
-/** A drawing within the page, in its place. */
+/**
+ * A drawing within the page, in its place.
+ *
+ * @param {SVGElement} svg
+ * @param {Box} box
+ */
 function placed(svg, box) {
-  const copy = svg.cloneNode(true);
-  for (const name of ["x", "y", "width", "height"]) copy.setAttribute(name, box[name]);
+  const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
+  for (const [name, value] of Object.entries(box)) copy.setAttribute(name, String(value));
   return copy;
 }
 
@@ -211,9 +267,18 @@ function placed(svg, box) {
  */
 export function vectorsOf(root) {
   const corner = root.getBoundingClientRect();
+  /** @type {(place: Box) => Box} */
   const from = ({ x, y, width, height }) => ({ x: x - corner.x, y: y - corner.y, width, height });
   let clips = 0;
 
+  /**
+   * What is in an element, as far as it is to be seen.
+   *
+   * @param {Element} node
+   * @param {CSSStyleDeclaration} style
+   * @param {Box} box
+   * @returns {SVGElement[]}
+   */
   function inside(node, style, box) {
     const content = Array.from(node.childNodes).flatMap((child) => {
       if (child instanceof Text)
@@ -230,13 +295,21 @@ export function vectorsOf(root) {
     ];
   }
 
+  /**
+   * An element with what is in it.
+   *
+   * @param {Element} node
+   * @returns {SVGElement[]}
+   */
   function drawn(node) {
     const style = getComputedStyle(node);
     const box = from(node.getBoundingClientRect());
     if (style.visibility === "hidden" || style.clipPath !== "none" || style.display === "none") return [];
     if (node instanceof SVGElement) return [placed(node, box)];
-    if (node.localName === "img") return [element("image", { ...box, href: node.src, preserveAspectRatio: "none" })];
-    const control = ["input", "select", "textarea"].includes(node.localName);
+    if (node instanceof HTMLImageElement)
+      return [element("image", { ...box, href: node.src, preserveAspectRatio: "none" })];
+    const control =
+      node instanceof HTMLInputElement || node instanceof HTMLSelectElement || node instanceof HTMLTextAreaElement;
     const shapes = control ? controlOf(node, style, box) : [...boxOf(style, box), ...inside(node, style, box)];
     return style.opacity === "1" || !shapes.length ? shapes : [element("g", { opacity: style.opacity }, ...shapes)];
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a
 // token more weight, blue where less.
 
@@ -8,17 +9,26 @@ import { cut, fit, ink, shade, visible, write } from "../draw.js";
 import { headOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { memo } from "../reads.js";
-import { createMemory } from "./runs.js";
+import { createMemory, newest } from "./runs.js";
 
 export const THICK = 12; // px of an arc of weight 1; of two runs, of the largest change
 const [ARCS, LABELS, LINES] = [170, 56, 2]; // px over the names and for them, on so many lines
 const [PAD, LINE, FONT] = [8, 18, "14px system-ui, sans-serif"];
 
-/** @typedef {{ fits: boolean; at: number[] }} Places whether all names fit beside each other, and the middle of each */
+/**
+ * @typedef {{ fits: boolean; at: number[] }} Places whether all names fit beside each other, and the middle of each
+ *
+ * @typedef {import("./runs.js").Run & { held: import("../decode.js").Layer }} Run whose selected layer is here
+ *
+ * @typedef {{ trace: import("../decode.js").Trace; query: number; key: number }} Cell
+ */
 
 /**
  * Where each token stands: side by side at their own widths where they fit, else at equal distances.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string[]} pieces
+ * @param {number} width of the canvas
  * @returns {Places}
  */
 function placesOf(context, pieces, width) {
@@ -41,6 +51,7 @@ function placesOf(context, pieces, width) {
  * The token nearest to x.
  *
  * @param {Places} places
+ * @param {number} x
  * @returns {number}
  */
 const nearest = ({ at }, x) =>
@@ -49,6 +60,9 @@ const nearest = ({ at }, x) =>
 /**
  * An arc in the stroke that is set, the higher the wider; a small ring where a token looks at itself.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} from
+ * @param {number} to
  * @param {number} span the widest arc
  */
 function strokeArc(context, from, to, span) {
@@ -63,14 +77,19 @@ function strokeArc(context, from, to, span) {
  * Names of the tokens: the query, the key, and then those of the largest weight, where there is room; a line under
  * those that the model wrote.
  *
+ * @param {CanvasRenderingContext2D} context
  * @param {Places} places
  * @param {ArrayLike<number>} weights of the keys that are seen, by magnitude
+ * @param {Cell} cell
+ * @param {number} width of the canvas
  */
 function drawNames(context, places, weights, { trace, query, key }, width) {
   const { colour } = ink();
   const order = trace.tokens.pieces.map((_, t) => t);
+  /** @type {(t: number) => number} */
   const rank = (t) => (t === query ? Infinity : t === key ? Number.MAX_VALUE : Math.abs(weights[t] ?? -1));
   if (!places.fits) order.sort((a, b) => rank(b) - rank(a));
+  /** @type {[number, number][][]} */
   const taken = Array.from({ length: places.fits ? 1 : LINES }, () => []);
   for (const t of order) {
     const marked = t === query || t === key;
@@ -94,6 +113,17 @@ function drawNames(context, places, weights, { trace, query, key }, width) {
   }
 }
 
+/**
+ * An arc as wide as a weight; a dashed grey one where nothing uses the head.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} from
+ * @param {number} to
+ * @param {number} weight 0 … 1
+ * @param {number} span the widest arc
+ * @param {string} name of its hue
+ * @param {boolean} off
+ */
 function drawArc(context, from, to, weight, span, name, off) {
   context.strokeStyle = ink().colour(off ? "muted" : name);
   context.setLineDash(off ? [3, 5] : []);
@@ -105,12 +135,30 @@ function drawArc(context, from, to, weight, span, name, off) {
 }
 
 const [LESS, MORE] = [0.15, 0.85]; // the two hues, as places on the signed scale
+/**
+ * An arc as wide as a weight's change, in the hue of its sign.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} from
+ * @param {number} to
+ * @param {number} change
+ * @param {number} limit the largest change
+ * @param {number} span the widest arc
+ */
 function drawChange(context, from, to, change, limit, span) {
   context.strokeStyle = shade(ink().signed, change < 0 ? LESS : MORE);
   context.lineWidth = Math.max(0.5, (Math.abs(change) / limit) * THICK);
   strokeArc(context, from, to, span);
 }
 
+/**
+ * A tick under each token.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Places} places
+ * @param {number} seen how many keys the query sees
+ * @param {Omit<Cell, "trace">} cell
+ */
 function drawTicks(context, { at }, seen, { query, key }) {
   at.forEach((x, t) => {
     const marked = t === query || t === key;
@@ -119,29 +167,36 @@ function drawTicks(context, { at }, seen, { query, key }) {
   });
 }
 
-/** @param {string} label the key of its name */
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {string} label the key of its name
+ */
 export function createArcs(glass, label) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
+  /** @type {(runs: Run[]) => Run[]} */
   const remembered = createMemory();
-  let [places, limit] = [null, 0];
+  /** @type {Places | null} null until it is drawn */
+  let places = null;
+  let limit = 0;
   // Over the text a token is a key, in the text itself the query.
-  bindPointer(canvas, glass, (x, y) => {
+  bindPointer(canvas, glass, (/** @type {number} */ x, /** @type {number} */ y) => {
     if (!places) return null;
     const t = nearest(places, x);
     return y > ARCS ? { query: t } : { key: t };
   });
   bindArrowKeys(canvas, glass, OVER_CELLS);
 
-  const paint = memo((width, runs) => {
+  const paint = memo((/** @type {number} */ width, /** @type {Run[]} */ runs) => {
     const { layer, head, query, key } = state;
-    const { trace } = runs.at(-1);
+    const { trace } = newest(runs);
     const [first, second] = runs.map(({ held }) => row(held, trace.model, head, query).weights);
     const weights = second ? subtract(second, first) : first;
     limit = largest(weights);
     const context = fit(canvas, width, ARCS + LABELS);
-    places = placesOf(context, trace.tokens.pieces, width);
-    const { at } = places;
+    const own = placesOf(context, trace.tokens.pieces, width);
+    places = own;
+    const { at } = own;
     const span = Math.max(1, at[query] - at[0], at[weights.length - 1] - at[query]);
     const off = headOff(trace, layer, head);
     weights.forEach((weight, t) => {
@@ -149,17 +204,18 @@ export function createArcs(glass, label) {
       return t !== key && drawArc(context, at[query], at[t], weight, span, "accent", off);
     });
     if (!second) drawArc(context, at[query], at[key], weights[key], span, "k", off);
-    drawTicks(context, places, weights.length, state);
-    drawNames(context, places, weights, state, width);
+    drawTicks(context, own, weights.length, { query, key });
+    drawNames(context, own, weights, { trace, query, key }, width);
   });
   /**
-   * @param {object[]} runs one, or A and B
+   * @param {Run[]} runs one, or A and B
+   * @param {number} width
    * @returns {{ fits: boolean; limit: number }} whether all names stand beside each other; the largest weight or
    *   change
    */
   function draw(runs, width) {
     paint(width, remembered(runs));
-    return { fits: places.fits, limit };
+    return { fits: Boolean(places?.fits), limit };
   }
   return { element: canvas, draw, same: () => limit === 0 };
 }

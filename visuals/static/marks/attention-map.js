@@ -1,3 +1,4 @@
+// @ts-check
 // One map of queries × keys on a canvas: cells, the masked half hatched, marks at the query's row and the key's column,
 // and a scale. Of two runs it shows the change.
 
@@ -15,15 +16,22 @@ const [LEFT, BELOW, LEAST, MOST] = [10, 56, 120, 420];
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
-/** @typedef {import("./attention-values.js").CellMap} CellMap */
-/** @type {{ key: any[]; map: CellMap }[]} the maps that were looked at last */
+/**
+ * @typedef {import("./attention-values.js").CellMap} CellMap
+ *
+ * @typedef {import("./attention-values.js").Reader} Reader
+ *
+ * @typedef {import("./scales.js").Scale} Scale
+ */
+/** @type {{ key: unknown[]; map: CellMap }[]} the maps that were looked at last */
 const recent = [];
 
 /**
  * The map that was made for this key, else a new one.
  *
- * @param {any[]} key
- * @param {() => import("./attention-values.js").Reader[]} readers
+ * @param {unknown[]} key
+ * @param {() => Reader[]} readers
+ * @param {number} block cells to a side of what one dot stands for
  * @returns {CellMap}
  */
 export function mapFor(key, readers, block) {
@@ -42,21 +50,26 @@ const changes = new WeakMap();
  * What a complete map has more than another; null where a dot stands for several cells: the largest change is
  * another than that of the largest.
  *
+ * @param {CellMap} map
+ * @param {CellMap} first
  * @returns {CellMap | null}
  */
 function mapApart(map, first) {
   if (map.block > 1) return null;
-  if (changes.get(map)?.first !== first) {
+  let change = changes.get(map);
+  if (change?.first !== first) {
     const values = map.values.map((value, i) => value - first.values[i]);
-    changes.set(map, { first, made: { ...map, values, limit: largest(values) } });
+    change = { first, made: { ...map, values, limit: largest(values) } };
+    changes.set(map, change);
   }
-  return changes.get(map).made;
+  return change.made;
 }
 
 /**
  * The scale of a map's colours.
  *
  * @param {CellMap | null} shown
+ * @param {string} view
  * @param {boolean} single whether it is of one run, not of two
  */
 function scaleOf(shown, view, single) {
@@ -66,29 +79,44 @@ function scaleOf(shown, view, single) {
 }
 
 /**
+ * @template Of
  * @typedef {{
  *   label: string;
  *   view?: () => string;
- *   read: (run, view: string) => import("./attention-values.js").Reader | null;
- *   on: (run, view: string) => any[];
- *   off?: (run) => boolean;
- *   between?: object[];
+ *   read: (run: Of, view: string) => Reader | null;
+ *   on: (run: Of, view: string) => unknown[];
+ *   off?: (run: Of) => boolean;
+ *   between?: { map: () => CellMap | null }[];
  * }} What
  *   `label`: the key of its name; `view`: which scale, weights unless told; `read`: null while something is missing;
  *   `on`: what the map of a run is known by; `off`: whether nothing uses it; `between`: two maps that were drawn
  *   before this, which shows what the first has more than the second
- * @param {What} what
+ */
+/**
+ * @template Of what is drawn of a run
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {What<Of>} what
  */
 export function createMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
   const place = { x: LEFT, y: 0, size: 0 };
-  const find = (x, y) => cellUnder(place, state.trace, x, y);
+  /** @type {(x: number, y: number) => { query: number; key: number } | null} */
+  const find = (x, y) => state.trace && cellUnder(place, state.trace, x, y);
   bindPointer(canvas, glass, find);
   bindArrowKeys(canvas, glass, OVER_CELLS);
+  /** @type {CellMap | null} null until it is drawn, and while something of it is missing */
   let map = null;
 
+  /**
+   * The map with its scale; the word for "coming" in its place.
+   *
+   * @param {CanvasRenderingContext2D} context
+   * @param {Scale} scale
+   * @param {CellMap | null} shown
+   * @param {boolean} off whether nothing uses it
+   */
   function drawGround(context, scale, shown, off) {
     const { colour } = ink();
     const { x, y, size } = place;
@@ -107,26 +135,49 @@ export function createMap(glass, what) {
     return scaleBar(context, x, size + 18, size - 1, ink()[scale.table], scale.ticks);
   }
 
-  /** The map of these runs; null while something of it is missing. */
+  /**
+   * The map of these runs; null while something of it is missing.
+   *
+   * @param {Of[]} runs
+   * @param {string} view
+   * @param {number} block
+   */
   function mapOf(runs, view, block) {
-    const readers = runs.map((run) => what.read(run, view));
-    if (readers.includes(null)) return null;
+    const readers = runs.map((run) => what.read(run, view)).filter((reader) => reader !== null);
+    if (readers.length < runs.length) return null;
     return mapFor([view, ...runs.flatMap((run) => what.on(run, view))], () => readers, block);
   }
 
   /**
-   * @param {object[]} runs one, or A and B
+   * Makes the map, or takes what the two of `between` differ by.
+   *
+   * @param {Of[]} runs
+   * @param {string} view
+   * @param {number} block
+   * @returns {boolean} whether it waits for these two, with which it comes
+   */
+  function make(runs, view, block) {
+    map = mapOf(runs, view, block);
+    if (!what.between) return false;
+    const [own, other] = what.between.map((one) => one.map());
+    if (!own?.done || !other?.done) return map?.block === 1;
+    if (map) map = mapApart(own, other) ?? map;
+    return false;
+  }
+
+  /**
+   * @param {Of[]} runs one, or A and B
+   * @param {number} width
+   * @param {number} [end] the time until which it may go on
    * @returns {boolean} whether the map is complete, or nothing of it can be made
    */
   function draw(runs, width, end = performance.now() + BUDGET) {
+    const { trace } = state;
+    if (!trace) return true;
     place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
-    map = mapOf(runs, view, blockFor(state.trace.T, place.size));
-    const apart = what.between?.map((one) => one.map());
-    const ready = apart?.every((one) => one?.done) ?? false;
-    if (map && ready) map = mapApart(...apart) ?? map;
-    const waits = apart && !ready && map?.block === 1; // then it comes with them
+    const waits = make(runs, view, blockFor(trace.T, place.size));
     const done = !map || map.done || (!waits && map.work(end));
     const shown = done ? map : null;
     const scale = scaleOf(shown, view, single);
@@ -136,12 +187,13 @@ export function createMap(glass, what) {
       place.size + LEFT + 2,
       place.size + BELOW,
       (context) => drawGround(context, scale, shown, off),
-      (context) => markCell(context, place, state, 8),
+      (context) => markCell(context, place, { query: state.query, key: state.key, trace }, 8),
     );
     return done;
   }
   /** Cells to a side of what one dot stands for. */
   const block = () => map?.block ?? 1;
-  const same = () => Boolean(map?.done) && map.limit === 0;
-  return { element: canvas, draw, block, same, map: () => map, rows: () => (map?.done ? map.rows() : []) };
+  const same = () => map !== null && map.done && map.limit === 0;
+  const rows = () => (map?.done ? map.rows() : []);
+  return { element: canvas, draw, block, same, map: () => map, rows };
 }

@@ -1,9 +1,22 @@
+// @ts-check
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two
 // their change. Pure.
 
 import { eachRow, keysSeen } from "../compute.js";
 
-/** scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over. */
+/**
+ * @typedef {import("../compute.js").Heads} Heads
+ *
+ * @typedef {import("../compute.js").Model} Model
+ *
+ * @typedef {"scores" | "weights" | "weighted"} View what is shown of a head
+ */
+
+/**
+ * scores: q·k/√head_dim; weights: their softmax; weighted: α·‖v‖, how much each key really hands over.
+ *
+ * @type {View[]}
+ */
 export const VIEWS = ["scores", "weights", "weighted"];
 const ROWS = 8; // query rows between two looks at the clock
 
@@ -33,20 +46,24 @@ const ROWS = 8; // query rows between two looks at the clock
 /**
  * One head's cells.
  *
- * @param {string} view of VIEWS
- * @param {ArrayLike<number> | null} norms ‖v‖ of each key, for "weighted"
+ * @param {Heads} held
+ * @param {Model} model
+ * @param {number} head
+ * @param {View} [view]
+ * @param {ArrayLike<number> | null} [norms] of each key the length ‖v‖, for "weighted"
  * @returns {Reader}
  */
 export function readHead(held, model, head, view = "weights", norms = null) {
+  /** @type {Reader["each"]} */
   const each = (from, to, use) =>
     eachRow(held, model, head, from, to, (query, scores, weights) => {
       use(
         query,
         view === "scores"
           ? (key) => scores[key]
-          : view === "weights"
-            ? (key) => weights[key]
-            : (key) => weights[key] * norms[key],
+          : view === "weighted" && norms
+            ? (key) => weights[key] * norms[key]
+            : (key) => weights[key],
       );
     });
   const tokens = held.q.shape[1];
@@ -69,8 +86,15 @@ export const readApart = (first, second) => ({
   },
 });
 
-/** The rows of a reader, kept. */
+/**
+ * The rows of a reader, kept.
+ *
+ * @param {Reader} reader
+ * @param {number} from
+ * @param {number} to
+ */
 function held(reader, from, to) {
+  /** @type {Float64Array[]} */
   const rows = [];
   reader.each(from, to, (query, value) =>
     rows.push(Float64Array.from({ length: reader.seen(query) }, (_, key) => value(key))),
@@ -93,6 +117,12 @@ export function makeMap(readers, block) {
   const made = { side, block, tokens, values, limit: 0, done: false, work, rows: strongestRows };
   const reader = b ? readApart(b, readers[0]) : readers[0];
   let rows = 0;
+  /**
+   * Makes the queries from … to − 1.
+   *
+   * @param {number} from
+   * @param {number} to
+   */
   function advance(from, to) {
     reader.each(from, to, (query, value) => {
       const start = Math.floor(query / block) * side;
@@ -103,6 +133,7 @@ export function makeMap(readers, block) {
       }
     });
   }
+  /** @param {number} end */
   function work(end) {
     while (rows < tokens && performance.now() < end) {
       const to = Math.min(tokens, rows + ROWS);
@@ -112,14 +143,17 @@ export function makeMap(readers, block) {
     return (made.done = rows === tokens);
   }
   function strongestRows() {
+    /** @type {number[][]} */
     const found = new Array(side * side);
+    /** @type {(row: number[]) => number} */
+    const sizeOf = (row) => Math.abs(row[row.length - 1]);
     const runs = readers.map((one) => held(one, 0, tokens));
     for (let query = 0; query < tokens; query++) {
       for (let key = 0; key < readers[0].seen(query); key++) {
         const ofRuns = runs.map((every) => every[query][key]);
         const row = [query, key, ...ofRuns, ...(b ? [ofRuns[1] - ofRuns[0]] : [])];
         const cell = Math.floor(query / block) * side + Math.floor(key / block);
-        if (!found[cell] || Math.abs(row.at(-1)) > Math.abs(found[cell].at(-1))) found[cell] = row;
+        if (!found[cell] || sizeOf(row) > sizeOf(found[cell])) found[cell] = row;
       }
     }
     return found.filter(Boolean);
@@ -140,9 +174,16 @@ export function makeMap(readers, block) {
  *   work: goes on until that time, the head or layer `first` before the others; whether all that is here is done
  */
 export function makeMaps(heads, make) {
+  /** @type {Map<string, CellMap>} by layer and head */
   const maps = new Map();
+  /** @type {(layer: number, head: number) => CellMap | undefined} */
   const at = (layer, head) => maps.get(`${layer} ${head}`);
+  /**
+   * @param {number} end
+   * @param {{ layer?: number; head?: number }} [first]
+   */
   function work(end, first = {}) {
+    /** @type {(place: { layer: number; head: number }) => number} */
     const rank = ({ layer, head }) =>
       layer === first.layer && (first.head === undefined || head === first.head) ? 0 : 1;
     for (const { layer, head } of [...heads].sort((a, b) => rank(a) - rank(b))) {

@@ -1,24 +1,49 @@
+// @ts-check
 // A map of queries × keys in a square: its cells, what is under a point of it, and the marks at the query's row and the
 // key's column.
 
 import { keysSeen } from "../compute.js";
 import { cells, enlarge, ink, inside, pixelRatio } from "../draw.js";
 
-/** How many tokens a dot of a map stands for, in each direction. */
+/**
+ * @typedef {import("./attention-values.js").CellMap} CellMap
+ *
+ * @typedef {{ x: number; y: number; size: number }} Square in pixels to draw in
+ */
+
+/**
+ * How many tokens a dot of a map stands for, in each direction.
+ *
+ * @param {number} tokens T
+ * @param {number} size of the map's side, in pixels to draw in
+ */
 export const blockFor = (tokens, size) => Math.max(1, Math.ceil(tokens / (size * pixelRatio())));
 
+/** @type {WeakMap<CellMap, { name: string; image: HTMLCanvasElement }>} */
 const images = new WeakMap();
-/** A map's cells in colour; drawn once while its scale stays. */
+/**
+ * A map's cells in colour; drawn once while its scale stays.
+ *
+ * @param {CellMap} map
+ * @param {import("./scales.js").Scale} scale
+ * @param {number} limit of the scale
+ */
 function imageOf(map, { table, place }, limit) {
   const name = `${table} ${limit}`;
-  if (images.get(map)?.name !== name)
-    images.set(map, { name, image: cells(map.values, map.side, map.side, ink()[table], place) });
-  return images.get(map).image;
+  let found = images.get(map);
+  if (found?.name !== name) {
+    found = { name, image: cells(map.values, map.side, map.side, ink()[table], place) };
+    images.set(map, found);
+  }
+  return found.image;
 }
 
 /**
  * A complete map in a square.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {CellMap} map
+ * @param {Square} square
  * @param {import("./scales.js").Scale} scale
  * @param {number} limit of the scale
  */
@@ -27,7 +52,15 @@ export function drawMap(context, map, { x, y, size }, scale, limit) {
   inside(context, x, y, size, size, () => enlarge(context, imageOf(map, scale, limit), x, y, covered, covered));
 }
 
-/** A frame white inside black, thin enough for small cells. */
+/**
+ * A frame white inside black, thin enough for small cells.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
 function outline(context, x, y, width, height) {
   for (const [name, out] of /** @type {[string, number][]} */ ([
     ["cross-edge", 1.5],
@@ -39,6 +72,13 @@ function outline(context, x, y, width, height) {
   }
 }
 
+/**
+ * A filled triangle.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} role whose hue it has
+ * @param {...[number, number]} corners
+ */
 function pointer(context, role, ...corners) {
   context.fillStyle = ink().colour(role);
   context.beginPath();
@@ -50,8 +90,8 @@ function pointer(context, role, ...corners) {
  * Blue: the query's row. Orange: the key's column.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {{ x: number; y: number; size: number }} square
- * @param {{ query: number; key: number; trace: object }} state
+ * @param {Square} square
+ * @param {{ query: number; key: number; trace: import("../decode.js").Trace }} place
  * @param {number} long of the pointers, in px
  * @param {boolean} [cell] whether the cell itself is framed
  */
@@ -73,6 +113,10 @@ export function markCell(context, { x, y, size }, { query, key, trace }, long, c
 /**
  * The cell of a square under a point; a masked one gives the last of its query's row.
  *
+ * @param {Square} square
+ * @param {import("../decode.js").Trace} trace
+ * @param {number} pointX
+ * @param {number} pointY
  * @returns {{ query: number; key: number } | null}
  */
 export function cellUnder({ x, y, size }, { T: tokens, model }, pointX, pointY) {

@@ -1,13 +1,14 @@
+// @ts-check
 // A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the
 // change.
 
 import { largest, subtract } from "../arrays.js";
 import { h } from "../dom.js";
-import { cells, cross, enlarge, ink, inkOn, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
+import { cells, cross, enlarge, ink, inkOn, penOf, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../pointing.js";
 import { memo } from "../reads.js";
-import { createMemory } from "./runs.js";
+import { createMemory, newest } from "./runs.js";
 import { signedScale } from "./scales.js";
 import { createSurface } from "./surface.js";
 
@@ -20,39 +21,50 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 /**
  * @typedef {{ row: number; token: number }} Place
  *
+ * @typedef {import("./runs.js").Run} Run
+ *
+ * @typedef {import("../store.js").State} State
+ *
+ * @typedef {import("./scales.js").Scale & { name: string }} NamedScale
+ */
+/**
+ * @template {Run} Of
  * @typedef {{
  *   label: string;
- *   values: (run, state) => ArrayLike<number>;
- *   scale: (values: ArrayLike<number>, run) => import("./scales.js").Scale & { name: string };
+ *   values: (run: Of, state: State) => ArrayLike<number>;
+ *   scale: (values: ArrayLike<number>, run: Of) => NamedScale;
  *   change?: () => string;
- *   name: (row: number, run) => string;
- *   at: (state, run) => { row: number; token?: number };
- *   pick: (place: Place, state, run) => object | null;
- *   keep?: (place: Place, run) => void;
- *   hover?: (place: Place | null, run) => void;
- *   moves?: Object<string, Function>;
- *   pieces?: (run) => string[];
- *   second?: (run) => string[] | null;
+ *   name: (row: number, run: Of) => string;
+ *   at: (state: State, run: Of) => { row: number; token?: number };
+ *   pick: (place: Place, state: State, run: Of) => Partial<import("../selection.js").Selection> | null;
+ *   keep?: (place: Place, run: Of) => void;
+ *   hover?: (place: Place | null, run: Of) => void;
+ *   moves?: Parameters<typeof bindArrowKeys>[2];
+ *   pieces?: (run: Of) => string[];
+ *   second?: (run: Of) => string[] | null;
  *   axis?: () => string;
- *   word?: (run) => (row: number, token: number) => string;
- *   off?: (run) => [number, number][];
+ *   word?: (run: Of) => (row: number, token: number) => string;
+ *   off?: (run: Of) => [number, number][];
  *   left?: number;
  *   cell?: (rows: number) => number;
  *   first?: number;
- *   names?: (rows: number, cell: number, run) => [string, number][];
+ *   names?: (rows: number, cell: number, run: Of) => [string, number][];
  * }} What
- *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two; `at`: the
- *   selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and `hover` what else a
- *   click keeps and the pointer shows; `word` writes into the cells; `off`: rows that nothing uses, as [first,
- *   count]; `second`: names for a second line below the tokens' own, "" where there is none; `first`: the row of
- *   layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows are named from there
- *   on, an even number apart: then maps of two rows a layer all name the attention; `names`: what is written
- *   instead, and how many rows above the lowest
+ *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two, none unless
+ *   told; `at`: the selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and
+ *   `hover` what else a click keeps and the pointer shows; `word` writes into the cells; `off`: rows that nothing
+ *   uses, as [first, count]; `second`: names for a second line below the tokens' own, "" where there is none;
+ *   `first`: the row of layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows
+ *   are named from there on, an even number apart: then maps of two rows a layer all name the attention; `names`:
+ *   what is written instead, and how many rows above the lowest
  */
 
 /**
  * The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on.
  *
+ * @param {number} rows how many
+ * @param {number} cell height of each
+ * @param {number} [first]
  * @returns {number[]}
  */
 export function namedRows(rows, cell, first = 0) {
@@ -66,7 +78,9 @@ export function namedRows(rows, cell, first = 0) {
  * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and
  * one that it would touch then is left out.
  *
- * @param {[string, number][]} named
+ * @param {[string, number][]} named names, and how many rows above the lowest they stand
+ * @param {number} rows
+ * @param {number} cell height of each
  * @returns {[string, number][]}
  */
 export const placedNames = (named, rows, cell) =>
@@ -76,18 +90,32 @@ export const placedNames = (named, rows, cell) =>
     .filter(([, y], i, all) => i + 1 === all.length || y - all[i + 1][1] >= LABEL);
 
 /**
+ * The rows' names, at the left.
+ *
+ * @template {Run} Of
  * @param {CanvasRenderingContext2D} context
- * @param {{ cell: number; rows: number; left: number }} size
- * @param {What} what
+ * @param {Pick<Size, "cell" | "rows" | "left">} size
+ * @param {What<Of>} what
+ * @param {Of} run
  */
 function drawRowLabels(context, { cell, rows, left }, { name, first, names }, run) {
   /** @type {Parameters<typeof write>[4]} */
   const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
+  /** @param {number} row */
   const nameAt = (row) => /** @type {[string, number]} */ ([name(row, run), row + 0.5]);
   const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map(nameAt);
   for (const [words, y] of placedNames(named, rows, cell)) write(context, words, left - 8, y, how);
 }
 
+/**
+ * The tokens' names below, and what the axis is.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {string[]} pieces
+ * @param {string} axis
+ * @param {string[] | null | undefined} second
+ */
 function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, second) {
   const colour = ink().colour("muted");
   const apart = Math.ceil(46 / column);
@@ -100,7 +128,15 @@ function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, s
   write(context, axis, left, high + lines + 44, { colour });
 }
 
-function drawWords(context, { column, cell, rows, left }, { values, place, table }, word, tokens) {
+/**
+ * A word in each cell.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Pick<Shown, "values" | "place" | "table">} shown
+ * @param {(row: number, token: number) => string} word
+ */
+function drawWords(context, { column, cell, rows, left, tokens }, { values, place, table }, word) {
   const colours = ink()[table];
   for (let row = 0; row < rows; row++) {
     for (let t = 0; t < tokens; t++) {
@@ -116,9 +152,21 @@ function drawWords(context, { column, cell, rows, left }, { values, place, table
   }
 }
 
+/**
+ * How wide the scale is.
+ *
+ * @param {number} width of the canvas
+ * @param {number} left
+ */
 const barOf = (width, left) => Math.min(320, width - left - 24);
 
-/** The colours with their name: at the left, or above them where it would be cut there. */
+/**
+ * The colours with their name: at the left, or above them where it would be cut there.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {NamedScale} scale
+ */
 function drawScale(context, { width, left, high, lines, above }, { table, ticks, name }) {
   const bar = barOf(width, left);
   const [from, y] = [width - RIGHT - bar, high + lines + above + 52];
@@ -127,7 +175,13 @@ function drawScale(context, { width, left, high, lines, above }, { table, ticks,
   write(context, name, x, base, { align: "right", colour: ink().colour("muted"), most: x - 8 });
 }
 
-/** The values upside down, as cells are drawn from the top. */
+/**
+ * The values upside down, as cells are drawn from the top.
+ *
+ * @param {ArrayLike<number>} values rows × tokens
+ * @param {number} rows
+ * @param {number} tokens
+ */
 function flipped(values, rows, tokens) {
   return Float64Array.from(
     { length: rows * tokens },
@@ -154,11 +208,12 @@ function flipped(values, rows, tokens) {
 /**
  * What is under a point.
  *
- * @param {Size | null} size
+ * @param {Size} size
+ * @param {number} x
+ * @param {number} y
  * @returns {Place | null}
  */
 function placeAt(size, x, y) {
-  if (!size) return null;
   const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
   return token < 0 || token >= size.tokens || down < 0 || down >= size.rows
     ? null
@@ -168,9 +223,10 @@ function placeAt(size, x, y) {
 /**
  * Sizes for a width.
  *
+ * @template {Run} Of
  * @param {CanvasRenderingContext2D} context
- * @param {What} what
- * @param {ReturnType<typeof shownOf>} shown
+ * @param {What<Of>} what
+ * @param {Shown} shown
  * @param {number} width
  * @returns {Size}
  */
@@ -189,18 +245,33 @@ function measure(context, what, shown, width) {
 }
 
 /**
+ * @typedef {NamedScale & {
+ *   read: ArrayLike<number>[];
+ *   values: ArrayLike<number>;
+ *   pieces: string[];
+ *   word?: (row: number, token: number) => string;
+ *   off: [number, number][];
+ *   second?: string[] | null;
+ *   same: boolean;
+ * }} Shown
+ *   `read`: the values of each run; `values`: those that are drawn; `same`: whether all of them are 0; the others as
+ *   in What
+ */
+/**
  * What is drawn of one run, or of A and B, and what was read for it.
  *
- * @param {What} what
- * @param {object[]} runs
- * @param {object} state
+ * @template {Run} Of
+ * @param {What<Of>} what
+ * @param {Of[]} runs
+ * @param {State} state
+ * @returns {Shown}
  */
 function shownOf(what, runs, state) {
-  const run = runs.at(-1);
+  const run = newest(runs);
   const single = runs.length === 1;
   const read = runs.map((one) => what.values(one, state));
   const values = single ? read[0] : subtract(read[1], read[0]);
-  const scale = single ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change() };
+  const scale = single ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change?.() ?? "" };
   return {
     read,
     values,
@@ -217,11 +288,15 @@ function shownOf(what, runs, state) {
 }
 
 /**
+ * All but the mark of the selected place.
+ *
+ * @template {Run} Of
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
- * @param {ReturnType<typeof shownOf>} shown
- * @param {What} what
- * @param {Function} text glass.text
+ * @param {Shown} shown
+ * @param {What<Of>} what
+ * @param {Of} run
+ * @param {import("../types.d.ts").Texts["text"]} text
  */
 function drawGround(context, size, shown, what, run, text) {
   const { values, table, place, pieces, word, second } = shown;
@@ -230,7 +305,7 @@ function drawGround(context, size, shown, what, run, text) {
   enlarge(context, image, left, TOP, tokens * column, high);
   for (const [row, count] of shown.off)
     drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
-  if (size.written) drawWords(context, size, shown, word, tokens);
+  if (word && size.written) drawWords(context, size, shown, word);
   drawRowLabels(context, size, what, run);
   drawTokenLabels(context, size, pieces, what.axis?.() ?? text("marks.tokens"), second);
   drawScale(context, size, shown);
@@ -254,62 +329,81 @@ function drawMark(context, size, { row, token: own }, query) {
 }
 
 /**
+ * @template {Run} Of
  * @param {import("../types.d.ts").Glass} glass
- * @param {What} what
+ * @param {What<Of>} what
  */
 export function createDepthMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const element = h("div.gp-scroll", null, canvas);
   const surface = createSurface(canvas);
+  /** @type {(runs: Of[]) => Of[]} */
   const remembered = createMemory();
-  // the last run, what is drawn of it, and what the pointer is on
-  let [size, run, shown, under] = [null, null, null, null];
+  /** @type {{ size: Size; shown: Shown } | null} null until it is drawn */
+  let made = null;
+  /** @type {Of | null} the last run */
+  let run = null;
+  /** @type {Place | null} what the pointer is on */
+  let under = null;
 
   // Before bindPointer's own listener, which draws.
-  canvas.addEventListener("pointerleave", () => what.hover?.((under = null), run));
-  bindPointer(canvas, glass, (x, y) => {
-    under = placeAt(size, x, y);
+  canvas.addEventListener("pointerleave", () => {
+    under = null;
+    if (run) what.hover?.(under, run);
+  });
+  bindPointer(canvas, glass, (/** @type {number} */ x, /** @type {number} */ y) => {
+    if (!made || !run) return null;
+    under = placeAt(made.size, x, y);
     what.hover?.(under, run);
     return under && what.pick(under, state, run);
   });
-  canvas.addEventListener("click", () => under && what.keep?.(under, run));
+  canvas.addEventListener("click", () => {
+    if (under && run) what.keep?.(under, run);
+  });
   bindArrowKeys(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
-  const make = memo((width, runs) => {
-    shown = shownOf(what, runs, state);
-    size = measure(canvas.getContext("2d"), what, shown, width);
+  const make = memo((/** @type {number} */ width, /** @type {Of[]} */ runs) => {
+    const shown = shownOf(what, runs, state);
+    made = { shown, size: measure(penOf(canvas), what, shown, width) };
   });
 
   /**
    * The map is drawn once for what it shows; a hover moves the frame around one cell.
    *
-   * @param {object[]} runs one, or A and B
+   * @param {Of[]} runs one, or A and B
+   * @param {number} width
+   * @param {boolean} [fresh] whether the run is another
    */
   function draw(runs, width, fresh) {
-    run = runs.at(-1);
-    if (fresh) what.hover?.((under = null), run);
+    const last = newest(runs);
+    run = last;
+    if (fresh) what.hover?.((under = null), last);
     make(width, remembered(runs));
+    if (!made) return;
+    const { size, shown } = made;
     surface(
       [shown],
       width,
       size.high + size.lines + size.above + BELOW,
-      (context) => drawGround(context, size, shown, what, run, glass.text),
-      (context) => drawMark(context, size, what.at(state, run), state.query),
+      (context) => drawGround(context, size, shown, what, last, glass.text),
+      (context) => drawMark(context, size, what.at(state, last), state.query),
     );
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
-  const same = () => shown.same;
+  const same = () => Boolean(made?.shown.same);
   /**
    * Row, token and the value in each run.
    *
-   * @returns {[number, number, ...number[]][]}
+   * @returns {[number, number, ...number[]][]} none until it is drawn
    */
-  const rows = () =>
-    Array.from(shown.values, (_, i) => [
-      Math.floor(i / size.tokens),
-      i % size.tokens,
-      ...shown.read.map((values) => values[i]),
-    ]);
-  return { element, canvas, draw, same, rows, name: (row) => what.name(row, run) };
+  function rows() {
+    if (!made) return [];
+    const { tokens } = made.size;
+    const { read, values } = made.shown;
+    return Array.from(values, (_, i) => [Math.floor(i / tokens), i % tokens, ...read.map((one) => one[i])]);
+  }
+  /** @type {(row: number) => string} */
+  const name = (row) => (run ? what.name(row, run) : "");
+  return { element, canvas, draw, same, rows, name };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // The maps of several heads on one canvas, each drawn as soon as it is made; of two runs the changes, all to one scale.
 
 import { h } from "../dom.js";
@@ -6,6 +7,7 @@ import { drawOff, headOff } from "../off.js";
 import { reactive } from "../reads.js";
 import { makeMap, makeMaps, readHead } from "./attention-values.js";
 import { blockFor, drawMap } from "./cells.js";
+import { newest } from "./runs.js";
 import { signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
@@ -18,6 +20,10 @@ const THUMB = 90; // px under which a map has no hatching and no words
  *
  * @template {{ x: number; y: number }} Place
  * @param {Place[]} boxes
+ * @param {number} width of each
+ * @param {number} height
+ * @param {number} x
+ * @param {number} y
  * @returns {Place | undefined}
  */
 export const boxAt = (boxes, width, height, x, y) =>
@@ -27,17 +33,31 @@ export const boxAt = (boxes, width, height, x, y) =>
  * @typedef {{ layer: number; head: number; x: number; y: number }} Box
  *
  * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number }} Layout legend: where the scale begins
+ *
+ * @typedef {import("./runs.js").Run} Run
+ *
+ * @typedef {import("../decode.js").Model} Model
+ *
+ * @typedef {ReturnType<typeof makeMaps>} Maps
+ */
+/**
+ * How the maps of a run are known and read.
+ *
+ * @template {Run} Of
+ * @typedef {{
+ *   of: (run: Of) => object;
+ *   read?: (run: Of, layer: number, head: number) => import("./attention-values.js").Reader | null;
+ * }} Source
  */
 /**
  * @template {Layout} Shape
- * @typedef {{
+ * @template {Run} Of
+ * @typedef {Source<Of> & {
  *   label: string;
- *   layout: (width: number, model) => Shape;
- *   labels: (context, layout: Shape, model, width: number) => void;
- *   of: (run) => object;
- *   read?: (run, layer: number, head: number) => import("./attention-values.js").Reader | null;
- *   mark: (context, layout: Shape) => void;
- *   corner?: (context, box: Box, size: number) => void;
+ *   layout: (width: number, model: Model) => Shape;
+ *   labels: (context: CanvasRenderingContext2D, layout: Shape, model: Model, width: number) => void;
+ *   mark: (context: CanvasRenderingContext2D, layout: Shape) => void;
+ *   corner?: (context: CanvasRenderingContext2D, box: Box, size: number) => void;
  *   urgent?: boolean;
  * }} What
  *   `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands
@@ -45,24 +65,36 @@ export const boxAt = (boxes, width, height, x, y) =>
  *   with every frame, the selected head first, else while the browser is idle
  */
 
-/** The maps of a run without anything said of how one is read: of its heads, where their layer is here. */
-const ofHead = ({ trace }, layer, head) =>
-  trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null;
+/**
+ * A map of a run without anything said of how one is read: of its head, where the layer is here.
+ *
+ * @param {Run} run
+ * @param {number} layer
+ * @param {number} head
+ */
+function ofHead({ trace }, layer, head) {
+  const held = trace.layers.get(layer);
+  return held ? readHead(held, trace.model, head) : null;
+}
 
 /**
  * The maps of one run, or of A and B, with what is made of them so far: going back to a layer makes none again.
  *
- * @param {Pick<What<Layout>, "of" | "read">} what
+ * @template {Run} Of
+ * @param {Source<Of>} source
+ * @returns {(runs: Of[], boxes: Box[], block: number) => Maps}
  */
 function createMaps({ of, read = ofHead }) {
+  /** @type {WeakMap<object, { first: object; block: number; maps: Maps }>} */
   const known = new WeakMap();
   return function mapsOf(runs, boxes, block) {
-    const [first, last] = [of(runs[0]), of(runs.at(-1))];
+    const [first, last] = [of(runs[0]), of(newest(runs))];
     const found = known.get(last);
     if (found?.first === first && found.block === block) return found.maps;
+    /** @type {Parameters<typeof makeMaps>[1]} */
     const make = (layer, head) => {
-      const readers = runs.map((run) => read(run, layer, head));
-      return readers.includes(null) ? null : makeMap(readers, block);
+      const readers = runs.map((run) => read(run, layer, head)).filter((reader) => reader !== null);
+      return readers.length < runs.length ? null : makeMap(readers, block);
     };
     const maps = makeMaps(boxes, make);
     known.set(last, { first, block, maps });
@@ -71,22 +103,26 @@ function createMaps({ of, read = ofHead }) {
 }
 
 /**
+ * The maps that are made, what stands around them, and the scale.
+ *
+ * @template {Layout} Shape
+ * @template {Run} Of
  * @param {CanvasRenderingContext2D} context
- * @param {What<Layout>} what
+ * @param {What<Shape, Of>} what
  * @param {{
- *   layout: Layout;
- *   maps: ReturnType<typeof makeMaps>;
- *   runs: object[];
+ *   layout: Shape;
+ *   maps: Maps;
+ *   runs: Of[];
  *   width: number;
  *   scale: import("./scales.js").Scale;
  *   limit: number;
  * }} drawn
- * @param {Function} text glass.text
+ * @param {import("../types.d.ts").Texts["text"]} text
  */
 function drawGround(context, what, { layout, maps, runs, width, scale, limit }, text) {
   const { colour } = ink();
   const { size, boxes } = layout;
-  what.labels(context, layout, runs.at(-1).trace.model, width);
+  what.labels(context, layout, newest(runs).trace.model, width);
   for (const { layer, head, x, y } of boxes) {
     const map = maps.at(layer, head);
     if (map?.done && size >= THUMB) hatch(context, x, y, size, size);
@@ -106,8 +142,9 @@ function drawGround(context, what, { layout, maps, runs, width, scale, limit }, 
 
 /**
  * @template {Layout} Shape
+ * @template {Run} Of
  * @param {import("../types.d.ts").Glass} glass
- * @param {What<Shape>} what
+ * @param {What<Shape, Of>} what
  */
 export function createHeadGrid(glass, what) {
   const { state } = glass;
@@ -115,7 +152,11 @@ export function createHeadGrid(glass, what) {
   const surface = createSurface(canvas);
   const mapsOf = createMaps(what);
   const work = reactive({ slices: 0 });
-  let [layout, maps, limit, scheduled] = [null, null, 1, false];
+  /** @type {Shape | null} null until it is drawn, as `maps` */
+  let layout = null;
+  /** @type {Maps | null} */
+  let maps = null;
+  let [limit, scheduled] = [1, false];
 
   /** Goes on when the browser has nothing better to do. */
   function schedule() {
@@ -123,48 +164,55 @@ export function createHeadGrid(glass, what) {
     scheduled = true;
     (globalThis.requestIdleCallback ?? setTimeout)(() => {
       scheduled = false;
-      maps.work(performance.now() + SLICE, { layer: state.locked.layer });
+      maps?.work(performance.now() + SLICE, { layer: state.locked.layer });
       work.slices += 1;
       glass.repaint();
     });
   }
 
   /**
-   * @param {object[]} runs one, or A and B
+   * @param {Of[]} runs one, or A and B
+   * @param {number} width
    * @returns {boolean} whether all maps that can be made are
    */
   function draw(runs, width) {
-    const { trace } = runs.at(-1);
-    layout = what.layout(width, trace.model);
-    if (runs.length === 2 && layout.legend === undefined)
-      layout = { ...layout, legend: layout.height + 4, height: layout.height + LEGEND };
-    const block = blockFor(trace.T, layout.size);
-    maps = mapsOf(runs, layout.boxes, block);
-    const done = maps.work(what.urgent ? performance.now() + SLICE : 0, state);
+    const { trace } = newest(runs);
+    const own = what.layout(width, trace.model);
+    const placed =
+      runs.length === 2 && own.legend === undefined
+        ? { ...own, legend: own.height + 4, height: own.height + LEGEND }
+        : own;
+    const found = mapsOf(runs, placed.boxes, blockFor(trace.T, placed.size));
+    [layout, maps] = [placed, found];
+    const done = found.work(what.urgent ? performance.now() + SLICE : 0, state);
     if (!done) what.urgent ? glass.unfinished() : schedule();
     void work.slices; // of which each may have finished some
-    const made = maps.done();
+    const made = found.done();
     limit = runs.length === 1 ? 1 : made.reduce((most, map) => Math.max(most, map.limit), 0);
     const scale = runs.length === 1 ? WEIGHTS : signedScale(limit);
     surface(
-      [maps, made.length, limit],
+      [found, made.length, limit],
       width,
-      layout.height,
-      (context) => drawGround(context, what, { layout, maps, runs, width, scale, limit }, glass.text),
-      (context) => what.mark(context, layout),
+      placed.height,
+      (context) => drawGround(context, what, { layout: placed, maps: found, runs, width, scale, limit }, glass.text),
+      (context) => what.mark(context, placed),
     );
     return done;
   }
   /** The boxes whose maps are not made yet. */
-  const missing = () => layout.boxes.length - maps.done().length;
-  /** Dot by dot, of the maps that are drawn: layer, head, query, key, and the value in each run. */
+  const missing = () => (layout?.boxes.length ?? 0) - (maps?.done().length ?? 0);
+  /**
+   * Dot by dot, of the maps that are drawn: layer, head, query, key, and the value in each run.
+   *
+   * @returns {number[][]}
+   */
   const rows = () =>
-    layout.boxes.flatMap(({ layer, head }) => {
-      const map = maps.at(layer, head);
+    (layout?.boxes ?? []).flatMap(({ layer, head }) => {
+      const map = maps?.at(layer, head);
       return map?.done ? map.rows().map((row) => [layer, head, ...row]) : [];
     });
   /** How many weights a side of a dot stands for. */
-  const block = () => (layout ? blockFor(state.trace.T, layout.size) : 1);
+  const block = () => (layout && state.trace ? blockFor(state.trace.T, layout.size) : 1);
   return {
     element: canvas,
     draw,

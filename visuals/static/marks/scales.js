@@ -1,3 +1,4 @@
+// @ts-check
 // Scales of colour: where a value stands on one of the two tables, and the ticks of its bar.
 
 import { shown } from "../dom.js";
@@ -19,6 +20,8 @@ export const WEIGHTS = {
 /**
  * From −limit to +limit.
  *
+ * @param {number} limit
+ * @param {number} [digits] significant ones of its ticks
  * @returns {Scale}
  */
 export function signedScale(limit, digits = 3) {
@@ -36,6 +39,7 @@ export function signedScale(limit, digits = 3) {
 /**
  * Roots of what has no sign, up to a limit.
  *
+ * @param {number} limit
  * @returns {Scale}
  */
 export const rootScale = (limit) => ({
@@ -47,6 +51,8 @@ export const rootScale = (limit) => ({
 /**
  * Ticks of a logarithmic scale: both ends, and 1, 2, 5 × 10ⁿ where there is room.
  *
+ * @param {number} low the logarithm of its lower end
+ * @param {number} high of its upper one
  * @returns {[number, string][]}
  */
 function logTicks(low, high) {

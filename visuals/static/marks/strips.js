@@ -1,3 +1,4 @@
+// @ts-check
 // Vectors as strips over one axis, each to its own scale of both signs; a row may stand as bars. A hover moves the mark
 // alone.
 
@@ -47,9 +48,24 @@ const [BARS, AXIS, LEGEND] = [84, 24, 40];
  */
 const highOf = ({ bars }, strip) => (bars ? BARS : strip);
 
-/** The column that shows an index, or the one before it. */
+/**
+ * The column that shows an index, or the one before it.
+ *
+ * @param {number[]} columns
+ * @param {number} index
+ */
 const columnOf = (columns, index) => columns.reduce((best, there, i) => (there <= index ? i : best), 0);
 
+/**
+ * Values as bars up and down from a middle line.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Place} place
+ * @param {Strip} strip
+ * @param {number[]} seen by column
+ * @param {number} limit the magnitude of the highest bar
+ * @param {number} y where the strip begins
+ */
 function drawBars(context, { left, wide }, { role }, seen, limit, y) {
   const { colour } = ink();
   const [each, middle] = [wide / seen.length, y + BARS / 2];
@@ -67,6 +83,15 @@ function drawBars(context, { left, wide }, { role }, seen, limit, y) {
   });
 }
 
+/**
+ * Values as coloured cells, with their numbers where there is room.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Place} place
+ * @param {number[]} seen by column
+ * @param {number} limit of the colours
+ * @param {number} y where the strip begins
+ */
 function drawCells(context, { left, wide, strip }, seen, limit, y) {
   const { colour, signed } = ink();
   enlarge(
@@ -89,7 +114,14 @@ function drawCells(context, { left, wide, strip }, seen, limit, y) {
   });
 }
 
-/** Draws over what is not used. */
+/**
+ * Draws over what is not used.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Place} place
+ * @param {Strip} strip
+ * @param {number} y where the strip begins
+ */
 function drawUnused(context, { columns, left, wide, strip }, { off, word }, y) {
   if (off === null) return drawOff(context, left, y, wide, strip, word);
   const each = Math.max(3, wide / columns.length);
@@ -98,8 +130,17 @@ function drawUnused(context, { columns, left, wide, strip }, { off, word }, y) {
   return undefined;
 }
 
+/**
+ * A strip with its name and what is said of it.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Place} place
+ * @param {Strip} one
+ * @param {number} y where the strip begins
+ * @param {number} width of the canvas
+ */
 function drawStrip(context, place, one, y, width) {
-  const { name, role, values, limit = values && largest(values), said = `±${shown(limit, 3)}` } = one;
+  const { name, role, values } = one;
   const { columns, left, wide, beside, label, strip } = place;
   const { colour } = ink();
   const line = beside ? y + highOf(one, strip) / 2 : y - label + Math.round(label * 0.72);
@@ -110,6 +151,7 @@ function drawStrip(context, place, one, y, width) {
     context.fillStyle = colour("raised");
     return context.fillRect(left, y, wide, strip);
   }
+  const { limit = largest(values), said = `±${shown(limit, 3)}` } = one;
   write(context, said, beside ? left + wide + 8 : width, line, {
     ...how,
     align: beside ? "left" : "right",
@@ -121,16 +163,25 @@ function drawStrip(context, place, one, y, width) {
   return drawUnused(context, place, one, y);
 }
 
+/**
+ * The indices under the strips: of each column where there is room, else of the first and the last.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Place} place
+ * @param {number} y
+ * @param {number | null} chosen the index that is marked
+ */
 function drawAxis(context, { columns, wide }, y, chosen) {
   const colour = ink().colour("muted");
   const each = wide / columns.length;
+  /** @type {(index: number, x: number, how: Parameters<typeof write>[4]) => void} */
   const line = (index, x, how) => write(context, String(index), x, y + 14, { colour, ...how });
   if (each >= NUMBER)
     return columns.forEach((index, i) =>
       line(index, (i + 0.5) * each, { align: "center", weight: index === chosen ? 600 : 400 }),
     );
   line(columns[0], 0, {});
-  return line(columns.at(-1), wide, { align: "right" });
+  return line(columns[columns.length - 1], wide, { align: "right" });
 }
 
 /**
@@ -142,7 +193,7 @@ function drawAxis(context, { columns, wide }, y, chosen) {
  *   gap?: number;
  *   axis?: boolean;
  *   legend?: () => [number, string][];
- * }} how
+ * }} [how]
  *   `beside`: names at the left, else above; `axis`: the indices below; `legend`: ticks of a scale below
  */
 export function createStrips(canvas, { beside = false, label = 22, strip = 26, gap = 8, axis = false, legend } = {}) {
@@ -151,7 +202,11 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   /** @type {Place} */
   const place = { columns: [], left: 0, wide: 1, strip, label, beside };
 
-  /** Where each strip begins, and where all end. */
+  /**
+   * Where each strip begins, and where all end.
+   *
+   * @param {Strip[]} strips
+   */
   function topsOf(strips) {
     let y = 0;
     const tops = strips.map((one) => (y += above + highOf(one, strip) + gap) - highOf(one, strip) - gap);
@@ -166,7 +221,7 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
    *   lead?: Pick<Strip, "values">;
    *   start?: number;
    *   count?: number;
-   *   key?: any[];
+   *   key?: unknown[];
    * }} view
    *   `chosen`: the index that is marked; `lead`: the strip whose largest value a column shows, the last unless told;
    *   of `count` values from `start` on
@@ -174,10 +229,11 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   function draw(
     width,
     strips,
-    { chosen, lead = strips.at(-1), start = 0, count = lead.values?.length ?? 0, key = [] },
+    { chosen, lead = strips[strips.length - 1], start = 0, count = lead.values?.length ?? 0, key = [] },
   ) {
     const { tops, foot, tall } = topsOf(strips);
     const [left, wide] = beside ? [62, Math.max(60, width - 146)] : [0, width];
+    /** @type {number[]} */
     const led = Array.prototype.slice.call(lead.values ?? [], start, start + count);
     const columns = poolColumns(led, Math.floor(wide)).map((i) => i + start);
     Object.assign(place, { left, wide, columns });
@@ -202,13 +258,22 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     );
   }
 
-  /** The index under a point, or null. */
+  /**
+   * The index under a point.
+   *
+   * @param {number} x
+   * @returns {number | null}
+   */
   function find(x) {
     const { columns, left, wide } = place;
     const column = Math.floor(((x - left) / wide) * columns.length);
     return column < 0 || column > columns.length ? null : (columns[Math.min(column, columns.length - 1)] ?? null);
   }
-  /** How many of the strips' values a column stands for. */
+  /**
+   * How many of the strips' values a column stands for.
+   *
+   * @param {number} count of the values
+   */
   const perColumn = (count) => count / place.columns.length;
   return { draw, find, perColumn };
 }

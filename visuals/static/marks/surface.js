@@ -1,3 +1,4 @@
+// @ts-check
 // A canvas whose ground is drawn once, off the page, and laid under what changes with every hover.
 
 import { fit } from "../draw.js";
@@ -6,7 +7,7 @@ import { memo } from "../reads.js";
 /**
  * @param {HTMLCanvasElement} canvas
  * @returns {(
- *   key: any[],
+ *   key: unknown[],
  *   width: number,
  *   height: number,
  *   ground: (context: CanvasRenderingContext2D) => void,
@@ -17,8 +18,11 @@ import { memo } from "../reads.js";
  */
 export function createSurface(canvas) {
   const scene = document.createElement("canvas");
-  let paint = null;
-  const draw = memo((width, height) => paint(fit(scene, width, height)));
+  /** @type {(context: CanvasRenderingContext2D) => void} */
+  let paint = () => {};
+  /** @type {(width: number, height: number, ...key: unknown[]) => void} */
+  const paintIn = (width, height) => paint(fit(scene, width, height));
+  const draw = memo(paintIn);
   return (key, width, height, ground, over, under) => {
     paint = ground;
     draw(width, height, ...key);

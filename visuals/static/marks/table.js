@@ -1,8 +1,14 @@
+// @ts-check
 // Tables: heads named by texts, over rows that are made once and filled again, or made anew.
 
 import { h } from "../dom.js";
 
+/** @param {string} tag */
 const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
+/**
+ * @param {string} tag
+ * @param {...(Node | string)} content
+ */
 const cellOf = (tag, ...content) =>
   h(
     tag,
@@ -14,7 +20,8 @@ const cellOf = (tag, ...content) =>
  * @param {string | null} section of the texts that name the columns; null where `entitle` does
  * @param {[string, string][]} columns name, and tag of the cells; heads stand at the left over text, else at the
  *   right
- * @param {{ rows?: number; focus?: boolean; look?: string }} how `focus`: the keys reach the rows
+ * @param {{ rows?: number; focus?: boolean; look?: string }} [how] `focus`: the keys reach the rows; `look`:
+ *   classes
  */
 export function createTable(section, columns, { rows: count = 0, focus = false, look = "" } = {}) {
   const heads = columns.map(([name, tag]) =>
@@ -31,14 +38,16 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
    * A new row.
    *
    * @param {(Node | string | (Node | string)[])[]} contents by column
-   * @param {object} more attributes
+   * @param {Parameters<typeof h>[1]} [more] attributes
    */
   const line = (contents, more = {}) =>
     h("tr", { ...attributes, ...more }, ...contents.map((content, i) => cellOf(columns[i][1], ...[content].flat())));
   /**
    * Fills as many rows as there are items, and hides the others.
    *
-   * @param {(fields: HTMLElement[], item: any, line: HTMLElement) => void} write
+   * @template Item
+   * @param {ArrayLike<Item>} items
+   * @param {(fields: HTMLElement[], item: Item, line: HTMLElement) => void} write
    */
   function fill(items, write) {
     rows.forEach(({ line: row, fields }, i) => {
@@ -46,6 +55,11 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
       if (!row.hidden) write(fields, items[i], row);
     });
   }
+  /**
+   * Marks the rows that are chosen.
+   *
+   * @param {(row: number) => boolean} chosen
+   */
   const mark = (chosen) => rows.forEach(({ line: row }, i) => row.classList.toggle("is-chosen", chosen(i)));
   /**
    * Hides the columns that there is nothing for.
@@ -57,6 +71,11 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
       for (const cell of [heads[i], ...rows.map(({ fields }) => fields[i])]) cell.hidden = empty(name);
     });
   }
+  /**
+   * Writes the heads.
+   *
+   * @param {(name: string) => string} say
+   */
   const entitle = (say) =>
     heads.forEach((head, i) => {
       head.textContent = say(columns[i][0]);
@@ -69,11 +88,17 @@ export function createTable(section, columns, { rows: count = 0, focus = false, 
  *
  * @param {string} look classes
  * @param {string} label the key of its name
+ * @param {{ element: HTMLElement }} table
  */
 export const listed = (look, label, table) =>
   h(`div.gp-list${look}`, { tabindex: "0", role: "region", "data-text-label": label }, table.element);
 
-/** Writes a text into each field. */
+/**
+ * Writes a text into each field.
+ *
+ * @param {HTMLElement[]} fields
+ * @param {string[]} texts
+ */
 export const writeTexts = (fields, texts) =>
   texts.forEach((text, i) => {
     fields[i].textContent = text;

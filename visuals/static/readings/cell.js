@@ -27,6 +27,7 @@ export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model
  * @returns {Float64Array}
  */
 export const valueNorms = (held, model, head) => normsOf(held, kvHead(model, head));
+/** @type {(held: { v: NumArray }, kv: number) => Float64Array} */
 const normsOf = onceFor(({ v }, kv) => Float64Array.from({ length: v.shape[1] }, (_, t) => norm(vectorOf(v, kv, t))));
 
 /**
@@ -43,7 +44,16 @@ export function mix(held, model, head, weights) {
   });
   return out;
 }
-/** The same of a row of `row`, worked out once. */
+/**
+ * The same of a row of `row`, worked out once.
+ *
+ * @type {(
+ *   weights: Float64Array,
+ *   held: { v: NumArray },
+ *   model: import("../decode.js").Model,
+ *   head: number,
+ * ) => Float64Array}
+ */
 const outputOf = onceFor((weights, held, model, head) => mix(held, model, head, weights));
 
 /** Everything about a cell that needs no request. */

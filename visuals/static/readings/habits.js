@@ -35,6 +35,7 @@ function tally(found, tokens, query, weight) {
  * @returns {Habits}
  */
 export const habitsOf = (held, trace, head) => meansOf(held, head, trace);
+/** @type {(held: import("../decode.js").Layer, head: number, trace: import("../decode.js").Trace) => Habits} */
 const meansOf = onceFor((held, head, { model, T }) => {
   const found = usual(T);
   readHead(held, model, head).each(0, T, (query, weight) => tally(found, T, query, weight));

@@ -26,6 +26,14 @@ export const inputRequest = (trace, { norm, layer, query }) => ({
   token: fitsWhole(trace) ? null : query,
 });
 
+/**
+ * @type {(
+ *   held: Record<"before" | "gamma", { data: Float32Array }> & { beta: { data: Float32Array } | null },
+ *   token: number,
+ *   row: number,
+ *   eps: number,
+ * ) => NormInput}
+ */
 const made = onceFor((held, token, row, eps) => {
   const width = held.gamma.data.length;
   const x = held.before.data.subarray(row * width, (row + 1) * width);

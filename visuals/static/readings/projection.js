@@ -60,7 +60,11 @@ function madeAt(held, values, { vector, of, token }) {
 /** The channel that is kept, else the largest. @param {ArrayLike<number>} made @param {number | null} kept */
 export const channelOf = (made, kept) => kept ?? strongest(made, 1)[0];
 
-/** The same object for the same input and weights, so that what is worked out of it stays. */
+/**
+ * The same object for the same input and weights, so that what is worked out of it stays.
+ *
+ * @type {(stream: import("./norm-input.js").NormInput, weights: Weights, token: number) => Factors}
+ */
 const factorsOf = onceFor((stream, weights, token) => ({ normed: channelsOf(stream).columns.normed, weights, token }));
 
 /**

@@ -154,7 +154,7 @@ export function createMaps(glass, label) {
 
   /** The head, query and key under a point, or null. */
   function find(x, y) {
-    /** @type {Layout} */
+    /** @type {Pick<Layout, "boxes"> & Partial<Layout>} */
     const { boxes, size } = grid.layout() ?? { boxes: [] };
     const box = boxAt(boxes, size, size, x, y);
     return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace, x, y) } : null;

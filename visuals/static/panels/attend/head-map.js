@@ -27,6 +27,12 @@ export const createViews = (glass) =>
   });
 
 /**
+ * @typedef {import("../../marks/runs.js").RunWith<{
+ *   values: import("../../decoded.d.ts").Detail<"values"> | null;
+ * }>} HeadRun
+ */
+
+/**
  * The map of the selected head in the view that is set.
  *
  * @param {import("../../types.d.ts").Glass} glass
@@ -34,11 +40,15 @@ export const createViews = (glass) =>
  */
 export function headMap(glass, label) {
   const { state } = glass;
-  const read = ({ held, trace, details: { values } }, view) =>
+  const read = (/** @type {HeadRun} */ { held, trace, details: { values } }, view) =>
     view === "weighted" && !values
       ? null
       : readHead(held, trace.model, state.head, view, values && valueNorms(values, trace.model, state.head));
-  const on = ({ held, details: { values } }, view) => [held, state.head, ...(view === "weighted" ? [values] : [])];
+  const on = (/** @type {HeadRun} */ { held, details: { values } }, view) => [
+    held,
+    state.head,
+    ...(view === "weighted" ? [values] : []),
+  ];
   return createMap(glass, {
     label,
     view: () => chosenView(glass),

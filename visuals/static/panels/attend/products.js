@@ -30,6 +30,18 @@ export function createProducts(glass) {
     "tr",
   );
 
+  /**
+   * @param {HTMLElement[]} fields
+   * @param {{
+   *   words: string;
+   *   value: number;
+   *   most?: number;
+   *   kind?: string;
+   *   factors?: string[];
+   *   digits?: number;
+   * }} term
+   * @param {HTMLElement} row
+   */
   function write(fields, { words, value, most, kind = "", factors = ["", ""], digits = 4 }, row) {
     writeTexts(fields.slice(0, 4), [words, ...factors, signed(value, digits)]);
     const bar = h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style: `width: ${(100 * Math.abs(value)) / most}%` });

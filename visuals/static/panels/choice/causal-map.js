@@ -108,6 +108,12 @@ function createOthers(glass) {
 }
 
 /**
+ * @typedef {import("../../marks/runs.js").RunWith<{
+ *   causal: import("../../decoded.d.ts").Detail<"causal_map">;
+ * }>} MapRun
+ */
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -126,7 +132,7 @@ export default function causalMap(element, glass) {
   const map = createDepthMap(glass, {
     scale: () => scaleOf(panel.text),
     label: "causal-map.map",
-    values: ({ details: { causal } }) => Float64Array.from(causal.left.data, (x) => 1 - x),
+    values: (/** @type {MapRun} */ { details: { causal } }) => Float64Array.from(causal.left.data, (x) => 1 - x),
     name: (row) => named(row, state.trace.model.n_layers),
     pieces: ({ trace, details: { causal } }) => trace.tokens.pieces.slice(0, causal.left.shape[1]),
     at: ({ layer, query }) => ({ row: layer, token: Math.min(query, found.left.shape[1] - 1) }),
@@ -135,7 +141,7 @@ export default function causalMap(element, glass) {
   const sourceMap = createDepthMap(glass, {
     scale: () => scaleOf(panel.text),
     label: "causal-map.map_encoder",
-    values: ({ details: { causal } }) => Float64Array.from(causal.source_left.data, (x) => 1 - x),
+    values: (/** @type {MapRun} */ { details: { causal } }) => Float64Array.from(causal.source_left.data, (x) => 1 - x),
     name: (row, { trace }) => named(row, trace.encoder.model.n_layers),
     pieces: ({ trace }) => trace.encoder.tokens.pieces,
     pick: () => ({}),

@@ -44,8 +44,9 @@ export function partName(glass, row) {
  * The selection of the store for a row, which the panel completes by the kind of part.
  *
  * @param {{ row: number; token?: number }} place
+ * @param {import("../../decode.js").Trace} trace
  */
-function changeTo({ row, token }, _state, { trace }) {
+function changeTo({ row, token }, trace) {
   const { layer } = partAt(row, kindsOf(trace.model));
   return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
 }
@@ -56,8 +57,14 @@ const step =
     const row = Math.max(0, Math.min(kinds.length * trace.model.n_layers, writerRow({ layer, trace }) + by));
     writer.keep(partAt(row, kinds).kind);
     writer.hover(null);
-    return changeTo({ row }, null, { trace });
+    return changeTo({ row }, trace);
   };
+
+/**
+ * @typedef {import("../../marks/runs.js").RunWith<{
+ *   shares: import("../../decoded.d.ts").Detail<"contributions">;
+ * }>} MapRun
+ */
 
 /**
  * What every part adds at every token, the embedding below.
@@ -69,7 +76,7 @@ export const sharesMap = (glass, label) =>
     label,
     left: 128,
     first: 1,
-    values: ({ details: { shares } }) => {
+    values: (/** @type {MapRun} */ { details: { shares } }) => {
       const { rows, tokens, value } = reader(shares);
       return Float64Array.from({ length: rows * tokens }, (_, i) => value(Math.floor(i / tokens), i % tokens));
     },
@@ -77,7 +84,7 @@ export const sharesMap = (glass, label) =>
     change: () => glass.text("b_minus_a.n_contribution"),
     name: (row) => partName(glass, row),
     at: (state) => ({ row: writerRow(state) }),
-    pick: changeTo,
+    pick: (place, _state, { trace }) => changeTo(place, trace),
     keep: ({ row }, { trace }) => writer.keep(partAt(row, kindsOf(trace.model)).kind),
     hover: (place, run) => writer.hover(place && partAt(place.row, kindsOf(run.trace.model)).kind),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
@@ -147,7 +154,7 @@ function pointAtBars(glass, bars, rowAt) {
   bindPointer(bars, glass, (x) => {
     const row = rowAt(x);
     writer.hover(row === null ? null : partAt(row, kindsOf(glass.state.trace.model)).kind);
-    return row === null ? null : changeTo({ row }, null, glass.state);
+    return row === null ? null : changeTo({ row }, glass.state.trace);
   });
   bars.addEventListener("click", () => writer.keep(writer.now()));
   bindArrowKeys(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });

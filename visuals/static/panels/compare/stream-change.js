@@ -45,7 +45,11 @@ function tableOf({ apart, first, values }) {
   return [["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"], ...lines];
 }
 
-/** Which tokens differ, so that those of B stand under A's; null where none does. */
+/**
+ * Which tokens differ, so that those of B stand under A's; null where none does.
+ *
+ * @param {MapRun} run
+ */
 const secondsOf = ({ first, pieces }) =>
   pieces.some((piece, t) => piece !== first[t]) ? pieces.map((piece, t) => (piece === first[t] ? "" : piece)) : null;
 
@@ -65,6 +69,14 @@ const scaleOf = (most) => ({
 });
 
 /**
+ * @typedef {import("../../marks/runs.js").RunWith<{ known: { values: ArrayLike<number> } }> & {
+ *   first: string[];
+ *   pieces: string[];
+ * }} MapRun
+ *   `first`, `pieces`: A's and B's tokens, as far as both have them
+ */
+
+/**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
@@ -76,7 +88,7 @@ export default function streamChange(element, glass) {
   const cut = h("p.gp-note");
   const map = createDepthMap(glass, {
     label: "stream-change.map",
-    values: ({ details }) => details.known.values,
+    values: (/** @type {MapRun} */ { details }) => details.known.values,
     scale: (values, { trace }) => scaleOf(mostOf(values, trace.model.dtype)),
     name: (row, { trace }) => (row === trace.model.n_layers ? panel.text("last") : panel.text("row", { layer: row })),
     at: ({ layer, query }, { first }) => ({ row: layer, token: Math.min(query, first.length - 1) }),

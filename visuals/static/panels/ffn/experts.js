@@ -34,6 +34,12 @@ export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "shared_gate", "shared_up"],
 };
 
+/**
+ * @typedef {import("../../marks/runs.js").RunWith<{
+ *   experts: import("../../decoded.d.ts").Detail<"experts">;
+ * }>} MapRun
+ */
+
 /** Tokens × experts: the weights, nothing where a token does not go to an expert. */
 function createMap(glass) {
   const text = (name, params) => glass.text(`${KIND}.${name}`, params);
@@ -41,7 +47,8 @@ function createMap(glass) {
     label: `${KIND}.map`,
     left: 64,
     cell: (rows) => Math.max(8, Math.min(22, Math.floor(360 / rows))),
-    values: ({ trace, layer, details: { experts } }) => weightMap(experts, trace.model.parts.ffn[layer].experts),
+    values: (/** @type {MapRun} */ { trace, layer, details: { experts } }) =>
+      weightMap(experts, trace.model.parts.ffn[layer].experts),
     scale: (values) => ({ ...rootScale(largest(values)), name: text("map_scale") }),
     change: () => text("map_scale"),
     name: (row) => String(row),

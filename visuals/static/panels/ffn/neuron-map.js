@@ -41,13 +41,17 @@ export function createViews(glass) {
  *   weight: { data: Float32Array } | null;
  * }} Answer
  *   (K, T) each
+ *
+ * @typedef {import("../../marks/runs.js").RunWith<{ map: Answer }> & {
+ *   layer: number;
+ *   held: import("../../decode.js").Layer;
+ * }} MapRun
  */
 
 /**
  * Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert.
  *
- * @param {Answer} answer
- * @param {import("../../messages.d.ts").Ffn} ffn
+ * @type {(answer: Answer, ffn: import("../../messages.d.ts").Ffn) => ReturnType<typeof inner>}
  */
 export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
 /** @param {object} run with its `map` */
@@ -95,6 +99,7 @@ export function createMap(glass, label) {
     label,
     left: 64,
     cell: () => CELL,
+    /** @param {MapRun} one */
     values(one) {
       const {
         trace: { T },
@@ -122,7 +127,9 @@ export function createMap(glass, label) {
     change,
     name: (row, one) => short(fromBelow(one)[row], one),
     names: (rows, _cell, one) =>
-      one.details.map.neurons.map((neuron, i) => [short(neuron, one), rows - i - 0.5]).filter((_, i) => i % 2 === 0),
+      one.details.map.neurons
+        .map((neuron, i) => /** @type {[string, number]} */ ([short(neuron, one), rows - i - 0.5]))
+        .filter((_, i) => i % 2 === 0),
     at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one)) }),
     pick: ({ row, token }, _state, one) => ({ query: token, neuron: fromBelow(one)[row] }),
     off: ({ trace, layer, details: { map } }) =>

@@ -35,7 +35,7 @@ const isNeuron = ({ kind }) => kind.endsWith("neuron");
  *
  * @param {Pick<Part, "kind" | "layer" | "index">} part
  * @param {object} trace
- * @param {Function} text glass.text
+ * @param {import("../../types.d.ts").Texts["text"]} text glass.text
  */
 export function nameOfPart({ kind, layer, index }, trace, text) {
   const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder.model : null;

@@ -56,7 +56,8 @@ export function createMap(glass, label, shown = () => "divisor") {
   return createDepthMap(glass, {
     label,
     cell: (rows) => Math.max(6, Math.min(14, Math.floor(300 / rows))),
-    values: (run, state) => normFigures.read(run, selectedNorm(state, glass)).rows.places().columns[what()],
+    values: (/** @type {import("../../readings/reading.js").Run} */ run, state) =>
+      normFigures.read(run, selectedNorm(state, glass)).rows.places().columns[what()],
     scale: (values) => ({
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),

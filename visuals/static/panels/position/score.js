@@ -19,7 +19,15 @@ export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance
   return { here, moved, sumHere, sumMoved, deviation: sumMoved - sumHere, precise, query, key, scores };
 }
 
-/** q·k of all the run's pairs of one head by distance; computed once a head. */
+/**
+ * q·k of all the run's pairs of one head by distance; computed once a head.
+ *
+ * @type {(
+ *   layer: import("../../decode.js").Layer,
+ *   head: number,
+ *   model: import("../../decode.js").Model,
+ * ) => ReturnType<typeof byDistance>}
+ */
 export const runOf = onceFor((layer, head, model) =>
   byDistance(rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head)), model.head_dim),
 );
