@@ -76,7 +76,7 @@ function createReasons(glass) {
 }
 
 /**
- * The line under the title: which token the answer is read at, and what is left without the heads that read it.
+ * For data-value: which token the answer is read at, and what is left without the heads that read it.
  *
  * @param {import("../../messages.d.ts").WhyDetail | null} found
  */

@@ -3,15 +3,14 @@
 import { createChart } from "../../chart.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { latest } from "../../latest.js";
 import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
 import { memo } from "../../reads.js";
-import { answerView } from "./answer.js";
 import { createAsker } from "./asking.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { beyondContext, drawable, entriesOf } from "./points.js";
 import { choiceBar } from "./choice-bar.js";
+import { createPinned } from "./pinned-point.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
@@ -84,47 +83,6 @@ function createFigure(glass, view, asked, wide) {
     if (asked.sliding) near(asked.sliding);
     ask(asked.answered, view.settings, wanted.few);
   };
-}
-
-/**
- * The arithmetic of the point that was clicked.
- *
- * @param {Glass} glass
- * @param {object} view the panel's state, which takes the answer as `pinned`
- * @param {Asked} asked
- * @param {Function} text of the panel
- */
-function createPinned(glass, view, asked, text) {
-  const pick = latest(
-    ({ model, tokens, own }) =>
-      glass.calculate("kv", {
-        ...(own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype, model }),
-        tokens,
-      }),
-    ({ data }) => {
-      if (data) view.pinned = data;
-    },
-  );
-  function pin({ customdata }) {
-    const [model, tokens] = customdata;
-    pick({ model, tokens, own: model === nameOf(glass, asked.answer.model) });
-  }
-  const point = answerView(glass);
-  const use = h("button.kv-button", {
-    "data-text": "kv-chart.use",
-    click: () => asked.set({ tokens: String(view.pinned.tokens) }),
-  });
-  const title = h("h3.gp-subtitle");
-  const element = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, title, use), point.element);
-
-  function show() {
-    const { pinned } = view;
-    element.hidden = !pinned;
-    if (!pinned) return;
-    title.textContent = text("point", { model: nameOf(glass, pinned.model), tokens: whole(pinned.tokens) });
-    point.show(pinned);
-  }
-  return { element, pin, show };
 }
 
 /**

@@ -4,13 +4,12 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
-import { memo } from "../../reads.js";
-import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
+import { createQuestions, OWN_GPU } from "./fit-questions.js";
 import { fitView } from "./fit-view.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
-import { question, requestOf } from "./question.js";
+import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
 export const FIRST = {
@@ -23,41 +22,9 @@ export const FIRST = {
   memory_gb: "80",
   bandwidth_gb_per_s: "2000",
 };
-const OWN_GPU = ":gpu";
-/** Settings that only the reverse question depends on. */
-const REVERSE = ["users", "user_tokens"];
-
 export const about = { namesChanges: false };
 
-/**
- * @typedef {import("../../types.d.ts").Glass} Glass
- *
- * @typedef {"kv_fit" | "kv_needs"} Question what fits on a GPU, and what users need
- */
-
-/** Settings of a GPU of the reader's own. */
-const OWN = ["memory_gb", "bandwidth_gb_per_s"];
-
-/**
- * The settings of both panels, without what a question does not depend on.
- *
- * @param {Object<string, string>} calculator its settings
- * @param {Object<string, string>} settings the panel's
- * @param {string[]} skipped
- */
-function settingsFor(calculator, settings, skipped) {
-  const left = settings.gpu === OWN_GPU ? skipped : [...skipped, ...OWN];
-  return { ...calculator, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !left.includes(name))) };
-}
-
-/** What fits on the GPU, as a request. */
-const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, settings, REVERSE));
-
-/** What users need, as a request: of their tokens, whatever the calculator's own are. */
-function needsRequest(calculator, settings) {
-  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, []);
-  return requestOf(kept);
-}
+/** @typedef {import("../../types.d.ts").Glass} Glass */
 
 /**
  * The title, which names what was asked about once there is an answer.
@@ -144,38 +111,6 @@ function createSide(glass, fields, result, { aliases = {}, more = [], look = "" 
     result.element.toggleAttribute("data-stale", Boolean(message));
   }
   return { element, complain };
-}
-
-/**
- * Asks both questions where something has changed in them.
- *
- * @param {Glass} glass
- * @param {object} view the panel's state, which takes the answers
- * @param {ReturnType<typeof question>} asked the calculator's question
- */
-function createQuestions(glass, view, asked) {
-  const [askFit, askNeeds] = /** @type {Question[]} */ (["kv_fit", "kv_needs"]).map((what) =>
-    createAsker(glass, what, ({ data, message }) => {
-      Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
-    }),
-  );
-  const fit = memo((request) => askFit.ask(JSON.parse(request)));
-  const needs = memo((request) => askNeeds.ask(JSON.parse(request)));
-  let fitting = null;
-  const near = memo(({ along, values }) => askFit.near(fitting, along, values));
-
-  function ask() {
-    if (!asked.answered) return;
-    fitting = fitRequest(asked.answered, view.settings);
-    if (asked.sliding) near(asked.sliding);
-    fit(JSON.stringify(fitting));
-    needs(JSON.stringify(needsRequest(asked.answered, view.settings)));
-  }
-  /** A hand comes near a slider of what users need. */
-  function nearNeeds(along, values) {
-    if (asked.answered) askNeeds.near(needsRequest(asked.answered, view.settings), along, values);
-  }
-  return { ask, nearNeeds };
 }
 
 /**
