@@ -1,7 +1,6 @@
 import js from "@eslint/js";
 import imports from "eslint-plugin-import-x";
 import globals from "globals";
-import long from "./eslint-long.json" with { type: "json" };
 
 // A visitor's text becomes text, never elements; and no number is drawn at random.
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "createContextualFragment"];
@@ -40,8 +39,6 @@ export default [
       "prefer-const": "error",
     },
   },
-  // Functions that are still longer, in these files; none joins them.
-  { files: long, rules: { "max-lines-per-function": "off" } },
   {
     files: ["visuals/static/*.js", "visuals/static/marks/*.js"],
     ignores: ["visuals/static/glass.js"], // which puts the page together

@@ -7,8 +7,9 @@ globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-left.js`);
-const { nameOfPart, ranked, verdict } = await import(`${panels}/glance/answer.js`);
-const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/drawing.js`);
+const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/circuit-grid.js`);
+const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
+const { verdict } = await import(`${panels}/glance/reasons.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 

@@ -1,14 +1,13 @@
 // What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
 
-import { exact, h, sample } from "../dom.js";
-import { visible } from "../draw.js";
+import { h, sample } from "../dom.js";
 import { panelOf } from "../frame.js";
-import { sameText } from "../off.js";
 import { createMemory, hindrance } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
 import { fromReading } from "./from-reading.js";
+import { createParts } from "./part-places.js";
 import { joined, selectedRows } from "./saved.js";
-import { number, plus } from "./table.js";
+import { numbersOf, selectionOf, valueLine } from "./value-line.js";
 
 /**
  * @typedef {{ elements: HTMLElement[]; show: (a: Run, b: Run) => void }} Controls what the panel can be set to,
@@ -17,6 +16,8 @@ import { number, plus } from "./table.js";
  * @typedef {import("../marks/runs.js").Run} Run
  *
  * @typedef {import("./saved.js").Rows} Rows
+ *
+ * @typedef {import("../readings/reading.js").Questions} Questions a run, and its parameters
  *
  * @typedef {{
  *   element: HTMLElement;
@@ -38,14 +39,8 @@ import { number, plus } from "./table.js";
  *   layer?: boolean;
  *   neurons?: boolean;
  *   anyLength?: boolean;
- *   details?: (
- *     glass: import("../types.d.ts").Glass,
- *     sides: { A: object; B: object },
- *   ) => Object<string, [string, object]>;
- *   later?: (
- *     glass: import("../types.d.ts").Glass,
- *     sides: { A: object; B: object },
- *   ) => Object<string, [string, object]>;
+ *   details?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => Questions;
+ *   later?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => Questions;
  *   lacks?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => string | null;
  *   named?: (glass: import("../types.d.ts").Glass, text: Function) => object;
  *   controls?: (glass: import("../types.d.ts").Glass) => Controls;
@@ -128,23 +123,55 @@ function withoutDifference(kind, element, glass, plain) {
   };
 }
 
-/** How titles name the selection. */
-function selectionOf({ trace, layer, head, query, key, pair }) {
-  const piece = (t) => visible(trace.tokens.pieces[t]);
-  return {
-    layer,
-    head,
-    pair,
-    query: piece(query),
-    key: piece(key),
-    m: query,
-    n: key,
-    layers: trace.model.n_layers,
-    last: visible(trace.tokens.pieces.at(-1)),
-  };
+/**
+ * What is around the parts: the view's own controls, the legend, a line about both runs, and why there is nothing.
+ *
+ * @param {View} view
+ * @param {HTMLElement[]} places of its parts
+ * @param {HTMLElement[]} controls what it can be set to
+ */
+function createBody(view, places, controls) {
+  const key = h(
+    "div.gp-samples.mn-key",
+    null,
+    ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `b_minus_a.${name}`)),
+  );
+  const note = h("p.gp-note.mn-reason", { role: "status" });
+  const about = h("p.gp-note");
+  const foot = view.note ? [h("p.gp-note", { "data-text": view.note })] : [];
+  const bar = controls.length ? [h("div.mn-controls", null, ...controls)] : [];
+  if (view.without) bar.push(h("p.gp-note", { "data-text": view.without }));
+  const inner = h(view.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
+  return { element: h("div.mn-body", { hidden: "" }, note, inner), inner, note, key, about };
 }
 
 /**
+ * What one run holds of what is read; null until all of it is here.
+ *
+ * @param {View} view
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {object} trace
+ * @param {{ asked: Questions; later: Questions }} questions of both runs; `later`: what is not waited for
+ * @returns {Run | null}
+ */
+function runOf(view, glass, trace, { asked, later }) {
+  const { layer, query } = glass.state;
+  const held = trace.layers.get(layer) ?? null;
+  const neurons = (view.neurons && held?.neurons.get(query)) || null;
+  const answersTo = (questions) =>
+    Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
+  const answers = answersTo(asked);
+  const details = Object.fromEntries([...answers, ...answersTo(later)]);
+  const here = (held || !view.layer) && (neurons || !view.neurons) && answers.every(([, answer]) => answer);
+  return here ? { trace, layer, held, neurons, details } : null;
+}
+
+/**
+ * B − A in the place of the panel's own drawing.
+ *
+ * @param {string} kind
+ * @param {HTMLElement} element
+ * @param {import("../types.d.ts").Glass} glass
  * @param {View} view
  * @param {import("../frame.js").About["unused"]} unused
  */
@@ -152,28 +179,12 @@ function withDifference(kind, element, glass, view, unused) {
   const { state } = glass;
   const panel = panelOf(element);
   const text = (name, params) => glass.text(panel.formed(`b_minus_a.${name}`), params);
-  const key = h(
-    "div.gp-samples.mn-key",
-    null,
-    ...["less", "more"].map((name) => sample(`span.gp-swatch.mn-${name}`, `b_minus_a.${name}`)),
-  );
-  const note = h("p.gp-note.mn-reason", { role: "status" });
-  const parts = view.parts(glass, text);
-  const lines = parts.map(() => h("p.gp-note", { hidden: "" }));
-  const foot = view.note ? [h("p.gp-note", { "data-text": view.note })] : [];
-  const about = h("p.gp-note");
-  const places = parts.map((part, i) =>
-    h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]),
-  );
+  const parts = createParts(view.parts(glass, text), glass, unused);
   const controls = view.controls?.(glass);
-  const bar = controls ? [h("div.mn-controls", null, ...controls.elements)] : [];
-  if (view.without) bar.push(h("p.gp-note", { "data-text": view.without }));
-  places[0].classList.add("is-first");
-  const inner = h(view.beside ? "div.mn-beside" : "div", null, ...bar, key, about, ...places, ...foot);
-  const body = h("div.mn-body", { hidden: "" }, note, inner);
-  panel.body.after(body);
-  glass.translate(body);
-  const wide = widthOf(body, glass);
+  const body = createBody(view, parts.places, controls?.elements ?? []);
+  panel.body.after(body.element);
+  glass.translate(body.element);
+  const wide = widthOf(body.element, glass);
   const remembered = createMemory();
   /** @type {Run[] | null} what is drawn; null while something of it is missing */
   let both = null;
@@ -182,91 +193,16 @@ function withDifference(kind, element, glass, view, unused) {
   /** Everything that is shown: the value line's numbers, then part by part. */
   function csv() {
     if (!both) return [];
-    const [a, b] = both;
-    const [first, second] = both.map((run) => view.numbers(run, state, glass, chosen));
-    const between = view.between?.(a, b, state) ?? {};
-    const selected = selectedRows(view.at(state, glass, chosen, b), first, second, between);
-    const shown = parts.filter((part) => part.csv && !part.absent?.(b) && ready(part, both));
-    /** @type {[string, Rows][]} */
-    const rows = shown.map((part) => [part.called, part.csv()]);
-    return joined([["selected", selected], ...rows]);
-  }
-
-  /**
-   * What one run holds of what is read; null until all of it is here.
-   *
-   * @returns {Run | null}
-   */
-  function runOf(trace, asked, later) {
-    const held = trace.layers.get(state.layer) ?? null;
-    const neurons = (view.neurons && held?.neurons.get(state.query)) || null;
-    const answersTo = (questions) =>
-      Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
-    const answers = answersTo(asked);
-    const details = Object.fromEntries([...answers, ...answersTo(later)]);
-    const here = (held || !view.layer) && (neurons || !view.neurons) && answers.every(([, answer]) => answer);
-    return here ? { trace, layer: state.layer, held, neurons, details } : null;
-  }
-
-  /** @param {Run[]} runs A and B */
-  function tell([a, b]) {
-    const [first, second] = [a, b].map((run) => view.numbers(run, state, glass, chosen));
-    const names = Object.keys(second).filter((name) => name in first);
-    const between = Object.entries(view.between?.(a, b, state) ?? {});
-    const apart = between.map(([name, value]) => `${name}=${exact(value)}`);
-    const plain = names.map(
-      (name) =>
-        `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`,
-    );
-    const wanted = typeof view.said === "function" ? view.said(b, state, glass) : view.said;
-    const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
-      text(view.worded?.includes(name) ? `number_${name}` : "number", {
-        name: text(`n_${name}`, view.words?.(b)),
-        a: number(first[name], 5),
-        b: number(second[name], 5),
-        change: plus(second[name] - first[name], number(second[name] - first[name], 5)),
-      }),
-    );
-    const change = between.map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
-    const numbers = [...change, ...said].join(" · ");
-    const what = view.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
-    panel.tell(
-      `B-A ${view.at(state, glass, chosen, b)} ${[...apart, ...plain].join(" ")}`,
-      what ? text("of", { what, numbers }) : numbers,
-    );
+    const { first, second, between } = numbersOf(view, both, glass, chosen);
+    const selected = selectedRows(view.at(state, glass, chosen, both[1]), first, second, between);
+    return joined([["selected", selected], ...parts.rows(both)]);
   }
 
   /** Says why there is nothing to subtract, or that it is on its way. */
   function say(reason, { A, B }) {
-    note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
-    inner.hidden = reason === "models" || reason === "masks" || reason === "lengths";
-    if (inner.hidden) panel.tell("", "");
-  }
-
-  /** Whether all that a part needs of both runs has come. */
-  const ready = (part, runs) => (part.needs ?? []).every((name) => runs.every(({ details }) => details[name]));
-
-  /**
-   * Says where nothing differs, once for the whole panel or in the place of a part, and which part is still to
-   * come.
-   */
-  function markSame(runs) {
-    const coming = parts.map((part) => !ready(part, runs));
-    const gone = parts.map((part) => Boolean(part.absent?.(runs[1])));
-    gone.forEach((away, i) => {
-      places[i].hidden = away;
-    });
-    const same = parts.map((part, i) => gone[i] || (!coming[i] && part.same()));
-    const all = same.every(Boolean);
-    key.hidden = all;
-    parts.forEach((part, i) => {
-      part.element.classList.toggle("mn-same", same[i] || coming[i]);
-      part.element.hidden = all;
-      lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
-      lines[i].textContent = coming[i]
-        ? glass.text("sides.waiting")
-        : sameText(glass.sides(), unused, state, glass.text);
-    });
+    body.note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
+    body.inner.hidden = reason === "models" || reason === "masks" || reason === "lengths";
+    if (body.inner.hidden) panel.tell("", "");
   }
 
   /**
@@ -277,13 +213,13 @@ function withDifference(kind, element, glass, view, unused) {
   function show(runs, width, fresh) {
     const [a, b] = runs;
     controls?.show(a, b);
-    for (const part of parts) if (!part.absent?.(b) && ready(part, runs)) part.draw(a, b, width, fresh);
-    markSame(runs);
-    about.textContent = (!key.hidden && view.about?.(a, b, state, text)) || "";
-    const pointed =
-      parts.map((part) => (part.absent?.(b) ? null : (part.pointed?.() ?? null))).find((at) => at !== null) ?? null;
+    parts.draw(runs, width, fresh);
+    body.key.hidden = parts.markSame(runs);
+    body.about.textContent = (!body.key.hidden && view.about?.(a, b, state, text)) || "";
+    const pointed = parts.pointed(b);
     chosen = view.choose?.(state, a, b, pointed, glass) ?? pointed;
-    tell(runs);
+    const { value, words } = valueLine(view, runs, glass, chosen, text);
+    panel.tell(value, words);
   }
 
   const paint = inView(
@@ -295,14 +231,14 @@ function withDifference(kind, element, glass, view, unused) {
       const reason = hindrance(sides);
       both = null;
       if (reason === "models" || (reason && !view.anyLength)) return say(reason, sides);
-      const asked = view.details?.(glass, sides) ?? {};
-      const found = [sides.A, sides.B].map((trace) => runOf(trace, asked, view.later?.(glass, sides) ?? {}));
+      const questions = { asked: view.details?.(glass, sides) ?? {}, later: view.later?.(glass, sides) ?? {} };
+      const found = [sides.A, sides.B].map((trace) => runOf(view, glass, trace, questions));
       const width = wide();
       const lack = view.lacks?.(glass, sides) ?? null;
       const waiting = found.includes(null) || lack !== null;
       element.classList.toggle("is-coming", waiting);
       say(waiting ? "waiting" : reason && "ends", sides);
-      if (lack !== null) note.textContent = lack;
+      if (lack !== null) body.note.textContent = lack;
       if (waiting || width === 0) return;
       both = remembered(found);
       show(both, width, fresh);
@@ -311,15 +247,15 @@ function withDifference(kind, element, glass, view, unused) {
   );
 
   function hide() {
-    if (body.hidden) return;
-    body.hidden = true;
+    if (body.element.hidden) return;
+    body.element.hidden = true;
     panel.body.hidden = false;
     panel.instead = undefined;
     element.classList.remove("is-coming");
   }
   function draw(fresh) {
-    const first = body.hidden;
-    body.hidden = false;
+    const first = body.element.hidden;
+    body.element.hidden = false;
     panel.body.hidden = true;
     panel.instead = { csv };
     paint(fresh || first);

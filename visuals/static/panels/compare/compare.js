@@ -7,10 +7,58 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
-import { added, atSelection, has, removed } from "./changes.js";
+import { createChosen, createOffers } from "./change-list.js";
 import { compared, createPredictions } from "./predictions.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ */
+
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
+
+/**
+ * The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare.
+ *
+ * @param {Glass} glass
+ * @returns {{ A: Trace; B: Trace } | null}
+ */
+function sidesNow(glass) {
+  const two = glass.sides();
+  return two && { A: two.A.whole ?? two.A, B: two.B.whole ?? two.B };
+}
+
+/**
+ * The two runs, each null where there is none yet.
+ *
+ * @param {Glass} glass
+ */
+function runsNow(glass) {
+  const { kept, run } = glass.state;
+  return { A: kept, B: sidesNow(glass)?.B ?? (kept ? null : run) };
+}
+
+/**
+ * What follows a run, with all logits once the server has sent them.
+ *
+ * @param {Glass} glass
+ * @param {Trace} trace
+ * @returns {import("./predictions.js").Next}
+ */
+const nextOf = (glass, trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null });
+
+/**
+ * Every candidate of both runs with its probability in each.
+ *
+ * @param {Glass} glass
+ * @returns {(string | number)[][]}
+ */
+function table(glass) {
+  const sides = sidesNow(glass);
+  const rows = sides ? compared(nextOf(glass, sides.A), nextOf(glass, sides.B), 128) : [];
+  return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
+}
 
 /** What one run is: its prompt, how many tokens, and what was changed in it. */
 function describe(text, trace, glass) {
@@ -31,118 +79,29 @@ function likeliest(text, { next }) {
   return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
-export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
+/** A button with a text of the panel's own. */
+const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
 
 /**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * Which run is A and which B: what each is, and the buttons that keep one, drop it, and show a side.
+ *
+ * @param {Glass} glass
+ * @param {Function} text of the panel
  */
-export default function compare(element, glass) {
+function createRuns(glass, text) {
   const { state } = glass;
-  /** The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare. */
-  const sidesNow = () => {
-    const two = glass.sides();
-    return two && { A: two.A.whole ?? two.A, B: two.B.whole ?? two.B };
-  };
-  const csv = () => {
-    const sides = sidesNow();
-    const rows = sides ? compared(nextOf(sides.A), nextOf(sides.B), 128) : [];
-    return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
-  };
-  /** @returns {import("./predictions.js").Next} with all logits once the server has sent them */
-  const nextOf = (trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null });
-  const view = reactive({ changes: state.run ? changesOf(sidesNow()?.B ?? state.run) : {} }, glass.repaint);
-  let model = state.run?.model.name;
-  glass.on("run", (trace) => {
-    const other = trace.model.name !== model; // which has other layers and heads
-    model = trace.model.name;
-    if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
-  });
-  const set = (changes) => {
-    view.changes = changes;
-  };
-  const panel = frame(element, glass, "compare", { csv, parts: ["what", "formula", "myth"] });
-  const { text } = panel;
-
-  const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
   const keep = press("keep", () => glass.keep(state.run));
   const drop = press("drop", () => glass.keep(null));
   const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
   const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
-  const offers = Object.fromEntries(
-    KINDS.map((kind) => [
-      kind,
-      h("button.cmp-button", {
-        click: () => set(added(view.changes, kind, atSelection({ ...state, ...state.locked })[kind])),
-      }),
-    ]),
-  );
-  const chosen = h("div.cmp-row");
-  const hint = h("p.gp-note", { role: "status" });
-  const run = press("run", () => glass.change({ ...view.changes, source: state.kept?.id }));
-  const clear = press("clear", () => set({}));
-  const table = createPredictions(text, (value, reading) => panel.tell(value, reading));
-  const outcome = h("p.gp-note");
-  const stacks = h("p.gp-note", { hidden: "", "data-text": "compare.stacks_hint" });
-  const waiting = h("p.gp-note", { role: "status" });
-  const other = h("p.gp-note", { hidden: "" });
-
-  panel.body.append(
+  const elements = [
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
     h("div.cmp-runs", null, cards.A, cards.B),
-    h("h3.cmp-head", { "data-text": "compare.changes" }),
-    h("p.gp-note", { "data-text": "compare.changes_hint" }),
-    stacks,
-    h("div.cmp-row", null, ...KINDS.map((kind) => offers[kind])),
-    chosen,
-    hint,
-    h("div.cmp-row", null, run, clear),
-    h("h3.cmp-head", { "data-text": "compare.prediction" }),
-    outcome,
-    other,
-    waiting,
-    table.element,
-  );
+  ];
 
-  function drawOffers() {
-    const here = atSelection({ ...state, ...state.locked });
-    stacks.hidden = !state.run.encoder;
-    for (const kind of KINDS) {
-      const value = here[kind];
-      offers[kind].hidden = value === undefined;
-      if (value === undefined) continue;
-      offers[kind].disabled = value === null;
-      offers[kind].textContent =
-        value === null ? text(`no_${kind}`) : changeName("off", { kind, value }, state.trace.model, glass.text);
-    }
-  }
-
-  /** The two runs, each null where there is none yet. */
-  const runsNow = () => ({ A: state.kept, B: sidesNow()?.B ?? (state.kept ? null : state.run) });
-
-  /** The chosen changes: which of them the newest run was made with, and which wait for a run. */
-  function drawChosen() {
-    const made = runsNow().B?.changes ?? {};
-    const chips = listed(view.changes).map(({ kind, value }) => {
-      const change = changeName("off", { kind, value }, state.trace.model, glass.text);
-      const waits = !has(made, kind, value);
-      const name = waits ? text("not_yet", { change }) : change;
-      const chip = h(
-        "button.cmp-chip.gp-holds",
-        { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) },
-        `${name} ×`,
-      );
-      chip.classList.toggle("is-pending", waits);
-      return chip;
-    });
-    chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));
-    hint.textContent = chips.some((chip) => chip.matches(".is-pending")) ? text("pending") : "";
-    run.disabled = clear.disabled = !chips.length;
-  }
-
-  function drawRuns() {
-    const sides = sidesNow();
-    const runs = runsNow();
+  function draw() {
+    const sides = sidesNow(glass);
+    const runs = runsNow(glass);
     for (const side of ["A", "B"]) {
       const content = runs[side] ? describe(text, runs[side], glass) : [h("p.gp-note", null, text(`empty_${side}`))];
       cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
@@ -153,25 +112,85 @@ export default function compare(element, glass) {
       shows[side].setAttribute("aria-pressed", String(Boolean(sides) && state.side === side));
     }
     drop.disabled = !state.kept;
+  }
+  return { elements, draw };
+}
+
+/**
+ * What comes next in each of the two runs, in words and as a table.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
+ */
+function createOutcome(glass, { text, tell }) {
+  const table = createPredictions(text, (value, reading) => tell(value, reading));
+  const outcome = h("p.gp-note");
+  const waiting = h("p.gp-note", { role: "status" });
+  const other = h("p.gp-note", { hidden: "" });
+
+  /** The most probable token of both, or why they are not compared. */
+  function say() {
+    const sides = sidesNow(glass);
     table.element.hidden = !glass.subtractable();
     other.hidden = !sides || glass.subtractable();
     if (!other.hidden) other.textContent = text(sides.A.model.name === sides.B.model.name ? "masks" : "models");
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");
-    panel.tell(sides ? outcome.textContent : "", sides ? outcome.textContent : text("no_outcome"));
+    tell(sides ? outcome.textContent : "", outcome.textContent);
   }
 
   function drawTable() {
-    const sides = sidesNow();
-    const [a, b] = sides ? [nextOf(sides.A), nextOf(sides.B)] : [];
+    const sides = sidesNow(glass);
+    const [a, b] = sides ? [nextOf(glass, sides.A), nextOf(glass, sides.B)] : [];
     waiting.textContent = glass.subtractable() && !(a.all && b.all) ? text("waiting") : "";
     if (glass.subtractable()) table.fill(a, b);
   }
+  return { elements: [outcome, other, waiting, table.element], say, drawTable };
+}
 
-  const parts = [drawOffers, drawTable, drawChosen, drawRuns].map(memo);
+export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
+
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function compare(element, glass) {
+  const { state } = glass;
+  const first = state.run ? changesOf(sidesNow(glass)?.B ?? state.run) : {};
+  const view = reactive({ changes: first }, glass.repaint);
+  let model = state.run?.model.name;
+  glass.on("run", (trace) => {
+    const other = trace.model.name !== model; // which has other layers and heads
+    model = trace.model.name;
+    if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
+  });
+  const panel = frame(element, glass, "compare", { csv: () => table(glass), parts: ["what", "formula", "myth"] });
+  const runs = createRuns(glass, panel.text);
+  const offers = createOffers(glass, panel.text, view);
+  const chosen = createChosen(glass, panel.text, view);
+  const outcome = createOutcome(glass, panel);
+  panel.body.append(
+    ...runs.elements,
+    h("h3.cmp-head", { "data-text": "compare.changes" }),
+    h("p.gp-note", { "data-text": "compare.changes_hint" }),
+    ...offers.elements,
+    ...chosen.elements,
+    h("h3.cmp-head", { "data-text": "compare.prediction" }),
+    ...outcome.elements,
+  );
+
+  const parts = [
+    offers.draw,
+    outcome.drawTable,
+    () => chosen.draw(runsNow(glass).B?.changes ?? {}),
+    () => {
+      runs.draw();
+      outcome.say();
+    },
+  ].map(memo);
   return effect(function draw() {
-    panel.title.textContent = text("title");
+    panel.title.textContent = panel.text("title");
     for (const draw of parts) draw();
   });
 }

@@ -3,6 +3,20 @@
 import { strongest } from "../../arrays.js";
 import { crossRow, row } from "../../compute.js";
 
+/**
+ * What is shown of one of the two runs.
+ *
+ * @typedef {object} ReadRun
+ * @property {"A" | "B"} side
+ * @property {import("../../decode.js").Trace} trace
+ * @property {string} label the network's name
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} query the token that is looked at
+ * @property {{ weights: ArrayLike<number>; most: number } | null} found what the head reads; null until it has come
+ * @property {any} cost what the network costs (costs.js); null until it has come
+ */
+
 const whole = (pieces) => pieces.join("");
 
 /**

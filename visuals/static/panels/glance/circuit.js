@@ -13,22 +13,109 @@ const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
 const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
 
 /**
+ * All edges between a circuit's nodes that have come, asking for the next.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {object} circuit
+ * @param {{ token: number; text: string }} asked what it was asked with
+ * @returns {{ edges: object[]; total: number; done: boolean }}
+ */
+function edgesOf(glass, circuit, asked) {
+  const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [
+    layer,
+    head,
+    token,
+    ...(stack ? [kind, stack] : []),
+  ]);
+  const edges = [];
+  let total = 1;
+  while (edges.length < total) {
+    const came = glass.detail("edges", { ...asked, nodes, start: edges.length });
+    if (!came) break;
+    edges.push(...came.edges);
+    total = came.total;
+    if (!came.edges.length) break;
+  }
+  return { edges, total, done: edges.length >= total };
+}
+
+/**
+ * How much of the difference a circuit carries, beside as many nodes drawn by lot and all others.
+ *
+ * @param {object} circuit
+ * @param {Function} text of the section "why"
+ * @returns {HTMLElement[]}
+ */
+function faithOf({ answer, other, recovered, without, by_chance: chance, nodes }, text) {
+  const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
+  const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+  const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
+  const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
+  const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS.map(Number)) ? ` ${text("carries_more")}` : "";
+  return [
+    h("p", null, text("circuit", params)),
+    line("recovered", recovered),
+    line("by_lot", most),
+    line("without", without),
+    h("p", null, so, more),
+  ];
+}
+
+/** Whether a text is longer than a circuit is found of. */
+const isLong = (found) => found && found.tokens > found.limit;
+
+/**
+ * The words to change as buttons, and the box that holds the text, for words of one's own.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {(text: string) => void} choose
+ */
+function createTextChoice(glass, choose) {
+  const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
+  const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
+  const compare = (event) => {
+    event.preventDefault();
+    choose(box.value);
+  };
+  const press = h("button.gp-option", { "data-text": "why.compare", click: compare });
+  const form = h("form.wy-form", { submit: compare }, box, press);
+
+  const offer = memo((found, _language) => {
+    offers.replaceChildren(
+      ...swapButtons(glass, found, (chosen) => {
+        box.value = chosen;
+        choose(chosen);
+      }),
+    );
+  });
+  const fill = memo((text, other) => {
+    box.value = other || text;
+  });
+  /**
+   * @param {import("../../decoded.d.ts").Detail<"words"> | null} found null: there is nothing to choose
+   * @param {string} other the chosen text
+   */
+  function draw(found, other) {
+    if (found) fill(found.text, other);
+    if (found) offer(found, glass.state.language);
+    for (const one of [offers, form]) one.hidden = !found || isLong(found);
+    for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (offers.children))
+      button.setAttribute("aria-pressed", String(button.dataset.swap === other));
+  }
+  return { elements: [offers, form], draw };
+}
+
+/**
  * Fills `element` with the choice of a word and the circuit.
  *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {HTMLElement} element
  * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createCircuit(glass, element, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
-  const choose = (other) => chooseText(glass, other, moment().at);
-  const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
-  const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
-  const form = h(
-    "form.wy-form",
-    { submit: compare },
-    box,
-    h("button.gp-option", { "data-text": "why.compare", click: compare }),
-  );
+  const choice = createTextChoice(glass, (other) => chooseText(glass, other, moment().at));
   const counts = choices(glass, "why", "nodes", COUNTS, "20");
   const note = h("p.gp-note");
   const faith = h("div.wy-faith");
@@ -39,8 +126,7 @@ export function createCircuit(glass, element, moment) {
   element.append(
     h("h3.gp-subtitle", { "data-text": "why.change" }),
     h("p.gp-note", { "data-text": "why.change_means" }),
-    offers,
-    form,
+    ...choice.elements,
     note,
     faith,
     tools,
@@ -57,67 +143,10 @@ export function createCircuit(glass, element, moment) {
       words: glass.text(`message.${message.code}`, message.params),
     };
   });
-
-  function compare(event) {
-    event.preventDefault();
-    choose(box.value);
-  }
   function toggleEdges() {
     view.measuring = view.measuring === circuit ? null : circuit;
   }
 
-  /** The buttons for the words that the server found; the box holds the text, for words of one's own. */
-  const offer = memo((found, _language) => {
-    offers.replaceChildren(
-      ...swapButtons(glass, found, (chosen) => {
-        box.value = chosen;
-        choose(chosen);
-      }),
-    );
-  });
-  const fill = memo((text, other) => {
-    box.value = other || text;
-  });
-
-  /** All edges that have come, asking for the next; null before any. */
-  function edgesOf(asked) {
-    const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [
-      layer,
-      head,
-      token,
-      ...(stack ? [kind, stack] : []),
-    ]);
-    const edges = [];
-    let total = 1;
-    while (edges.length < total) {
-      const came = glass.detail("edges", { ...asked, nodes, start: edges.length });
-      if (!came) break;
-      edges.push(...came.edges);
-      total = came.total;
-      if (!came.edges.length) break;
-    }
-    return { edges, total, done: edges.length >= total };
-  }
-
-  function say({ answer, other, recovered, without, by_chance: chance, nodes }) {
-    const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
-    const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
-    const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
-    const so = text(
-      recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little",
-      params,
-    );
-    const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS.map(Number)) ? ` ${text("carries_more")}` : "";
-    faith.replaceChildren(
-      h("p", null, text("circuit", params)),
-      line("recovered", recovered),
-      line("by_lot", most),
-      line("without", without),
-      h("p", null, so, more),
-    );
-  }
-
-  const isLong = (found) => found && found.tokens > found.limit;
   /** What is said in the place of a circuit: why there is none, or that it is on its way. */
   function noteOf(found, other, changed) {
     if (changed) return text("changed");
@@ -129,9 +158,9 @@ export function createCircuit(glass, element, moment) {
 
   /** The circuit in words and drawn, with its edges where they are asked for. */
   function showCircuit(asked) {
-    say(circuit);
+    faith.replaceChildren(...faithOf(circuit, text));
     const asking = view.measuring === circuit;
-    const known = asking ? edgesOf(asked) : null;
+    const known = asking ? edgesOf(glass, circuit, asked) : null;
     measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
     progress.hidden = !asking || known.done;
     if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
@@ -146,13 +175,9 @@ export function createCircuit(glass, element, moment) {
       const at = { token: moment().at };
       const found = changed ? null : glass.detail("words", at);
       const other = otherText(glass, at.token);
-      if (found) fill(found.text, other);
-      if (found) offer(found, state.language);
-      for (const one of [offers, form]) one.hidden = changed || !found || isLong(found);
+      choice.draw(found, other);
       const asked = { ...at, text: other, nodes: Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
-      for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (offers.children))
-        button.setAttribute("aria-pressed", String(button.dataset.swap === other));
       note.textContent = noteOf(found, other, changed);
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();

@@ -76,6 +76,22 @@ export function lead(glass, words, selection, chapter, kind) {
 /** @typedef {"head" | "cross" | "neuron" | "encoder_head" | "encoder_neuron"} PartKind */
 
 /**
+ * The ending of texts on heads that look at a source, or are an encoder's, in the place of those that look back.
+ *
+ * @param {PartKind} kind
+ */
+export const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?? "";
+
+/**
+ * Up to three sentences in a row, as the language sets them.
+ *
+ * @param {Function} text glass.text
+ * @param {string} one
+ * @param {string} two
+ */
+export const sentences = (text, one, two, three = "") => text("why.sentences", { one, two, three }).trim();
+
+/**
  * The pieces of the text that a head of a kind looks at: of a decoder's look at it, and of an encoder, that is the
  * source.
  *

@@ -4,12 +4,12 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
-import { memo } from "../../reads.js";
-import { createAsker } from "./asking.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
-import { fitView, needsView } from "./fit-view.js";
+import { createQuestions, OWN_GPU } from "./fit-questions.js";
+import { fitView } from "./fit-view.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
-import { question, requestOf } from "./question.js";
+import { needsView } from "./needs-view.js";
+import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
 export const FIRST = {
@@ -22,15 +22,100 @@ export const FIRST = {
   memory_gb: "80",
   bandwidth_gb_per_s: "2000",
 };
-const OWN_GPU = ":gpu";
-/** Settings that only the reverse question depends on. */
-const REVERSE = ["users", "user_tokens"];
-
 export const about = { namesChanges: false };
+
+/** @typedef {import("../../types.d.ts").Glass} Glass */
+
+/**
+ * The title, which names what was asked about once there is an answer.
+ *
+ * @param {Glass} glass
+ * @param {Function} text of the panel
+ * @param {string} gpu
+ * @param {object | null} answer the calculator's
+ */
+function titleText(glass, text, gpu, answer) {
+  const { model, batch, tokens, dtype } = answer ?? {};
+  if (!model) return text("title");
+  return text("title_of", {
+    gpu: gpu === OWN_GPU ? "GPU" : gpu,
+    model: nameOf(glass, model),
+    batch: whole(batch),
+    tokens: whole(tokens),
+    dtype,
+  });
+}
+
+/** The value line. */
+function valueOf({ use, batch, context }) {
+  const most = `batch=${batch.value ?? "none"} context=${context.value ?? "none"}`;
+  return `gpu=${use.gpu.name} fits=${use.fits} free=${use.free} ${most}`;
+}
+
+/**
+ * What can be chosen, and how it is called.
+ *
+ * @param {string} value
+ * @returns {[string, string]}
+ */
+const option = (value, label = value) => [value, label];
+
+/**
+ * The settings of the GPU and its weights as fields.
+ *
+ * @param {Glass} glass
+ * @param {{ gpus: { gpus: string[]; weights: { name: string; engine: string | null }[] } | null }} view
+ * @param {(change: Object<string, string>) => void} set
+ */
+function createFields(glass, view, set) {
+  const gpus = () => [
+    ...(view.gpus?.gpus ?? []).map((name) => option(name)),
+    option(OWN_GPU, glass.text("kv.own_gpu")),
+  ];
+  const formats = () =>
+    (view.gpus?.weights ?? []).map(({ name, engine }) => option(name, engine ? `${name} (${engine})` : name));
+  const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
+  const fields = [
+    choiceField("gpu", set, gpus),
+    ...own,
+    choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
+    choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
+    numberField("usable_percent", set),
+  ];
+  function show(settings) {
+    for (const one of fields) one.show(settings);
+    for (const one of own) one.element.hidden = settings.gpu !== OWN_GPU;
+  }
+  return { fields, show };
+}
+
+/**
+ * A question's fields beside its answer, with what is wrong with the question.
+ *
+ * @param {Glass} glass
+ * @param {{ name: string; element: HTMLElement; complain: (said: string) => void }[]} fields
+ * @param {{ element: HTMLElement }} result
+ * @param {{ aliases?: Object<string, string>; more?: HTMLElement[]; look?: string }} how `aliases`: fields that the
+ *   server calls otherwise; `more`: what stands under the fields
+ */
+function createSide(glass, fields, result, { aliases = {}, more = [], look = "" }) {
+  const trouble = h("p.kv-trouble", { role: "alert" });
+  const form = h("div.kv-form", null, ...fields.map((one) => one.element), ...more);
+  const element = h(`div.kv-two${look}`, null, form, h("div", null, trouble, result.element));
+  /** Puts it under the field that it is of, else above the result. */
+  function complain(message) {
+    const said = message ? troubleText(glass, message) : "";
+    const field = aliases[message?.params.field] ?? message?.params.field;
+    for (const one of fields) one.complain(one.name === field ? said : "");
+    trouble.textContent = fields.some((one) => one.name === field) ? "" : said;
+    result.element.toggleAttribute("data-stale", Boolean(message));
+  }
+  return { element, complain };
+}
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function kvFit(element, glass) {
   const asked = question(glass);
@@ -44,121 +129,44 @@ export default function kvFit(element, glass) {
   glass.calculate("kv_gpus").then(({ data }) => {
     view.gpus = data;
   });
-  /** @type {("kv_fit" | "kv_needs")[]} */
-  const answers = ["kv_fit", "kv_needs"];
-  const [askFit, askNeeds] = answers.map((what) =>
-    createAsker(glass, what, ({ data, message }) => {
-      Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
-    }),
-  );
-
-  const gpus = () => [...(view.gpus?.gpus ?? []).map((name) => [name, name]), [OWN_GPU, glass.text("kv.own_gpu")]];
-  const formats = () =>
-    (view.gpus?.weights ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
-  const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
-  const fields = [
-    choiceField("gpu", set, gpus),
-    ...own,
-    choiceField("weights", set, () => [["", glass.text("kv.choice_as_config")], ...formats()]),
-    choiceField("embeddings", set, () => [["", glass.text("kv.choice_as_weights")], ...formats()]),
-    numberField("usable_percent", set),
-  ];
-  const nearNeeds = (along, values) => {
-    if (asked.answered) askNeeds.near(requestForNeeds(), along, values);
-  };
+  const questions = createQuestions(glass, view, asked);
+  const gpu = createFields(glass, view, set);
   const reverse = [
-    slidingField("users", set, [0, 12], 4, nearNeeds),
-    slidingField("user_tokens", set, [7, 20], 4, nearNeeds),
+    slidingField("users", set, [0, 12], 4, questions.nearNeeds),
+    slidingField("user_tokens", set, [7, 20], 4, questions.nearNeeds),
   ];
-  const trouble = { kv_fit: h("p.kv-trouble", { role: "alert" }), kv_needs: h("p.kv-trouble", { role: "alert" }) };
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
-  const [fit, needs] = [fitView(glass), needsView(glass)];
-  const side = (list, ...more) => h("div.kv-form", null, ...list.map((one) => one.element), ...more);
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
-  panel.body.append(
-    stale,
-    h("div.kv-two", null, side(fields, limited), h("div", null, trouble.kv_fit, fit.element)),
-    h("div.kv-two.kv-reverse", null, side(reverse), h("div", null, trouble.kv_needs, needs.element)),
-  );
+  const [fit, needs] = [fitView(glass), needsView(glass)];
+  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited] });
+  const needsSide = createSide(glass, reverse, needs, { aliases: { tokens: "user_tokens" }, look: ".kv-reverse" });
+  panel.body.append(stale, fitSide.element, needsSide.element);
   glass.translate(element);
 
-  /** The settings of both panels, without what the question does not depend on. */
-  function settingsFor(skipped) {
-    const kept = Object.entries(view.settings).filter(([name]) => !skipped.includes(name));
-    const chosen = Object.fromEntries(
-      kept.filter(([name]) => view.settings.gpu === OWN_GPU || !own.some((one) => one.name === name)),
-    );
-    return { ...asked.answered, ...chosen };
-  }
-
-  const requestForFit = () => requestOf(settingsFor(REVERSE));
-
-  /** The reverse question asks for the users' tokens, whatever the calculator's own are. */
-  function requestForNeeds() {
-    const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor([]);
-    return requestOf(kept);
-  }
-
-  const questions = {
-    fit: memo((request) => askFit.ask(JSON.parse(request))),
-    needs: memo((request) => askNeeds.ask(JSON.parse(request))),
-  };
-  let fitting = null;
-  const near = memo(({ along, values }) => askFit.near(fitting, along, values));
-  /** Asks what changed, now that the panel is in sight. */
-  function need() {
-    if (!asked.answered) return;
-    fitting = requestForFit();
-    if (asked.sliding) near(asked.sliding);
-    questions.fit(JSON.stringify(fitting));
-    questions.needs(JSON.stringify(requestForNeeds()));
-  }
-
-  /** The title, which names what was asked about once there is an answer. */
-  function titleText() {
-    const { model, batch, tokens, dtype } = asked.answer ?? {};
-    if (!model) return panel.text("title");
-    return panel.text("title_of", {
-      gpu: view.settings.gpu === OWN_GPU ? "GPU" : view.settings.gpu,
-      model: nameOf(glass, model),
-      batch: whole(batch),
-      tokens: whole(tokens),
-      dtype,
-    });
-  }
-
-  /** Puts what is wrong with a question under the field that it is of, else above the result. */
-  function complain(name, message, list, result) {
-    const said = message ? troubleText(glass, message) : "";
-    const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
-    for (const one of list) one.complain(one.name === aliased ? said : "");
-    trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
-    result.element.toggleAttribute("data-stale", Boolean(message));
-  }
-
-  function tell({ use, batch, context }) {
-    const most = `batch=${batch.value ?? "none"} context=${context.value ?? "none"}`;
-    panel.tell(`gpu=${use.gpu.name} fits=${use.fits} free=${use.free} ${most}`);
+  /** The percent that may be used, where it is less than was set, and in the explanation. */
+  function showLimit(found) {
+    const { usable_percent: set } = view.settings;
+    limited.hidden = !found || found.use.percent >= Number(set);
+    if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
+    const explained = { usable: found?.use.percent ?? set };
+    for (const part of ["formula", "myth"])
+      element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
   }
 
   return inView(element, function draw() {
-    need();
+    questions.ask();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    panel.title.textContent = titleText();
-    for (const one of [...fields, ...reverse]) one.show(view.settings);
-    for (const one of own) one.element.hidden = view.settings.gpu !== OWN_GPU;
-    complain("kv_fit", bad, fields, fit);
-    complain("kv_needs", unmet, reverse, needs);
+    panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked.answer);
+    gpu.show(view.settings);
+    for (const one of reverse) one.show(view.settings);
+    fitSide.complain(bad);
+    needsSide.complain(unmet);
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    limited.hidden = !found || found.use.percent >= Number(view.settings.usable_percent);
-    if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
-    const explained = { usable: found?.use.percent ?? view.settings.usable_percent };
-    for (const part of ["formula", "myth"])
-      element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
+    showLimit(found);
     if (found && asked.answer) fit.show(found, asked.answer);
     if (needed) needs.show(needed);
-    if (found) tell(found);
+    if (found) panel.tell(valueOf(found));
   });
 }
 

@@ -4,13 +4,12 @@ import { strongest } from "../../arrays.js";
 import { kvHead, rotatedPair, scaledByRoot, vectorOf } from "../../compute.js";
 import { checkbox } from "../../controls.js";
 import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
-import { createStrips } from "../../marks/strips.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
 import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
-import { BESIDE, productStrips } from "../attend/carried.js";
 import { beforeRope, spokenOf, turnsPart } from "./place.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
+import { createUnturned } from "./unturned.js";
 
 /**
  * Everything the dials show. `sum`: what the pairs add to q·k; `rest`: what the channels add that are not turned;
@@ -90,10 +89,67 @@ function plain(parts, { trace: { model }, query, key, pair }) {
   return `pair ${pair} ${vectors} ${angles} term=${exact(parts.terms[pair])} sum=${exact(parts.sum)}${others}`;
 }
 
-/** The channels outside the pairs, as "0–7". */
-function unturned({ head_dim: width, parts: { rotary } }) {
-  const [from, to] = [rotary.first, rotary.first + 2 * rotary.inv_freq.data.length];
-  return Array.from({ length: width }, (_, channel) => channel).filter((channel) => channel < from || channel >= to);
+/**
+ * The line under the title: what the chosen pair adds, beside the one that adds most.
+ *
+ * @param {ReturnType<typeof partsOf>} all
+ * @param {object} state
+ * @param {Function} text of the panel
+ */
+function inWords(all, { query, key, pair }, text) {
+  const [first, second] = channelsOf(all.rotary, pair);
+  const [best] = strongest(all.terms, 1);
+  return text(pair === best ? "read_most" : "read", {
+    pair: first,
+    second,
+    query,
+    key,
+    term: shown(all.terms[pair], 5),
+    sum: shown(all.sum + all.rest, 5),
+    best: channelsOf(all.rotary, best).join(", "),
+    best_term: shown(all.terms[best], 5),
+  });
+}
+
+/**
+ * The chapter's first line: what is turned, by what, and what comes of it here.
+ *
+ * @param {ReturnType<typeof partsOf>} all
+ * @param {object} state
+ * @param {Function} text of the panel
+ */
+function leadText(all, state, text) {
+  const { model } = state.trace;
+  const still =
+    pairTerms(all.q, all.kBefore, all.rotary).reduce((a, b) => a + b, 0) * all.rotary.attention_scaling ** 2;
+  return text("lead", {
+    ...spokenOf(state),
+    apart: Math.abs(state.query - state.key),
+    turned: 2 * pairsOf(model),
+    width: model.head_dim,
+    before: shown(still + all.rest, 4),
+    after: shown(all.sum + all.rest, 4),
+  });
+}
+
+/**
+ * Every pair of the selected head, query and key.
+ *
+ * @param {ReturnType<typeof partsOf>} parts
+ * @returns {(string | number)[][]}
+ */
+function tableOf(parts) {
+  const { terms, rotary } = parts;
+  const vectors = vectorsOf(parts);
+  const names = Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]);
+  const rows = Array.from(terms, (term, i) => [
+    i,
+    ...channelsOf(rotary, i),
+    rotary.inv_freq.data[i],
+    ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, rotary)),
+    term,
+  ]);
+  return [["pair", "first", "second", "inv_freq", ...names, "term"], ...rows];
 }
 
 /**
@@ -113,16 +169,14 @@ export function createDials(glass, text) {
     ]),
   );
   const formula = h("div.gp-formula");
-  const [title, rest] = [h("h3.gp-subtitle"), h("canvas.gp-canvas", { "data-text-label": "rope.unrotated_strips" })];
-  const beside = h("div", null, title, rest);
-  const strips = createStrips(rest, BESIDE);
+  const beside = createUnturned(glass, text);
   const element = h(
     "div",
     null,
     h("div.gp-samples", null, ...Object.values(strokes), own.element),
     h("div.gp-scroll", null, canvas),
     h("div.gp-pair", null, formula),
-    beside,
+    beside.element,
   );
   let wide = 1;
   bindPointer(canvas, glass, (x, y) => {
@@ -131,99 +185,24 @@ export function createDials(glass, text) {
   });
   bindArrowKeys(canvas, glass, across("pair"));
 
-  /** The values of the channels that are not turned: q, k and their products. */
-  function drawRest(all, width) {
-    const { model } = state.trace;
-    beside.hidden = !turnsPart(model);
-    if (beside.hidden) return;
-    const channels = unturned(model);
-    const of = (vector) => Float64Array.from(channels, (channel) => vector[channel]);
-    const [q, k] = [of(all.qTurned), of(all.kTurned)];
-    title.textContent = text("unrotated_title", {
-      first: channels[0],
-      last: channels.at(-1),
-      width: model.head_dim,
-      term: signed(all.rest, 5),
-    });
-    strips.draw(
-      width,
-      productStrips(
-        q,
-        k,
-        q.map((x, i) => x * k[i]),
-      ),
-      { chosen: null },
-    );
-  }
-
   function draw(held, width) {
     wide = width;
     const all = partsOf(held, state);
     strokes.k_before.hidden = !all.k;
     drawDials(canvas, width, all, state.pair, { own: ownScale() });
-    drawRest(all, width);
+    beside.draw(all, width);
     return all;
   }
   /** What data-value holds, and the line under the title. */
   function tell(all) {
-    const { query, key, pair } = state;
     formula.replaceChildren(...arithmetic(all, state, text));
-    const [first, second] = channelsOf(all.rotary, pair);
-    const [best] = strongest(all.terms, 1);
-    const most = { best: channelsOf(all.rotary, best).join(", "), best_term: shown(all.terms[best], 5) };
-    return [
-      plain(all, state),
-      text(pair === best ? "read_most" : "read", {
-        pair: first,
-        second,
-        query,
-        key,
-        term: shown(all.terms[pair], 5),
-        sum: shown(all.sum + all.rest, 5),
-        ...most,
-      }),
-    ];
+    return [plain(all, state), inWords(all, state, text)];
   }
-  /** The chapter's first line: what is turned, by what, and what comes of it here. */
-  function lead(all) {
-    const {
-      trace: { model },
-      query,
-      key,
-    } = state;
-    const still =
-      pairTerms(all.q, all.kBefore, all.rotary).reduce((a, b) => a + b, 0) * all.rotary.attention_scaling ** 2;
-    return text("lead", {
-      ...spokenOf(state),
-      apart: Math.abs(query - key),
-      turned: 2 * pairsOf(model),
-      width: model.head_dim,
-      before: shown(still + all.rest, 4),
-      after: shown(all.sum + all.rest, 4),
-    });
-  }
-  /** @returns {(string | number)[][]} every pair of the selected head, query and key */
-  function table() {
-    const parts = partsOf(glass.layer(), state);
-    const vectors = vectorsOf(parts);
-    const rows = Array.from(parts.terms, (term, i) => [
-      i,
-      ...channelsOf(parts.rotary, i),
-      parts.rotary.inv_freq.data[i],
-      ...Object.values(vectors).flatMap((vector) => pairIn(vector, i, parts.rotary)),
-      term,
-    ]);
-    return [
-      [
-        "pair",
-        "first",
-        "second",
-        "inv_freq",
-        ...Object.keys(vectors).flatMap((name) => [`${name}_first`, `${name}_second`]),
-        "term",
-      ],
-      ...rows,
-    ];
-  }
-  return { element, draw, lead, tell, table };
+  return {
+    element,
+    draw,
+    lead: (all) => leadText(all, state, text),
+    tell,
+    table: () => tableOf(partsOf(glass.layer(), state)),
+  };
 }

@@ -1,0 +1,114 @@
+// The value line of B − A: the numbers of both runs, subtracted by name.
+
+import { exact } from "../dom.js";
+import { visible } from "../draw.js";
+import { number, plus } from "./table.js";
+
+/**
+ * @typedef {import("./face.js").View} View
+ *
+ * @typedef {import("../marks/runs.js").Run} Run
+ *
+ * @typedef {{
+ *   first: Object<string, number>;
+ *   second: Object<string, number>;
+ *   between: Object<string, number>;
+ * }} Numbers
+ *   of A, of B, and those that no subtraction gives
+ */
+
+/** How titles name the selection. */
+export function selectionOf({ trace, layer, head, query, key, pair }) {
+  const piece = (t) => visible(trace.tokens.pieces[t]);
+  return {
+    layer,
+    head,
+    pair,
+    query: piece(query),
+    key: piece(key),
+    m: query,
+    n: key,
+    layers: trace.model.n_layers,
+    last: visible(trace.tokens.pieces.at(-1)),
+  };
+}
+
+/**
+ * What is subtracted.
+ *
+ * @param {View} view
+ * @param {Run[]} runs A and B
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {any} chosen what the selection leaves open
+ * @returns {Numbers}
+ */
+export function numbersOf(view, [a, b], glass, chosen) {
+  const { state } = glass;
+  const [first, second] = [a, b].map((run) => view.numbers(run, state, glass, chosen));
+  return { first, second, between: view.between?.(a, b, state) ?? {} };
+}
+
+/** @param {Numbers} numbers */
+const sharedNames = ({ first, second }) => Object.keys(second).filter((name) => name in first);
+
+/**
+ * The numbers for data-value.
+ *
+ * @param {Numbers} numbers
+ */
+function exactly(numbers) {
+  const { first, second, between } = numbers;
+  const apart = Object.entries(between).map(([name, value]) => `${name}=${exact(value)}`);
+  const plain = sharedNames(numbers).map(
+    (name) =>
+      `${name}=${exact(second[name] - first[name])} A.${name}=${exact(first[name])} B.${name}=${exact(second[name])}`,
+  );
+  return [...apart, ...plain].join(" ");
+}
+
+/**
+ * The numbers for reading: those that the view has said.
+ *
+ * @param {Numbers} numbers
+ * @param {View} view
+ * @param {Run} b
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Function} text of B − A
+ */
+function inWords(numbers, view, b, glass, text) {
+  const { first, second, between } = numbers;
+  const names = sharedNames(numbers);
+  const wanted = typeof view.said === "function" ? view.said(b, glass.state, glass) : view.said;
+  const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
+    text(view.worded?.includes(name) ? `number_${name}` : "number", {
+      name: text(`n_${name}`, view.words?.(b)),
+      a: number(first[name], 5),
+      b: number(second[name], 5),
+      change: plus(second[name] - first[name], number(second[name] - first[name], 5)),
+    }),
+  );
+  const change = Object.entries(between).map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));
+  return [...change, ...said].join(" · ");
+}
+
+/**
+ * What data-value holds, and the line under the title.
+ *
+ * @param {View} view
+ * @param {Run[]} runs A and B
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {any} chosen what the selection leaves open
+ * @param {Function} text of B − A
+ * @returns {{ value: string; words: string }}
+ */
+export function valueLine(view, runs, glass, chosen, text) {
+  const { state } = glass;
+  const [a, b] = runs;
+  const found = numbersOf(view, runs, glass, chosen);
+  const numbers = inWords(found, view, b, glass, text);
+  const what = view.of?.({ text, named: selectionOf(state), chosen, a, b, state, glass });
+  return {
+    value: `B-A ${view.at(state, glass, chosen, b)} ${exactly(found)}`,
+    words: what ? text("of", { what, numbers }) : numbers,
+  };
+}

@@ -1,0 +1,64 @@
+// What the cells of the table of families say: lines of words, their codes, and the table as a file holds it.
+
+import { whole } from "../kv/format.js";
+import { cacheLines, parameterLines } from "./answer.js";
+
+/** Rows that are no part of a network. */
+const COUNTED = ["parameters", "cache"];
+
+/** All rows of the table, the counted ones last. */
+export const rowsOf = (answer) => [...answer.rows, ...COUNTED];
+
+const separated = (params) => Object.fromEntries(Object.entries(params).map(([name, count]) => [name, whole(count)]));
+
+/**
+ * A cell's lines, each with its words and whether LLaMA has none such.
+ *
+ * @param {object} column
+ * @param {string} row
+ * @param {Function} text of the panel
+ * @param {string} language
+ * @returns {{ words: string; differs?: boolean }[]}
+ */
+export function linesOf(column, row, text, language) {
+  if (row === "parameters") return parameterLines(column, text, language).map((words) => ({ words }));
+  if (row === "cache") return cacheLines(column, text).map((words) => ({ words }));
+  return column.cells[row].lines.map(({ code, params, differs }) => ({
+    words: text(`line_${code}`, separated(params)),
+    differs,
+  }));
+}
+
+/** A cell for data-value: its column, its row, and the codes of its lines, or its number. */
+export function valueOf(column, row) {
+  const codes =
+    column.cells[row]?.lines.map(({ code }) => code).join(" ") ??
+    (row === "cache" ? `bytes=${column.cache.bytes}` : `total=${column.parameters.total}`);
+  return `${column.id} ${row} ${codes}`;
+}
+
+/**
+ * The table as a file holds it: a column for each network.
+ *
+ * @param {object} answer
+ * @param {object[]} columns of the view
+ * @param {Function} text of the panel
+ * @param {string} language
+ * @returns {(string | number)[][]}
+ */
+export function savedTable(answer, columns, text, language) {
+  const words = answer.rows.map((row) => [
+    text(`row_${row}`),
+    ...columns.map((column) =>
+      linesOf(column, row, text, language)
+        .map((line) => line.words)
+        .join("; "),
+    ),
+  ]);
+  return [
+    ["part", ...columns.map(({ name }) => name)],
+    ...words,
+    ["parameters", ...columns.map(({ parameters }) => parameters.total ?? parameters.published.total)],
+    ["cache_bytes_per_token", ...columns.map(({ cache }) => cache.bytes)],
+  ];
+}

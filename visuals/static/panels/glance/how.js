@@ -1,0 +1,94 @@
+// How a head tells the token that it reads from another answer in the text, in words and as the sum behind it.
+
+import { h } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
+import { createScoreSum } from "./score-sum.js";
+import { filled, lead, sentences } from "./words.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./matching.js").Matching} Matching
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number }} Cell where the head looks
+ */
+
+/**
+ * What the head tells the two tokens apart by, with {placeholders}.
+ *
+ * @param {Matching} found
+ * @param {{ layer: number; head: number }} cell
+ * @param {ReturnType<typeof marksOf>} marks
+ * @param {Function} text glass.text
+ */
+function templateOf(found, { layer, head }, marks, text) {
+  const given = { layer, head, ...(marks && { asks: text(`why.${marks.asks}`) }) };
+  const ending = found.other
+    ? isRefuted(found)
+      ? "matching_other_not"
+      : "matching_other"
+    : isMatch(found)
+      ? null
+      : "matching_little";
+  return sentences(
+    text,
+    marks ? text("why.matching_marks", given) : "",
+    text("why.matching_scores", given),
+    ending ? text(`why.${ending}`) : "",
+  );
+}
+
+/** The names that a mark stands for, in bold. */
+const inBold = (names) =>
+  Object.fromEntries(
+    ["key_from", "rival_from", "asked_from"]
+      .filter((name) => names[name])
+      .map((name) => [name, h("b", null, names[name])]),
+  );
+
+/** @param {Glass} glass */
+export function createHow(glass) {
+  const told = h("div");
+  const sum = createScoreSum(glass);
+  const element = h("div.wy-how", { hidden: "" }, told, sum.element);
+
+  /**
+   * @param {Matching} found
+   * @param {Cell} cell
+   * @param {string[]} pieces
+   */
+  function tell(found, cell, pieces) {
+    const { text } = glass;
+    const marks = marksOf(found, cell, pieces);
+    const names = { ...namesOf(found, cell, text, pieces), ...marks };
+    const { same: _same, ...words } = names;
+    const bold = inBold(names);
+    const term = lead(glass, names.term, cell, "attend", "score-terms");
+    const say = (template) => h("p", null, ...filled(template, { ...words, ...bold, term }));
+    told.replaceChildren(
+      h("h3.gp-subtitle", null, text("why.matching", names)),
+      say(templateOf(found, cell, marks, text)),
+    );
+    sum.draw(found, names, say);
+  }
+  const drawAnew = memo((found, first, position, pieces, _language) => {
+    element.hidden = !found;
+    if (!found) return;
+    const { layer, head, key } = first;
+    tell(found, { layer, head, query: position, key }, pieces);
+  });
+
+  /**
+   * Nothing where that cannot be said: of a head that looks at a source, and before its scores have come.
+   *
+   * @param {import("../../messages.d.ts").FirstHead | null} first the head that looks most
+   * @param {number} position from which it looks
+   */
+  function draw(first, position) {
+    const { trace, language } = glass.state;
+    const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
+    drawAnew(pair, first, position, trace.tokens.pieces, language);
+  }
+  return { element, draw };
+}

@@ -1,0 +1,97 @@
+// What an answer would miss most: heads and neurons by what is left of the probability without each of them.
+
+import { h, share } from "../../dom.js";
+import { neuronIn } from "../../neuron-names.js";
+import { formOf, lead, leadTo, leadToCell, readBy, word } from "./words.js";
+
+const [HEADS, NEURONS] = [6, 4];
+
+const isNeuron = ({ kind }) => kind.endsWith("neuron");
+
+/**
+ * A part that the answer "why" measures: what is left without it, and of a head where it looks.
+ *
+ * @typedef {import("../../messages.d.ts").EffectMessage} Part
+ */
+
+/**
+ * A part in words: a neuron as the chapter on the feed-forward names it.
+ *
+ * @param {Pick<Part, "kind" | "layer" | "index">} part
+ * @param {object} trace
+ * @param {import("../../types.d.ts").Texts["text"]} text
+ */
+export function nameOfPart({ kind, layer, index }, trace, text) {
+  const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder.model : null;
+  return text(`why.part_${kind}`, { layer, index: own ? neuronIn(own, layer, index, text) : index });
+}
+
+/**
+ * Those that the list names: heads, of an encoder as many as of what writes, then neurons; what is missed most
+ * first.
+ *
+ * @param {Part[]} parts in that order
+ */
+export function ranked(parts) {
+  const heads = parts.filter((one) => !isNeuron(one));
+  const of = (encoder) => heads.filter(({ kind }) => (kind === "encoder_head") === encoder).slice(0, HEADS);
+  const named = new Set([...of(false), ...of(true), ...parts.filter(isNeuron).slice(0, NEURONS)]);
+  return [...heads, ...parts.filter(isNeuron)].filter((one) => named.has(one));
+}
+
+/**
+ * A neuron's name, which leads to it: an encoder's at the end of its source.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {string} words
+ * @param {Part} part
+ * @param {number} query
+ */
+function toNeuron(glass, words, { kind, layer, index: neuron }, query) {
+  if (kind === "neuron") return lead(glass, words, { layer, neuron, query }, "ffn", "ffn-token");
+  const click = () => leadTo(glass, "ffn", "ffn-token", () => glass.readStack("encoder", { layer, neuron }));
+  return h("button.wy-lead", { click }, words);
+}
+
+/**
+ * Where a head looks from, and how much.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Part} part
+ */
+function lookText({ state: { trace }, text }, { kind, key, query, weight }) {
+  const pieces = readBy(trace, kind);
+  return text(`why.part_looks${formOf(kind)}`, {
+    key: word(pieces[key]),
+    query: word(pieces[query] ?? ""),
+    weight: share(weight),
+  });
+}
+
+/**
+ * The ranking as list items: each part, what is left without it, and where a head looks.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {{ parts: Part[]; position: number }} found the answer "why"
+ * @returns {HTMLElement[]}
+ */
+export function rankingOf(glass, { parts, position }) {
+  return ranked(parts).map((one) => {
+    const words = nameOfPart(one, glass.state.trace, glass.text);
+    const left = ` ${glass.text("why.part_without", { p: share(one.without) })}`;
+    return isNeuron(one)
+      ? h("li", null, toNeuron(glass, words, one, position), left)
+      : h("li", null, leadToCell(glass, words, one, position), `${left}${lookText(glass, one)}`);
+  });
+}
+
+/**
+ * Every part that was measured, as a file holds it.
+ *
+ * @param {Part[]} parts
+ * @returns {(string | number)[][]}
+ */
+export const partsTable = (parts) => [
+  ["part", "layer", "index", "probability_without", "loss_nats", "key", "weight"],
+  ...parts.map((one) => [one.kind, one.layer, one.index, one.without, one.loss, one.key ?? "", one.weight ?? ""]),
+];

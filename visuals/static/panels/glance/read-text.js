@@ -1,0 +1,100 @@
+// The text as text: the place that is asked about, the token that is read there, and strange words are marked in it.
+
+import { shownTokens } from "../../characters.js";
+import { placeOfToken } from "../../chosen-step.js";
+import { h } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { strangeAt } from "./outside.js";
+
+/**
+ * A piece with its word in a frame; the blank before it stands outside.
+ *
+ * @param {string} marks classes
+ * @returns {(string | Element)[]}
+ */
+function framed(piece, marks, attributes = {}) {
+  const blank = piece.length - piece.trimStart().length;
+  return [piece.slice(0, blank), h(`span${marks}`, attributes, piece.slice(blank))];
+}
+
+/**
+ * A text as it is read, each part with the tokens that hold it.
+ *
+ * @param {string[]} pieces
+ * @returns {{ text: string; tokens: number[] }[]}
+ */
+function partsOf(pieces) {
+  const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
+  const endOf = (i) => shown[i + 1]?.position ?? pieces.length;
+  return shown.map(({ position, text }, i) => ({
+    text,
+    tokens: Array.from({ length: endOf(i) - position }, (_, t) => position + t),
+  }));
+}
+
+/**
+ * What is marked in the text.
+ *
+ * @typedef {object} Marks
+ * @property {number} query the place that is asked about; -1: none
+ * @property {number} key the token that is read there; -1: none
+ * @property {boolean} inSource whether that is one of an encoder's source
+ * @property {number[][]} strange the strange words' tokens
+ */
+
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Function} panelText
+ */
+export function createReadText(glass, panelText) {
+  const { state } = glass;
+  const [before, written] = [h("span"), h("span")];
+  const element = h("p.wy-text", { dir: "auto" }, before, written);
+  element.addEventListener("click", ({ target }) => {
+    const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
+    const position = /** @type {HTMLElement | null} */ (pressed)?.dataset.position;
+    if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
+  });
+
+  /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
+  const source = memo((encoder, key) => {
+    const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
+    const hidden = (t) => encoder.model.eos_ids.includes(ids[t]) && t !== key;
+    const read = partsOf(pieces).flatMap(({ text: words, tokens }) =>
+      tokens.every(hidden) ? [] : framed(words, tokens.includes(key) ? ".is-key" : ""),
+    );
+    before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
+  });
+  const write = memo((pieces, nPrompt, query, key, strange, begun, _language) => {
+    written.replaceChildren(
+      ...partsOf(pieces).flatMap(({ text: words, tokens }) => {
+        const last = tokens.at(-1);
+        if (last < begun) return [];
+        const kind = tokens.includes(query) ? ".is-query" : tokens.includes(key) ? ".is-key" : "";
+        const odd = Math.max(...tokens.map((t) => strangeAt(strange, t)));
+        // for who hears the text
+        const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panelText("outside_mark")}`)] : [];
+        const marks = `${kind}${last >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`;
+        return [...framed(words, marks, { "data-position": last }), ...said];
+      }),
+    );
+    requestAnimationFrame(follow);
+  });
+
+  /**
+   * Of a text that is longer than its room, what is seen ends with the place that is asked about, else with the
+   * text.
+   */
+  function follow() {
+    const last = /** @type {HTMLElement | null} */ (element.querySelector(".is-query") ?? written.lastElementChild);
+    if (last) element.scrollTop = last.offsetTop + last.offsetHeight - element.offsetTop - element.clientHeight;
+  }
+
+  /** @param {Marks} marks */
+  function draw({ query, key, inSource, strange }) {
+    const { encoder, tokens, nPrompt } = state.trace;
+    source(encoder, inSource ? key : -1);
+    write(tokens.pieces, nPrompt, query, inSource ? -1 : key, strange, encoder ? nPrompt : 0, state.language);
+  }
+  return { element, draw };
+}

@@ -1,0 +1,119 @@
+// What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
+
+import { h, share } from "../../dom.js";
+import { leftByChance, othersTakeAsMuch } from "./control.js";
+import { filled, formOf, leadTo, leadToCell, readBy, sentences, word } from "./words.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"why">} Why
+ */
+
+// where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
+const KEPT = 0.8;
+
+/** Which sentence tells what the heads that read the answer are worth. */
+export function verdict({ probability, look }) {
+  if (!look.heads.length) return "nobody";
+  if (share(look.without) === share(probability)) return "same";
+  if (probability < KEPT * look.without) return "rises";
+  return look.without < KEPT * probability ? "falls" : "stays";
+}
+
+const bold = (words) => h("b", null, words);
+
+/**
+ * The answer and the heads that read it, for the sentences' placeholders.
+ *
+ * @param {Glass} glass
+ * @param {Why} found
+ */
+function answerNames(glass, { look, probability, piece, position }) {
+  const { trace } = glass.state;
+  return {
+    answer: bold(word(piece)),
+    query: bold(word(trace.tokens.pieces[position])),
+    key: bold(word(readBy(trace, look.kind)[look.key])),
+    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, share(probability)),
+    q: bold(share(look.without)),
+  };
+}
+
+/**
+ * The head that looks most, for the sentences' placeholders.
+ *
+ * @param {Glass} glass
+ * @param {Why} found
+ */
+function headNames(glass, { first, position }) {
+  const { trace } = glass.state;
+  const from =
+    position === 0 && trace.encoder
+      ? glass.text("why.from_start")
+      : glass.text("why.from_token", { piece: word(trace.tokens.pieces[position]) });
+  return {
+    from,
+    part: glass.text(`why.part_${first.kind}`, { layer: first.layer, index: first.head }),
+    layer: String(first.layer),
+    head: String(first.head),
+    weight: leadToCell(glass, share(first.weight), first, position),
+    at: bold(word(readBy(trace, first.kind)[first.key])),
+  };
+}
+
+/**
+ * Which sentence says where the head that looks most looks: at the answer like those that read it, at its own
+ * token, or elsewhere.
+ *
+ * @param {Why} found
+ */
+function lookForm({ look, first, position }) {
+  const form = formOf(look.kind);
+  const alike = formOf(first.kind) === form && first.key === look.key;
+  const among = alike && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
+  const itself = !form && look.key === position;
+  return `${!among ? "looks_between" : itself ? "looks_itself" : "looks"}${form}`;
+}
+
+/**
+ * What is left with the heads off that read the answer, beside what is left with as many others off.
+ *
+ * @param {Glass} glass
+ * @param {Why} found
+ * @param {Object<string, Node | string>} names
+ */
+function proofOf({ text }, found, names) {
+  const { look } = found;
+  const [kind, count, form] = [verdict(found), look.heads.length, formOf(look.kind)];
+  const chance = leftByChance(look);
+  const lot = kind !== "same" && othersTakeAsMuch(found);
+  const template = sentences(
+    text,
+    text(`why.${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }),
+    chance === null ? "" : text(`why.${lot ? "alike" : "chance"}${form}`, { count }),
+  );
+  const given = { ...names, chance: share(chance ?? 0), draws: String(look.by_chance.length) };
+  return h("p", null, ...filled(template, given));
+}
+
+/**
+ * What is said first, and what follows from switching off.
+ *
+ * @param {Glass} glass
+ * @param {Why} found
+ * @returns {{ says: HTMLElement[]; proves: HTMLElement[] }}
+ */
+export function reasonsOf(glass, found) {
+  const { look, first, parts } = found;
+  const sentence = (name, given) =>
+    h("p", null, ...filled(glass.text(`why.${name}`, { count: look.heads.length }), given));
+  if (!first) return { says: [sentence("no_head", {})], proves: [] };
+  const names = { ...answerNames(glass, found), ...headNames(glass, found) };
+  if (verdict(found) === "nobody") {
+    const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
+    const given = { ...names, q: bold(share(own.without)) };
+    return { says: [sentence(`nobody${formOf(first.kind)}`, given)], proves: [] };
+  }
+  return { says: [sentence(lookForm(found), names)], proves: [proofOf(glass, found, names)] };
+}

@@ -1,0 +1,67 @@
+// What is asked about GPUs: what fits on one, and what so many users need; each where something has changed in it.
+
+import { memo } from "../../reads.js";
+import { createAsker } from "./asking.js";
+import { requestOf } from "./question.js";
+
+/** @typedef {"kv_fit" | "kv_needs"} Question what fits on a GPU, and what users need */
+
+/** The setting of a GPU of the reader's own. */
+export const OWN_GPU = ":gpu";
+/** Settings that only the reverse question depends on. */
+const REVERSE = ["users", "user_tokens"];
+/** Settings of such a GPU alone. */
+const OWN = ["memory_gb", "bandwidth_gb_per_s"];
+
+/**
+ * The settings of both panels, without what a question does not depend on.
+ *
+ * @param {Object<string, string>} calculator its settings
+ * @param {Object<string, string>} settings the panel's
+ * @param {string[]} skipped
+ */
+function settingsFor(calculator, settings, skipped) {
+  const left = settings.gpu === OWN_GPU ? skipped : [...skipped, ...OWN];
+  return { ...calculator, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !left.includes(name))) };
+}
+
+/** What fits on the GPU, as a request. */
+const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, settings, REVERSE));
+
+/** What users need, as a request: of their tokens, whatever the calculator's own are. */
+function needsRequest(calculator, settings) {
+  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, []);
+  return requestOf(kept);
+}
+
+/**
+ * Asks both questions where something has changed in them.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {object} view the panel's state, which takes the answers
+ * @param {ReturnType<typeof import("./question.js").question>} asked the calculator's question
+ */
+export function createQuestions(glass, view, asked) {
+  const [askFit, askNeeds] = /** @type {Question[]} */ (["kv_fit", "kv_needs"]).map((what) =>
+    createAsker(glass, what, ({ data, message }) => {
+      Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
+    }),
+  );
+  const fit = memo((request) => askFit.ask(JSON.parse(request)));
+  const needs = memo((request) => askNeeds.ask(JSON.parse(request)));
+  let fitting = null;
+  const near = memo(({ along, values }) => askFit.near(fitting, along, values));
+
+  function ask() {
+    if (!asked.answered) return;
+    fitting = fitRequest(asked.answered, view.settings);
+    if (asked.sliding) near(asked.sliding);
+    fit(JSON.stringify(fitting));
+    needs(JSON.stringify(needsRequest(asked.answered, view.settings)));
+  }
+  /** A hand comes near a slider of what users need. */
+  function nearNeeds(along, values) {
+    if (asked.answered) askNeeds.near(needsRequest(asked.answered, view.settings), along, values);
+  }
+  return { ask, nearNeeds };
+}
