@@ -5,7 +5,7 @@ is no number and "3" is none. What is refused is a GlassLlamaError that names th
 characters of it) and what would be right.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Annotated, Any, ClassVar, TypeGuard, TypeVar
 
 from pydantic import (
@@ -20,7 +20,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from model import GlassLlamaError
-from model.refusals import refusal
+from model.published.expected import Expected, any_of
+from model.refusals import Refusals
 
 MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
 R = TypeVar("R", bound="Request")
@@ -56,13 +57,14 @@ def refused(kind: type[Request], error: ValidationError) -> GlassLlamaError:
     first = error.errors(include_url=False)[0]
     told, where = first.get("ctx", {}), first["loc"]
     name = str(where[0]) if where else kind.called
+    if isinstance(told.get("error"), GlassLlamaError):
+        return told["error"]
     if "said" in told:
-        return GlassLlamaError(kind.code, told["said"].replace("{name}", name))
-    found = refusal(name, first["input"], told.get("right", first["msg"]))
-    return found if kind.code == found.code else GlassLlamaError(kind.code, str(found))
+        return GlassLlamaError(kind.code, told["said"].replace("{name}", name), field=name)
+    return Refusals(kind.code).wrong(name, first["input"], told.get("right", first["msg"]))
 
 
-def wrong(right: str) -> PydanticCustomError:
+def wrong(right: Expected | str) -> PydanticCustomError:
     """For a value in whose place `right` would be right."""
     return PydanticCustomError("wrong", "expected {right}", {"right": right})
 
@@ -121,7 +123,7 @@ def among(choices: Collection[Any]) -> PlainValidator:
 
     def check(value: object) -> Any:
         if not isinstance(value, str | int | float) or isinstance(value, bool) or value not in choices:
-            raise wrong(f"one of {', '.join(map(str, choices))}")
+            raise wrong(any_of(map(str, choices)))
         return value
 
     return PlainValidator(check)
@@ -139,6 +141,11 @@ def listed(message: str, most: int | str, least: int = 0, of: type = object) -> 
     return BeforeValidator(check)
 
 
+def checked(check: Callable[[str, Any], object]) -> PlainValidator:
+    """What `check` makes of the field's name and its value. A GlassLlamaError that it raises is the refusal."""
+    return PlainValidator(lambda value, info: check(str(info.field_name), value))
+
+
 def _end(limit: int | str, info: ValidationInfo) -> int:
     return limit if isinstance(limit, int) else (info.context or {})[limit]
 
@@ -153,6 +160,12 @@ def _whole(value: object) -> int:
     return value
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise wrong("a text")
+    return value
+
+
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong("a number")
@@ -160,6 +173,7 @@ def _number(value: object) -> float:
 
 
 Name = Annotated[str, text()]
+Text = Annotated[str, PlainValidator(_text)]  # of any length: a request itself has at most MAX_BYTES
 Whole = Annotated[int, PlainValidator(_whole)]
 Number = Annotated[float, PlainValidator(_number)]
 Flag = Annotated[bool, PlainValidator(lambda value: value is True)]  # all but true is false

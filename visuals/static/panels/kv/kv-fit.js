@@ -130,9 +130,9 @@ export default function kvFit(element, glass) {
   /** Puts what is wrong with a question under the field that it is of, else above the result. */
   function complain(name, message, list, result) {
     const said = message ? troubleText(glass, message) : "";
-    const aliased = name === "kv_needs" && message?.params.field === "tokens" ? "user_tokens" : message?.params.field;
-    for (const one of list) one.complain(one.name === aliased ? said : "");
-    trouble[name].textContent = list.some((one) => one.name === aliased) ? "" : said;
+    const field = message?.params.field;
+    for (const one of list) one.complain(one.name === field ? said : "");
+    trouble[name].textContent = list.some((one) => one.name === field) ? "" : said;
     result.element.toggleAttribute("data-stale", Boolean(message));
   }
 
