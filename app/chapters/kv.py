@@ -42,7 +42,7 @@ from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
 from ..requests import Sent, model_of
 from ..session import HeldRun
-from .kv_fields import Breakdown, Chart, Fit, Load, Places, Race
+from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
