@@ -30,7 +30,6 @@ from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.swaps import swaps
 from model.analysis.switching import stacks
-from model.layer_metadata import network_metadata
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from visuals import ffn, glance, kv
@@ -152,11 +151,6 @@ def _training_message(lm: LanguageModel) -> TrainingDetail:
     return training_payload(read_record(lm.directory))
 
 
-def _rotates(lm: LanguageModel) -> bool:
-    """Whether the network turns its queries and keys by RoPE."""
-    return network_metadata(lm.net, 1).rotary is not None
-
-
 # What long work costs.
 
 
@@ -250,7 +244,6 @@ HEAD_COLUMNS = of_model("head_columns", head_columns)
 NORMS = of_model("norms", norms_of)
 NORM_LEARNED = of_model("norm_learned", learned_of)
 LAYER_NORMS = of_model("layer_norms", _layer_norms)
-ROTATES = of_model("rotates", _rotates)
 CONFIG_SPEC = of_model("config_spec", kv.spec_of)
 NETWORK_COST = of_model("network_cost", cost_info)
 TRAINING = of_model("training", _training_message)
