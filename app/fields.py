@@ -36,9 +36,9 @@ class Request(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _known(cls, data: object) -> dict[str, Any]:
+    def _known(cls, data: object) -> dict[str, object]:
         """The fields that are known; a required one that is not there is refused as null."""
-        if not isinstance(data, dict):
+        if not is_object(data):
             raise wrong("an object")
         fields = cls.model_fields.items()
         return {name: data.get(name) for name, it in fields if it.is_required() or data.get(name) is not None}
@@ -92,7 +92,7 @@ def below(limit: int | str) -> PlainValidator:
     """A whole number from 0 to `limit` - 1; a text is the name of a limit that `read` was given."""
 
     def check(value: object, info: ValidationInfo) -> int:
-        return check_below(value, _end(limit, info))
+        return check_below(value, end_of(limit, info))
 
     return PlainValidator(check)
 
@@ -132,9 +132,9 @@ def among(choices: Collection[Any]) -> PlainValidator:
 def listed(message: str, most: int | str, least: int = 0, of: type = object) -> BeforeValidator:
     """A list of `least` to `most` values of one type; `message` says so, with the field's {name} and {most}."""
 
-    def check(value: object, info: ValidationInfo) -> list[Any]:
-        end = _end(most, info)
-        if isinstance(value, list) and least <= len(value) <= end and all(of in (object, type(it)) for it in value):
+    def check(value: object, info: ValidationInfo) -> list[object]:
+        end = end_of(most, info)
+        if is_list(value) and least <= len(value) <= end and all(of in (object, type(it)) for it in value):
             return value
         raise said(message.replace("{most}", str(end)))
 
@@ -146,8 +146,22 @@ def checked(check: Callable[[str, Any], object]) -> PlainValidator:
     return PlainValidator(lambda value, info: check(str(info.field_name), value))
 
 
-def _end(limit: int | str, info: ValidationInfo) -> int:
-    return limit if isinstance(limit, int) else (info.context or {})[limit]
+def end_of(limit: int | str, info: ValidationInfo) -> int:
+    """The limit, where it is a number; else the one of that name that `read` was given."""
+    if isinstance(limit, int):
+        return limit
+    limits: dict[str, int] = info.context or {}
+    return limits[limit]
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether a list was sent."""
+    return isinstance(value, list)
+
+
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether an object was sent: the keys of JSON are texts."""
+    return isinstance(value, dict)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

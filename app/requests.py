@@ -29,6 +29,7 @@ from .fields import (
     below,
     check_below,
     counted,
+    is_list,
     listed,
     read,
     said,
@@ -50,8 +51,8 @@ Asked = Settings | Sequence[Any]
 R = TypeVar("R", bound=Request)
 
 
-def _pair(value: object) -> list[Any]:
-    if not isinstance(value, list) or len(value) != 2:
+def _pair(value: object) -> list[object]:
+    if not is_list(value) or len(value) != 2:
         raise said("{name}: expected pairs of whole numbers.")
     return value
 

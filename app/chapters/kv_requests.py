@@ -22,7 +22,7 @@ from model.published.expected import any_of, expected
 from model.published.hf_spec import PASTED as UNNAMED
 from model.published.hf_spec import spec_from_text
 
-from ..fields import Flag, Request, Text, TokenId, among, checked, listed, wrong
+from ..fields import Flag, Request, Text, TokenId, among, checked, is_object, listed, wrong
 from ..lookups import LOOKUPS
 from ..requests import ANY
 
@@ -108,7 +108,7 @@ class OfCache(OfSpec):
     @classmethod
     def _gathered(cls, data: object) -> object:
         """The options together, in one field."""
-        if not isinstance(data, dict):
+        if not is_object(data):
             return data
         return {**data, "options": {name: data[name] for name in OPTIONS if name in data}}
 
