@@ -11,10 +11,10 @@ from app import logs
 from app.build import build
 from app.command import arguments
 from app.engine import LocalEngine
-from app.going_down import DRAIN_SECONDS, go_down, wait_for_signal
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
+from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
 from app.zoo import zoo
 
 # torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this

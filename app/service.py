@@ -29,9 +29,9 @@ from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
-from .asking import is_wanted
 from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
+from .disconnects import is_wanted
 from .engine import Engine, Settings
 from .fields import Request, among, read
 from .operating import Drain
