@@ -1,4 +1,4 @@
-"""How a request is read: the types of its fields, each with what would be right, and the refusal of what is not.
+"""Reads a request: the types of its fields, and the refusal of a wrong value, which says what would be right.
 
 A request is a pydantic model that names the fields it knows; what else was sent is left out. Nothing is converted: true
 is no number and "3" is none. What is refused is a GlassLlamaError that names the field, says what it holds (a few

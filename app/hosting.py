@@ -1,4 +1,4 @@
-"""How the page is put up: launch() with all that this server needs and answers for, inside and out."""
+"""launch(): gradio's server with the limits, headers and files of this page around it."""
 
 import sys
 from collections.abc import Sequence

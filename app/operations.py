@@ -1,4 +1,4 @@
-"""What is worked out where the model is, by name, so that an engine in another process can be asked for it.
+"""Operations: what is worked out where the model is. They go by name, so that another process can be asked for one.
 
 An operation is a function of a model, or of one of its recorded runs. Its arguments and its result are data that a
 process can send: numbers, texts, lists, arrays, and tuples of such; never a function, never a live network. Long work

@@ -1,4 +1,4 @@
-"""What a browser or a program may ask, a model for each request, and what of a run a request is about.
+"""What a browser or a program may ask, one pydantic model for each request; and which part of a run it is about.
 
 What a chapter asks about a run has its model in that chapter. Every refusal is a GlassLlamaError that names the field
 (app/fields.py). What is kept beside a run is built here anew from the fields that are known, so nothing else is kept.

@@ -1,4 +1,4 @@
-"""What outlives a request: runs that visitors may still ask about, and which work they asked to stop.
+"""The store of runs, which visitors may still ask about, and the tickets of work that they asked to stop.
 
 Runs go by an id that nobody can guess; the least recently used go when the bytes run out. Why each visitor has a share
 of their own: docs/decisions/shares-of-the-store.md.

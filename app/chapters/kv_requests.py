@@ -1,4 +1,4 @@
-"""What the page asks the KV-cache calculators, a model for each question.
+"""What the page asks the KV-cache calculators, one pydantic model for each question.
 
 What `model/kv_math` checks by itself is checked by the same function here, so that both refuse it in the same words.
 """
