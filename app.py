@@ -11,10 +11,10 @@ from app import logs
 from app.build import build
 from app.command import arguments
 from app.engine import LocalEngine
-from app.going_down import DRAIN_SECONDS, go_down, wait_for_signal
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
+from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
 from app.smollm2 import smollm2
 from app.zoo import zoo
 

@@ -1,4 +1,4 @@
-"""The boundary to the page: a method that fails still answers with a message, and what is unforeseen is logged."""
+"""The boundary to the page: a method that fails answers with a message. What is unforeseen is logged."""
 
 import functools
 import logging

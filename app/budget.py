@@ -1,4 +1,4 @@
-"""How much long work each visitor may ask for over time, whatever way it is asked for."""
+"""How much long work each visitor may ask for in a span of time, whichever question asks for it."""
 
 import math
 import threading

@@ -1,4 +1,4 @@
-"""How long a connection may take for what, and how many there may be: uvicorn as gradio starts it, with an end to each.
+"""Limits on connections: how many there may be, and how long each may take. It wraps the uvicorn that gradio starts.
 
 uvicorn waits for ever for a request that does not come, for a body that trickles, and for a reader that does not read;
 gradio lets nobody say otherwise. `bounded_server` gives launch() a server that ends such connections.

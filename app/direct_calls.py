@@ -15,7 +15,7 @@ import gradio as gr
 
 from visuals.payload import message_payload
 
-from .asking import is_wanted, watched
+from .disconnects import is_wanted, watched
 from .fairness import Fairness, Rank
 from .metrics import Metrics
 from .rates import count_refusal

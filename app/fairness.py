@@ -1,4 +1,4 @@
-"""Whose work is next: that of the address which has the least at work, then of the one that was served longest ago.
+"""Whose work is next: the address with the least work under way; of equal ones, the one that was served longest ago.
 
 Within an address its pages take turns the same way. Whoever makes up sessions shares the turns of one address.
 """

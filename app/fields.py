@@ -1,11 +1,11 @@
-"""How a request is read: the types of its fields, each with what would be right, and the refusal of what is not.
+"""Reads a request: the types of its fields, and the refusal of a wrong value, which says what would be right.
 
 A request is a pydantic model that names the fields it knows; what else was sent is left out. Nothing is converted: true
 is no number and "3" is none. What is refused is a GlassLlamaError that names the field, says what it holds (a few
 characters of it) and what would be right.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Annotated, Any, ClassVar, TypeGuard, TypeVar
 
 from pydantic import (
@@ -20,7 +20,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from model import GlassLlamaError
-from model.refusals import refusal
+from model.published.expected import Expected, any_of
+from model.refusals import Refusals
 
 MAX_NAME = 200  # characters of a model's name, a run's id or a ticket
 R = TypeVar("R", bound="Request")
@@ -35,9 +36,9 @@ class Request(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _known(cls, data: object) -> dict[str, Any]:
+    def _known(cls, data: object) -> dict[str, object]:
         """The fields that are known; a required one that is not there is refused as null."""
-        if not isinstance(data, dict):
+        if not is_object(data):
             raise wrong("an object")
         fields = cls.model_fields.items()
         return {name: data.get(name) for name, it in fields if it.is_required() or data.get(name) is not None}
@@ -56,13 +57,14 @@ def refused(kind: type[Request], error: ValidationError) -> GlassLlamaError:
     first = error.errors(include_url=False)[0]
     told, where = first.get("ctx", {}), first["loc"]
     name = str(where[0]) if where else kind.called
+    if isinstance(told.get("error"), GlassLlamaError):
+        return told["error"]
     if "said" in told:
-        return GlassLlamaError(kind.code, told["said"].replace("{name}", name))
-    found = refusal(name, first["input"], told.get("right", first["msg"]))
-    return found if kind.code == found.code else GlassLlamaError(kind.code, str(found))
+        return GlassLlamaError(kind.code, told["said"].replace("{name}", name), field=name)
+    return Refusals(kind.code).wrong(name, first["input"], told.get("right", first["msg"]))
 
 
-def wrong(right: str) -> PydanticCustomError:
+def wrong(right: Expected | str) -> PydanticCustomError:
     """For a value in whose place `right` would be right."""
     return PydanticCustomError("wrong", "expected {right}", {"right": right})
 
@@ -90,7 +92,7 @@ def below(limit: int | str) -> PlainValidator:
     """A whole number from 0 to `limit` - 1; a text is the name of a limit that `read` was given."""
 
     def check(value: object, info: ValidationInfo) -> int:
-        return check_below(value, _end(limit, info))
+        return check_below(value, end_of(limit, info))
 
     return PlainValidator(check)
 
@@ -121,7 +123,7 @@ def among(choices: Collection[Any]) -> PlainValidator:
 
     def check(value: object) -> Any:
         if not isinstance(value, str | int | float) or isinstance(value, bool) or value not in choices:
-            raise wrong(f"one of {', '.join(map(str, choices))}")
+            raise wrong(any_of(map(str, choices)))
         return value
 
     return PlainValidator(check)
@@ -130,17 +132,36 @@ def among(choices: Collection[Any]) -> PlainValidator:
 def listed(message: str, most: int | str, least: int = 0, of: type = object) -> BeforeValidator:
     """A list of `least` to `most` values of one type; `message` says so, with the field's {name} and {most}."""
 
-    def check(value: object, info: ValidationInfo) -> list[Any]:
-        end = _end(most, info)
-        if isinstance(value, list) and least <= len(value) <= end and all(of in (object, type(it)) for it in value):
+    def check(value: object, info: ValidationInfo) -> list[object]:
+        end = end_of(most, info)
+        if is_list(value) and least <= len(value) <= end and all(of in (object, type(it)) for it in value):
             return value
         raise said(message.replace("{most}", str(end)))
 
     return BeforeValidator(check)
 
 
-def _end(limit: int | str, info: ValidationInfo) -> int:
-    return limit if isinstance(limit, int) else (info.context or {})[limit]
+def checked(check: Callable[[str, Any], object]) -> PlainValidator:
+    """What `check` makes of the field's name and its value. A GlassLlamaError that it raises is the refusal."""
+    return PlainValidator(lambda value, info: check(str(info.field_name), value))
+
+
+def end_of(limit: int | str, info: ValidationInfo) -> int:
+    """The limit, where it is a number; else the one of that name that `read` was given."""
+    if isinstance(limit, int):
+        return limit
+    limits: dict[str, int] = info.context or {}
+    return limits[limit]
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Whether a list was sent."""
+    return isinstance(value, list)
+
+
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether an object was sent: the keys of JSON are texts."""
+    return isinstance(value, dict)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
@@ -153,6 +174,12 @@ def _whole(value: object) -> int:
     return value
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise wrong("a text")
+    return value
+
+
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong("a number")
@@ -160,6 +187,7 @@ def _number(value: object) -> float:
 
 
 Name = Annotated[str, text()]
+Text = Annotated[str, PlainValidator(_text)]  # of any length: a request itself has at most MAX_BYTES
 Whole = Annotated[int, PlainValidator(_whole)]
 Number = Annotated[float, PlainValidator(_number)]
 Flag = Annotated[bool, PlainValidator(lambda value: value is True)]  # all but true is false

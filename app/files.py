@@ -1,4 +1,4 @@
-"""The page's own files: where each is found, and the head that names them in gradio's page."""
+"""The page's own files: where each is found, and the HTML head that names them."""
 
 import json
 import re

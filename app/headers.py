@@ -1,4 +1,4 @@
-"""What a browser may do with the page: run no script but its own, send nothing elsewhere, be framed by nobody unnamed.
+"""Security headers: a browser runs no script but the page's own and sends nothing elsewhere. Named sites may frame it.
 
 Of scripts in the page itself only those run that carry the number which the answer was given; 'unsafe-eval' is there
 because gradio makes functions of its components' js_on_load, and inline styles because gradio and plotly set them.

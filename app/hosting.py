@@ -1,4 +1,4 @@
-"""How the page is put up: launch() with all that this server needs and answers for, inside and out."""
+"""launch(): gradio's server with the limits, headers and files of this page around it."""
 
 import sys
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from typing import Any, cast
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
+from .answer_streams import Listening
 from .build import GlassPage
 from .connections import TIMES, Times, bounded_server
 from .files import address, head, static_files
+from .gradio_sessions import keep_sessions_light
 from .headers import SafeHeaders
-from .listening import Listening
 from .operating import OperatorRoutes
 from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
 from .request_validator import RequestValidator
 from .route_allowlist import RouteAllowlist
 from .serving import PackedFiles, PageHead
-from .sessions import keep_sessions_light
 from .theme import theme
 from .visitors import TrustedProxies
 

@@ -1,4 +1,4 @@
-"""The words on gradio's own controls, which the page's script puts into the reader's language."""
+"""The words on gradio's own controls. The page's script puts them into the reader's language."""
 
 # The properties of gradio's components that hold words, by component, and the text of each.
 LABELS = {

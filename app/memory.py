@@ -1,4 +1,4 @@
-"""Memory given back to the machine. Why it has to be asked for: docs/decisions/memory-given-back.md."""
+"""Gives freed memory back to the operating system. Why it has to be asked for: docs/decisions/memory-given-back.md."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""What is worked out where the model is, by name, so that an engine in another process can be asked for it.
+"""Operations: what is worked out where the model is. They go by name, so that another process can be asked for one.
 
 An operation is a function of a model, or of one of its recorded runs. Its arguments and its result are data that a
 process can send: numbers, texts, lists, arrays, and tuples of such; never a function, never a live network. Long work
@@ -30,7 +30,6 @@ from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.swaps import swaps
 from model.analysis.switching import stacks
-from model.layer_metadata import network_metadata
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from visuals import ffn, glance, kv
@@ -152,11 +151,6 @@ def _training_message(lm: LanguageModel) -> TrainingDetail:
     return training_payload(read_record(lm.directory))
 
 
-def _rotates(lm: LanguageModel) -> bool:
-    """Whether the network turns its queries and keys by RoPE."""
-    return network_metadata(lm.net, 1).rotary is not None
-
-
 # What long work costs.
 
 
@@ -250,7 +244,6 @@ HEAD_COLUMNS = of_model("head_columns", head_columns)
 NORMS = of_model("norms", norms_of)
 NORM_LEARNED = of_model("norm_learned", learned_of)
 LAYER_NORMS = of_model("layer_norms", _layer_norms)
-ROTATES = of_model("rotates", _rotates)
 CONFIG_SPEC = of_model("config_spec", kv.spec_of)
 NETWORK_COST = of_model("network_cost", cost_info)
 TRAINING = of_model("training", _training_message)

@@ -1,4 +1,4 @@
-"""Is this prompt one that the page runs? Says what is wrong in a way that the reader can mend."""
+"""Checks a prompt before it is run, and says what is wrong in a way that the reader can mend."""
 
 import unicodedata
 

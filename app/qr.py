@@ -1,4 +1,4 @@
-"""QR codes of addresses, made here: nothing is asked of anyone else, and nothing is kept."""
+"""QR codes of addresses, made on this server. No other service is asked, and nothing is stored."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""How often an address may ask for something: refused cheaply, before gradio takes milliseconds for each request."""
+"""Rate limits by address. They refuse cheaply, before gradio spends milliseconds on a request."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is read of a request before gradio reads it, so that nothing in it can break what comes after.
+"""Validates the body of a request before gradio reads it, so that nothing in it can break what comes after.
 
 gradio and the JSON writers beneath it answer some requests with an internal error: half a surrogate pair, an integer of
 more than 64 bits, deep nesting, an event or a component that there is not, too few values. Each is refused here, with

@@ -1,4 +1,4 @@
-"""What a browser or a program may ask, a model for each request, and what of a run a request is about.
+"""What a browser or a program may ask, one pydantic model for each request; and which part of a run it is about.
 
 What a chapter asks about a run has its model in that chapter. Every refusal is a GlassLlamaError that names the field
 (app/fields.py). What is kept beside a run is built here anew from the fields that are known, so nothing else is kept.
@@ -29,6 +29,7 @@ from .fields import (
     below,
     check_below,
     counted,
+    is_list,
     listed,
     read,
     said,
@@ -50,8 +51,8 @@ Asked = Settings | Sequence[Any]
 R = TypeVar("R", bound=Request)
 
 
-def _pair(value: object) -> list[Any]:
-    if not isinstance(value, list) or len(value) != 2:
+def _pair(value: object) -> list[object]:
+    if not is_list(value) or len(value) != 2:
         raise said("{name}: expected pairs of whole numbers.")
     return value
 

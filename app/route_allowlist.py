@@ -1,4 +1,4 @@
-"""What the server answers at all: the page, its files, its events and its named endpoints, and no request without end.
+"""Which routes the server answers: the page, its files, its events, its named endpoints. Each request has an end.
 
 gradio brings many routes that this page has no use for; some of them keep what a stranger sends on the server's disk,
 or fetch an address for him. What is not named here is not there.

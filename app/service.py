@@ -29,9 +29,9 @@ from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
-from .asking import is_wanted
 from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
+from .disconnects import is_wanted
 from .engine import Engine, Settings
 from .fields import Request, among, read
 from .operating import Drain
@@ -151,7 +151,7 @@ class Service:
         held = self._held(data)
         place = about_run(Place, self.engine, held, data)
         layer = self._engine(visitor).layer(held.model, held.trace, place.layer)
-        return layer_payload(held.id, place.layer, place.token, layer, held.ffn(place.layer))
+        return layer_payload(held.id, place.layer, place.token, layer, held.trace.network.ffn[place.layer])
 
     @answered
     def neurons(self, data: Sent, visitor: Visitor = NOBODY) -> NeuronsMessage:
@@ -159,7 +159,8 @@ class Service:
         held = self._held(data)
         asked = about_run(Neurons, self.engine, held, data)
         layer = self._engine(visitor).layer(held.model, held.trace, asked.layer)
-        return neurons_payload(held.id, asked.layer, asked.token, neurons_of(layer, held.ffn(asked.layer)))
+        neurons = neurons_of(layer, held.trace.network.ffn[asked.layer])
+        return neurons_payload(held.id, asked.layer, asked.token, neurons)
 
     @answered
     def detail(self, data: Sent, visitor: Visitor = NOBODY) -> DetailMessage:

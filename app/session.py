@@ -1,4 +1,4 @@
-"""What outlives a request: runs that visitors may still ask about, and which work they asked to stop.
+"""The store of runs, which visitors may still ask about, and the tickets of work that they asked to stop.
 
 Runs go by an id that nobody can guess; the least recently used go when the bytes run out. Why each visitor has a share
 of their own: docs/decisions/shares-of-the-store.md.
@@ -18,7 +18,6 @@ from typing import ParamSpec, TypeVar, cast
 import numpy as np
 
 from model import GlassLlamaError, Step, Trace
-from model.layer_metadata import FfnMetadata, ffn_metadata
 from visuals.messages.run import Changes
 
 from .engine import Engine
@@ -79,10 +78,6 @@ class HeldRun:
     chosen: tuple[str, ...] = ()
     visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-
-    def ffn(self, layer: int) -> FfnMetadata:
-        """What the feed-forward of a layer is made of."""
-        return ffn_metadata(self.trace.lm.net.block(layer).ffn)
 
     @cached_property
     def key(self) -> str:

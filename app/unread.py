@@ -1,4 +1,4 @@
-"""What waits for those who read their answers, bounded: of each page, and of all together.
+"""Limits on the messages that wait unread: for each page, and for all pages together.
 
 gradio puts every message for a page into a queue without end. A page that asks and asks and never reads would fill the
 memory: it loses its connection, and with it what waits there.

@@ -15,8 +15,8 @@ from gradio.context import LocalContext
 from gradio.queueing import Event, EventQueue, Queue
 from gradio.utils import LRUCache
 
+from .answer_streams import Listeners
 from .fairness import Fairness
-from .listening import Listeners
 from .metrics import Metrics
 from .operating import Drain
 from .rates import count_refusal

@@ -5,10 +5,12 @@ It is read off the layers' modules; no code here asks for a family.
 
 from typing import Literal, NamedTuple, cast
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from .attention import Heads
+from .config import NetworkConfig
 from .feedforward import FeedForward
 from .mla import LatentAttention
 from .moe import Experts
@@ -67,15 +69,21 @@ class BucketMetadata(NamedTuple):
 
 
 class NetworkMetadata(NamedTuple):
-    """A network reading `tokens` tokens; of one with an encoder, either of its stacks.
+    """A network reading `tokens` tokens; of one with an encoder, either of its stacks. It holds no module.
 
-    `stack` is "encoder" or "decoder" where there are both. `causal`: no token sees those after it; otherwise each sees
-    all. `prefix`: how many tokens at the start all see each other, of a network that has such a mask. `norms` gives
-    the layer's norms with what each reads, a tap; `norm_kind` is the same for all. `rotary`, or
-    `bias` (n_heads, T): what is added to a score, by the distance from query to key, and `bias_after` for keys after
-    the query, where it sees them. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at the source.
+    - `config`, `dtype`: the shape of what reads, and what its weights are stored in.
+    - `stack`: "encoder" or "decoder" where there are both.
+    - `causal`: no token sees those after it; otherwise each sees all. `prefix`: how many tokens at the start all see
+      each other, of a network that has such a mask.
+    - `norms`: the layer's norms with what each reads, a tap; `norm_kind` is the same for all.
+    - `rotary`: how RoPE turns queries and keys. Or `bias` (n_heads, T): what is added to a score, by the distance from
+      query to key, and `bias_after` for keys after the query, where it sees them.
+    - `scale` multiplies q·k; `cross_scale` does so where a decoder looks at the source.
+    - `ffn`: the feed-forward of each layer.
     """
 
+    config: NetworkConfig
+    dtype: torch.dtype
     stack: StackName | None
     causal: bool
     prefix: int | None
@@ -90,6 +98,12 @@ class NetworkMetadata(NamedTuple):
     cross_scale: float | None
     latent: LatentMetadata | None
     ffn: tuple[FfnMetadata, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is added to scores, and of the buckets: what grows with the tokens."""
+        held = (self.bias, self.bias_after, *(self.buckets or ()))
+        return sum(array.nbytes for array in held if array is not None)
 
 
 def ffn_metadata(ffn: FeedForward) -> FfnMetadata:
@@ -132,6 +146,8 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
         first = 0 if latent is None else latent.nope
         rotary = RotaryMetadata(rope_frequencies(net.config, tokens), first, isinstance(positions, PairRotation))
     return NetworkMetadata(
+        config=net.config,
+        dtype=net.dtype,
         stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
         causal=prefix is not None or not sees_all,
         prefix=prefix,

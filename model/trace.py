@@ -17,6 +17,7 @@ from .checkpoint import LanguageModel
 from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
+from .layer_metadata import NetworkMetadata, network_metadata
 from .network import Network
 from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
@@ -102,9 +103,10 @@ class Trace:
 
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
-    changed in this run, in its layers as well. `lm` is what ran: where it read a source text first, `source` is its
-    encoder's run, which has no logits (0,) and for `intervention` what was changed in the encoder. `first_nonfinite` is
-    where its first value arose that is NaN or infinite, None where all are finite (`check_finite`).
+    changed in this run, in its layers as well. `network` says what ran, as plain data; `lm` is what ran, which only
+    `layer` asks for. Where it read a source text first, `source` is its encoder's run, which has no logits (0,) and for
+    `intervention` what was changed in the encoder. `first_nonfinite` is where its first value arose that is NaN or
+    infinite, None where all are finite (`check_finite`).
     """
 
     lm: LanguageModel
@@ -113,6 +115,7 @@ class Trace:
     residual: np.ndarray
     figures: dict[str, np.ndarray]
     logits: np.ndarray
+    network: NetworkMetadata
     intervention: Intervention = NOTHING
     source: "Trace | None" = None
     first_nonfinite: NonFinite | None = None
@@ -157,7 +160,7 @@ class Trace:
 
     @cached_property
     def _own_bytes(self) -> int:
-        return sum(array.nbytes for array in (self.residual, self.logits, *self.figures.values()))
+        return sum(held.nbytes for held in (self.residual, self.logits, self.network, *self.figures.values()))
 
     def watch(self, grew: Callable[[int], None] | None) -> int:
         """From now on tell `grew` by how many bytes this grew when a layer was recomputed; `nbytes` as of now.
@@ -174,7 +177,8 @@ class Trace:
         if self.source is not None:
             self.source.check_finite()
         if self.first_nonfinite is not None:
-            raise not_finite_error(self.first_nonfinite, self.lm.dtype, self.pieces, of_encoder=not len(self.logits))
+            of_encoder = not len(self.logits)
+            raise not_finite_error(self.first_nonfinite, self.network.dtype, self.pieces, of_encoder)
 
     def layer(self, i: int) -> LayerTrace:
         """Everything inside layer i, recomputed from its recorded input with the same modules, and cached.
@@ -255,6 +259,7 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
         ids,
         lm.tokenizer.pieces(ids),
         *recorded,
+        network=network_metadata(lm.net, len(ids)),
         intervention=intervention,
         first_nonfinite=_first_nonfinite(lm, intervention, *recorded),
     )

@@ -16,10 +16,10 @@ from model import families as implemented
 from model.architecture import ArchitectureSummary, Position, architecture_summary, network_without_weights
 from model.kv_math import kv_bytes_per_token, kv_token_terms
 from model.published.catalogue import active_parameter_count, catalogue
-from model.published.first import TRANSFORMER
 from model.published.hf_spec import spec_from_config
 from model.published.parameters import WeightPart, weight_parts
 from model.published.spec import ModelSpec
+from model.published.transformer_2017 import TRANSFORMER
 
 from .kv import published_message, token_message
 from .messages.families import (

@@ -22,7 +22,6 @@ from model.layer_metadata import (
     LatentMetadata,
     NetworkMetadata,
     RotaryMetadata,
-    network_metadata,
 )
 from model.sampling import Candidates
 
@@ -169,7 +168,7 @@ def cross_payload(layer: LayerTrace) -> CrossMessage | None:
 
 def model_payload(about: About, made: NetworkMetadata) -> ModelMessage:
     """The model's shape, and what it is made of, as it is in a run: RoPE's frequencies may depend on its length."""
-    config = about.config
+    config = made.config
     return {
         "name": about.name,
         "n_layers": config.n_layers,
@@ -341,7 +340,7 @@ def run_payload(
 def trace_payload(about: About, trace: Trace) -> TraceMessage:
     """What ran, its tokens, and what its norms subtract and divide by."""
     return {
-        "model": model_payload(about, network_metadata(trace.lm.net, len(trace.token_ids))),
+        "model": model_payload(about, trace.network),
         "tokens": {"ids": [int(i) for i in trace.token_ids], "pieces": list(trace.pieces)},
         "rms": norm_figures(trace, "rms"),
         "mean": norm_figures(trace, "mean"),
@@ -359,7 +358,7 @@ def norm_figures(trace: Trace, what: Literal["rms", "mean"]) -> NormFigures:
 
 def source_payload(run_id: str, about: About, trace: Trace, changes: Changes) -> SourceMessage:
     """What an encoder made of a run's prompt, as a run without a choice: nothing is written after it."""
-    return {"id": run_id, **trace_payload(about._replace(config=trace.lm.config), trace), "changes": changes}
+    return {"id": run_id, **trace_payload(about, trace), "changes": changes}
 
 
 def message_payload(code: str, level: Level = "error", **params: object) -> Notice:

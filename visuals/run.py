@@ -6,7 +6,6 @@ from typing import Protocol
 import torch
 
 from model import LayerTrace, Step, Trace
-from model.layer_metadata import FfnMetadata
 from model.sampling import Candidates, candidates
 
 from .messages.run import Changes, NextMessage, RunMessage, StepsMessage
@@ -47,7 +46,6 @@ class Run(Protocol):
     @property
     def source(self) -> "Run | None": ...
     def chose(self, step: int) -> bool: ...
-    def ffn(self, layer: int) -> FfnMetadata: ...
 
 
 def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> RunMessage:
@@ -60,7 +58,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         about,
         run.trace,
         offers(offered, about, pieces),
-        layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer, run.ffn(index)),
+        layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer, run.trace.network.ffn[index]),
         [step_payload(i, step, pieces([step.token_id])[0], own=run.chose(i)) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,

@@ -47,8 +47,8 @@ FIRST = next(iter(CHAPTERS))
 DETAILS: dict[str, Detail] = {"tensors": tensors}
 CALCULATORS: dict[str, Calculator] = {"qr": qr}
 for module in MODULES:
-    DETAILS |= getattr(module, "DETAILS", {})
-    CALCULATORS |= getattr(module, "CALCULATORS", {})
+    DETAILS.update(getattr(module, "DETAILS", {}))
+    CALCULATORS.update(getattr(module, "CALCULATORS", {}))
 
 
 def all_panels() -> list[str]:

@@ -26,7 +26,7 @@ from visuals.messages.attend import (
 )
 
 from ..engine import Engine
-from ..fields import among, below, check_below
+from ..fields import among, below, check_below, end_of
 from ..operations import HEAD_COLUMNS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
 from ..requests import HeadWrite, OfHead, OfLayer, Score, Sent, about_run, layer_of
 from ..session import HeldRun
@@ -34,7 +34,7 @@ from ..session import HeldRun
 
 def _head_of_vector(value: object, info: ValidationInfo) -> int:
     count = "heads" if info.data.get("vector") == "q" else "kv_heads"
-    return check_below(value, (info.context or {})[count])
+    return check_below(value, end_of(count, info))
 
 
 class Projection(OfLayer):

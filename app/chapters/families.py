@@ -55,7 +55,7 @@ def families(engine: Engine, _data: Sent) -> FamiliesAnswer:
 def on_offer(engine: Engine) -> dict[str, list[str]]:
     """The models on offer of each family that there are any of: those called so first, then all of its kind."""
     kinds = {name: type(engine.about(name).config) for name in engine.names}
-    found = {}
+    found: dict[str, list[str]] = {}
     for column in COLUMNS.values():
         if not column.family:
             continue

@@ -31,7 +31,7 @@ def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
     """{layer, other}: the layer's strongest neurons at every token, in the run `other` where that is named."""
     index = layer_of(engine, held, data)
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
-    parts = held.ffn(index)
+    parts = held.trace.network.ffn[index]
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
 
 
@@ -49,7 +49,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 
     def inner_row(run: HeldRun) -> Float[np.ndarray, "f"]:
         layer = engine.layer(run.model, run.trace, index)
-        return ffn.written_inner(layer, run.ffn(index), index, run.trace.intervention)[token]
+        return ffn.written_inner(layer, run.trace.network.ffn[index], index, run.trace.intervention)[token]
 
     def wrote(run: HeldRun, like: Written | None = None) -> Written:
         return held.study(
@@ -68,7 +68,7 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     """{layer}: where the router of that layer sent each token."""
     index = layer_of(engine, held, data)
-    if not held.ffn(index).experts:
+    if not held.trace.network.ffn[index].experts:
         raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
     layer = engine.layer(held.model, held.trace, index)
     return routing_payload(held.study(engine, ROUTING, layer, index))

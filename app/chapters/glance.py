@@ -1,6 +1,6 @@
 """The first chapter: the answer, and why; then every idea once, in panels that belong to the chapters about them."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator
 
@@ -21,7 +21,7 @@ from visuals.messages.glance import (
 
 from ..engine import Engine
 from ..examples import nearest_example
-from ..fields import Head, Request, TokenId, among, below, read, said, wrong
+from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
 from ..operations import CIRCUIT, EDGES, LOOKS, MATCHING, OUTSIDE, SWAPS
 from ..prompts import check_text
 from ..requests import (
@@ -47,13 +47,13 @@ MOST_NODES = 60
 MOST_SWAPS = 6
 
 
-def _listed_nodes(value: object) -> list[list[Any]]:
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_NODES:
+def _listed_nodes(value: object) -> list[list[object]]:
+    if not is_list(value) or not 0 < len(value) <= MOST_NODES:
         raise wrong(f"a list of 1 to {MOST_NODES} nodes")
-    for one in value:
-        if not isinstance(one, list):
-            raise said("{name}: expected a layer, a head or null, and a token of each.")
-    return value
+    nodes = [one for one in value if is_list(one)]
+    if len(nodes) < len(value):
+        raise said("{name}: expected a layer, a head or null, and a token of each.")
+    return nodes
 
 
 class Why(AtToken):
@@ -71,7 +71,7 @@ class Nodes(OtherText):
 class Edges(OtherText):
     """The edges from number `start` on between these nodes."""
 
-    nodes: Annotated[list[list[Any]], PlainValidator(_listed_nodes)]
+    nodes: Annotated[list[list[object]], PlainValidator(_listed_nodes)]
     start: Annotated[int, below((MOST_NODES + 2) ** 2)]
 
 
@@ -159,7 +159,7 @@ def edges(engine: Engine, held: HeldRun, asked: Sent) -> EdgesDetail:
     return edges_payload(held.study(engine, EDGES, texts.ids, other, nodes, of.start, texts.written or None))
 
 
-def _node(engine: Engine, held: HeldRun, one: list[Any], texts: Texts) -> AnyNode:
+def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> AnyNode:
     """A node as a page sends it, where the run has one. Raises GlassLlamaError."""
     source = held.trace.source
     if len(one) != (3 if source is None else 5):

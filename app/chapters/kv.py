@@ -36,26 +36,17 @@ from visuals.messages.kv import (
 from visuals.payload import message_payload
 
 from ..engine import Engine
-from ..fields import Request, TokenId, read
+from ..fields import read
 from ..operations import CACHE_CONTENTS, CONFIG_SPEC, RACE
 from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
-from ..requests import Sent
+from ..requests import Sent, model_of
 from ..session import HeldRun
-from .kv_fields import asked_options, choice_from, gpu_from, own_name, setup_from, size_from, spec_from
-
-
-class Ids(Request):
-    """The token ids of a race."""
-
-    id: list[TokenId]
-
+from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
 RACE_STEP = 8
 MAX_COMPARED = 5
-USERS, USER_TOKENS = 64, 32_768
-MOST_PLACES = 200
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
 
 
@@ -66,31 +57,25 @@ def kv_models(_engine: Engine, _data: Sent) -> KvModelsAnswer:
 
 def kv_answer(_engine: Engine, data: Sent) -> KvAnswer:
     """A KV cache with every product, and the same shape under the four kinds of attention."""
-    spec, size = spec_from(data), size_from(data)
-    found = kv_breakdown(spec, options=asked_options(data), **size)
-    kinds = kv.kinds_message(spec, **size, n_kv_heads=data.get("n_kv_heads"))
+    asked = read(Breakdown, data)
+    spec, tokens, batch, dtype = asked.spec(), asked.tokens, asked.batch, asked.dtype
+    found = kv_breakdown(spec, tokens, batch, dtype, asked.options)
+    kinds = kv.kinds_message(spec, tokens, batch, dtype, asked.n_kv_heads)
     card = kv.card_message(spec, in_languages)
-    return {**kv.breakdown_message(found), "card": {**card, "called": own_name(data)}, "kinds": kinds}
+    return {**kv.breakdown_message(found), "card": {**card, "called": asked.own_name()}, "kinds": kinds}
 
 
 def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
-    """Bytes against context, or what takes them: the model of the question and those that `compare` names.
-
-    {view: "lines" or "stack", unit: "gib" or "gb", x, y: "log" or "linear", weights, few}; `excluded` are models that
-    the format does not fit.
-    """
-    compared = data.get("compare") or []
-    if not isinstance(compared, list):
-        raise GlassLlamaError("kv_value", "compare: expected a list of models.", field="compare")
-    others = [name for name in compared if name != data.get("model")][:MAX_COMPARED]
-    specs = [spec_from(data), *(catalogue()[str(name)] for name in others)]
-    asked = kv_charts.question(specs, options=asked_options(data), **size_from(data))
-    unit = choice_from(data, "unit", ("gib", "gb"))
-    if choice_from(data, "view", ("lines", "stack")) == "stack":
-        figure, excluded = kv_charts.stack_figure(asked, unit, data.get("weights") is True, data.get("few") is True)
+    """A chart of the model of the question and of those that `compare` names; `excluded` are those that the format
+    does not fit."""
+    asked = read(Chart, data)
+    others = [name for name in asked.compare if name != asked.model][:MAX_COMPARED]
+    specs = [asked.spec(), *(catalogue()[name] for name in others)]
+    question = kv_charts.question(specs, asked.tokens, asked.batch, asked.dtype, asked.options)
+    if asked.view == "stack":
+        figure, excluded = kv_charts.stack_figure(question, asked.unit, asked.weights, asked.few)
     else:
-        logs = [choice_from(data, axis, ("log", "linear")) == "log" for axis in ("x", "y")]
-        figure, excluded = kv_charts.lines_figure(asked, unit, *logs)
+        figure, excluded = kv_charts.lines_figure(question, asked.unit, asked.x == "log", asked.y == "log")
     return {"figure": figure, "excluded": excluded}
 
 
@@ -104,15 +89,14 @@ def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:
 
 def kv_race(engine: Engine, data: Sent) -> KvRaceAnswer:
     """A few tokens written with and without a cache after `ids`, the text so far: {model, ids}; the page asks on."""
-    name = str(data.get("model"))
-    config, ids = engine.about(name).config, data.get("ids")
-    if engine.about(name).reads_source:
-        raise GlassLlamaError("bad_request", f"{name} reads the prompt with an encoder; the race takes one text.")
-    limit = min(2 * MAX_TOKENS, config.context_limit - 1)
-    if not isinstance(ids, list) or not 0 < len(ids) <= limit:
+    about = engine.about(model_of(engine, data))
+    if about.reads_source:
+        raise GlassLlamaError("bad_request", f"{about.name} reads the prompt with an encoder; the race takes one text.")
+    limit = min(2 * MAX_TOKENS, about.config.context_limit - 1)
+    ids = read(Race, data, vocabulary=about.config.vocab_size).ids
+    if not 0 < len(ids) <= limit:
         raise GlassLlamaError("kv_race_full", f"The text has {limit} tokens or more; no further one can be timed.")
-    checked = read(Ids, {"id": ids}, vocabulary=config.vocab_size).id
-    steps = engine.study(name, RACE, None, checked, RACE_STEP)
+    steps = engine.study(about.name, RACE, None, ids, RACE_STEP)
     return {"steps": [_race_step(one) for one in steps]}
 
 
@@ -135,8 +119,8 @@ def kv_gpus(_engine: Engine, _data: Sent) -> KvGpusAnswer:
 
 def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     """Weights and cache of a question on its GPU, the largest batch and context there, and the bound on decoding."""
-    spec, size, gpu, setup = spec_from(data), size_from(data), gpu_from(data), setup_from(data)
-    tokens, batch = size["tokens"], size["batch"]
+    asked = read(Fit, data)
+    spec, tokens, batch, gpu, setup = asked.spec(), asked.tokens, asked.batch, asked.device(), asked.setup()
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
         "use": fit.use_message(use, in_languages),
@@ -148,22 +132,16 @@ def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
 
 def kv_needs(_engine: Engine, data: Sent) -> KvNeedsAnswer:
     """What `users` with `user_tokens` tokens each need of every kind of GPU, however many share the work."""
-    spec, gpu, setup = spec_from(data), gpu_from(data), setup_from(data)
+    asked = read(Load, data)
+    spec, gpu, setup = asked.spec(), asked.device(), asked.setup()
     alone = replace(setup, options=replace(setup.options, tp=1, pp=1, dcp=1))
     kinds = [*GPUS.values(), *([gpu] if gpu.own else [])]
-    users, tokens = data.get("users", USERS), data.get("user_tokens", USER_TOKENS)
-    return fit.needs_message(gpus_needed(spec, users, tokens, kinds, alone))
+    return fit.needs_message(gpus_needed(spec, asked.users, asked.user_tokens, kinds, alone))
 
 
-SIZE, LOAD = ("tokens", "batch"), ("users", "user_tokens")
 Answered = Callable[[Engine, Sent], Mapping[str, object]]
-# Each question, and the settings that a slider moves for it.
-ANSWERS: dict[str, tuple[Answered, tuple[str, str]]] = {
-    "kv": (kv_answer, SIZE),
-    "kv_chart": (kv_chart, SIZE),
-    "kv_fit": (kv_fit, SIZE),
-    "kv_needs": (kv_needs, LOAD),
-}
+# Each question that has sliders.
+ANSWERS: dict[str, Answered] = {"kv": kv_answer, "kv_chart": kv_chart, "kv_fit": kv_fit, "kv_needs": kv_needs}
 
 
 def kv_places(engine: Engine, data: Sent) -> KvPlacesAnswer:
@@ -174,15 +152,11 @@ def kv_places(engine: Engine, data: Sent) -> KvPlacesAnswer:
     for a place that it was not told when the slider comes there.
     Raises GlassLlamaError, naming the field, where it cannot be asked so or the model cannot be had.
     """
-    calculator, moved = ANSWERS[choice_from(data, "asked", tuple(ANSWERS))]
-    along = choice_from(data, "along", moved)
-    values = data.get("values")
-    if not isinstance(values, list) or not 0 < len(values) <= MOST_PLACES:
-        raise GlassLlamaError("kv_value", f"values: expected 1 to {MOST_PLACES} numbers.", field="values")
-    spec_from(data)  # a model that cannot be had is one refusal, not one for each place
+    asked = read(Places, data)
+    asked.spec()  # a model that cannot be had is one refusal, not one for each place
     answers, end = [], thread_time() + PLACES_SECONDS
-    for value in values:
-        answers.append(_answer(calculator, engine, {**data, along: value}))
+    for value in asked.values:
+        answers.append(_answer(ANSWERS[asked.asked], engine, {**data, asked.along: value}))
         if thread_time() > end:
             break
     return {"first": answers[0], "changes": [changes(answers[0], answer) for answer in answers]}
@@ -212,7 +186,7 @@ def changes(first: object, other: object) -> object:
 
 DETAILS = {"kv_live": kv_live}
 CALCULATORS = {
-    **{name: answer for name, (answer, _) in ANSWERS.items()},
+    **ANSWERS,
     "kv_gpus": kv_gpus,
     "kv_models": kv_models,
     "kv_places": kv_places,

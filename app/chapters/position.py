@@ -8,7 +8,6 @@ from visuals.messages.position import RopeScalingsDetail
 
 from ..engine import Engine
 from ..fields import Request, among, read
-from ..operations import ROTATES
 from ..requests import Sent
 from ..session import HeldRun
 
@@ -24,7 +23,7 @@ PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
 
 def rope_scalings(engine: Engine, held: HeldRun, data: Sent) -> RopeScalingsDetail:
     """{factor}: the model's frequencies under every scaling method. Raises GlassLlamaError where nothing is rotated."""
-    if not held.study(engine, ROTATES):
+    if held.trace.network.rotary is None:
         raise GlassLlamaError("bad_request", f"{held.model} does not rotate its heads: there are no frequencies.")
     config, factor = engine.about(held.model).config, read(Scaling, data).factor
     return position.scalings_payload(position.scalings_info(config, factor), position.trained_context(config))

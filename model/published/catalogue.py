@@ -56,7 +56,7 @@ class Catalogue(Mapping[str, ModelSpec]):
     def __init__(self, models: Mapping[str, ModelSpec]):
         self._models = MappingProxyType(dict(models))
 
-    def __getitem__(self, name: str) -> ModelSpec:
+    def __getitem__(self, name: object) -> ModelSpec:
         """The model called `name`. Raises UnknownModelError (a KeyError), which names the closest matches."""
         if isinstance(name, str) and name in self._models:
             return self._models[name]

@@ -29,11 +29,11 @@ from ..record import LOG
 from ..tokenizer import Tokenizer
 from . import balance
 from .curriculum import Stage, recipe
-from .division import scale_scores, unscale_scores
 from .initial import initialise
 from .optimisers import Average, optimisers, set_lr
 from .packing import END, Rows, pack_pairs, pack_rows, start_of
 from .progress import heldout_answers, heldout_loss
+from .score_scale import scale_scores, unscale_scores
 from .tokenizer import train_tokenizer
 
 EAGER_UP_TO = 256  # tokens a row: below, attention written out is faster on a CPU than PyTorch's fused backward pass

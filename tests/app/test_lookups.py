@@ -94,7 +94,7 @@ def test_a_page_whose_hub_is_stalled_runs_and_calculates(
     site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = Lookups(lambda name: spec_from_text(config_text(name, 60), name), seconds=60)
-    monkeypatch.setattr("app.chapters.kv_fields.LOOKUPS", patient)
+    monkeypatch.setattr("app.chapters.kv_requests.LOOKUPS", patient)
     config = (Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8")
     names = [f"m{i}" for i in range(THREADS + WAITING + 33)]
     configs = dict.fromkeys(names, json.dumps(json.loads(config)["Llama-3 8B"]))
@@ -139,7 +139,7 @@ def test_what_was_found_is_remembered_and_what_was_not_is_asked_again() -> None:
 def test_where_it_is_off_nothing_is_asked(hub: Hub, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     off = Lookups(hub.fetch)
     off.allowed = False
-    monkeypatch.setattr("app.chapters.kv_fields.LOOKUPS", off)
+    monkeypatch.setattr("app.chapters.kv_requests.LOOKUPS", off)
     monkeypatch.setattr("app.endpoints.LOOKUPS", off)
     answer = Service(engine).calculate({"what": "kv", "model": ":hub", "hub": "org/one"})
     assert (answer["kind"], answer["params"]["reason"]) == ("message", "off")

@@ -4,10 +4,10 @@ import io
 import pickle
 from collections.abc import Callable
 from copyreg import dispatch_table
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -19,7 +19,9 @@ from app.operations import OPERATIONS, Operation, named
 from app.service import Service
 from app.session import SOURCE
 from model import LanguageModel, Trace
+from model.analysis.switching import stacks
 from model.trace import LayerTrace
+from visuals.payload import trace_payload
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Tom is in the"
@@ -124,6 +126,17 @@ def test_all_operations_take_and_give_what_can_be_sent() -> None:
     ask(service, latents, "experts", {"layer": 1})
     ask(service, f"{read}{SOURCE}", "ends", {"token": 0})
     assert engine.asked == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", ["llama", "deepseek", "t5"])
+def test_a_run_is_told_without_its_network(name: str) -> None:
+    lm = model.load(ZOO / name, device="cpu")
+    about, gone = LocalEngine([lm]).about(name), cast(LanguageModel, None)
+    for run in stacks(model.run_trace(lm, PROMPT)):
+        there = replace(run, lm=gone, network=sent(run.network))
+        assert same(there.network, run.network)
+        assert trace_payload(about, there) == trace_payload(about, run)
+        there.check_finite()
 
 
 @pytest.mark.parametrize("value", [model.load, lambda: None, nn.Linear(1, 1)])

@@ -15,9 +15,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import model
-from app.asking import is_wanted, watched
 from app.budget import SIZE, Budgets
 from app.chapters import DETAILS
+from app.disconnects import is_wanted, watched
 from app.engine import LocalEngine, Settings
 from app.examples import EXAMPLES
 from app.priority_lock import PriorityLock

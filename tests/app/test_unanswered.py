@@ -8,7 +8,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from app.texts import text
 from tests.app.looking import BOX, calm, run, settled
@@ -25,6 +25,12 @@ def answer(status: int, body: str = "<html>no</html>", kind: str = "text/html") 
 def broken(route: Route) -> None:
     """A stream that ends in the middle."""
     route.fulfill(status=200, content_type="text/event-stream", body='data: {"msg":"heartbeat","event_id":null}\n\n')
+
+
+def second_join() -> Callable[[Request], bool]:
+    """Whether a request is the second one that joins gradio's queue, for as long as the page is looked at."""
+    joins = count(1)
+    return lambda one: "/queue/join" in one.url and next(joins) == 2
 
 
 def forgotten(route: Route) -> None:
@@ -152,8 +158,8 @@ def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
         # gradio's list raises its event twice for one choice.
         fails_once(lone, f"**/queue/{where}*", failure, 2 if (control, where) == ("model", "join") else 1)
         if (control, where) == ("model", "data"):  # whose second event may come after the stream has failed, and run
-            joins = count(1)
-            with lone.expect_event("requestfinished", lambda one: "/queue/join" in one.url and next(joins) == 2):
+            joined = second_join()
+            with lone.expect_event("requestfinished", joined):
                 CONTROLS[control](lone)
             said(lone, words)
             calm(lone)

@@ -16,9 +16,9 @@ from model.moe import Experts, Routing
 from model.train import balance, zoo
 from model.train import trainer as train
 from model.train.curriculum import Stage, recipe
-from model.train.division import scale_scores, unscale_scores
 from model.train.initial import initialise
 from model.train.packing import END, pack_pairs, pack_rows, tokens_and_answers
+from model.train.score_scale import scale_scores, unscale_scores
 from model.train.trainer import Settings, Trainer
 from tests.families import close, liven, pair_of, run, sample
 

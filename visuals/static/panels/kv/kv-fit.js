@@ -95,17 +95,16 @@ function createFields(glass, view, set) {
  * @param {Glass} glass
  * @param {{ name: string; element: HTMLElement; complain: (said: string) => void }[]} fields
  * @param {{ element: HTMLElement }} result
- * @param {{ aliases?: Object<string, string>; more?: HTMLElement[]; look?: string }} how `aliases`: fields that the
- *   server calls otherwise; `more`: what stands under the fields
+ * @param {{ more?: HTMLElement[]; look?: string }} how `more`: what stands under the fields
  */
-function createSide(glass, fields, result, { aliases = {}, more = [], look = "" }) {
+function createSide(glass, fields, result, { more = [], look = "" }) {
   const trouble = h("p.kv-trouble", { role: "alert" });
   const form = h("div.kv-form", null, ...fields.map((one) => one.element), ...more);
   const element = h(`div.kv-two${look}`, null, form, h("div", null, trouble, result.element));
   /** Puts it under the field that it is of, else above the result. */
   function complain(message) {
     const said = message ? troubleText(glass, message) : "";
-    const field = aliases[message?.params.field] ?? message?.params.field;
+    const field = message?.params.field;
     for (const one of fields) one.complain(one.name === field ? said : "");
     trouble.textContent = fields.some((one) => one.name === field) ? "" : said;
     result.element.toggleAttribute("data-stale", Boolean(message));
@@ -139,7 +138,7 @@ export default function kvFit(element, glass) {
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const [fit, needs] = [fitView(glass), needsView(glass)];
   const fitSide = createSide(glass, gpu.fields, fit, { more: [limited] });
-  const needsSide = createSide(glass, reverse, needs, { aliases: { tokens: "user_tokens" }, look: ".kv-reverse" });
+  const needsSide = createSide(glass, reverse, needs, { look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, needsSide.element);
   glass.translate(element);
 

@@ -1,4 +1,4 @@
-"""Whether who asked still waits for the answer. A thread that works for a request can look at any time."""
+"""Whether the client that sent a request still waits for the answer. A thread that works for it can ask at any time."""
 
 import asyncio
 from collections.abc import AsyncIterator

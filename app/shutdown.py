@@ -1,4 +1,4 @@
-"""The end of the server: what is being written is finished, or ends where it is; nothing is cut off in a word."""
+"""The end of the server: running generations finish or stop at a whole token; nothing is cut off in a word."""
 
 import signal
 import threading

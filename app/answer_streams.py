@@ -1,4 +1,4 @@
-"""Who awaits answers: the open connections on which gradio sends them, by the session or the event they are for."""
+"""The open connections on which gradio sends answers, by the session or the event that they are for."""
 
 from collections import defaultdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""What gradio keeps of each page that is open: next to nothing, since the parts of this page never change.
+"""Keeps gradio from storing state for each open page: the components of this page never change.
 
 By itself it describes every component anew for every session, some four milliseconds in which nothing else is answered,
 and keeps what each was last sent. Whoever makes up a session for each request would have the server do little else.
