@@ -20,7 +20,7 @@ const ready = (part, runs) => (part.needs ?? []).every((name) => runs.every(({ d
 /**
  * @param {Part[]} parts
  * @param {import("../types.d.ts").Glass} glass
- * @param {string | undefined} unused as in frame.js's About
+ * @param {import("../frame.js").About["unused"]} unused as in frame.js's About
  */
 export function createParts(parts, glass, unused) {
   const lines = parts.map(() => h("p.gp-note", { hidden: "" }));
