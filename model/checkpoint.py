@@ -39,7 +39,7 @@ class LanguageModel:
     tokenizer: Tokenizer
     net: Network
     directory: Path | None = None
-    stated: dict[str, Any] = field(default_factory=dict)
+    stated: dict[str, Any] = field(default_factory=dict, compare=False)  # dicts have no hash
 
     @property
     def device(self) -> torch.device:
