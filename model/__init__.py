@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .analysis.circuit import Circuit, circuit
+    from .analysis.knock_out import knock_out
     from .analysis.nodes import Node
     from .analysis.score_terms import ScoreTerms, score_terms
     from .checkpoint import LanguageModel, load
@@ -36,6 +37,7 @@ __all__ = [
     "catalogue",
     "circuit",
     "generate",
+    "knock_out",
     "kv_cache_bytes",
     "load",
     "run_trace",
@@ -46,6 +48,7 @@ __all__ = [
 # In which module each name is defined. No module has the name of what is defined in it: to import it would hide that.
 _MODULES = {
     ".analysis.circuit": ("Circuit", "circuit"),
+    ".analysis.knock_out": ("knock_out",),
     ".analysis.nodes": ("Node",),
     ".analysis.score_terms": ("ScoreTerms", "score_terms"),
     ".checkpoint": ("LanguageModel", "load"),
