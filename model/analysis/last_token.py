@@ -5,7 +5,7 @@ and values of all others as they are. The versions stand behind these as R rows 
 token's position; each row sees the tokens before and itself, and no other row. So R versions cost no more than R
 tokens.
 
-Symbols: T tokens of the text, R rows, L n_layers, V vocabulary.
+Symbols: T tokens of the text, R rows, L n_layers, d d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,21 +21,26 @@ from ..errors import GlassLlamaError
 from ..forward_pass import Pass
 from ..positions import PositionEncoding
 from ..prompt import prompt_ids
+from ..taps import capture
 
 MOST_ROWS = 32  # of one pass: the cache has room for so many
+LARGE = 100  # |x| of the residual stream
 
 
 @dataclass(frozen=True)
 class TextRead:
     """A text that was read once: `cache` holds its keys and values and has room for MOST_ROWS rows of the last token.
 
-    `log_p` (V,) are the log-probabilities of the token that follows, in float32.
+    `log_p` (V,) are the log-probabilities of the token that follows, in float32. `spikes` (T,) says how large a token's
+    residual stream becomes: over the layers that enter with a channel beyond LARGE, the most that its largest |x| is of
+    the median |x| of that layer; 0 where no channel is.
     """
 
     lm: LanguageModel
     ids: list[int]
     cache: KVCache
     log_p: Float[Tensor, "V"]
+    spikes: Float[Tensor, "T"]
 
     @property
     def answer(self) -> int:
@@ -73,8 +78,17 @@ def read_text(lm: LanguageModel, text: str | Sequence[int]) -> TextRead:
     ids = prompt_ids(lm, text)
     with torch.inference_mode():
         cache = lm.net.cache(len(ids) - 1 + MOST_ROWS)
-        logits = lm.net(torch.tensor([ids], device=lm.device), cache, last_only=True)[0, -1]
-    return TextRead(lm, ids, cache, logits.float().log_softmax(-1))
+        with capture(lm.net, "layers.*.resid_in", "final_resid", record=_spike) as seen:
+            logits = lm.net(torch.tensor([ids], device=lm.device), cache, last_only=True)[0, -1]
+        spikes = torch.stack([*seen.values()]).amax(0)
+    return TextRead(lm, ids, cache, logits.float().log_softmax(-1), spikes)
+
+
+def _spike(stream: Float[Tensor, "1 T d"]) -> Float[Tensor, "T"]:
+    """By token, its largest |x| as a multiple of the median |x| of all tokens; 0 where it is not beyond LARGE."""
+    size = stream[0].float().abs()
+    largest = size.amax(-1)
+    return torch.where(largest > LARGE, largest / size.median(), 0)
 
 
 def check_causal(lm: LanguageModel) -> None:
