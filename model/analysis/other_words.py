@@ -17,6 +17,7 @@ from torch import Tensor
 from ..checkpoint import LanguageModel
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids
+from ..taps import capture
 from .content_words import Shape, content_words, is_function_word, shape_of
 from .last_token import check_causal
 
@@ -93,18 +94,9 @@ def _candidates(lm: LanguageModel, ids: list[int]) -> list[_Tried]:
 
 def _expected(lm: LanguageModel, ids: list[int], places: Sequence[int]) -> Float[Tensor, "places V"]:
     """Log-probabilities before each place; those of the first token of a text are alike for all."""
-    stream = torch.zeros(0)
-
-    def keep(x: Float[Tensor, "1 T d"]) -> Float[Tensor, "1 T d"]:
-        nonlocal stream
-        stream = x[0]
-        return x
-
-    handle = lm.net.final_resid.register_forward_hook(lambda _, __, value: keep(value))
-    try:
+    with capture(lm.net, "final_resid", record=lambda stream: stream[0]) as seen:
         lm.net(torch.tensor([ids], device=lm.device), last_only=True)
-    finally:
-        handle.remove()
+    stream = seen["final_resid"]
     before = stream[[max(0, at - 1) for at in places]]
     logs = lm.net.unembed(lm.net.norm(before)).float().log_softmax(-1)
     logs[[i for i, at in enumerate(places) if at == 0]] = 0

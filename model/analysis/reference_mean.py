@@ -27,7 +27,7 @@ SENTENCES = (
     "for name in names:\n    print(len(name), name)",
     "今天天气很好，我们去公园散步，看见很多孩子在湖边玩。",
 )
-DOCUMENTS, TOKENS = 24, 48
+DOCUMENTS, TOKENS = 12, 32
 _measured: WeakKeyDictionary[Network, dict[int, Tensor]] = WeakKeyDictionary()
 
 
