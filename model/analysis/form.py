@@ -4,9 +4,9 @@ A last token first gathers its own phrase, in the lower layers; what it fetches 
 (Geva et al. 2023, arXiv 2304.14767: an attribute is extracted late, from a subject that was enriched early). So
 attention is knocked out in the upper half of the layers, to several tokens at once.
 
-- "habit": little is lost without any other token, sinks apart. The last few words have said it by then.
-- "copied": the answer stands in the text, and its places carry at least COPIED of what is lost.
-- "recalled": the rest. Other tokens carry the answer, which they do not spell.
+- "copied": the answer stands in the text, and its places carry FETCHED nats or more of log p(answer).
+- "recalled": other tokens than these do, sinks apart. They carry the answer, and do not spell it.
+- "habit": neither. The last few words have said it by then.
 
 What places carry is their Shapley value beside all other tokens: the mean of what is lost without them, and of what is
 lost without all less what is lost without the others. Where heads make up for each other, the first alone says too
@@ -22,7 +22,6 @@ from .last_token import TextRead, last_token_logs
 
 Form = Literal["copied", "recalled", "habit"]
 FETCHED = 0.5  # nats of log p(answer) from which on something is fetched
-COPIED = 0.5  # the share of them that the answer's own places carry
 
 
 class Fetched(NamedTuple):
@@ -36,9 +35,9 @@ class Fetched(NamedTuple):
     @property
     def form(self) -> Form:
         """What these numbers say."""
-        if max(self.from_all, self.from_places) < FETCHED:
-            return "habit"
-        return "copied" if self.from_places >= COPIED * self.from_all else "recalled"
+        if self.from_places >= FETCHED:
+            return "copied"
+        return "recalled" if self.from_all >= FETCHED else "habit"
 
 
 def fetched(read: TextRead, sinks: Collection[int]) -> Fetched:

@@ -2,7 +2,8 @@
 
 For each word that names something, candidates are single tokens of the same shape (space, case, letters): its nearest
 in the embedding, by cosine, and the other such words of the text. They are weighed with what the model itself expects
-at that place, NEARNESS x cosine + log p. The best are run, and kept where the most probable next token is another.
+at that place, NEARNESS x cosine + log p, and PRESENT more for a word of the text. The best are run, and kept where the
+most probable next token is another.
 
 Symbols: T tokens, V vocabulary, d d_model, R rows of a pass.
 """
@@ -22,6 +23,7 @@ from .content_words import Shape, content_words, is_function_word, shape_of
 from .last_token import check_causal
 
 NEARNESS = 20.0  # nats that a cosine of 1 is worth
+PRESENT = 5.0  # nats that it is worth that a word stands in the text already
 NEIGHBOURS = 48  # in the embedding, of the same shape, looked at for each place
 TRIED = 8  # run for each place
 LARGEST = 2048  # tokens of all that is run
@@ -47,7 +49,8 @@ class OtherWord(NamedTuple):
 def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) -> Work[list[OtherWord]]:
     """Up to `count` words to change, best first: those that fit best and change the answer surely (fits + ln p).
 
-    One token is changed for one token. The same answer comes twice only where nothing else is left. There may be none.
+    Each place is there once before any comes again, and then answers that are not there yet come first. One token is
+    changed for one token. There may be none.
     Raises GlassLlamaError for a network whose tokens see those after them, and as `prompt_ids` does.
     """
     check_causal(lm)
@@ -57,13 +60,23 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     found: list[OtherWord] = []
     answers, sure = yield from _run(lm, ids, tried)
     for (at, token, fits), answer, p in zip(tried, answers[1:], sure[1:], strict=True):
-        if answer not in (answers[0], token):
+        if answer != answers[0]:
             new, old = lm.tokenizer.pieces([token, ids[at]])
             found.append(OtherWord(at, token, new, answer, p, old, fits))
     best = sorted(found, key=lambda one: -(one.fits + torch.tensor(one.p).log().item()))
-    seen: set[int] = set()
-    first = [one for one in best if not (one.answer in seen or seen.add(one.answer))]
-    return [*first, *(one for one in best if one not in first)][:count]
+    return _varied(best)[:count]
+
+
+def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
+    """First the best of each place, then those that bring an answer not yet there, then the others."""
+    places, answers = set[int](), set[int]()
+    firsts, new, others = list[OtherWord](), list[OtherWord](), list[OtherWord]()
+    for one in best:
+        rank = firsts if one.position not in places else new if one.answer not in answers else others
+        rank.append(one)
+        places.add(one.position)
+        answers.add(one.answer)
+    return [*firsts, *new, *others]
 
 
 class _Tried(NamedTuple):
@@ -87,6 +100,7 @@ def _candidates(lm: LanguageModel, ids: list[int]) -> list[_Tried]:
         tokens = torch.tensor(_alike(lm, ids, own, cosine), dtype=torch.long, device=lm.device)
         if len(tokens):
             fits = NEARNESS * (cosine[tokens] - cosine[own]) + log_p[tokens] - log_p[own]
+            fits += PRESENT * torch.isin(tokens, torch.tensor(ids, device=lm.device))
             best = fits.topk(min(TRIED, len(tokens)))
             found += [_Tried(at, int(tokens[i]), float(value)) for value, i in zip(*best, strict=True)]
     return found
