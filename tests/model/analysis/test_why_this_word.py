@@ -159,9 +159,14 @@ def test_a_token_that_takes_most_of_the_attention_is_a_sink(checkpoint: Path, lm
     torch.testing.assert_close(mean_attention(read), weights.mean((0, 1)), atol=1e-5, rtol=1e-4)
     flat = {f"layers.{i}.attn.scores": lambda scores: (torch.arange(scores.shape[-1]) == 1) * 9.0 + 0 * scores
             for i in range(3)}  # fmt: skip
+    long = (IDS * 2)[:SHORTEST]
     with swapped(lm.net, flat):
-        assert sinks(read) == (1,)
-        assert sinks(read_text(lm, IDS[: SHORTEST - 1])) == ()
+        assert sinks(read_text(lm, long)) == (1,)
+        assert sinks(read_text(lm, long[:-1])) == ()
+
+
+def test_a_bracket_that_waits_to_be_closed_is_no_sink(bundled: LanguageModel) -> None:
+    assert sinks(read_text(bundled, "[cat (dog")) == ()
 
 
 def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
