@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .analysis.circuit import Circuit, circuit
+    from .analysis.knock_out import knock_out
     from .analysis.nodes import Node
+    from .analysis.other_words import OtherWord, other_words
     from .analysis.score_terms import ScoreTerms, score_terms
+    from .analysis.why import Why, why
     from .checkpoint import LanguageModel, load
     from .config import LlamaConfig
     from .errors import GlassLlamaError
@@ -30,24 +33,32 @@ __all__ = [
     "LlamaConfig",
     "ModelSpec",
     "Node",
+    "OtherWord",
     "ScoreTerms",
     "Step",
     "Trace",
+    "Why",
     "catalogue",
     "circuit",
     "generate",
+    "knock_out",
     "kv_cache_bytes",
     "load",
+    "other_words",
     "run_trace",
     "score_terms",
     "spec_from_config",
+    "why",
 ]
 
 # In which module each name is defined. No module has the name of what is defined in it: to import it would hide that.
 _MODULES = {
     ".analysis.circuit": ("Circuit", "circuit"),
+    ".analysis.knock_out": ("knock_out",),
     ".analysis.nodes": ("Node",),
+    ".analysis.other_words": ("OtherWord", "other_words"),
     ".analysis.score_terms": ("ScoreTerms", "score_terms"),
+    ".analysis.why": ("Why", "why"),
     ".checkpoint": ("LanguageModel", "load"),
     ".config": ("LlamaConfig",),
     ".errors": ("GlassLlamaError",),

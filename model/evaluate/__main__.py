@@ -3,7 +3,7 @@
 Cases come from the corpus's held-out part, so training has shown none of their combinations. Skills are judged on
 greedy continuations, stories on continuations at temperature 0.8. The exit status is 1 when a bar is missed. With
 `--heads` it finds the attention heads that do a job instead, and writes them beside the weights; with `--circuits` it
-measures how far few nodes carry an answer.
+measures how far few nodes carry an answer; with `--why` how true the why of an answer is.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from model.analysis.head_losses import BUDGET
 from model.checkpoint import BUNDLED, LanguageModel, load
 from model.evaluate.cases import SKILLS, collect
 from model.evaluate.circuits import report_circuits
@@ -22,6 +23,7 @@ from model.evaluate.heads import report_heads
 from model.evaluate.judges import Judge, exactly
 from model.evaluate.report import Figure, Typed, skill_figure, story_figure, table
 from model.evaluate.stories import openings, tell
+from model.evaluate.why import report_why
 from model.evaluate.writing import write
 from model.head_names import FILE as HEADS
 
@@ -43,6 +45,8 @@ def main() -> int:
         return report_heads(lm, given.seed, given.cases, out)
     if given.circuits:
         return report_circuits(lm, given.seed, given.circuits)
+    if given.why is not None:
+        return report_why(lm, given.why)
     figures, typed = evaluate(lm, given.cases, given.seed, given.only)
     print(table(figures, typed))
     if given.json:
@@ -131,6 +135,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--circuits", nargs="?", type=int, const=9, default=0, metavar="N",
         help="measure how far few nodes carry the answer of N held-out prompts of each kind instead (default: 9)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--why", nargs="?", type=int, const=BUDGET, metavar="N",
+        help="measure why the model goes on as it does on 40 prompts instead; heads are run for up to N rows × tokens "
+        f"of each (default: {BUDGET})",
     )  # fmt: skip
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, … (default: %(default)s)")
     return parser.parse_args()

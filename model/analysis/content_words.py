@@ -1,0 +1,75 @@
+"""Which tokens of a text are whole words that name something, and what shape a word has. Knows no network.
+
+Words of function (function_words.json: English and Chinese) and signs name nothing. In other languages every word of
+letters counts as naming something.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_CHINESE = range(0x4E00, 0xA000)
+
+
+class Shape(NamedTuple):
+    """Whether a space stands before a word, and its letters: "lower", "title", "upper", "mixed", "digits" or "chinese";
+    of digits and Chinese also how many there are."""
+
+    spaced: bool
+    letters: str
+    length: int
+
+
+def shape_of(piece: str) -> Shape | None:
+    """The shape of a token's text; None where it is no word: signs, spaces, letters and digits mixed."""
+    word = piece.removeprefix(" ")
+    spaced = word != piece
+    if word.isascii() and word.isdigit():
+        return Shape(spaced, "digits", len(word))
+    if not word.isalpha():
+        return None
+    if all(ord(letter) in _CHINESE for letter in word):
+        return Shape(spaced, "chinese", len(word))
+    cases = {"lower": word.islower(), "title": word.istitle(), "upper": word.isupper() and len(word) > 1}
+    return Shape(spaced, next((name for name, has in cases.items() if has), "mixed"), 0)
+
+
+def content_words(pieces: Sequence[str]) -> list[int]:
+    """The positions of tokens that are whole words and name something.
+
+    A word of letters is whole where the token after it begins with no letter, and it begins with a space, the text or
+    after a sign. Chinese has no spaces: each token is a word. A digit is one even within a number.
+    """
+    found: list[int] = []
+    for at, piece in enumerate(pieces):
+        shape = shape_of(piece)
+        if shape is None or is_function_word(piece):
+            continue
+        if shape.letters in ("digits", "chinese") or (_begins(pieces, at) and _ends(pieces, at)):
+            found.append(at)
+    return found
+
+
+def is_function_word(piece: str) -> bool:
+    """Whether a token's text is a word of function, in either language."""
+    return piece.strip().lower() in _function_words()
+
+
+def _begins(pieces: Sequence[str], at: int) -> bool:
+    return pieces[at].startswith(" ") or at == 0 or not _is_letter(pieces[at - 1][-1:])
+
+
+def _ends(pieces: Sequence[str], at: int) -> bool:
+    return at + 1 == len(pieces) or not _is_letter(pieces[at + 1][:1])
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalpha() and ord(character) not in _CHINESE
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    table = json.loads(Path(__file__).with_name("function_words.json").read_text(encoding="utf-8"))
+    return frozenset((table["en"] + " " + table["zh"]).split())

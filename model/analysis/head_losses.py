@@ -1,0 +1,175 @@
+"""What an answer loses without each head, measured by running without it; where that is too much, by a gradient.
+
+A head is ablated at all tokens. With "zero" it writes nothing (as interventions.Intervention has it); with "mean" it
+writes its mean over ordinary text (reference_mean.py), except at sinks, where nothing is read from it. A negative loss
+is a head that works against the answer.
+
+The gradient is that of a mask m on every head, mean + m (own - mean), averaged over POINTS places of the way on which
+all masks go from 0 to 1 together: integrated gradients (Sundararajan et al. 2017, arXiv 1703.01365), which add up to
+the difference of log p(answer) between the two ends. It says which heads are worth a run.
+
+Symbols: L n_layers, T tokens, R rows of a pass, V vocabulary, d d_model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ..checkpoint import LanguageModel
+from ..forward_pass import Pass
+from ..pieces import Work, in_pieces, rows_of_a_piece
+from ..taps import capture
+from .nodes import Swap, swapped
+from .reference_mean import reference_mean
+
+Ablation = Literal["mean", "zero"]
+Head = tuple[int, int]  # layer, number
+BUDGET = 8192  # rows × tokens that are run for one text
+LARGEST = 512  # rows × tokens of one pass
+POINTS = 8
+
+
+@dataclass(frozen=True)
+class Ablated:
+    """A text and what its heads write when they are ablated.
+
+    `streams` (L, T, d) enter the layers of the run as it is. `instead` is by layer what each head writes, at the tokens
+    that `at` (T,) marks.
+    """
+
+    lm: LanguageModel
+    target: int
+    streams: Float[Tensor, "L T d"]
+    instead: dict[int, Float[Tensor, "n_heads width"]]
+    at: Bool[Tensor, "T"]
+
+
+class HeadLosses(NamedTuple):
+    """(L, n_heads): nats of log p lost by head, and which of them were run; the others are the gradient's estimates."""
+
+    lost: Float[np.ndarray, "L n_heads"]
+    measured: Bool[np.ndarray, "L n_heads"]
+
+
+def ablated_run(lm: LanguageModel, ids: Sequence[int], target: int, how: Ablation, sinks: Sequence[int]) -> Ablated:
+    """What is needed to run a text without some of its heads."""
+    with torch.inference_mode(), capture(lm.net, "layers.*.resid_in", record=lambda stream: stream[0]) as seen:
+        lm.net(torch.tensor([ids], device=lm.device), last_only=True)
+    streams = torch.stack([seen[f"layers.{layer}.resid_in"] for layer in range(lm.config.n_layers)])
+    mean, at = reference_mean(lm), torch.ones(len(ids), dtype=torch.bool, device=lm.device)
+    if how == "zero":
+        return Ablated(lm, target, streams, {layer: torch.zeros_like(value) for layer, value in mean.items()}, at)
+    at[list(sinks)] = False
+    return Ablated(lm, target, streams, mean, at)
+
+
+@in_pieces
+def head_losses(run: Ablated, budget: int = BUDGET) -> Work[HeadLosses]:
+    """Every head's loss: all measured where rows × tokens are within `budget`, else as many as are, the largest first
+    in size by the gradient, which stands for the others."""
+    layers, heads = run.lm.config.n_layers, run.lm.config.n_heads
+    every: list[Head] = [(layer, head) for layer in range(layers) for head in range(heads)]
+    most = budget // run.streams.shape[1]
+    lost = np.zeros((layers, heads))
+    if most < len(every):
+        lost = yield from integrated_gradients.pieces(run)
+        every = sorted(every, key=lambda head: -abs(lost[head]))[:most]
+    measured = np.zeros((layers, heads), dtype=bool)
+    (whole, *left) = yield from log_p_without.pieces(run, [(), *((head,) for head in every)])
+    for head, log_p in zip(every, left, strict=True):
+        lost[head], measured[head] = whole - log_p, True
+    return HeadLosses(lost, measured)
+
+
+@in_pieces
+def log_p_without(run: Ablated, sets: Sequence[Sequence[Head]]) -> Work[list[float]]:
+    """log p(target) with the heads of each set ablated, in the order of `sets`. A row joins at its first layer."""
+    first = [min((layer for layer, _ in heads), default=run.lm.config.n_layers - 1) for heads in sets]
+    order = sorted(range(len(sets)), key=first.__getitem__)
+    tokens = run.streams.shape[1]
+    rows = max(1, LARGEST // tokens)
+    left = [0.0] * len(sets)
+    for start in range(0, len(order), rows):
+        some = order[start : start + rows]
+        logs = yield from _pass(run, [sets[i] for i in some], [first[i] for i in some])
+        for i, log_p in zip(some, logs, strict=True):
+            left[i] = log_p
+    return left
+
+
+def _pass(run: Ablated, sets: Sequence[Sequence[Head]], first: Sequence[int]) -> Work[list[float]]:
+    net, tokens = run.lm.net, run.streams.shape[1]
+    layers_of_a_piece = max(1, rows_of_a_piece(run.lm, tokens) * net.config.n_layers // len(sets))
+    x = run.streams[:0]
+    for layer in range(first[0], net.config.n_layers):
+        x = torch.cat([x, run.streams[layer].expand(first.count(layer), -1, -1)])
+        off = [(row, head) for row, heads in enumerate(sets[: len(x)]) for at, head in heads if at == layer]
+        with torch.inference_mode(), swapped(net, _ablating(run, layer, off)):
+            x = net.block(layer)(x, Pass(net.positions(0, tokens)))
+        if layer % layers_of_a_piece == 0:
+            yield
+    with torch.inference_mode():
+        logs = net.unembed(net.apply_final_norm(x[:, -1:]))[:, 0].float().log_softmax(-1)
+    return logs[:, run.target].tolist()
+
+
+def _ablating(run: Ablated, layer: int, off: Sequence[tuple[int, int]]) -> dict[str, Swap]:
+    """These heads of these rows write what they write when ablated."""
+
+    def change(mixed: Float[Tensor, "R T n_heads width"]) -> Float[Tensor, "R T n_heads width"]:
+        changed = mixed.clone()
+        for row, head in off:
+            changed[row, run.at, head] = run.instead[layer][head]
+        return changed
+
+    return {f"layers.{layer}.attn.mixed": change} if off else {}
+
+
+@in_pieces
+def integrated_gradients(run: Ablated, points: int = POINTS) -> Work[Float[np.ndarray, "L n_heads"]]:
+    """(L, n_heads): what each head adds to log p(target) on the way from all heads ablated to none; see above."""
+    total = np.zeros((run.lm.config.n_layers, run.lm.config.n_heads))
+    for point in range(points):
+        total += yield from _gradient(run, (point + 0.5) / points)
+    return total / points
+
+
+def _gradient(run: Ablated, share: float) -> Work[Float[np.ndarray, "L n_heads"]]:
+    """How log p(target) follows each head's mask where all masks are `share`. One layer at a time is held for it."""
+    net, n_layers = run.lm.net, run.lm.config.n_layers
+    masks = [
+        torch.full((run.lm.config.n_heads,), share, device=run.lm.device, requires_grad=True) for _ in range(n_layers)
+    ]
+    streams = [run.streams[:1].clone()]
+    with torch.inference_mode(False), torch.no_grad():
+        for layer in range(n_layers):
+            streams.append(_masked_layer(run, layer, streams[-1], masks[layer]))
+    yield
+    with torch.inference_mode(False), torch.enable_grad():
+        x = streams.pop().requires_grad_()
+        net.unembed(net.apply_final_norm(x[:, -1:]))[0, 0].float().log_softmax(-1)[run.target].backward()
+        slope = x.grad
+        for layer in reversed(range(n_layers)):
+            x = streams.pop().requires_grad_()
+            _masked_layer(run, layer, x, masks[layer]).backward(slope)
+            slope = x.grad
+    yield
+    return np.array([(torch.zeros_like(mask) if mask.grad is None else mask.grad).tolist() for mask in masks])
+
+
+def _masked_layer(
+    run: Ablated, layer: int, x: Float[Tensor, "1 T d"], mask: Float[Tensor, "n_heads"]
+) -> Float[Tensor, "1 T d"]:
+    """The stream after a layer whose heads write mean + m (own - mean)."""
+    instead = run.instead[layer].clone()  # made in inference mode, it could not be kept for a gradient
+
+    def blend(mixed: Float[Tensor, "1 T n_heads width"]) -> Float[Tensor, "1 T n_heads width"]:
+        return torch.where(run.at[:, None, None], instead + mask[:, None].to(mixed) * (mixed - instead), mixed)
+
+    with swapped(run.lm.net, {f"layers.{layer}.attn.mixed": blend}):
+        return run.lm.net.block(layer)(x, Pass(run.lm.net.positions(0, x.shape[1])))

@@ -1,0 +1,63 @@
+"""Which tokens an answer rests on: attention to one of them is knocked out, and the answer's probability falls.
+
+Geva et al. 2023 (arXiv 2304.14767, section 5): the last token may not attend to token t, in all layers or in some of
+them; its scores there are masked before the softmax, so that the other weights are renormalised. Other tokens still
+read token t, so what they took from it stays.
+
+Symbols: T tokens, R rows of a pass, L n_layers.
+"""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ..checkpoint import LanguageModel
+from ..errors import check_index
+from ..pieces import Work, in_pieces
+from .last_token import MOST_ROWS, TextRead, last_token_logs, read_text
+
+
+@in_pieces
+def knock_out(
+    lm: LanguageModel, text: str | Sequence[int], layers: Collection[int] | None = None
+) -> Work[Float[np.ndarray, "T"]]:
+    """(T,): nats of log p(answer) lost when the last token may not attend to token t; negative where p rises.
+
+    The answer is the most probable next token of the run as it is. `layers` are those in which attention is masked, all
+    by default. The last number is for the last token's attention to itself: it keeps its own stream, so this is not
+    what the token is worth. NaN where nothing is left to attend to, as in a text of one token. Raises GlassLlamaError
+    for a layer that is not there, for a network with an encoder, and as `prompt_ids` does.
+    """
+    read = read_text(lm, text)
+    yield
+    return (yield from knocked_out(read, read.answer, layers))
+
+
+def knocked_out(read: TextRead, target: int, layers: Collection[int] | None = None) -> Work[Float[np.ndarray, "T"]]:
+    """As `knock_out`, of a text that was read, for any next token `target`."""
+    count, n_layers = len(read.ids), read.lm.config.n_layers
+    masked = set(range(n_layers) if layers is None else layers)
+    for layer in masked:
+        check_index("layer", layer, n_layers)
+    if count == 1:
+        return np.full(1, 0.0 if not masked else np.nan)
+    lost: list[float] = []
+    for start in range(0, count, MOST_ROWS - 1):
+        tokens = range(start, min(count, start + MOST_ROWS - 1))
+        off = _one_each(tokens, count, read.lm.device)
+        nothing = torch.zeros_like(off)
+        with torch.inference_mode():
+            logs = last_token_logs(read, len(off), lambda layer: off if layer in masked else nothing)[:, target]  # noqa: B023
+        lost += (logs[0] - logs[1:]).tolist()
+        yield
+    return np.array(lost)
+
+
+def _one_each(tokens: range, count: int, device: torch.device) -> Bool[Tensor, "R T"]:
+    """What is hidden: nothing from the first row, and from each other row one of these tokens."""
+    off = torch.zeros(1 + len(tokens), count, dtype=torch.bool, device=device)
+    off[torch.arange(1, len(off)), torch.tensor(tokens)] = True
+    return off

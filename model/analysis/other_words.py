@@ -1,0 +1,156 @@
+"""Words of a text that could be another, so that the model goes on with another answer. The model proposes them.
+
+For each word that names something, candidates are single tokens of the same shape (space, case, letters): its nearest
+in the embedding, by cosine, and the other such words of the text. They are weighed with what the model itself expects
+at that place, NEARNESS x cosine + log p, and PRESENT more for a word of the text. The best are run, and kept where the
+most probable next token is another.
+
+Symbols: T tokens, V vocabulary, d d_model, R rows of a pass.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ..checkpoint import LanguageModel
+from ..pieces import Work, in_pieces, rows_of_a_piece
+from ..prompt import prompt_ids
+from ..taps import capture
+from .content_words import Shape, content_words, is_function_word, shape_of
+from .last_token import check_causal
+
+NEARNESS = 20.0  # nats that a cosine of 1 is worth
+PRESENT = 5.0  # nats that it is worth that a word stands in the text already
+NEIGHBOURS = 48  # in the embedding, of the same shape, looked at for each place
+TRIED = 8  # run for each place
+LARGEST = 2048  # tokens of all that is run
+
+
+class OtherWord(NamedTuple):
+    """The text with token `token_id`, `text`, at `position`: its most probable next token is `answer`, at `p`.
+
+    `word` is what stands there now. `fits` is by how much the new word's weight is above that of the word itself, in
+    nats: cosine and expectation at that place.
+    """
+
+    position: int
+    token_id: int
+    text: str
+    answer: int
+    p: float
+    word: str
+    fits: float
+
+
+@in_pieces
+def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) -> Work[list[OtherWord]]:
+    """Up to `count` words to change, best first: those that fit best and change the answer surely (fits + ln p).
+
+    Each place is there once before any comes again, and then answers that are not there yet come first. One token is
+    changed for one token. There may be none.
+    Raises GlassLlamaError for a network whose tokens see those after them, and as `prompt_ids` does.
+    """
+    check_causal(lm)
+    ids = prompt_ids(lm, text)
+    tried = _candidates(lm, ids)
+    yield
+    found: list[OtherWord] = []
+    answers, sure = yield from _run(lm, ids, tried)
+    for (at, token, fits), answer, p in zip(tried, answers[1:], sure[1:], strict=True):
+        if answer != answers[0]:
+            new, old = lm.tokenizer.pieces([token, ids[at]])
+            found.append(OtherWord(at, token, new, answer, p, old, fits))
+    best = sorted(found, key=lambda one: -(one.fits + torch.tensor(one.p).log().item()))
+    return _varied(best)[:count]
+
+
+def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
+    """First the best of each place, then those that bring an answer not yet there, then the others."""
+    places, answers = set[int](), set[int]()
+    firsts, new, others = list[OtherWord](), list[OtherWord](), list[OtherWord]()
+    for one in best:
+        rank = firsts if one.position not in places else new if one.answer not in answers else others
+        rank.append(one)
+        places.add(one.position)
+        answers.add(one.answer)
+    return [*firsts, *new, *others]
+
+
+class _Tried(NamedTuple):
+    position: int
+    token: int
+    fits: float
+
+
+def _candidates(lm: LanguageModel, ids: list[int]) -> list[_Tried]:
+    """What is worth a run: TRIED tokens for each place, as many places as LARGEST allows, the last ones first."""
+    places = content_words(lm.tokenizer.pieces(ids))[-max(1, LARGEST // (TRIED * len(ids))) :]
+    if not places:
+        return []
+    with torch.inference_mode():
+        expected = _expected(lm, ids, places)
+        vectors = lm.net.embed.weight[torch.tensor([ids[at] for at in places], device=lm.device)].float()
+        nearness = _cosines(lm, vectors)
+    found: list[_Tried] = []
+    for at, log_p, cosine in zip(places, expected, nearness, strict=True):
+        own = ids[at]
+        tokens = torch.tensor(_alike(lm, ids, own, cosine), dtype=torch.long, device=lm.device)
+        if len(tokens):
+            fits = NEARNESS * (cosine[tokens] - cosine[own]) + log_p[tokens] - log_p[own]
+            fits += PRESENT * torch.isin(tokens, torch.tensor(ids, device=lm.device))
+            best = fits.topk(min(TRIED, len(tokens)))
+            found += [_Tried(at, int(tokens[i]), float(value)) for value, i in zip(*best, strict=True)]
+    return found
+
+
+def _expected(lm: LanguageModel, ids: list[int], places: Sequence[int]) -> Float[Tensor, "places V"]:
+    """Log-probabilities before each place; those of the first token of a text are alike for all."""
+    with capture(lm.net, "final_resid", record=lambda stream: stream[0]) as seen:
+        lm.net(torch.tensor([ids], device=lm.device), last_only=True)
+    stream = seen["final_resid"]
+    before = stream[[max(0, at - 1) for at in places]]
+    logs = lm.net.unembed(lm.net.norm(before)).float().log_softmax(-1)
+    logs[[i for i, at in enumerate(places) if at == 0]] = 0
+    return logs
+
+
+def _cosines(lm: LanguageModel, vectors: Float[Tensor, "places d"]) -> Float[Tensor, "places V"]:
+    """Cosine of these rows of the embedding with every row."""
+    embedding = lm.net.embed.weight.float()
+    sizes = embedding.norm(dim=-1).clamp(min=1e-9)
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=1e-9) @ embedding.T / sizes
+
+
+def _alike(lm: LanguageModel, ids: list[int], own: int, cosine: Float[Tensor, "V"]) -> list[int]:
+    """Tokens of a token's shape: its nearest, and others of the text that name something."""
+    (piece,) = lm.tokenizer.pieces([own])
+    shape = shape_of(piece)
+    nearest = cosine.topk(min(len(cosine), 8 * NEIGHBOURS)).indices.tolist()
+    near = list(_of_shape(lm, nearest, shape, piece))[:NEIGHBOURS]
+    return list(dict.fromkeys([*near, *_of_shape(lm, ids, shape, piece)]))
+
+
+def _of_shape(lm: LanguageModel, tokens: Sequence[int], shape: Shape | None, own: str) -> Iterator[int]:
+    for token, piece in zip(tokens, lm.tokenizer.pieces(tokens), strict=True):
+        if piece != own and shape_of(piece) == shape and not is_function_word(piece):
+            yield token
+
+
+def _run(lm: LanguageModel, ids: list[int], tried: Sequence[_Tried]) -> Work[tuple[list[int], list[float]]]:
+    """The most probable next token, and its probability, of the text as it is and with each change."""
+    texts: Int[Tensor, "R T"] = torch.tensor([ids] * (1 + len(tried)), device=lm.device)
+    for row, one in enumerate(tried, 1):
+        texts[row, one.position] = one.token
+    answers: list[int] = []
+    sure: list[float] = []
+    rows = max(4, rows_of_a_piece(lm, len(ids)))
+    for start in range(0, len(texts), rows):
+        with torch.inference_mode():
+            best = lm.net(texts[start : start + rows], last_only=True)[:, -1].float().softmax(-1).max(-1)
+        answers += best.indices.tolist()
+        sure += best.values.tolist()
+        yield
+    return answers, sure

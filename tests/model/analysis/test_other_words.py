@@ -1,0 +1,64 @@
+"""Words to change, against runs of the changed text; and what counts as a word."""
+
+import pytest
+import torch
+
+import model
+from model import LanguageModel
+from model.analysis.content_words import Shape, content_words, is_function_word, shape_of
+
+WHERE = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
+
+
+@pytest.fixture(scope="module")
+def bundled() -> LanguageModel:
+    return model.load(device="cpu")
+
+
+def test_each_proposal_is_what_the_changed_text_gives(bundled: LanguageModel) -> None:
+    ids, pieces = bundled.tokenizer.encode(WHERE), bundled.tokenizer.pieces
+    own = int(model.run_trace(bundled, ids).logits.argmax())
+    found = model.other_words(bundled, WHERE, count=5)
+    assert 2 <= len(found) <= 5
+    for one in found:
+        changed = [*ids[: one.position], one.token_id, *ids[one.position + 1 :]]
+        probabilities = torch.from_numpy(model.run_trace(bundled, changed).logits).softmax(-1)
+        assert int(probabilities.argmax()) == one.answer != own
+        assert float(probabilities[one.answer]) == pytest.approx(one.p, abs=1e-4)
+        assert [one.word, one.text] == pieces([ids[one.position], one.token_id])
+        assert shape_of(one.word) == shape_of(one.text)
+        assert not is_function_word(one.word)
+    assert any((one.word, one.text, pieces([one.answer])[0]) == (" Tom", " Lily", " garden") for one in found)
+
+
+def test_a_text_of_no_such_word_has_no_proposal(bundled: LanguageModel) -> None:
+    assert model.other_words(bundled, "in the") == []
+    assert model.other_words(bundled, "(") == []
+
+
+@pytest.mark.parametrize(
+    ("piece", "shape"),
+    [
+        (" France", Shape(True, "title", 0)),
+        ("keys", Shape(False, "lower", 0)),
+        (" USA", Shape(True, "upper", 0)),
+        (" I", Shape(True, "title", 0)),
+        (" iPhone", Shape(True, "mixed", 0)),
+        ("17", Shape(False, "digits", 2)),
+        ("莉莉", Shape(False, "chinese", 2)),
+        (".", None),
+        (" ", None),
+        ("", None),
+        ("a1", None),
+        ("⟨E7⟩", None),
+    ],
+)
+def test_shapes(piece: str, shape: Shape | None) -> None:
+    assert shape_of(piece) == shape
+
+
+def test_whole_words_that_name_something() -> None:
+    pieces = ["The", " E", "iffel", " Tower", " is", " in", " Paris", ",", " not", " 1", "7", ".", "Tom"]
+    assert [pieces[at] for at in content_words(pieces)] == [" Tower", " Paris", " 1", "7", "Tom"]
+    chinese = ["汤姆", "在", "厨房", "里", "。", "莉莉"]
+    assert [chinese[at] for at in content_words(chinese)] == ["汤姆", "厨房", "莉莉"]

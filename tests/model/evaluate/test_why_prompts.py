@@ -1,0 +1,38 @@
+"""The prompts on which the why is judged, and how one of them is."""
+
+from collections import Counter
+from typing import get_args
+
+import numpy as np
+
+import model
+from model import LanguageModel
+from model.analysis.form import Form
+from model.evaluate.why import Judged, WhyCase, cases_for, judge, line, summary
+
+
+def test_forty_prompts_of_eight_kinds_for_either_model(lm: LanguageModel) -> None:
+    for of in (lm, model.load(device="cpu")):
+        cases = cases_for(of)
+        assert len({case.prompt for case in cases}) == 40
+        assert len(Counter(case.kind for case in cases)) == 8
+        assert {case.form for case in cases} <= set(get_args(Form))
+
+
+def test_a_prompt_is_judged_by_what_was_measured() -> None:
+    bundled = model.load(device="cpu")
+    one = judge(bundled, WhyCase("induction", "cat dog bird fish cat dog", "copied"), heads_budget=0)
+    assert one.first_is_largest
+    assert not one.names_sink
+    assert "copied (fetched late" in line(bundled, one)
+    wrong = one._replace(found=_with(one, tokens=(0,), sinks=(0,)))
+    assert wrong.names_sink
+    assert not wrong.first_is_largest
+    said = summary([one, wrong])
+    assert "1 of 2: no sink is named" in said
+    assert "2 of 2: the form is that of the label" in said
+
+
+def _with(one: Judged, tokens: tuple[int, ...], sinks: tuple[int, ...]) -> model.Why:
+    fields = vars(one.found) | {"tokens": tokens, "sinks": sinks, "knock_out": np.arange(6.0)}
+    return model.Why(**fields)
