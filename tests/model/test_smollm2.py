@@ -1,0 +1,81 @@
+"""A real LLaMA, SmolLM2-135M-Instruct from its GGUF file: against transformers' own reading of the same file."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import model
+from app.examples import REAL_EXAMPLES
+from app.smollm2 import smollm2
+from model.smollm2 import NAME, WEIGHTS
+
+pytestmark = pytest.mark.skipif(not WEIGHTS.is_file(), reason="no weights: `make smollm2` fetches them")
+ODD = [
+    "",
+    " ",
+    "Hello, world!",
+    "don't I'LL",
+    "12345 3.14",
+    "日本語 猫",
+    "naïve café",
+    "🦙👩‍👩‍👧",
+    "\t\n\r\n",
+    "<|im_start|>user\nHi",
+    "ſt",
+]
+
+
+@cache
+def ours() -> model.LanguageModel:
+    return model.load(WEIGHTS, device="cpu")
+
+
+@cache
+def theirs() -> Any:
+    auto = transformers.AutoModelForCausalLM
+    return auto.from_pretrained(WEIGHTS.parent, gguf_file=WEIGHTS.name, dtype=torch.float32).eval()
+
+
+@cache
+def their_tokenizer() -> Any:
+    return transformers.AutoTokenizer.from_pretrained(WEIGHTS.parent, gguf_file=WEIGHTS.name)
+
+
+def test_logits_are_transformers_of_the_same_file() -> None:
+    for prompt in REAL_EXAMPLES[:3]:
+        ids = torch.tensor([ours().tokenizer.encode(prompt)])
+        with torch.no_grad():
+            expected = theirs()(ids).logits
+        found = ours().net(ids)
+        assert (found - expected).abs().max() <= 1e-5 * expected.abs().max()
+        np.testing.assert_allclose(model.run_trace(ours(), prompt).logits, expected[0, -1], atol=1e-3)
+
+
+def test_ids_are_transformers_of_the_same_file() -> None:
+    for text in (*ODD, *REAL_EXAMPLES):
+        assert ours().tokenizer.encode(text) == their_tokenizer()(text)["input_ids"]
+    assert ours().tokenizer.chat_template == their_tokenizer().chat_template
+
+
+def test_it_goes_on_as_the_examples_expect() -> None:
+    expected = [" Paris", " Mary", " Au", " B", " cold", "3", " are", " b"]
+    steps = [next(iter(model.generate(ours(), prompt, max_new_tokens=1))) for prompt in REAL_EXAMPLES]
+    assert [step.text for step in steps] == expected
+
+
+def test_the_answer_rests_on_france_and_the_first_token_is_a_sink() -> None:
+    found = model.why(ours(), REAL_EXAMPLES[0], heads_budget=0)
+    assert found.sinks == (0,)
+    assert ours().tokenizer.pieces(ours().tokenizer.encode(REAL_EXAMPLES[0]))[found.tokens[0]] == " France"
+    assert found.form == "recalled"
+
+
+def test_the_page_offers_it_and_reads_its_weights_at_first_use() -> None:
+    (lm,) = smollm2(device="cpu")
+    assert (lm.name, lm.n_parameters) == (NAME, 134_515_008)
+    assert lm.weight_cache.held == []
+    assert smollm2(WEIGHTS.with_name("nothing.gguf")) == []
