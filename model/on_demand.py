@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from .checkpoint import load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
+from .checkpoint import Outline, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
 from .errors import GlassLlamaError
 from .network import Network
 from .tokenizer import Tokenizer
@@ -89,7 +89,8 @@ class OnDemand:
         self, where: str | Path, weight_cache: WeightCache, name: str, device: str = "auto", dtype: str = "auto"
     ):
         """Reads config.json and the headers of the weights. Raises GlassLlamaError as `load` does."""
-        self._plan = plan = read_outline(where)
+        plan = read_outline(where)
+        self._plan: Outline | None = plan  # until the tokenizer is read; of a GGUF file it holds the whole file mapped
         if plan.config.tied_embeddings:
             plan.net.head.weight = plan.net.embed.weight
         self.name = name
@@ -115,7 +116,9 @@ class OnDemand:
     def tokenizer(self) -> Tokenizer:
         """The tokenizer, which is small and stays."""
         with self.read_lock:
-            self._tokenizer = self._tokenizer or read_tokenizer(self._plan)
+            if self._plan is not None:
+                self._tokenizer, self._plan = read_tokenizer(self._plan), None
+            assert self._tokenizer is not None
             return self._tokenizer
 
     def in_use(self) -> AbstractContextManager[None]:

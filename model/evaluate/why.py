@@ -1,5 +1,7 @@
 """How true the why is: 40 prompts of eight kinds, each with a form that was labelled by hand (why_prompts.json).
 
+Rule and labels were made side by side, so their agreement is no blind test of the rule.
+
 For each prompt: whether the first token named is the one of the largest knock-out outside sinks, whether a sink is
 named, the form measured beside the label, whether the answer has a control, which words the model proposes, and the
 seconds that all of it took. The bundled model has prompts of its own world, in two languages.

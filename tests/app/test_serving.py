@@ -1,13 +1,15 @@
 """The first load as it is served: files packed once, and the page's head in gradio's page."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
-from app.serving import GRADIO_ASSETS, PackedFiles, PageHead
+from app.serving import GRADIO_ASSETS, VENDOR, PackedFiles, PageHead, without_jsdoc
+from visuals import STATIC
 
 PACKED = {"Accept-Encoding": "gzip"}
 
@@ -39,6 +41,18 @@ def test_who_takes_brotli_has_it_smaller(client: TestClient, script: Path) -> No
     assert answer.headers["content-encoding"] == "br"
     assert answer.text == script.read_text()
     assert answer.headers["etag"] != client.get("/glass/one.js", headers=PACKED).headers["etag"]
+
+
+def test_our_scripts_come_without_their_jsdoc_and_line_for_line() -> None:
+    for path in STATIC.rglob("*.js"):
+        held = path.read_text(encoding="utf-8").splitlines()
+        served = without_jsdoc(path).decode().splitlines()
+        pairs = list(zip(served, held, strict=True))
+        left_out = [whole for line, whole in pairs if line != whole]
+        assert all(line in ("", whole) for line, whole in pairs)
+        assert all(re.match(r"\s*(/\*\*|\*)", whole) for whole in left_out), path
+        assert not (left_out and VENDOR in path.parents)
+    assert b"@license" in without_jsdoc(VENDOR / "lit-html.js")
 
 
 def test_a_changed_file_is_packed_again(client: TestClient, script: Path) -> None:

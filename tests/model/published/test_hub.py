@@ -118,7 +118,7 @@ def test_a_download_that_breaks_off(hub: Hub, monkeypatch: pytest.MonkeyPatch) -
     def break_off(*_args: object, **_settings: object) -> None:
         raise huggingface_hub.errors.XetDownloadError("the connection\nwas cut")
 
-    monkeypatch.setattr("model.checkpoint.snapshot_download", break_off)
+    monkeypatch.setattr("model.checkpoint_files.snapshot_download", break_off)
     assert "(the connection)" in refusal("org/tiny")
 
 
