@@ -11,6 +11,7 @@ from model.smollm2 import NAME as REAL_NAME
 from visuals.messages.page import Offer
 
 from .engine import Engine
+from .memory import give_back
 
 ZOO = Path(model.__file__).parent / "zoo"
 # Directory -> what the family calls itself; in this order they are offered.
@@ -45,7 +46,7 @@ def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes:
 
     A family without a whole checkpoint there is left out. Raises GlassLlamaError for one that is damaged.
     """
-    weight_cache = WeightCache(max_bytes)
+    weight_cache = WeightCache(max_bytes, give_back)
     there = [name for name in FAMILIES if all((where / name / file).is_file() for file in ("config.json", WEIGHTS))]
     return [OnDemand(where / name, weight_cache, small_name(name), device, dtype) for name in there]
 

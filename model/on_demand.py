@@ -6,7 +6,7 @@ holds no weights: they are read again when somebody looks into the run.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -23,8 +23,10 @@ class WeightCache:
     threads: one thread reads a network, and the others that want it wait.
     """
 
-    def __init__(self, max_bytes: int):
+    def __init__(self, max_bytes: int, when_read: Callable[[], None] | None = None):
+        """`when_read` is called whenever weights have been read, which leaves much memory behind that nothing is in."""
         self.max_bytes = max_bytes
+        self._when_read = when_read
         self._held: OrderedDict[OnDemand, Network] = OrderedDict()
         self._at_work: Counter[OnDemand] = Counter()
         self._lock = threading.Lock()
@@ -53,6 +55,8 @@ class WeightCache:
             except GlassLlamaError as error:  # which says where the files are, no visitor's business
                 said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
+            if self._when_read is not None:
+                self._when_read()
             with self._lock:
                 self._held[lm] = net
                 self._evict(lm)

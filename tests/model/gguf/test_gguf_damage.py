@@ -77,7 +77,7 @@ ONE_TENSOR = HEADER.pack(b"GGUF", 3, 1, 1) + LLAMA + _text("t")
         (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", STRING, _text("x", 9)), "are to stand at byte"),
         (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", ARRAY, _list(UINT8, HUGE)), "expected a flat list of at most"),
         (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", ARRAY, _list(UINT8, 2**20)), "are to stand at byte"),
-        (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", ARRAY, _list(STRING, 2**20)), "are to stand at byte"),
+        (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", ARRAY, _list(STRING, 2**20)), "is to stand at byte"),
         (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", ARRAY, _list(ARRAY, 9, b"\0" * 64)), "a list of lists"),
         (HEADER.pack(b"GGUF", 3, 0, 1) + _key("a", 99, b"\0" * 64), "99"),
         (HEADER.pack(b"GGUF", 3, 0, 2) + LLAMA + LLAMA, "Duplicate general.architecture"),
