@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..errors import GlassLlamaError
+from ..errors import GlassLlamaError, shortly
 from ..families import family_of
 from ..published.hf import gguf as metadata_reader
 from ..tokenizer import Tokenizer
@@ -37,11 +37,12 @@ class GgufFile:
     def _config(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """What config.json would state. Errors name the file's own keys."""
         known = ", ".join(ARCHITECTURES)
-        if (architecture := metadata.get(metadata_reader.PLACE)) not in ARCHITECTURES:
-            said = f"{metadata_reader.PLACE} is {architecture!r}; expected one of: {known}."
+        architecture = metadata.get(metadata_reader.PLACE)
+        if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
+            said = f"{metadata_reader.PLACE} is {shortly(architecture)}; expected one of: {known}."
             raise GlassLlamaError("checkpoint", f"{self.place}: {said}", field=metadata_reader.PLACE)
         if experts := metadata.get(key := f"{architecture}.expert_count"):
-            said = f"{key} is {experts!r}; expected 0: a mixture of experts is not read from GGUF."
+            said = f"{key} is {shortly(experts)}; expected 0: a mixture of experts is not read from GGUF."
             raise GlassLlamaError("checkpoint", f"{self.place}: {said}", field=key)
         keys: dict[str, str] = {}
         try:
@@ -53,9 +54,8 @@ class GgufFile:
                 config["rope_scaling"] = scaling_of(values_of(tensors[ROPE_FACTORS]), config)
             family_of(config).read(config)
         except GlassLlamaError as error:
-            field = str(error.params.get("field"))
-            told = str(error).replace("config.json:", "GGUF:").replace(field, keys.get(field, field))
-            raise GlassLlamaError("checkpoint", f"{self.place}: {told}", field=keys.get(field, field)) from error
+            told, key = metadata_reader.told_by_keys(error, keys)
+            raise GlassLlamaError("checkpoint", f"{self.place}: {told}", field=key) from error
         return config
 
     @cached_property

@@ -4,6 +4,7 @@ Splits before BPE are llama.cpp's for each `tokenizer.ggml.pre` (llama-vocab.cpp
 own tokenizer.json; what is not in the table is refused by its name.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -57,14 +58,14 @@ def tokenizer_of(metadata: Mapping[str, Any], vocab_size: int) -> BackEnd:
     """The tokenizer of GGUF metadata, whose ids are below `vocab_size`. Raises GlassLlamaError, by the key."""
     kind = metadata.get(f"{NAME}model")
     makers = {"gpt2": _byte_level, "llama": _sentence_piece}
-    if kind not in makers:
+    if not isinstance(kind, str) or kind not in makers:
         raise _wrong("model", kind, "one of: " + ", ".join(makers))
     tokens = _list(metadata, "tokens", str)
     if not tokens or len(tokens) > vocab_size:
         raise _wrong("tokens", f"a list of {len(tokens)}", f"1 to {vocab_size} tokens, as many as the embedding has")
     types = _list(metadata, "token_type", int, len(tokens))
     if len(set(tokens)) < len(tokens):
-        twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
+        ((twice, _),) = Counter(tokens).most_common(1)
         raise _wrong("tokens", twice, "each token once")
     with rust_calls(f"GGUF: {NAME}tokens and its merges make no tokenizer", "checkpoint"):
         back_end = makers[kind](metadata, tokens, types)
@@ -89,7 +90,7 @@ def special_ids(metadata: Mapping[str, Any]) -> dict[str, int]:
 
 def _byte_level(metadata: Mapping[str, Any], tokens: Sequence[str], types: Sequence[int]) -> BackEnd:
     split = metadata.get(f"{NAME}pre")
-    if split not in SPLITS:
+    if not isinstance(split, str) or split not in SPLITS:
         raise _wrong("pre", split, "one of: " + ", ".join(SPLITS))
     merges = [merge.partition(" ") for merge in _list(metadata, "merges", str)]
     pairs = [(left, right) for left, _, right in merges]

@@ -51,9 +51,8 @@ def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
         config, keys = gguf.config_of(metadata)
         spec = _from_file(config, name)
     except GlassLlamaError as error:
-        field = str(error.params.get("field"))
-        told = str(error).replace("config.json:", "GGUF:").replace(field, keys.get(field, field))
-        params = {**error.params, "field": keys.get(field, field), "file": "GGUF"}
+        told, key = gguf.told_by_keys(error, keys)
+        params = {**error.params, "field": key, "file": "GGUF"}
         raise GlassLlamaError("hf_config", told, **params) from error
     tied = gguf.tied_of(metadata)
     said = "GGUF metadata does not say whether the output reuses the embedding; it is counted once."

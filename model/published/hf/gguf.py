@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ...errors import GlassLlamaError
 from ..expected import expected
 from .fields import MAX_COUNT, missing, refusal
 
@@ -177,6 +178,13 @@ def config_of(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, st
     config |= dict(_particular(metadata, name, config))
     eps = [field for field in config if field.endswith("_eps") and config[field] == 0]  # a log rounds them to 0
     return {field: value for field, value in config.items() if value is not None and field not in eps}, keys
+
+
+def told_by_keys(error: GlassLlamaError, keys: Mapping[str, str]) -> tuple[str, str]:
+    """What is wrong with a translated config, and the field that it is about, by the metadata's own `keys`."""
+    field = str(error.params.get("field"))
+    key = keys.get(field, field)
+    return str(error).replace("config.json:", "GGUF:").replace(field, key), key
 
 
 def tied_of(metadata: Mapping[str, Any]) -> bool | None:

@@ -151,6 +151,8 @@ def _with(name: str, value: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         (_without("model"), r"tokenizer\.ggml\.model is missing; expected one of: gpt2, llama\."),
         (_with("model", "t5"), r"tokenizer\.ggml\.model is 't5'"),
         (_without("pre"), r"tokenizer\.ggml\.pre is missing; expected one of: gpt-2, smollm"),
+        (_with("model", ["gpt2"]), r"tokenizer\.ggml\.model is \['gpt2'\]"),
+        (_with("pre", [1]), r"tokenizer\.ggml\.pre is \[1\]"),
         (_with("pre", "tekken"), r"tokenizer\.ggml\.pre is 'tekken'"),
         (_without("tokens"), r"tokenizer\.ggml\.tokens is missing; expected a list of texts"),
         (_with("tokens", []), r"tokenizer\.ggml\.tokens is 'a list of 0'"),
