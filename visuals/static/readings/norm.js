@@ -20,8 +20,12 @@ import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norm
 /** What a norm subtracts and divides by, at every place and token; of an RMSNorm the divisor alone. */
 const figuresOf = (model) => (centres(model) ? { mean: meanAt, deviation: divisorAt } : { rms: divisorAt });
 
-/** A row for each norm and token, in the order of the computation. */
-function places({ trace }) {
+/**
+ * A row for each norm and token, in the order of the computation; made once for each trace.
+ *
+ * @type {(trace: Run["trace"]) => Table}
+ */
+export const normPlaces = once((trace) => {
   const { model, T, tokens } = trace;
   const norms = normsOf(model);
   const each = (value) => norms.flatMap((norm) => Array.from({ length: T }, (_, t) => value(norm, t)));
@@ -36,7 +40,7 @@ function places({ trace }) {
       Object.entries(figuresOf(model)).map(([name, at]) => [name, each((norm, t) => at(trace, norm, t))]),
     ),
   };
-}
+});
 
 /**
  * What one norm subtracts from a token's vector and divides it by, and the same of all of them.
@@ -54,7 +58,7 @@ export const normFigures = {
       selection,
       at: placeName(selection, selection.token),
       values: Object.fromEntries(figures.map(([name, at]) => [name, at(trace, selection, selection.token)])),
-      rows: { places: () => places(run) },
+      rows: { places: () => normPlaces(trace) },
     };
   },
 };

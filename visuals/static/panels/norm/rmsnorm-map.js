@@ -6,7 +6,7 @@ import { logScale, signedScale } from "../../marks/scales.js";
 import { centres } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
-import { normFigures } from "../../readings/norm.js";
+import { normPlaces } from "../../readings/norm.js";
 import { chosenNorm, setNorm } from "./norm-choice.js";
 
 const LINE = 18; // height of a row's name
@@ -56,8 +56,7 @@ export function createMap(glass, label, shown = () => "divisor") {
   return createDepthMap(glass, {
     label,
     cell: (rows) => Math.max(6, Math.min(14, Math.floor(300 / rows))),
-    values: (/** @type {import("../../readings/reading.js").Run} */ run, state) =>
-      normFigures.read(run, selectedNorm(state, glass)).rows.places().columns[what()],
+    values: (/** @type {import("../../readings/reading.js").Run} */ { trace }) => normPlaces(trace).columns[what()],
     scale: (values) => ({
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
