@@ -25,14 +25,15 @@ from model.analysis.lens import (
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS
+from model.analysis.other_words import LARGEST as OTHER_WORDS
+from model.analysis.other_words import word_swaps
 from model.analysis.outside import COMPARED, outside
 from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
-from model.analysis.swaps import swaps
 from model.analysis.switching import stacks
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
-from visuals import ffn, glance, kv
+from visuals import ffn, glance, kv, why
 from visuals.attend import head_columns, head_names, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info
@@ -170,7 +171,13 @@ def _opening_cost(lm: LanguageModel, trace: Trace) -> float:
 
 def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
     """A part that is off changes the layers from its own on: half of them."""
+    if why.measurable(trace):
+        return why.looked_cost(lm, len(trace.token_ids))
     return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
+
+
+def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
+    return why.rests_cost(len(trace.token_ids))
 
 
 def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets: object) -> float:
@@ -196,7 +203,7 @@ def _written_tokens(lm: LanguageModel, written: Sequence[int] | None) -> int:
 def _swaps_cost(
     lm: LanguageModel, _trace: object, text: str, _count: int, written: Sequence[int] | None = None
 ) -> float:
-    return SWAPPED_TOKENS + len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
+    return SWAPPED_TOKENS + OTHER_WORDS + len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
 
 
 def _circuit_cost(
@@ -267,7 +274,7 @@ WRITTEN_BY = of_model("written_by", ffn.written_by)
 # Of tokens.
 CACHE_CONTENTS = long_of_model("cache_contents", cacheless.cache_contents, _cache_cost)
 RACE = long_of_model("race", cacheless.race, _race_cost)
-SWAPS = long_of_model("swaps", swaps, _swaps_cost)
+SWAPS = long_of_model("swaps", word_swaps, _swaps_cost)
 CIRCUIT = long_of_model("circuit", _circuit_message, _circuit_cost)
 EDGES = long_of_model("edges", glance.edges_info, _edges_cost)
 CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
@@ -275,7 +282,8 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
 OPENING = long_of_run("opening", glance.opening, _opening_cost)
-LOOKS = long_of_run("looks", glance.looks, _looks_cost)
+RESTS = long_of_run("rests", why.rests, _rests_cost)
+LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)
 SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)

@@ -5,24 +5,27 @@ from typing import Annotated
 from pydantic import PlainValidator
 
 from model import GlassLlamaError
+from model.analysis.head_losses import Ablation
 from model.analysis.nodes import AnyNode, Site, node_at
 from model.errors import shortly
 from model.network import StackName, Writer
-from visuals.glance import edges_payload, looks_payload, matching_payload, outside_payload, swaps_payload
+from visuals.glance import edges_payload, matching_payload, outside_payload, swaps_payload
 from visuals.messages.glance import (
     CircuitDetail,
     EdgesDetail,
     MatchingDetail,
     Nothing,
     OutsideDetail,
+    RestsDetail,
     WhyDetail,
     WordsDetail,
 )
+from visuals.why import looked_payload, rests_payload, target_of
 
 from ..engine import Engine
 from ..examples import nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
-from ..operations import CIRCUIT, EDGES, LOOKS, MATCHING, OUTSIDE, SWAPS
+from ..operations import CIRCUIT, EDGES, LOOKS, MATCHING, OUTSIDE, RESTS, SWAPS
 from ..prompts import check_text
 from ..requests import (
     PAIR_TOKENS,
@@ -62,6 +65,12 @@ class Why(AtToken):
     target: TokenId | None = None
 
 
+class Heads(Why):
+    """The same, with how heads are ablated, one at a time."""
+
+    ablation: Annotated[Ablation, among(("mean", "zero"))] = "mean"
+
+
 class Nodes(OtherText):
     """A circuit of so many nodes."""
 
@@ -99,11 +108,19 @@ class AHead(Request):
     head: Head
 
 
-def why(engine: Engine, held: HeldRun, asked: Sent) -> WhyDetail:
-    """{token, target}: what matters for `target` (null: the most probable token) after the token at that position."""
+def rests(engine: Engine, held: HeldRun, asked: Sent) -> RestsDetail | Nothing:
+    """{token, target}: what `target` (null: the most probable token) after the token at that position rests on; {} for
+    a network whose tokens see those after them, or a source."""
     of = about_run(Why, engine, held, asked)
-    info = held.study(engine, LOOKS, of.target, of.token)
-    return looks_payload(info, engine.pieces(held.model, [info.found.target])[0])
+    found = held.study(engine, RESTS, of.target, of.token)
+    return rests_payload(found, engine.pieces(held.model, [found.target])[0] if found else "")
+
+
+def why(engine: Engine, held: HeldRun, asked: Sent) -> WhyDetail:
+    """{token, target, ablation}: what matters for `target` after the token at that position, head by head."""
+    of = about_run(Heads, engine, held, asked)
+    found = held.study(engine, LOOKS, of.target, of.token, of.ablation)
+    return looked_payload(found, engine.pieces(held.model, [target_of(found)])[0])
 
 
 def matching(engine: Engine, held: HeldRun, asked: Sent) -> MatchingDetail | Nothing:
@@ -179,4 +196,12 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
     return node_at(Site(stack, kind, place.layer), head, place.token)
 
 
-DETAILS = {"why": why, "matching": matching, "outside": outside, "words": words, "circuit": circuit, "edges": edges}
+DETAILS = {
+    "rests": rests,
+    "why": why,
+    "matching": matching,
+    "outside": outside,
+    "words": words,
+    "circuit": circuit,
+    "edges": edges,
+}

@@ -40,9 +40,9 @@ class Fetched(NamedTuple):
         return "recalled" if self.from_all >= FETCHED else "habit"
 
 
-def fetched(read: TextRead, sinks: Collection[int]) -> Fetched:
-    """What the last token of a text fetches in the upper half of the layers for its most probable next token."""
-    places = answer_places(read, sinks)
+def fetched(read: TextRead, target: int, sinks: Collection[int]) -> Fetched:
+    """What the last token of a text fetches in the upper half of the layers for the next token `target`."""
+    places = answer_places(read, target, sinks)
     last, half = len(read.ids) - 1, read.lm.config.n_layers // 2
     every = [token for token in range(last) if token not in sinks]
     off = torch.zeros(4, last + 1, dtype=torch.bool, device=read.lm.device)
@@ -50,12 +50,12 @@ def fetched(read: TextRead, sinks: Collection[int]) -> Fetched:
         off[row, hidden] = True
     nothing = torch.zeros_like(off)
     with torch.inference_mode():
-        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else nothing)[:, read.answer]
+        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else nothing)[:, target]
     from_all, without, without_others = (logs[0] - logs[1:]).tolist()
     return Fetched(from_all, (without + from_all - without_others) / 2, places)
 
 
-def answer_places(read: TextRead, sinks: Collection[int]) -> tuple[int, ...]:
+def answer_places(read: TextRead, target: int, sinks: Collection[int]) -> tuple[int, ...]:
     """Where the answer stands before the last token, sinks apart: with or without the space before it."""
-    *pieces, answer = (piece.strip() for piece in read.lm.tokenizer.pieces([*read.ids[:-1], read.answer]))
+    *pieces, answer = (piece.strip() for piece in read.lm.tokenizer.pieces([*read.ids[:-1], target]))
     return tuple(t for t, piece in enumerate(pieces) if answer and piece == answer and t not in sinks)

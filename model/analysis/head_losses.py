@@ -22,8 +22,9 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..forward_pass import Pass
+from ..interventions import Intervention, intervened
 from ..pieces import Work, in_pieces, rows_of_a_piece
-from ..taps import capture
+from .last_token import TextRead
 from .nodes import Swap, swapped
 from .reference_mean import reference_mean
 
@@ -38,13 +39,14 @@ POINTS = 8
 class Ablated:
     """A text and what its heads write when they are ablated.
 
-    `streams` (L, T, d) enter the layers of the run as it is. `instead` is by layer what each head writes, at the tokens
-    that `at` (T,) marks.
+    `streams` (L + 1, T, d) are before each layer of the run as it is and after the last, with the network `changed`.
+    `instead` is by layer what each head writes, at the tokens that `at` (T,) marks.
     """
 
     lm: LanguageModel
     target: int
-    streams: Float[Tensor, "L T d"]
+    changed: Intervention
+    streams: Float[Tensor, "depths T d"]
     instead: dict[int, Float[Tensor, "n_heads width"]]
     at: Bool[Tensor, "T"]
 
@@ -56,28 +58,35 @@ class HeadLosses(NamedTuple):
     measured: Bool[np.ndarray, "L n_heads"]
 
 
-def ablated_run(lm: LanguageModel, ids: Sequence[int], target: int, how: Ablation, sinks: Sequence[int]) -> Ablated:
-    """What is needed to run a text without some of its heads."""
-    with torch.inference_mode(), capture(lm.net, "layers.*.resid_in", record=lambda stream: stream[0]) as seen:
-        lm.net(torch.tensor([ids], device=lm.device), last_only=True)
-    streams = torch.stack([seen[f"layers.{layer}.resid_in"] for layer in range(lm.config.n_layers)])
-    mean, at = reference_mean(lm), torch.ones(len(ids), dtype=torch.bool, device=lm.device)
+def ablated_run(read: TextRead, target: int, how: Ablation, sinks: Sequence[int]) -> Ablated:
+    """What is needed to run a text that was read without some of its heads."""
+    lm = read.lm
+    mean, at = reference_mean(lm), torch.ones(len(read.ids), dtype=torch.bool, device=lm.device)
     if how == "zero":
-        return Ablated(lm, target, streams, {layer: torch.zeros_like(value) for layer, value in mean.items()}, at)
+        nothing = {layer: torch.zeros_like(value) for layer, value in mean.items()}
+        return Ablated(lm, target, read.changed, read.streams, nothing, at)
     at[list(sinks)] = False
-    return Ablated(lm, target, streams, mean, at)
+    return Ablated(lm, target, read.changed, read.streams, mean, at)
+
+
+def switched_off(changed: Intervention, n_heads: int) -> set[Head]:
+    """The heads that write nothing in a run so changed."""
+    return {*changed.heads, *((layer, head) for layer in changed.attention for head in range(n_heads))}
 
 
 @in_pieces
 def head_losses(run: Ablated, budget: int = BUDGET) -> Work[HeadLosses]:
     """Every head's loss: all measured where rows × tokens are within `budget`, else as many as are, the largest first
-    in size by the gradient, which stands for the others."""
+    in size by the gradient, which stands for the others. A head that the run has off loses nothing."""
     layers, heads = run.lm.config.n_layers, run.lm.config.n_heads
-    every: list[Head] = [(layer, head) for layer in range(layers) for head in range(heads)]
+    off = switched_off(run.changed, heads)
+    every = [(layer, head) for layer in range(layers) for head in range(heads) if (layer, head) not in off]
     most = budget // run.streams.shape[1]
     lost = np.zeros((layers, heads))
     if most < len(every):
         lost = yield from integrated_gradients.pieces(run)
+        for head in off:
+            lost[head] = 0
         every = sorted(every, key=lambda head: -abs(lost[head]))[:most]
     measured = np.zeros((layers, heads), dtype=bool)
     (whole, *left) = yield from log_p_without.pieces(run, [(), *((head,) for head in every)])
@@ -109,11 +118,11 @@ def _pass(run: Ablated, sets: Sequence[Sequence[Head]], first: Sequence[int]) ->
     for layer in range(first[0], net.config.n_layers):
         x = torch.cat([x, run.streams[layer].expand(first.count(layer), -1, -1)])
         off = [(row, head) for row, heads in enumerate(sets[: len(x)]) for at, head in heads if at == layer]
-        with torch.inference_mode(), swapped(net, _ablating(run, layer, off)):
+        with torch.inference_mode(), intervened(net, run.changed), swapped(net, _ablating(run, layer, off)):
             x = net.block(layer)(x, Pass(net.positions(0, tokens)))
         if layer % layers_of_a_piece == 0:
             yield
-    with torch.inference_mode():
+    with torch.inference_mode(), intervened(net, run.changed):
         logs = net.unembed(net.apply_final_norm(x[:, -1:]))[:, 0].float().log_softmax(-1)
     return logs[:, run.target].tolist()
 
@@ -150,10 +159,11 @@ def _gradient(run: Ablated, share: float) -> Work[Float[np.ndarray, "L n_heads"]
         for layer in range(n_layers):
             streams.append(_masked_layer(run, layer, streams[-1], masks[layer]))
     yield
-    with torch.inference_mode(False), torch.enable_grad():
+    with torch.inference_mode(False), torch.enable_grad(), intervened(net, run.changed):
         x = streams.pop().requires_grad_()
         net.unembed(net.apply_final_norm(x[:, -1:]))[0, 0].float().log_softmax(-1)[run.target].backward()
         slope = x.grad
+    with torch.inference_mode(False), torch.enable_grad():
         for layer in reversed(range(n_layers)):
             x = streams.pop().requires_grad_()
             _masked_layer(run, layer, x, masks[layer]).backward(slope)
@@ -171,5 +181,5 @@ def _masked_layer(
     def blend(mixed: Float[Tensor, "1 T n_heads width"]) -> Float[Tensor, "1 T n_heads width"]:
         return torch.where(run.at[:, None, None], instead + mask[:, None].to(mixed) * (mixed - instead), mixed)
 
-    with swapped(run.lm.net, {f"layers.{layer}.attn.mixed": blend}):
+    with intervened(run.lm.net, run.changed), swapped(run.lm.net, {f"layers.{layer}.attn.mixed": blend}):
         return run.lm.net.block(layer)(x, Pass(run.lm.net.positions(0, x.shape[1])))

@@ -19,6 +19,7 @@ from ..cache import KVCache
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
 from ..forward_pass import Pass
+from ..interventions import NOTHING, Intervention, intervened
 from ..positions import PositionEncoding
 from ..prompt import prompt_ids
 from ..taps import capture
@@ -31,21 +32,26 @@ LARGE = 100  # |x| of the residual stream
 class TextRead:
     """A text that was read once: `cache` holds its keys and values and has room for MOST_ROWS rows of the last token.
 
-    `log_p` (V,) are the log-probabilities of the token that follows, in float32. `spikes` (T,) says how large a token's
-    residual stream becomes: over the layers that enter with a channel beyond LARGE, the most that its largest |x| is of
-    the median |x| of that layer; 0 where no channel is.
+    `log_p` (V,) are the log-probabilities of the token that follows, in float32, and `streams` (L + 1, T, d) the
+    residual stream before each layer and after the last. `changed` is what is changed in the network meanwhile.
     """
 
     lm: LanguageModel
     ids: list[int]
     cache: KVCache
     log_p: Float[Tensor, "V"]
-    spikes: Float[Tensor, "T"]
+    streams: Float[Tensor, "depths T d"]
+    changed: Intervention
 
     @property
     def answer(self) -> int:
         """The most probable next token."""
         return int(self.log_p.argmax())
+
+    def spikes(self) -> Float[Tensor, "T"]:
+        """How large a token's residual stream becomes: over the layers that enter with a channel beyond LARGE, the most
+        that its largest |x| is of the median |x| of that layer; 0 where no channel is."""
+        return torch.stack([_spike(stream) for stream in self.streams]).amax(0)
 
 
 @dataclass(frozen=True)
@@ -72,23 +78,28 @@ class _OnePosition:
         return self.single.at(0)
 
 
-def read_text(lm: LanguageModel, text: str | Sequence[int]) -> TextRead:
-    """One pass over a text. Raises GlassLlamaError as `prompt_ids` and `check_causal` do."""
+def read_text(lm: LanguageModel, text: str | Sequence[int], changed: Intervention = NOTHING) -> TextRead:
+    """One pass over a text. Raises GlassLlamaError as `prompt_ids`, `check_causal` and `intervened` do."""
     check_causal(lm)
     ids = prompt_ids(lm, text)
-    with torch.inference_mode():
+    with torch.inference_mode(), intervened(lm.net, changed):
         cache = lm.net.cache(len(ids) - 1 + MOST_ROWS)
-        with capture(lm.net, "layers.*.resid_in", "final_resid", record=_spike) as seen:
+        with capture(lm.net, "layers.*.resid_in", "final_resid", record=lambda stream: stream[0]) as seen:
             logits = lm.net(torch.tensor([ids], device=lm.device), cache, last_only=True)[0, -1]
-        spikes = torch.stack([*seen.values()]).amax(0)
-    return TextRead(lm, ids, cache, logits.float().log_softmax(-1), spikes)
+        streams = torch.stack([*seen.values()])
+    return TextRead(lm, ids, cache, logits.float().log_softmax(-1), streams, changed)
 
 
-def _spike(stream: Float[Tensor, "1 T d"]) -> Float[Tensor, "T"]:
+def _spike(stream: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
     """By token, its largest |x| as a multiple of the median |x| of all tokens; 0 where it is not beyond LARGE."""
-    size = stream[0].float().abs()
+    size = stream.float().abs()
     largest = size.amax(-1)
     return torch.where(largest > LARGE, largest / size.median(), 0)
+
+
+def is_causal(lm: LanguageModel) -> bool:
+    """Whether each token sees itself and those before it alone, and no source text."""
+    return not lm.reads_source and lm.net.positions(0, 1).mask is None
 
 
 def check_causal(lm: LanguageModel) -> None:
@@ -98,7 +109,7 @@ def check_causal(lm: LanguageModel) -> None:
             "bad_request",
             "this network reads its text with an encoder; expected one whose tokens see those before alone.",
         )
-    if lm.net.positions(0, 1).mask is not None:
+    if not is_causal(lm):
         raise GlassLlamaError(
             "bad_request", "the first tokens of this network all see each other; expected a causal mask (prefix 0)."
         )
@@ -119,9 +130,10 @@ def last_token_logs(
     net, before = read.lm.net, len(read.ids) - 1
     single = net.positions(before, 1)
     own = torch.eye(rows, dtype=torch.bool, device=read.lm.device)
-    x = net.embed_tokens(torch.tensor([[read.ids[-1]] * rows], device=read.lm.device))
-    for layer in range(net.config.n_layers):
-        off = hidden(layer)
-        sees = torch.cat([~off[:, :-1], own & ~off[:, -1:]], 1)
-        x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
-    return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)
+    with intervened(net, read.changed.lasting):
+        x = net.embed_tokens(torch.tensor([[read.ids[-1]] * rows], device=read.lm.device))
+        for layer in range(net.config.n_layers):
+            off = hidden(layer)
+            sees = torch.cat([~off[:, :-1], own & ~off[:, -1:]], 1)
+            x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
+        return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)

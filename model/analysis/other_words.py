@@ -20,7 +20,9 @@ from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids
 from ..taps import capture
 from .content_words import Shape, content_words, is_function_word, shape_of
-from .last_token import check_causal
+from .last_token import check_causal, is_causal
+from .outside import knows_corpus
+from .swaps import Swap, swaps
 
 NEARNESS = 20.0  # nats that a cosine of 1 is worth
 PRESENT = 5.0  # nats that it is worth that a word stands in the text already
@@ -65,6 +67,32 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
             found.append(OtherWord(at, token, new, answer, p, old, fits))
     best = sorted(found, key=lambda one: -(one.fits + torch.tensor(one.p).log().item()))
     return _varied(best)[:count]
+
+
+@in_pieces
+def word_swaps(lm: LanguageModel, text: str, count: int, written: Sequence[int] | None = None) -> Work[list[Swap]]:
+    """Words of a text to change, as other texts of as many tokens that are read as such.
+
+    Of the bundled model they are words of the same kind in its world, where it has any, and where tokens see those
+    after them, or a source text is read, too (swaps.py). Raises GlassLlamaError as `prompt_ids` does.
+    """
+    causal = is_causal(lm)
+    alike = [] if causal and not knows_corpus(lm) else (yield from swaps.pieces(lm, text, count, written))
+    if alike or not causal:
+        return alike
+    ids = prompt_ids(lm, text)
+    found = yield from other_words.pieces(lm, ids, 2 * count)
+    return [swap for one in found if (swap := _as_swap(lm, ids, one))][:count]
+
+
+def _as_swap(lm: LanguageModel, ids: list[int], one: OtherWord) -> Swap | None:
+    """None where the new text is read as other tokens."""
+    new = [*ids[: one.position], one.token_id, *ids[one.position + 1 :]]
+    text = lm.tokenizer.decode(new)
+    if lm.tokenizer.encode(text) != new:
+        return None
+    start = len(lm.tokenizer.decode(ids[: one.position])) + len(one.word) - len(one.word.lstrip())
+    return Swap(start, one.word.strip(), one.text.strip(), text, one.answer, one.p)
 
 
 def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:

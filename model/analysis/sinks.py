@@ -27,21 +27,19 @@ MOST, SHORTEST = 0.5, 16
 
 def sinks(read: TextRead) -> tuple[int, ...]:
     """The positions of a text's sinks, in order."""
-    spiking = read.spikes > SPIKE
+    spiking = read.spikes() > SPIKE
     if len(read.ids) >= SHORTEST:
-        spiking |= mean_attention(read) > MOST
+        spiking |= last_attention(read).mean((0, 1)) > MOST
     return tuple(spiking.nonzero()[:, 0].tolist())
 
 
-def mean_attention(read: TextRead) -> Float[Tensor, "T"]:
-    """The last token's attention to each token, in the mean over all heads of all layers."""
+def last_attention(read: TextRead) -> Float[Tensor, "L n_heads T"]:
+    """The last token's attention to each token, by head."""
     count = len(read.ids)
     nothing = torch.zeros(2, count, dtype=torch.bool, device=read.lm.device)
     with (
         torch.inference_mode(),
-        capture(
-            read.lm.net, "layers.*.attn.attention", record=lambda weights: weights[0, :, 0, :count].mean(0)
-        ) as seen,
+        capture(read.lm.net, "layers.*.attn.attention", record=lambda weights: weights[0, :, 0, :count]) as seen,
     ):
         last_token_logs(read, 2, lambda _: nothing, eager=True)
-    return torch.stack([*seen.values()]).mean(0)
+    return torch.stack([*seen.values()])

@@ -1,7 +1,9 @@
 """What the first screen asks: each answer against the model's own functions."""
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import model
@@ -10,12 +12,10 @@ from app.examples import EXAMPLES
 from app.service import Service
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
-from model.analysis.effects import effects
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
 from model.analysis.score_terms import score_terms
-from model.analysis.switching import Part
 from visuals.payload import unpack
 
 PROMPT = "The cat sleeps on the sofa"
@@ -53,28 +53,60 @@ def ask(service: Service, run: dict[str, Any], what: str, **params: Any) -> dict
     return answer.get("data", answer)
 
 
-def test_why_is_what_effects_measures_and_the_page_opens_on_it(
+def test_what_an_answer_rests_on_and_the_heads_that_it_misses_are_the_models(
     service: Service, run: dict[str, Any], trace: model.Trace
 ) -> None:
     last = len(trace.token_ids) - 1
-    found, said = effects(trace), ask(service, run, "why", token=last)
-    assert (said["target"], said["position"]) == (found.target, last)
-    assert said["probability"] == pytest.approx(found.probability)
-    assert [(one["kind"], one["layer"], one["index"]) for one in said["parts"]] == [one.part[:3] for one in found.parts]
-    assert [one["without"] for one in said["parts"]] == pytest.approx([one.probability for one in found.parts])
-    assert said["look"]["without"] == pytest.approx(found.look.without)
-    assert said["look"]["by_chance"] == pytest.approx(sorted(found.look.by_chance))
-    first = said["first"]
-    assert found.first == Part("head", first["layer"], first["head"])
-    row = trace.layer(first["layer"]).attention[first["head"], last]
-    assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max())))
-    begin = run["start"]
-    assert begin["query"] == last
-    row = trace.layer(begin["layer"]).attention[begin["head"], last]
-    assert begin["key"] == int(row.argmax())
-    assert run["layer"]["layer"] == begin["layer"]
-    written = ask(service, run, "why", token=2, target=trace.token_ids[3])
-    assert written["probability"] == pytest.approx(effects(trace, trace.token_ids[3], 2).probability)
+    found, rests = model.why(trace.lm, trace.token_ids), ask(service, run, "rests", token=last)
+    assert (rests["target"], rests["position"], rests["form"]) == (found.answer, last, found.form)
+    assert unpack(rests["lost"]) == pytest.approx(found.knock_out, abs=1e-5)
+    assert (rests["tokens"], rests["sinks"]) == (list(found.tokens), list(found.sinks))
+    assert (rests["fetched"], rests["from_answer"]) == pytest.approx((found.fetched_late, found.from_answer), abs=1e-5)
+    for ablation in ("mean", "zero"):
+        found = model.why(trace.lm, trace.token_ids, ablation=ablation)
+        said = ask(service, run, "why", token=last, ablation=ablation)
+        assert said["probability"] == pytest.approx(found.p)
+        assert unpack(said["grid"]["lost"]) == pytest.approx(found.heads, abs=1e-5)
+        assert unpack(said["grid"]["measured"]).all()
+        assert [(one["layer"], one["head"]) for one in said["look"]["heads"]] == list(found.group)
+        assert said["look"]["without"] == pytest.approx(found.without, rel=1e-4)
+        assert said["look"]["by_chance"] == pytest.approx(sorted(found.by_chance), rel=1e-4)
+        losses = [one["loss"] for one in said["parts"]]
+        assert losses == sorted(losses, reverse=True) == pytest.approx(sorted(found.heads.ravel(), reverse=True))
+        first = said["first"]
+        reading = [one for one in said["parts"] if one["key"] == said["look"]["key"]] or said["parts"]
+        assert (first["layer"], first["head"]) == (reading[0]["layer"], reading[0]["index"])
+        row = trace.layer(first["layer"]).attention[first["head"], last]
+        assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max()), abs=1e-5))
+
+
+def test_of_a_token_that_was_written_it_is_what_that_one_rests_on(
+    service: Service, run: dict[str, Any], trace: model.Trace
+) -> None:
+    ids, target = trace.token_ids[:3], trace.token_ids[3]
+    whole = model.run_trace(trace.lm, ids).logits.astype("float64")
+    own = whole[target] - np.logaddexp.reduce(whole)
+    for what in ("rests", "why"):
+        said = ask(service, run, what, token=2, target=target)
+        assert (said["target"], said["position"]) == (target, 2)
+        assert math.log(said["probability"]) == pytest.approx(own, abs=1e-5)
+
+
+def test_of_a_run_with_heads_off_it_is_measured_with_these_off(
+    service: Service, run: dict[str, Any], trace: model.Trace
+) -> None:
+    changed = service.change({"run": run["id"], "changes": {"heads": [[0, 0], [2, 5]]}})
+    off = model.run_trace(trace.lm, trace.token_ids, model.Intervention(heads=((0, 0), (2, 5))))
+    said = ask(service, changed, "why", token=len(trace.token_ids) - 1, target=7)
+    logits = off.logits.astype("float64")
+    assert math.log(said["probability"]) == pytest.approx(logits[7] - np.logaddexp.reduce(logits), abs=1e-5)
+    assert unpack(said["grid"]["lost"])[[0, 2], [0, 5]].tolist() == [0, 0]
+    head = said["parts"][0]
+    also = model.Intervention(heads=((0, 0), (2, 5), (head["layer"], head["index"])))
+    zero = ask(service, changed, "why", token=len(trace.token_ids) - 1, target=7, ablation="zero")
+    logits = model.run_trace(trace.lm, trace.token_ids, also).logits.astype("float64")
+    left = next(one for one in zero["parts"] if (one["layer"], one["index"]) == (head["layer"], head["index"]))
+    assert math.log(left["without"]) == pytest.approx(logits[7] - np.logaddexp.reduce(logits), abs=1e-5)
 
 
 def test_a_circuit_and_its_edges_are_the_models(

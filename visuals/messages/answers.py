@@ -17,7 +17,16 @@ from .choice import (
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
-from .glance import CircuitDetail, EdgesDetail, MatchingDetail, Nothing, OutsideDetail, WhyDetail, WordsDetail
+from .glance import (
+    CircuitDetail,
+    EdgesDetail,
+    MatchingDetail,
+    Nothing,
+    OutsideDetail,
+    RestsDetail,
+    WhyDetail,
+    WordsDetail,
+)
 from .kv import (
     KvAnswer,
     KvChartAnswer,
@@ -57,6 +66,7 @@ class Details(TypedDict):
     """What app/chapters answers about a run, by question."""
 
     tensors: dict[str, TensorPlace]
+    rests: RestsDetail | Nothing
     why: WhyDetail
     matching: MatchingDetail | Nothing
     outside: OutsideDetail | Nothing

@@ -4,9 +4,13 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from model.analysis.form import Form
+from model.analysis.head_losses import Ablation
 from model.analysis.nodes import NodeKind
 from model.analysis.switching import Kind
 from model.network import StackName
+
+from .arrays import Packed
 
 PartKind = Literal["head", "cross", "neuron", "encoder_head", "encoder_neuron"]
 
@@ -61,8 +65,42 @@ class EffectMessage(TypedDict):
     weight: NotRequired[float]
 
 
+class RestsDetail(TypedDict):
+    """What token `target` (its `piece`) after the token at `position` rests on.
+
+    `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any layer.
+    `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most needed
+    first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers, `from_answer`
+    come from `places`, where it stands in the text.
+    """
+
+    target: int
+    piece: str
+    position: int
+    probability: float
+    lost: Packed
+    tokens: list[int]
+    sinks: list[int]
+    parked: list[int]
+    form: Form
+    fetched: float
+    from_answer: float
+    places: list[int]
+
+
+class HeadsMessage(TypedDict):
+    """(L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates."""
+
+    ablation: Ablation
+    lost: Packed
+    measured: Packed
+
+
 class WhyDetail(TypedDict):
-    """What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first."""
+    """What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first.
+
+    `grid` is of every head, where the network's tokens see those before them alone.
+    """
 
     target: int
     piece: str
@@ -71,6 +109,7 @@ class WhyDetail(TypedDict):
     first: FirstHead | None
     look: LookMessage
     parts: list[EffectMessage]
+    grid: NotRequired[HeadsMessage]
 
 
 class Nothing(TypedDict):

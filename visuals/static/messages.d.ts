@@ -18,6 +18,7 @@ export interface CalculationMessage {
 /** What app/chapters answers about a run, by question. */
 export interface Details {
   tensors: Record<string, TensorPlace>;
+  rests: RestsDetail | Nothing;
   why: WhyDetail;
   matching: MatchingDetail | Nothing;
   outside: OutsideDetail | Nothing;
@@ -512,7 +513,41 @@ export interface EffectMessage {
   weight?: number;
 }
 
-/** What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first. */
+/**
+ * What token `target` (its `piece`) after the token at `position` rests on.
+ *
+ * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any
+ * layer. `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most
+ * needed first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers,
+ * `from_answer` come from `places`, where it stands in the text.
+ */
+export interface RestsDetail {
+  target: number;
+  piece: string;
+  position: number;
+  probability: number;
+  lost: Packed;
+  tokens: number[];
+  sinks: number[];
+  parked: number[];
+  form: "copied" | "recalled" | "habit";
+  fetched: number;
+  from_answer: number;
+  places: number[];
+}
+
+/** (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates. */
+export interface HeadsMessage {
+  ablation: "mean" | "zero";
+  lost: Packed;
+  measured: Packed;
+}
+
+/**
+ * What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first.
+ *
+ * `grid` is of every head, where the network's tokens see those before them alone.
+ */
 export interface WhyDetail {
   target: number;
   piece: string;
@@ -521,6 +556,7 @@ export interface WhyDetail {
   first: FirstHead | null;
   look: LookMessage;
   parts: EffectMessage[];
+  grid?: HeadsMessage;
 }
 
 /** There is nothing to tell. */

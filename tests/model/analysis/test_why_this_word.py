@@ -14,7 +14,7 @@ from model.analysis.head_losses import ablated_run, head_losses, integrated_grad
 from model.analysis.last_token import read_text
 from model.analysis.nodes import swapped
 from model.analysis.reference_mean import reference_mean
-from model.analysis.sinks import SHORTEST, SPIKE, mean_attention, sinks
+from model.analysis.sinks import SHORTEST, SPIKE, last_attention, sinks
 from model.analysis.why import GROUP, N_RANDOM_CONTROLS
 from model.interventions import Intervention
 from tests.reference import reference, run_reference, sample_ids
@@ -70,9 +70,9 @@ def test_mean_ablation_writes_what_a_head_writes_in_ordinary_text(checkpoint: Pa
 
 
 def test_sinks_keep_what_heads_write_there(lm: LanguageModel) -> None:
-    with_sink = ablated_run(lm, IDS, 7, "mean", sinks=[0, 3])
+    with_sink = ablated_run(read_text(lm, IDS), 7, "mean", sinks=[0, 3])
     assert with_sink.at.tolist() == [False, True, True, False, True, True, True, True, True]
-    assert ablated_run(lm, IDS, 7, "zero", sinks=[0, 3]).at.all()
+    assert ablated_run(read_text(lm, IDS), 7, "zero", sinks=[0, 3]).at.all()
 
 
 def test_beyond_the_budget_the_largest_by_the_gradient_are_measured(lm: LanguageModel) -> None:
@@ -87,7 +87,7 @@ def test_beyond_the_budget_the_largest_by_the_gradient_are_measured(lm: Language
 
 
 def test_integrated_gradients_add_up_to_what_all_heads_do(lm: LanguageModel) -> None:
-    run = ablated_run(lm, IDS, read_text(lm, IDS).answer, "mean", ())
+    run = ablated_run(read := read_text(lm, IDS), read.answer, "mean", ())
     every = [(layer, head) for layer in range(3) for head in range(6)]
     whole, without = log_p_without(run, [(), every])
     assert integrated_gradients(run, points=24).sum() == pytest.approx(whole - without, abs=0.05)
@@ -149,14 +149,14 @@ def test_a_token_with_a_spike_is_a_sink_and_never_named(lm: LanguageModel) -> No
 
     with swapped(lm.net, {"layers.1.resid_in": spike}):
         read = read_text(lm, IDS)
-    assert read.spikes.tolist()[2] > SPIKE
+    assert read.spikes().tolist()[2] > SPIKE
     assert sinks(read) == (2,)
 
 
 def test_a_token_that_takes_most_of_the_attention_is_a_sink(checkpoint: Path, lm: LanguageModel) -> None:
     read = read_text(lm, IDS)
     weights = torch.stack(run_reference(reference(checkpoint), torch.tensor([IDS])).attentions)[:, 0, :, -1]
-    torch.testing.assert_close(mean_attention(read), weights.mean((0, 1)), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(last_attention(read), weights, atol=1e-5, rtol=1e-4)
     flat = {f"layers.{i}.attn.scores": lambda scores: (torch.arange(scores.shape[-1]) == 1) * 9.0 + 0 * scores
             for i in range(3)}  # fmt: skip
     long = (IDS * 2)[:SHORTEST]
@@ -176,7 +176,7 @@ def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
     read = read_text(lm, ids)
     if read.answer != answer:  # the changed text may go on otherwise: then its own answer is put there
         read = read_text(lm, [*ids[:4], read.answer, *ids[5:]])
-    found = fetched(read, sinks=[0])
+    found = fetched(read, read.answer, sinks=[0])
 
     def lost(hidden: list[int]) -> float:
         def hide(scores: torch.Tensor) -> torch.Tensor:
@@ -223,14 +223,14 @@ def test_what_the_bundled_model_rests_on(bundled: LanguageModel, text: str, answ
 
 def test_the_answer_stands_where_its_word_does(bundled: LanguageModel) -> None:
     read = read_text(bundled, "cat dog bird fish cat dog")
-    assert answer_places(read, ()) == tuple(
+    assert answer_places(read, read.answer, ()) == tuple(
         t for t, piece in enumerate(bundled.tokenizer.pieces(read.ids[:-1])) if piece.strip() == "bird"
     )
-    assert answer_places(read, range(len(read.ids))) == ()
+    assert answer_places(read, read.answer, range(len(read.ids))) == ()
 
 
 def test_all_heads_are_measured_within_the_budget(bundled: LanguageModel) -> None:
     read = read_text(bundled, "cat dog bird fish cat dog")
-    found = head_losses(ablated_run(bundled, read.ids, read.answer, "mean", ()))
+    found = head_losses(ablated_run(read, read.answer, "mean", ()))
     assert found.measured.all()
     assert found.lost.max() > 1

@@ -13,14 +13,15 @@ import { list, piece, plain, whole, words } from "./numbers.js";
 
 const MOVE = 100; // tokens by which a reader is to push both
 
-export function tokens({ state: { trace } }, { at, head, cross }) {
+export function tokens({ state: { trace } }, { at, head, cross, found: { look, grid } }) {
   const { ids, pieces } = trace.tokens;
   const { encoder } = trace;
   const read = encoder ? encoder.tokens.pieces : pieces;
-  const { key } = encoder ? (cross ?? { key: 0 }) : head;
+  const { key } = encoder ? (cross ?? { key: 0 }) : grid ? look : head;
+  const measured = grid && trace.T > 1 ? (key === at ? "_group_none" : "_group") : undefined;
   return {
     say: encoder ? "_source" : trace.T === 1 ? "_one" : "",
-    answers: encoder && !cross ? "_source_none" : undefined,
+    answers: encoder && !cross ? "_source_none" : measured,
     numbers: {
       n_read: whole(read.length),
       n_tokens: whole(trace.T),

@@ -34,13 +34,14 @@ export function head(glass, found) {
   if (!cell) return null;
   const { trace } = glass.state;
   const { n_layers: layers, n_heads: heads } = trace.model;
-  const { look } = found.found;
+  const { look, grid } = found.found;
   const { without, key } = found.head;
   const all = without === null;
+  const group = grid ? "_group" : "";
   return {
     say: all ? "_none" : key === found.at ? "_itself" : "",
-    asks: all ? "_none" : "",
-    answers: all ? "_none" : look.heads.length ? "" : "_nobody",
+    asks: all ? "_none" : group,
+    answers: all ? "_none" : look.heads.length ? group : "_nobody",
     numbers: {
       ...placeNames(trace, found),
       sink: words(key === 0 ? glass.text("tour.head_sink") : ""),

@@ -185,7 +185,7 @@ export function off(glass, found) {
     off: silent,
     target,
     without,
-    found: { look },
+    found: { look, grid },
   } = found;
   const changed = isChanged(trace);
   const [now, two] = [probabilityOf(glass, at, target), candidates(glass)];
@@ -195,7 +195,7 @@ export function off(glass, found) {
   const read = readingOf(found.found, found.head);
   const of = read.kind === "cross" ? "_cross" : "";
   return {
-    say: !heads.length ? "_none" : `${changed ? "_changed" : ""}${of}`,
+    say: !heads.length ? "_none" : changed ? `_changed${of}` : grid ? "_group" : of,
     asks: !heads.length ? "_none" : changed ? "_changed" : "",
     answers: !heads.length
       ? "_none"

@@ -25,8 +25,8 @@ import { readersOff } from "../panels/glance/words.js";
  *   them, and `without` is its probability then
  */
 
-/** The question whose answer says what matters; the first screen asks the same. */
-const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
+/** The question whose answer says what matters: heads that write nothing, as the tour switches them off. */
+const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }), ablation: "zero" });
 
 /**
  * @param {object} found the detail "why"

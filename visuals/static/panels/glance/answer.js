@@ -4,8 +4,10 @@ import { exact, h } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { createHow } from "./how.js";
+import { createMissed } from "./missed.js";
 import { partsTable, rankingOf } from "./ranking.js";
 import { reasonsOf } from "./reasons.js";
+import { createNeeded, restsSaid, restsTable } from "./rests.js";
 import { readersOff, selectLook } from "./words.js";
 
 /** @typedef {import("../../types.d.ts").Glass} Glass */
@@ -49,24 +51,23 @@ function createReasons(glass) {
     click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)),
   });
   const parts = h("ol.wy-parts");
-  const list = h(
-    "details.wy-list",
-    null,
-    h("summary", { "data-text": "why.parts" }),
-    h("p.gp-note", { "data-text": "why.parts_means" }),
-    parts,
-  );
+  const [heading, means] = [h("summary"), h("p.gp-note")];
+  const list = h("details.wy-list", null, heading, means, parts);
   const tour = h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" });
   const actions = h("p.wy-actions", null, tour, " ", off);
   let shown = null; // the answer that the button switches off
 
-  const draw = memo((found, _language, changed) => {
+  const draw = memo((found, rests, _language, changed) => {
     shown = found;
-    const measuring = { says: [h("p.gp-note", null, text("measuring"))], proves: [] };
-    const { says, proves } = found ? reasonsOf(glass, found) : measuring;
-    said.replaceChildren(...says);
-    proof.replaceChildren(...proves);
+    const waiting = h("p.gp-note", null, text(rests ? "measuring_heads" : "measuring"));
+    const { says, proves } = found ? reasonsOf(glass, found) : { says: [waiting], proves: [] };
+    said.replaceChildren(...(rests ? restsSaid(glass, rests) : says));
+    proof.replaceChildren(...(rests && !found ? [waiting] : proves));
+    list.hidden = !found?.parts.length;
     if (!found) return;
+    const of = found.grid ? "_group" : "";
+    heading.textContent = text(`parts${of}`);
+    means.textContent = text(`parts${of}_means`);
     const count = found.look.heads.length;
     parts.replaceChildren(...rankingOf(glass, found));
     off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count });
@@ -76,12 +77,16 @@ function createReasons(glass) {
 }
 
 /**
- * For data-value: which token the answer is read at, and what is left without the heads that read it.
+ * For data-value: which token the answer rests on or is read at, and what is left without the heads that it misses.
  *
  * @param {import("../../messages.d.ts").WhyDetail | null} found
+ * @param {import("./rests.js").Rests | null} rests
  */
-function tell(found) {
-  if (!found) return "";
+function tell(found, rests) {
+  const lost = rests ? ` form ${rests.form} rests ${rests.tokens.join(",")} sinks ${rests.sinks.join(",")}` : "";
+  return `${lost}${found ? tellHeads(found) : ""}`;
+}
+function tellHeads(found) {
   const { kind, key, heads, without } = found.look;
   return ` ${kind === "cross" ? "source" : "key"} ${key} heads ${heads.length} without=${exact(without)}`;
 }
@@ -94,6 +99,8 @@ export function createAnswer(glass, moment) {
   const { state } = glass;
   const reasons = createReasons(glass);
   const how = createHow(glass);
+  const needed = createNeeded(glass);
+  const missed = createMissed(glass);
   const circuit = createCircuitPlace(glass, moment);
   const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
   const { said, proof, actions, list } = reasons;
@@ -101,22 +108,28 @@ export function createAnswer(glass, moment) {
     "div.wy-answer",
     { hidden: "" },
     said,
+    needed.element,
     how.element,
     proof,
     actions,
+    missed.element,
     list,
     circuit.element,
     twoTexts,
   );
   /** @type {import("../../messages.d.ts").WhyDetail | null} the answer that is shown */
   let shown = null;
+  /** @type {import("./rests.js").Rests | null} */
+  let resting = null;
   let leading = false; // the selection is to go where the answer leads
 
-  function draw(open, found) {
+  function draw(open, found, rests, fresh) {
     element.hidden = !open;
     if (!open) return;
-    shown = found;
-    reasons.draw(found, state.language, isChanged(state.trace));
+    [shown, resting] = [found, rests];
+    reasons.draw(found, rests, state.language, isChanged(state.trace));
+    needed.draw(rests, state.language);
+    missed.draw(found, fresh);
     how.draw(found?.first, found?.position);
     if (found && leading) follow();
     twoTexts.hidden = !state.trace.encoder;
@@ -133,7 +146,7 @@ export function createAnswer(glass, moment) {
   return {
     element,
     draw,
-    table: () => partsTable(shown?.parts ?? []),
+    table: () => (resting ? restsTable(resting, state.trace.tokens.pieces) : partsTable(shown?.parts ?? [])),
     tell,
     lead: () => {
       leading = true;

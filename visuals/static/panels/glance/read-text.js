@@ -4,7 +4,11 @@ import { shownTokens } from "../../characters.js";
 import { placeOfToken } from "../../chosen-step.js";
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { createArcs } from "./over-text.js";
 import { strangeAt } from "./outside.js";
+import { partsLost } from "./rests.js";
+
+const TINT = 45; // per cent of a colour: so the words on it are read as well in the light as in the dark
 
 /**
  * A piece with its word in a frame; the blank before it stands outside.
@@ -15,6 +19,21 @@ import { strangeAt } from "./outside.js";
 function framed(piece, marks, attributes = {}) {
   const blank = piece.length - piece.trimStart().length;
   return [piece.slice(0, blank), h(`span${marks}`, attributes, piece.slice(blank))];
+}
+
+/**
+ * How a part of the text is tinted: by that of its tokens whose loss is largest, and as a sink where one of them
+ * is.
+ *
+ * @param {number[]} tokens
+ * @param {(number | null)[]} parts of the largest loss, by token; null where none is drawn
+ * @param {number[]} sinks
+ */
+function tintOf(tokens, parts, sinks) {
+  const part = tokens.map((t) => parts[t] ?? 0).reduce((most, x) => (Math.abs(x) > Math.abs(most) ? x : most), 0);
+  const signed = part > 0 ? ".is-lost" : part < 0 ? ".is-gained" : "";
+  const kind = tokens.some((t) => sinks.includes(t)) ? ".is-sink" : signed;
+  return { kind, style: `--part: ${Math.round(TINT * Math.sqrt(Math.abs(part)))}%` };
 }
 
 /**
@@ -40,6 +59,7 @@ function partsOf(pieces) {
  * @property {number} key the token that is read there; -1: none
  * @property {boolean} inSource whether that is one of an encoder's source
  * @property {number[][]} strange the strange words' tokens
+ * @property {import("./rests.js").Rests | null} rests what the answer rests on, where that is to be seen
  */
 
 /**
@@ -49,7 +69,8 @@ function partsOf(pieces) {
 export function createReadText(glass, panelText) {
   const { state } = glass;
   const [before, written] = [h("span"), h("span")];
-  const element = h("p.wy-text", { dir: "auto" }, before, written);
+  const arcs = createArcs(glass);
+  const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written);
   element.addEventListener("click", ({ target }) => {
     const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
     const position = /** @type {HTMLElement | null} */ (pressed)?.dataset.position;
@@ -65,7 +86,8 @@ export function createReadText(glass, panelText) {
     );
     before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
   });
-  const write = memo((pieces, nPrompt, query, key, strange, begun, _language) => {
+  const write = memo((pieces, nPrompt, query, key, strange, begun, rests, _language) => {
+    const parts = rests ? partsLost(rests) : [];
     written.replaceChildren(
       ...partsOf(pieces).flatMap(({ text: words, tokens }) => {
         const last = tokens.at(-1);
@@ -74,8 +96,9 @@ export function createReadText(glass, panelText) {
         const odd = Math.max(...tokens.map((t) => strangeAt(strange, t)));
         // for who hears the text
         const said = odd === 2 ? [h("span.gp-hidden.wy-aside", null, ` ${panelText("outside_mark")}`)] : [];
-        const marks = `${kind}${last >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}`;
-        return [...framed(words, marks, { "data-position": last }), ...said];
+        const tint = tintOf(tokens, parts, rests?.sinks ?? []);
+        const marks = `${kind}${last >= nPrompt ? ".is-written" : ""}${odd ? ".is-strange" : ""}${tint.kind}`;
+        return [...framed(words, marks, { "data-position": last, ...(tint.kind && { style: tint.style }) }), ...said];
       }),
     );
     requestAnimationFrame(follow);
@@ -91,10 +114,11 @@ export function createReadText(glass, panelText) {
   }
 
   /** @param {Marks} marks */
-  function draw({ query, key, inSource, strange }) {
+  function draw({ query, key, inSource, strange, rests }) {
     const { encoder, tokens, nPrompt } = state.trace;
     source(encoder, inSource ? key : -1);
-    write(tokens.pieces, nPrompt, query, inSource ? -1 : key, strange, encoder ? nPrompt : 0, state.language);
+    write(tokens.pieces, nPrompt, query, inSource ? -1 : key, strange, encoder ? nPrompt : 0, rests, state.language);
+    arcs.draw(element, rests);
   }
   return { element, draw };
 }

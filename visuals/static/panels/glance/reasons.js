@@ -98,6 +98,28 @@ function proofOf({ text }, found, names) {
 }
 
 /**
+ * What is left with the heads off that are missed most, beside what is left with random ones of the same layers
+ * off.
+ *
+ * @param {Glass} glass
+ * @param {Why} found
+ * @param {Object<string, Node | string>} names
+ */
+function groupProof({ text }, found, names) {
+  const { look } = found;
+  const [kind, count] = [verdict(found), look.heads.length];
+  const lot = kind !== "same" && othersTakeAsMuch(found);
+  const template = sentences(
+    text,
+    text("why.group_first"),
+    text(`why.group_${kind}`, { count }),
+    text(`why.group_${lot ? "alike" : "chance"}`),
+  );
+  const given = { ...names, chance: share(leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
+  return h("p", null, ...filled(template, given));
+}
+
+/**
  * What is said first, and what follows from switching off.
  *
  * @param {Glass} glass
@@ -110,6 +132,7 @@ export function reasonsOf(glass, found) {
     h("p", null, ...filled(glass.text(`why.${name}`, { count: look.heads.length }), given));
   if (!first) return { says: [sentence("no_head", {})], proves: [] };
   const names = { ...answerNames(glass, found), ...headNames(glass, found) };
+  if (found.grid) return { says: [], proves: [groupProof(glass, found, names)] };
   if (verdict(found) === "nobody") {
     const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
     const given = { ...names, q: bold(share(own.without)) };

@@ -6,8 +6,10 @@ import { choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
 import { createMade } from "./made.js";
+import { ablationOf } from "./ablation.js";
 import { createOutside } from "./outside.js";
 import { createReadText } from "./read-text.js";
+import { restsOf } from "./rests.js";
 import { apart, word } from "./words.js";
 
 /** @typedef {import("../../types.d.ts").Glass} Glass */
@@ -16,6 +18,9 @@ const OTHERS = 4;
 
 /** What a question to the server says of a moment: the position, and the token that was written there, if any. */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
+
+/** How heads are ablated, where it is not as usual. */
+const ablationAsked = (glass) => (ablationOf(glass) === "zero" ? { ablation: "zero" } : {});
 
 export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
@@ -97,9 +102,9 @@ function createLateAnswer(glass, place) {
     leading = open;
     if (open) view.answer?.lead();
   }
-  function draw(open, found) {
+  function draw(open, found, rests, fresh) {
     if (open) fetchAnswer();
-    view.answer?.draw(open, found);
+    view.answer?.draw(open, found, rests, fresh);
   }
   return { made: () => view.answer, lead, draw };
 }
@@ -139,24 +144,28 @@ export default function why(element, glass) {
     glass.repaint();
   }
 
-  return effect(function draw() {
+  return effect(function draw(fresh) {
     const open = isOpen();
     const moment = momentOf(state);
     const own = next.draw(moment);
-    const found = open && state.status !== "generating" ? glass.detail("why", questionOf(moment)) : null;
+    const asking = open && state.status !== "generating";
+    const rests = asking ? restsOf(glass.detail("rests", questionOf(moment))) : null;
+    const found = asking ? glass.detail("why", { ...questionOf(moment), ...ablationAsked(glass) }) : null;
+    const looked = rests ? null : found;
     text.draw({
-      query: found ? moment.at : -1,
-      key: found ? found.look.key : -1,
-      inSource: found?.look.kind === "cross",
+      query: rests || found ? moment.at : -1,
+      key: looked ? looked.look.key : -1,
+      inSource: looked?.look.kind === "cross",
       strange: outside.draw(),
+      rests,
     });
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));
-    answer.draw(open, found);
+    answer.draw(open, found, rests, fresh);
     made.draw(moment);
     if (!own) return;
-    const looks = answer.made()?.tell(found) ?? "";
+    const looks = answer.made()?.tell(found, rests) ?? "";
     panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${looks}`);
   });
 }

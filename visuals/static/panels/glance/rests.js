@@ -1,0 +1,161 @@
+// @ts-check
+// What an answer rests on: the sentences, and the tokens that it would miss, each with what is lost without a look at
+// it.
+
+import { exact, h, share, shown, signed } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { filled, named, sentences, word } from "./words.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RestsDetail>} Rests
+ */
+
+const LISTED = 5;
+const [DIGITS, LEAST] = [2, 0.05]; // nats: significant digits, and what counts as needed (model/analysis/why.py)
+
+/**
+ * What of the detail "rests" there is: nothing for a network in which it is not measured.
+ *
+ * @param {import("../../decoded.d.ts").Detail<"rests"> | null} found
+ * @returns {Rests | null}
+ */
+export const restsOf = (found) => (found && "lost" in found ? found : null);
+
+/**
+ * The probability without a look at one token.
+ *
+ * @param {Rests} found
+ * @param {number} t
+ */
+export const leftWithout = ({ probability, lost }, t) => Math.min(1, probability * Math.exp(-lost.data[t]));
+
+/**
+ * What is drawn of a token: nats lost, as a part of the most that any loses or gains; null of a sink, of the last
+ * token, whose number is of its look at itself, and of one whose number is not to be measured.
+ *
+ * @param {Rests} found
+ * @returns {(number | null)[]}
+ */
+export function partsLost({ lost, sinks }) {
+  const last = lost.data.length - 1;
+  const own = Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
+  const most = Math.max(...own.map((x) => Math.abs(x ?? 0)), LEAST);
+  return own.map((x) => x && x / most);
+}
+
+/**
+ * Which tokens it names first.
+ *
+ * @param {Rests} found
+ */
+const most = ({ tokens }) => tokens.slice(0, LISTED);
+
+/**
+ * The pieces of the run that is shown.
+ *
+ * @param {Glass} glass
+ */
+const piecesOf = ({ state }) => state.trace?.tokens.pieces ?? [];
+
+/** @param {string} words */
+const bold = (words) => h("b", null, words);
+
+/**
+ * What the sentences name.
+ *
+ * @param {Glass} glass
+ * @param {Rests} found
+ */
+function namesOf(glass, found) {
+  const [{ text }, pieces] = [glass, piecesOf(glass)];
+  const { position, tokens, sinks, parked, probability, fetched, from_answer: own } = found;
+  const key = tokens[0] ?? 0;
+  return {
+    answer: bold(word(found.piece)),
+    query: bold(word(pieces[position])),
+    key: bold(named(text, pieces, key)),
+    p: share(probability),
+    q: bold(share(leftWithout(found, key))),
+    lost: shown(found.lost.data[key], DIGITS),
+    least: String(LEAST),
+    all: shown(fetched, DIGITS),
+    own: shown(own, DIGITS),
+    sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
+    parked: String(Math.max(0, ...parked)),
+  };
+}
+
+/**
+ * What it rests on, how the model comes by it, and what is set apart.
+ *
+ * @param {Glass} glass
+ * @param {Rests} found
+ * @returns {HTMLElement[]}
+ */
+export function restsSaid(glass, found) {
+  const { text } = glass;
+  const { tokens, form, sinks } = found;
+  const only = found.lost.data.length === 1;
+  const first = only ? "rests_only" : tokens.length ? "rests" : "rests_none";
+  const names = namesOf(glass, found);
+  const template = sentences(text, text(`why.${first}`), only ? "" : text(`why.form_${form}`));
+  const said = [h("p", null, ...filled(template, names))];
+  if (sinks.length) said.push(h("p.gp-note", null, ...filled(text("why.sinks", { count: sinks.length }), names)));
+  return said;
+}
+
+/**
+ * Rows of a file: every token, what is lost without a look at it, and whether it is a sink.
+ *
+ * @param {Rests} found
+ * @param {string[]} pieces
+ * @returns {(string | number)[][]}
+ */
+export const restsTable = (found, pieces) => [
+  ["position", "piece", "lost_nats", "probability_without", "sink"],
+  ...Array.from(found.lost.data, (lost, t) => [
+    t,
+    pieces[t],
+    lost,
+    leftWithout(found, t),
+    found.sinks.includes(t) ? 1 : 0,
+  ]),
+];
+
+/**
+ * The tokens that are needed most, as bars.
+ *
+ * @param {Glass} glass
+ */
+export function createNeeded(glass) {
+  const body = h("tbody");
+  const caption = h("caption.gp-note", { "data-text": "why.needed" });
+  const element = h("table.gp-table.gp-list.wy-needed", null, caption, body);
+
+  /**
+   * @param {Rests} found
+   * @param {number} t
+   */
+  function row(found, t) {
+    const { text } = glass;
+    const [lost, parts] = [found.lost.data[t], partsLost(found)];
+    const select = () => glass.select({ key: t });
+    const name = h("button.wy-lead", { click: select }, named(text, piecesOf(glass), t));
+    const bar = h(`span.wy-bar${lost < 0 ? ".is-less" : ""}`, { style: `width: ${100 * Math.abs(parts[t] ?? 0)}%` });
+    return h(
+      "tr",
+      null,
+      h("th.gp-token", { scope: "row" }, name),
+      h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: signed(-lost, DIGITS) })),
+      h("td.wy-track", null, bar),
+      h("td.gp-number", { title: exact(leftWithout(found, t)) }, share(leftWithout(found, t))),
+    );
+  }
+  const draw = memo((/** @type {Rests | null} */ found, _language) => {
+    element.hidden = !found?.tokens.length;
+    if (found) body.replaceChildren(...most(found).map((t) => row(found, t)));
+  });
+  return { element, draw };
+}

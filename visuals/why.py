@@ -1,0 +1,215 @@
+"""Why this word, where a network's tokens see those before them alone: what an answer rests on, and its heads.
+
+Of other networks, and of a run whose stream was patched, visuals/glance.py tells what can be told.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from model import LanguageModel, Trace
+from model.analysis.head_losses import BUDGET, POINTS, Ablation, Head
+from model.analysis.last_token import TextRead, is_causal, read_text
+from model.analysis.why import N_RANDOM_CONTROLS, Missed, Support, missed_heads, support
+from model.errors import check_index
+from model.pieces import Work, in_pieces
+
+from .glance import Looks, looks, looks_payload
+from .messages.glance import EffectMessage, FirstHead, HeadsMessage, Nothing, RestsDetail, SightPlace, WhyDetail
+from .payload import pack
+
+FORM = 8  # rows of the last token by which the form is told, and where heads look
+BACK = 3  # passes that one with its gradients counts as
+PARKED = 0.5  # the least share of its weight with which a head counts as parked on a sink
+LISTED = 24  # heads that a page is told of one by one
+
+
+class Rests(NamedTuple):
+    """What token `target` after `position` rests on; `probability` is its own in the run."""
+
+    target: int
+    position: int
+    probability: float
+    found: Support
+
+
+class Looked(NamedTuple):
+    """The same, with the heads that it would miss."""
+
+    rests: Rests
+    ablation: Ablation
+    missed: Missed
+
+
+def measurable(trace: Trace) -> bool:
+    """Whether a run can be told about here: its tokens see those before alone, and nothing was patched in."""
+    return is_causal(trace.lm) and not trace.intervention.patches
+
+
+@in_pieces
+def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Work[Rests | None]:
+    """What `target` (null: the most probable token) after `position` rests on; None where that is not to be measured.
+
+    Raises GlassLlamaError for a position that the run does not have and for an id outside the vocabulary.
+    """
+    if not measurable(trace):
+        return None
+    read = _read(trace, target, position)
+    yield
+    return (yield from _rests(read, target, position))
+
+
+@in_pieces
+def looked(
+    lm: LanguageModel, trace: Trace, target: int | None, position: int, ablation: Ablation = "mean"
+) -> Work[Looked | Looks]:
+    """The same with its heads, each ablated; of a run that is not `measurable` what visuals/glance.py tells."""
+    if not measurable(trace):
+        return (yield from looks.pieces(lm, trace, target, position))
+    read = _read(trace, target, position)
+    yield
+    found = yield from _rests(read, target, position)
+    missed = yield from missed_heads.pieces(read, found.target, found.found.sinks, ablation)
+    return Looked(found, ablation, missed)
+
+
+def rests_cost(tokens: int) -> float:
+    """How many tokens pass through the network for `rests`: the text, and a row of the last token for every token."""
+    return 2 * tokens + FORM
+
+
+def looked_cost(lm: LanguageModel, tokens: int) -> float:
+    """The same for `looked`; a head that is off changes half of the layers."""
+    every = lm.config.n_layers * lm.config.n_heads * tokens
+    gradients = BACK * POINTS * tokens if every > BUDGET else 0
+    groups = (1 + N_RANDOM_CONTROLS) * tokens
+    return min(every, BUDGET) / 2 + gradients + groups + rests_cost(tokens)
+
+
+def _read(trace: Trace, target: int | None, position: int) -> TextRead:
+    check_index("position", position, len(trace.token_ids))
+    if target is not None:
+        check_index("target", target, trace.lm.config.vocab_size)
+    return read_text(trace.lm, trace.token_ids[: position + 1], trace.intervention)
+
+
+def _rests(read: TextRead, target: int | None, position: int) -> Work[Rests]:
+    asked = read.answer if target is None else target
+    found = yield from support.pieces(read, asked)
+    return Rests(asked, position, float(read.log_p[asked].exp()), found)
+
+
+def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
+    """The message of Rests; `piece` is the target's. {} where nothing was measured."""
+    if found is None:
+        return {}
+    what = found.found
+    return {
+        "target": found.target,
+        "piece": piece,
+        "position": found.position,
+        "probability": found.probability,
+        "lost": pack(what.knock_out, "f4"),
+        "tokens": list(what.tokens),
+        "sinks": list(what.sinks),
+        "parked": [_parked(what.attention, sink) for sink in what.sinks],
+        "form": what.late.form,
+        "fetched": what.late.from_all,
+        "from_answer": what.late.from_places,
+        "places": list(what.late.places),
+    }
+
+
+def _parked(attention: Float[np.ndarray, "L n_heads T"], sink: int) -> int:
+    return int((attention[..., sink] >= PARKED).sum())
+
+
+def target_of(found: Looked | Looks) -> int:
+    """The token that was asked about."""
+    return found.found.target if isinstance(found, Looks) else found.rests.target
+
+
+def looked_payload(looked: Looked | Looks, piece: str) -> WhyDetail:
+    """The message of Looked, in the form of that of other networks; `piece` is the target's."""
+    if isinstance(looked, Looks):
+        return looks_payload(looked, piece)
+    rests, missed = looked.rests, looked.missed
+    attention, sinks = rests.found.attention, rests.found.sinks
+    sights = {head: _sight(attention, head, sinks, rests.position) for head in _heads(missed)}
+    key = rests.found.tokens[0] if rests.found.tokens else rests.position
+    first = first_of(missed, sights, key) if missed.group else None
+    return {
+        "target": rests.target,
+        "piece": piece,
+        "position": rests.position,
+        "probability": rests.probability,
+        "first": _first(first, sights[first]) if first else None,
+        "look": {
+            "kind": "head",
+            "key": key,
+            "heads": [
+                {"layer": layer, "head": head, "weight": float(attention[layer, head, key])}
+                for layer, head in missed.group
+            ],
+            "without": missed.without,
+            "by_chance": sorted(missed.by_chance),
+        },
+        "parts": [_effect(rests.probability, missed, sights[head]) for head in _listed(missed, first)],
+        "grid": _grid(looked),
+    }
+
+
+def first_of(missed: Missed, sights: Mapping[Head, SightPlace], key: int) -> Head | None:
+    """The head to show first: of those that look most at `key`, where the answer is read, the one that is missed most;
+    where none does, the one that is missed most of all."""
+    reading = [head for head in sights if sights[head]["key"] == key and missed.losses.measured[head]]
+    return max(reading or missed.group, key=lambda head: missed.losses.lost[head], default=None)
+
+
+def _heads(missed: Missed) -> list[Head]:
+    """Every head."""
+    return [(int(layer), int(head)) for layer, head in np.ndindex(*missed.losses.lost.shape)]
+
+
+def _listed(missed: Missed, first: Head | None) -> list[Head]:
+    """The heads that a page is told of, those that were run, the one that is missed most first."""
+    lost, measured = missed.losses
+    best = sorted((head for head in _heads(missed) if measured[head]), key=lambda head: -lost[head])
+    wanted = {*best[:LISTED], *missed.group, *([first] if first else [])}
+    return [head for head in best if head in wanted]
+
+
+def _sight(attention: Float[np.ndarray, "L n_heads T"], head: Head, sinks: Sequence[int], query: int) -> SightPlace:
+    """What a head looks at most from the last token, sinks apart."""
+    weights = attention[head].copy()
+    weights[list(sinks)] = -1
+    key = int(weights.argmax())
+    return {
+        "layer": head[0],
+        "head": head[1],
+        "query": query,
+        "key": key,
+        "weight": float(attention[(*head, key)]),
+    }
+
+
+def _first(head: Head, sight: SightPlace) -> FirstHead:
+    return {"kind": "head", **sight}
+
+
+def _effect(probability: float, missed: Missed, sight: SightPlace) -> EffectMessage:
+    loss = float(missed.losses.lost[sight["layer"], sight["head"]])
+    without = min(1.0, probability * math.exp(-loss))
+    return {"kind": "head", "index": sight["head"], "without": without, "loss": loss, **sight}
+
+
+def _grid(looked: Looked) -> HeadsMessage:
+    losses = looked.missed.losses
+    return {
+        "ablation": looked.ablation,
+        "lost": pack(losses.lost, "f4"),
+        "measured": pack(losses.measured, "u1"),
+    }
