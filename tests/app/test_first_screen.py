@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -11,7 +12,6 @@ from app.examples import EXAMPLES
 from app.session import Runs
 from app.texts import text
 from model.analysis.circuit import circuit
-from model.analysis.effects import effects
 from model.analysis.matching import matching
 from model.analysis.outside import outside
 from tests.app.looking import faults, number, settled, shown
@@ -58,22 +58,23 @@ def test_the_answer_to_why_is_there_without_scrolling(browser: Browser, bundled:
 def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None:
     """The words and numbers of the answer are those of the run, as the functions behind it give them."""
     trace = model.run_trace(bundled, EXAMPLES[language][0])
-    found = effects(trace)
+    found, query = model.why(bundled, EXAMPLES[language][0]), len(trace.token_ids) - 1
     expect(page.locator(".wy-text")).to_have_text(EXAMPLES[language][0])
-    expect(page.locator(".wy-word")).to_have_text(bundled.tokenizer.pieces([found.target])[0].strip())
-    assert found.first
-    assert page.evaluate("[glass.state.layer, glass.state.head, glass.state.key]") == [
-        found.first.layer,
-        found.first.number,
-        found.look.key,
-    ]
+    expect(page.locator(".wy-word")).to_have_text(bundled.tokenizer.pieces([found.answer])[0].strip())
     ask(page)
+    page.wait_for_function("document.querySelector('section[data-kind=why]').dataset.value.includes(' without=')")
     value = shown(page, "why")
     assert "“”" not in page.inner_text(".wy-said")  # every word that is named is there
-    assert number(value, "probability") == pytest.approx(found.probability, rel=1e-4)
-    assert number(value, "without") == pytest.approx(found.look.without, rel=1e-3)
-    query, key = len(trace.token_ids) - 1, found.look.key
-    how = matching(trace, found.first.layer, found.first.number, query, key)
+    assert number(value, "probability") == pytest.approx(found.p, rel=1e-4)
+    assert number(value, "without") == pytest.approx(found.without, rel=1e-3)
+    assert f" form {found.form} rests {','.join(map(str, found.tokens))} sinks " in value
+    weights = np.stack([trace.layer(layer).attention[:, query] for layer in range(trace.n_layers)])
+    key, reading = found.tokens[0], weights.argmax(-1) == found.tokens[0]
+    layer, head = map(int, np.unravel_index(np.where(reading, found.heads, -np.inf).argmax(), reading.shape))
+    page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{layer},{head},{key}'")
+    left = found.p * np.exp(-found.knock_out[key])
+    expect(page.locator(".wy-said")).to_contain_text(f"{left:.4f}")
+    how = matching(trace, layer, head, query, key)
     assert how
     assert how.rival_told
     own, other = (trace.pieces[way.steps[-1].key].strip() for way in (how.told, how.rival_told))
@@ -88,8 +89,8 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
 
 def check_in_view(page: Page, width: int, height: int) -> None:
     settled(page)
-    told = ".wy-how > div" if width > 1000 else ".wy-how h3"  # on a telephone the rest is scrolled to
-    for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said", told):
+    told = [".wy-needed", ".wy-how > div"] if width > 1000 else []  # on a telephone the rest is scrolled to
+    for part in (".wy-text", ".wy-next", ".wy-ask", ".wy-said", *told):
         box = page.locator(part).first.bounding_box()
         assert box
         assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
@@ -133,7 +134,7 @@ def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened
     before = opened.evaluate("glass.state.trace.prompt")
     opened.evaluate(
         "window.answers = glass.detail;"
-        "glass.detail = (what, ...given) => what === 'why' ? null : answers(what, ...given)"
+        "glass.detail = (what, ...given) => ['rests', 'why'].includes(what) ? null : answers(what, ...given)"
     )
     for prompt in (EXAMPLES["en"][1], before):  # the second with its answer
         opened.fill("#prompt textarea", prompt)
@@ -168,18 +169,21 @@ def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
 ) -> None:
     page = open_page(browser, f"{address}#lang=en", 1280, 800)
     ask(page)
-    found = effects(model.run_trace(bundled, EXAMPLES["en"][0]))
-    page.locator(".wy-said .wy-lead").first.click()
+    found, trace = model.why(bundled, EXAMPLES["en"][0]), model.run_trace(bundled, EXAMPLES["en"][0])
+    page.locator(".wy-proof .wy-lead").first.click()
     value = shown(page, "cell", "layer ")
-    assert found.first
-    weight = dict(zip(found.look.heads, found.look.weights, strict=True))[found.first]
-    assert number(value, " weight") == pytest.approx(weight, rel=1e-3)
+    layer, head, key = page.evaluate("[glass.state.layer, glass.state.head, glass.state.key]")
+    assert key == found.tokens[0]
+    assert number(value, " weight") == pytest.approx(float(trace.layer(layer).attention[head, -1, key]), rel=1e-3)
     page.evaluate("glass.open('glance')")
     before = page.evaluate("glass.state.trace.id")
     page.locator(".wy-actions .gp-holds").click()
     page.wait_for_function("(id) => glass.state.trace.id !== id", arg=before)
     wait_for_run(page)
-    assert page.evaluate("glass.state.trace.changes.heads.length") == len(found.look.heads)
+    assert page.evaluate("glass.state.trace.changes.heads") == [list(one) for one in found.group]
+    page.wait_for_function("document.querySelector('section[data-kind=why]').dataset.value.includes(' without=')")
+    off = model.run_trace(bundled, EXAMPLES["en"][0], model.Intervention(heads=found.group)).logits
+    assert np.exp(off[found.answer] - np.logaddexp.reduce(off)) == pytest.approx(found.without, rel=1e-3)
     expect(page.locator(".wy-circuit")).to_contain_text(text("why.changed"))
     expect(page.locator(".wy-actions .gp-holds")).to_have_text(text("why.back_on"))
     leave(page)

@@ -25,6 +25,7 @@ from tests.app.test_saving import save
 from tests.page import leave, open_page
 from tests.panels import of_a_llama
 from tests.peer import Peer
+from tests.reference import reference
 
 FIRST_PROMPT, PROMPT = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
@@ -379,15 +380,22 @@ def read_by_two(p: Both, rows: Rows) -> None:
 
 
 def why(p: Both, rows: Rows) -> None:
-    """Each part off by itself, in transformers' own run."""
-    target = int(p.run.logits[0, -1].argmax())
+    """A look at each token forbidden, and each head taken out, in transformers' own runs."""
+    own = p.run.logits[0, -1].log_softmax(-1)
+    target, last = int(own.argmax()), len(p.ids) - 1
+    tokens = [row for row in rows if row["part"] in ("token", "sink")]
     heads = [row for row in rows if row["part"] == "head"]
-    assert len(heads) >= p.config.num_attention_heads
-    places = [(int(row["layer"]), int(row["index"])) for row in heads]
-    left = [Peer(p.directory, p.ids, [place]).run.logits[0, -1].softmax(-1)[target] for place in places]
-    agree(heads, probability_without=left)
-    agree(heads, weight=[p.weights(layer, head)[-1].max() for layer, head in places])
-    named(heads, key=[int(p.weights(layer, head)[-1].argmax()) for layer, head in places])
+    assert len(heads) == p.config.num_hidden_layers * p.config.num_attention_heads
+    named(tokens, position=range(last + 1))
+    net, left = reference(p.directory), []
+    for token in range(last):  # the last token's number is of its look at itself
+        mask = torch.full((1, 1, last + 1, last + 1), -torch.inf).triu(1)
+        mask[..., last, token] = -torch.inf
+        with torch.no_grad():
+            logits = net(torch.tensor([p.ids]), attention_mask=mask).logits
+        left.append(logits[0, -1].log_softmax(-1)[target])
+    agree(tokens[:-1], lost_nats=own[target] - torch.stack(left), probability_without=torch.stack(left).exp())
+    assert {row["measured"] for row in rows} == {"1"}
 
 
 def qkv(p: Both, rows: Rows) -> None:

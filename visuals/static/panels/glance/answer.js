@@ -107,8 +107,7 @@ export function createAnswer(glass, moment) {
   const element = h(
     "div.wy-answer",
     { hidden: "" },
-    said,
-    needed.element,
+    h("div.wy-rests", null, said, needed.element),
     how.element,
     proof,
     actions,
@@ -146,7 +145,8 @@ export function createAnswer(glass, moment) {
   return {
     element,
     draw,
-    table: () => (resting ? restsTable(resting, state.trace.tokens.pieces) : partsTable(shown?.parts ?? [])),
+    table: () =>
+      resting ? restsTable(resting, state.trace.tokens.pieces, shown?.grid) : partsTable(shown?.parts ?? []),
     tell,
     lead: () => {
       leading = true;

@@ -90,14 +90,3 @@ export function createMissed(glass) {
   }
   return { element, draw };
 }
-
-/**
- * Rows of a file: every head.
- *
- * @param {Grid} grid
- * @returns {(string | number)[][]}
- */
-export const gridTable = ({ ablation, lost, measured }) => [
-  ["layer", "head", `lost_nats_${ablation}`, "measured"],
-  ...Array.from(lost.data, (x, i) => [Math.floor(i / lost.shape[1]), i % lost.shape[1], x, measured.data[i]]),
-];

@@ -107,22 +107,32 @@ export function restsSaid(glass, found) {
 }
 
 /**
- * Rows of a file: every token, what is lost without a look at it, and whether it is a sink.
+ * Rows of a file: every token, with what is lost without a look at it, then every head, with what is lost without
+ * it.
  *
  * @param {Rests} found
  * @param {string[]} pieces
+ * @param {import("../../decoded.d.ts").Detail<"why">["grid"]} [grid]
  * @returns {(string | number)[][]}
  */
-export const restsTable = (found, pieces) => [
-  ["position", "piece", "lost_nats", "probability_without", "sink"],
-  ...Array.from(found.lost.data, (lost, t) => [
-    t,
-    pieces[t],
-    lost,
-    leftWithout(found, t),
-    found.sinks.includes(t) ? 1 : 0,
-  ]),
-];
+export function restsTable(found, pieces, grid) {
+  const { lost, sinks, probability } = found;
+  const tokens = Array.from(lost.data, (x, t) => [
+    sinks.includes(t) ? "sink" : "token",
+    ...["", "", t, pieces[t], x, leftWithout(found, t), 1],
+  ]);
+  const [, wide] = grid?.lost.shape ?? [0, 1];
+  const heads = Array.from(grid?.lost.data ?? [], (x, i) => [
+    ...["head", Math.floor(i / wide), i % wide, "", "", x],
+    Math.min(1, probability * Math.exp(-x)),
+    grid?.measured.data[i] ?? 0,
+  ]);
+  return [
+    ["part", "layer", "head", "position", "piece", "lost_nats", "probability_without", "measured"],
+    ...tokens,
+    ...heads,
+  ];
+}
 
 /**
  * The tokens that are needed most, as bars.
