@@ -30,16 +30,19 @@ SKIPPED = 4  # tokens at the beginning of a text
 
 
 class JacobianLens(NamedTuple):
-    """`jacobians` (L, d, d) holds J_l at l: the mean over `tokens` tokens. On the CPU, in float16 where that holds it."""
+    """J_l from l = `first` on, as `jacobians` (L - first, d, d): the mean over `tokens` tokens. On the CPU, in float16
+    where that can hold it."""
 
-    jacobians: Float[Tensor, "L d d"]
+    jacobians: Float[Tensor, "fitted d d"]
     tokens: int
+    first: int = 0
 
     def carry(self, depth: int, stream: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """J · h of vectors that enter layer `depth`; those after the last layer (L) stay as they are."""
-        if depth == len(self.jacobians):
+        if depth == self.first + len(self.jacobians):
             return stream
-        return (stream.float() @ self.jacobians[depth].to(stream.device).float().T).to(stream.dtype)
+        jacobian = self.jacobians[depth - self.first].to(stream.device).float()
+        return (stream.float() @ jacobian.T).to(stream.dtype)
 
 
 class Place(NamedTuple):
@@ -56,8 +59,8 @@ def places_in(texts: Sequence[Sequence[int]], count: int) -> list[Place]:
 
 
 @in_pieces
-def jacobians_at(lm: LanguageModel, place: Place) -> Work[Float[Tensor, "L d d"]]:
-    """∂h_L[t] / ∂h_l[t] at one place, for every l; float32, on the CPU. One layer is a piece.
+def jacobians_at(lm: LanguageModel, place: Place, first: int = 0) -> Work[Float[Tensor, "fitted d d"]]:
+    """∂h_L[t] / ∂h_l[t] at one place, for every l from `first` on; float32, on the CPU. One layer is a piece.
 
     Later tokens do not see t and earlier ones do not change with it, so t alone passes the layers again, beside the
     keys and values of those before it. The d rows of the Jacobian come back through one layer after the other.
@@ -69,22 +72,22 @@ def jacobians_at(lm: LanguageModel, place: Place) -> Work[Float[Tensor, "L d d"]
         net(ids, cache=cache, last_only=True)
     past, positions = _Past(cache), net.positions(last, 1)
     rows = torch.eye(d, device=lm.device, dtype=lm.dtype)[:, None]
-    found = torch.empty(lm.config.n_layers, d, d)
-    for layer in reversed(range(lm.config.n_layers)):
+    found = torch.empty(lm.config.n_layers - first, d, d)
+    for layer in reversed(range(first, lm.config.n_layers)):
         yield
         with torch.enable_grad():
             x = seen[f"layers.{layer}.resid_in"].repeat(d, 1, 1).requires_grad_()
             y = net.block(layer)(x, Pass(positions, layer, past, last))
             (rows,) = torch.autograd.grad(y, x, rows)
-        found[layer] = rows[:, 0]
+        found[layer - first] = rows[:, 0]
     return found
 
 
-def mean_lens(total: Float[Tensor, "L d d"], tokens: int) -> JacobianLens:
+def mean_lens(total: Float[Tensor, "fitted d d"], tokens: int, first: int = 0) -> JacobianLens:
     """The lens of Jacobians that were added up over so many tokens."""
     mean = total / tokens
     half = mean.half()
-    return JacobianLens(half if half.isfinite().all() else mean, tokens)
+    return JacobianLens(half if half.isfinite().all() else mean, tokens, first)
 
 
 class _Past(KVCache):
