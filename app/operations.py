@@ -13,11 +13,10 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from model import LanguageModel, Trace
 from model.analysis import cacheless
 from model.analysis.exchange import ROUNDS, WIDTH
-from model.analysis.kept_lens import fit_further, fit_of, passes_of_a_token
+from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.lens import (
     best_tokens,
     contributions,
-    jacobian_lens_at_every_depth,
     lens_at_every_depth,
     logit_lens,
     norm_and_head,

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
+from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -24,8 +26,10 @@ from ..little_world import little_world
 from ..network import Network
 from ..pieces import GPU_TIMES, Work, in_pieces
 from .jacobian_lens import JacobianLens, Place, jacobians_at, mean_lens, places_in
+from .lens import LogitLens, logit_lens
 from .outside import knows_corpus
 from .reference_mean import SENTENCES
+from .stream import on_device
 
 FILE = "jacobian_lens.safetensors"
 TEXT_TOKENS = 96  # of a text, at most
@@ -132,6 +136,26 @@ def fit_further(lm: LanguageModel) -> Work[Fit]:
         keep_lens(lm, mean_lens(under_way.total, under_way.done, under_way.first))
         del _sums[lm.net]
     return fit_of(lm)
+
+
+@in_pieces
+def jacobian_lens_at_every_depth(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], targets: Int[np.ndarray, "T"]
+) -> Work[list[LogitLens]]:
+    """The Jacobian lens before each layer that it is fitted for, and after the last; each depth a piece.
+
+    Final norm and head read the stream that the mean Jacobian carried there. Raises GlassLlamaError where none is
+    fitted.
+    """
+    if lm.reads_source or (lens := kept_lens(lm)) is None:
+        raise GlassLlamaError("lens_unfitted", "No Jacobian lens of this network is fitted yet.")
+    found: list[LogitLens] = []
+    for depth in range(lens.first, len(stream)):
+        with torch.inference_mode():
+            carried = lens.carry(depth, on_device(lm, stream[depth])).float().cpu().numpy()
+        found.append(logit_lens(lm, carried, targets))
+        yield
+    return found
 
 
 def passes_of_a_token(lm: LanguageModel) -> float:

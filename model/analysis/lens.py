@@ -12,11 +12,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
-from ..errors import GlassLlamaError
 from ..interventions import NOTHING, Intervention
 from ..norms import LayerNorm
 from ..pieces import Work, in_pieces
-from .kept_lens import kept_lens
 from .stream import each_layer, on_device
 
 KEPT = 5
@@ -108,23 +106,6 @@ def lens_at_every_depth(
     found: list[LogitLens] = []
     for depth in stream:
         found.append(logit_lens(lm, depth, targets))
-        yield
-    return found
-
-
-@in_pieces
-def jacobian_lens_at_every_depth(
-    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], targets: Int[np.ndarray, "T"]
-) -> Work[list[LogitLens]]:
-    """The same with the Jacobian lens, before each layer that it is fitted for and after the last: what final norm and
-    head make of the stream that the mean Jacobian carried there. Raises GlassLlamaError where none is fitted."""
-    if lm.reads_source or (lens := kept_lens(lm)) is None:
-        raise GlassLlamaError("lens_unfitted", "No Jacobian lens of this network is fitted yet.")
-    found: list[LogitLens] = []
-    for depth in range(lens.first, len(stream)):
-        with torch.inference_mode():
-            carried = lens.carry(depth, on_device(lm, stream[depth])).float().cpu().numpy()
-        found.append(logit_lens(lm, carried, targets))
         yield
     return found
 
