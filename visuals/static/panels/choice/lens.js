@@ -12,7 +12,7 @@ import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
 import { lensTable, readLens } from "../../readings/lens.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { createChart, pointAt } from "./chart.js";
+import { createChart, pointAt, rankTicks } from "./chart.js";
 import { fitOf, isFitted } from "./lens-fit.js";
 
 /** @typedef {import("../../readings/lens.js").Lens} Lens */
@@ -48,16 +48,6 @@ const COLOURS = {
     ],
   },
 };
-
-/**
- * The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out.
- *
- * @returns {number[]}
- */
-export function rankTicks(vocabulary) {
-  const powers = Array.from({ length: Math.ceil(Math.log10(vocabulary)) }, (_, i) => 10 ** i);
-  return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
-}
 
 export const depthName = (glass, depth) =>
   depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 });
