@@ -33,7 +33,14 @@ const residual = {
 };
 
 const lens = {
-  controls: choiceOf("lens", "follow", ["choice", "text"]),
+  controls(glass) {
+    const [kind, follow] = [
+      choiceOf("lens", "kind", ["logit", "jacobian"]),
+      choiceOf("lens", "follow", ["choice", "text"]),
+    ];
+    const made = [kind(glass), follow(glass)];
+    return { elements: made.flatMap(({ elements }) => elements), show: () => made.forEach(({ show }) => show()) };
+  },
   without: "b_minus_a.without_colour",
   // Both runs are asked about B's tokens, so that one token's numbers are subtracted.
   details: (glass, { B }) => ({ lens: ["lens", { ...lensAsked(glass), other: B.id }] }),

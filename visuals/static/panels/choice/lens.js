@@ -71,7 +71,10 @@ const wantsJacobian = (glass) => glass.settings.get("lens").kind === "jacobian";
 /** What the server is asked for the lens that is chosen: the logit lens until the other is fitted. */
 export function lensAsked(glass) {
   const follow = glass.settings.get("lens").follow === "text";
-  return wantsJacobian(glass) && isFitted(fitOf(glass)) ? { follow, jacobian: true } : { follow };
+  if (!wantsJacobian(glass)) return { follow };
+  const fit = fitOf(glass);
+  fit.follow(glass.state.trace.model.name);
+  return isFitted(fit) ? { follow, jacobian: true } : { follow };
 }
 
 /**
@@ -288,7 +291,6 @@ export default function lensPanel(element, glass) {
   return inView(element, function draw(fresh) {
     for (const { show } of Object.values(set)) show();
     const { trace, query } = state;
-    if (wantsJacobian(glass)) fit.follow(trace.model.name);
     const asked = lensAsked(glass);
     const answer = glass.detail("lens", asked);
     const plain = asked.jacobian ? glass.detail("lens", { follow: asked.follow }) : answer; // a file holds both
