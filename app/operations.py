@@ -13,6 +13,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from model import LanguageModel, Trace
 from model.analysis import cacheless
 from model.analysis.exchange import ROUNDS, WIDTH
+from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.lens import (
     best_tokens,
     contributions,
@@ -186,6 +187,13 @@ def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets:
     return len(depths) * share * _run_tokens(lm, trace)
 
 
+def _fit_cost(lm: LanguageModel, _trace: object) -> float:
+    """One token of a lens; nothing where none is left."""
+    with lm.in_use():
+        fit = fit_of(lm)
+    return 0.0 if fit.done == fit.tokens else passes_of_a_token(lm)
+
+
 def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return MATCHED * len(trace.token_ids) + OTHER_TOKENS
 
@@ -252,6 +260,8 @@ NORMS = of_model("norms", norms_of)
 NORM_LEARNED = of_model("norm_learned", learned_of)
 LAYER_NORMS = of_model("layer_norms", _layer_norms)
 CONFIG_SPEC = of_model("config_spec", kv.spec_of)
+LENS_FIT = of_model("lens_fit", fit_of)
+FIT_LENS = long_of_model("fit_lens", fit_further, _fit_cost)
 NETWORK_COST = of_model("network_cost", cost_info)
 TRAINING = of_model("training", _training_message)
 
@@ -260,6 +270,7 @@ BEST_TOKENS = of_model("best_tokens", best_tokens)
 RUNNERS_UP = of_model("runners_up", runners_up)
 LOGIT_LENS = of_model("logit_lens", logit_lens)
 LENS = long_of_model("lens", lens_at_every_depth, _lens_cost)
+JACOBIAN_LENS = long_of_model("jacobian_lens", jacobian_lens_at_every_depth, _lens_cost)
 NORMALISED = of_model("normalised", normalised)
 NORM_AND_HEAD = of_model("norm_and_head", norm_and_head)
 CONTRIBUTIONS = long_of_model("contributions", contributions, _passes(2))  # every layer, and the head for both tokens

@@ -31,7 +31,8 @@ DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.
 class LanguageModel:
     """A network with its tokenizer, ready to run.
 
-    `directory` is where its files and its own records are, None for a single file. `stated` is its config.json.
+    `directory` is where its files and its own records are, None for a single file; `where` is that directory or file.
+    `stated` is its config.json.
     """
 
     name: str
@@ -40,6 +41,7 @@ class LanguageModel:
     net: Network
     directory: Path | None = None
     stated: dict[str, Any] = field(default_factory=dict, compare=False)  # dicts have no hash
+    where: Path | None = None
 
     @property
     def device(self) -> torch.device:
@@ -91,7 +93,8 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     files = plan.files
     name = BUNDLED_NAME if files.place == BUNDLED else str(where)
     tokenizer = read_tokenizer(plan)
-    return LanguageModel(name, plan.config, tokenizer, load_weights(plan, on, kind), files.directory, files.config)
+    net = load_weights(plan, on, kind)
+    return LanguageModel(name, plan.config, tokenizer, net, files.directory, files.config, files.place)
 
 
 def read_outline(where: str | Path) -> Outline:

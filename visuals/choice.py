@@ -38,10 +38,16 @@ def named(ids: Int[np.ndarray, "..."], pieces: Pieces) -> TokenNames:
     return {"ids": distinct, "pieces": pieces(distinct)}
 
 
-def lens_payload(readings: Sequence[LogitLens], targets: Int[np.ndarray, "T"], pieces: Pieces) -> LensDetail:
-    """All depths, the embedding first: (L + 1, T, K) and (L + 1, T); `targets` (T,) is whose rank is followed."""
+def lens_payload(
+    readings: Sequence[LogitLens], targets: Int[np.ndarray, "T"], pieces: Pieces, first: int = 0
+) -> LensDetail:
+    """All depths, the embedding first: (L + 1, T, K) and (L + 1, T); `targets` (T,) is whose rank is followed.
+
+    `first` is the depth of the first row, where there are fewer.
+    """
     ids = np.stack([row.ids for row in readings])
     return {
+        "first": first,
         "targets": pack(targets, "i4"),
         "ids": pack(ids, "i4"),
         "probabilities": pack(np.stack([row.probabilities for row in readings]), "f4"),

@@ -20,6 +20,7 @@ from visuals.messages.choice import (
     ContributionsDetail,
     DrawDetail,
     LensDetail,
+    LensFitAnswer,
     LogitsDetail,
     LogitTermsDetail,
     NextDetail,
@@ -30,16 +31,34 @@ from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
 from ..fields import Flag, Request, Token, TokenId, below, read
-from ..operations import BEST_TOKENS, CAUSAL_MAP, CONTRIBUTIONS, LENS, LOGIT_TERMS, NORM_AND_HEAD, RUNNERS_UP
+from ..operations import (
+    BEST_TOKENS,
+    CAUSAL_MAP,
+    CONTRIBUTIONS,
+    FIT_LENS,
+    JACOBIAN_LENS,
+    LENS,
+    LENS_FIT,
+    LOGIT_TERMS,
+    NORM_AND_HEAD,
+    RUNNERS_UP,
+)
 from ..prompts import check_text
-from ..requests import AtToken, Filters, OtherText, Sent, about_run, leader_of, map_limit, token_of, unchanged
+from ..requests import AtToken, Filters, OtherText, Sent, about_run, leader_of, map_limit, model_of, token_of, unchanged
 from ..session import HeldRun
 
 
 class Lens(Request):
-    """Whether the rank of the text's next token is followed."""
+    """Whether the rank of the text's next token is followed, and whether the Jacobian lens reads the stream."""
 
     follow: Flag = False
+    jacobian: Flag = False
+
+
+class LensFit(Request):
+    """Whether one more token is taken into the lens."""
+
+    further: Flag = False
 
 
 class Shares(Request):
@@ -73,11 +92,20 @@ PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
 
 def lens(engine: Engine, held: HeldRun, asked: Sent) -> LensDetail:
-    """{follow, other}: the lens at every depth; the rank followed is that of the final choice, or of the text's next
-    token, in the run `other` where that is named."""
-    targets = _targets(engine, leader_of(held, asked), None, read(Lens, asked).follow)
-    readings = held.study(engine, LENS, held.trace.residual, targets)
-    return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids))
+    """{follow, jacobian, other}: the lens at every depth; the rank followed is that of the final choice, or of the
+    text's next token, in the run `other` where that is named. `jacobian`: the Jacobian lens reads."""
+    of, stream = read(Lens, asked), held.trace.residual
+    targets = _targets(engine, leader_of(held, asked), None, of.follow)
+    readings = held.study(engine, JACOBIAN_LENS if of.jacobian else LENS, stream, targets)
+    first = len(stream) - len(readings)
+    return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids), first)
+
+
+def lens_fit(engine: Engine, data: Sent) -> LensFitAnswer:
+    """{model, further}: how far the Jacobian lens of a model is, after one more token where `further` says so."""
+    operation = FIT_LENS if read(LensFit, data).further else LENS_FIT
+    fit = engine.study(model_of(engine, data), operation, None)
+    return {"done": fit.done, "tokens": fit.tokens, "first": fit.first, "own_texts": fit.own_texts}
 
 
 def shares(engine: Engine, held: HeldRun, asked: Sent) -> ContributionsDetail:
@@ -159,3 +187,4 @@ DETAILS = {
     "lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw, "logit_terms": terms,
     "causal_map": causal,
 }  # fmt: skip
+CALCULATORS = {"lens_fit": lens_fit}

@@ -3,7 +3,8 @@
 Cases come from the corpus's held-out part, so training has shown none of their combinations. Skills are judged on
 greedy continuations, stories on continuations at temperature 0.8. The exit status is 1 when a bar is missed. With
 `--heads` it finds the attention heads that do a job instead, and writes them beside the weights; with `--circuits` it
-measures how far few nodes carry an answer; with `--why` how true the why of an answer is.
+measures how far few nodes carry an answer; with `--why` how true the why of an answer is; with `--lens` it fits the
+Jacobian lens and measures it beside the logit lens.
 """
 
 import argparse
@@ -16,11 +17,14 @@ from typing import Any
 from tqdm import tqdm
 
 from model.analysis.head_losses import BUDGET
+from model.analysis.kept_lens import FILE as LENS
+from model.analysis.kept_lens import TOKENS
 from model.checkpoint import BUNDLED, LanguageModel, load
 from model.evaluate.cases import SKILLS, collect
 from model.evaluate.circuits import report_circuits
 from model.evaluate.heads import report_heads
 from model.evaluate.judges import Judge, exactly
+from model.evaluate.lens import report_lens
 from model.evaluate.report import Figure, Typed, skill_figure, story_figure, table
 from model.evaluate.stories import openings, tell
 from model.evaluate.why import report_why
@@ -47,6 +51,8 @@ def main() -> int:
         return report_circuits(lm, given.seed, given.circuits)
     if given.why is not None:
         return report_why(lm, given.why)
+    if given.lens is not None:
+        return report_lens(lm, given.lens)
     figures, typed = evaluate(lm, given.cases, given.seed, given.only)
     print(table(figures, typed))
     if given.json:
@@ -140,6 +146,11 @@ def _arguments() -> argparse.Namespace:
         "--why", nargs="?", type=int, const=BUDGET, metavar="N",
         help="measure why the model goes on as it does on 40 prompts instead; heads are run for up to N rows × tokens "
         f"of each (default: {BUDGET})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--lens", nargs="?", type=int, const=TOKENS, metavar="N",
+        help=f"fit the Jacobian lens as a mean over N tokens (default: {TOKENS}), write {LENS} beside the weights, and "
+        "measure it",
     )  # fmt: skip
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, … (default: %(default)s)")
     return parser.parse_args()

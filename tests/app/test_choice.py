@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
+from safetensors import safe_open
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from app.texts import text
+from model.analysis.kept_lens import FILE
 from tests.app.looking import calm, faults, number, questions, settled, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
@@ -332,3 +334,25 @@ def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page,
     chapter.click("#step")
     chapter.wait_for_function("(n) => glass.state.trace.T > n && glass.state.status === 'idle'", arg=len(ids))
     assert chapter.evaluate("glass.state.query") == len(ids)
+
+
+def test_the_jacobian_lens_is_worked_out_once_and_reads_the_carried_stream(
+    chapter: Page, peer: Peer, roomy_checkpoint: Path
+) -> None:
+    """Until it is there the logit lens is shown; then J · x goes through transformers' final norm and head."""
+    panel = chapter.locator("[data-kind=lens]")
+    panel.locator("[data-choice=jacobian]").click()
+    panel.get_by_role("button", name=text("lens.fit_start")).click()
+    panel.get_by_text(text("lens.texts_any")).wait_for()
+    with safe_open(roomy_checkpoint / FILE, framework="pt") as opened:
+        jacobians = opened.get_tensor("jacobians").float()
+    layers = peer.net.config.num_hidden_layers
+    assert len(jacobians) == layers
+    for layer, token in ((0, 1), (layers - 2, 3), (layers - 1, 2)):
+        chapter.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "query": token})
+        x = peer.stream(layer + 1)[token]
+        carried = x if layer == layers - 1 else jacobians[layer + 1] @ x
+        with torch.no_grad():
+            read = peer.net.lm_head(peer.net.model.norm(carried)).double().softmax(-1)
+        value = shown(chapter, "lens", f"layer {layer} token {token} top {int(read.argmax())} ")
+        assert number(value, "p") == pytest.approx(float(read.max()), **CLOSE)

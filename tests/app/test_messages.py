@@ -158,6 +158,7 @@ SUMS: list[Asked] = [
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [1, 2, 10**12]}),
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [-1, 2]}),
     ("kv_race", {"model": BUNDLED_NAME, "ids": [5, 6, 7]}),
+    ("lens_fit", {"model": BUNDLED_NAME}),
 ]  # fmt: skip
 
 

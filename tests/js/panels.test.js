@@ -7,7 +7,7 @@ import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
 import { layoutMaps } from "../../visuals/static/panels/attend/attention-maps.js";
 import { ceilingOf } from "../../visuals/static/panels/attend/attention-row.js";
-import { rankTicks } from "../../visuals/static/panels/choice/lens.js";
+import { rankTicks } from "../../visuals/static/panels/choice/chart.js";
 import { reachOf } from "../../visuals/static/panels/ffn/swiglu-curve.js";
 
 test("head maps lie inside the width and inside the frame of their K/V head, without overlap", () => {

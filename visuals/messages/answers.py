@@ -10,6 +10,7 @@ from .choice import (
     ContributionsDetail,
     DrawDetail,
     LensDetail,
+    LensFitAnswer,
     LogitsDetail,
     LogitTermsDetail,
     NextDetail,
@@ -115,4 +116,5 @@ class Calculations(TypedDict):
     kv_models: KvModelsAnswer
     kv_places: KvPlacesAnswer
     kv_race: KvRaceAnswer
+    lens_fit: LensFitAnswer
     families: FamiliesAnswer

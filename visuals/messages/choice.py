@@ -19,8 +19,11 @@ class LensDetail(TypedDict):
     """The logit lens at every depth, the embedding first: the K most probable tokens, best first, `ids` int32 and
     `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
 
-    `targets` (T,) int32 is whose rank is followed. Else float32.
+    `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth, `first`:
+    then there are so many rows fewer.
     """
+
+    first: int
 
     targets: Packed
     ids: Packed
@@ -29,6 +32,16 @@ class LensDetail(TypedDict):
     logit: Packed
     probability: Packed
     names: TokenNames
+
+
+class LensFitAnswer(TypedDict):
+    """How far a model's Jacobian lens is: a mean over `done` of `tokens` tokens, from layer `first` on. `tokens` is 0
+    where it takes too much work here. `own_texts`: of held-out texts of the model's own world."""
+
+    done: int
+    tokens: int
+    first: int
+    own_texts: bool
 
 
 class ContributionsDetail(TypedDict):

@@ -66,6 +66,7 @@ export interface Calculations {
   kv_models: KvModelsAnswer;
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
+  lens_fit: LensFitAnswer;
   families: FamiliesAnswer;
 }
 
@@ -179,9 +180,11 @@ export interface TokenNames {
  * The logit lens at every depth, the embedding first: the K most probable tokens, best first, `ids` int32 and
  * `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
  *
- * `targets` (T,) int32 is whose rank is followed. Else float32.
+ * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth,
+ * `first`: then there are so many rows fewer.
  */
 export interface LensDetail {
+  first: number;
   targets: Packed;
   ids: Packed;
   probabilities: Packed;
@@ -189,6 +192,17 @@ export interface LensDetail {
   logit: Packed;
   probability: Packed;
   names: TokenNames;
+}
+
+/**
+ * How far a model's Jacobian lens is: a mean over `done` of `tokens` tokens, from layer `first` on. `tokens` is 0
+ * where it takes too much work here. `own_texts`: of held-out texts of the model's own world.
+ */
+export interface LensFitAnswer {
+  done: number;
+  tokens: number;
+  first: number;
+  own_texts: boolean;
 }
 
 /**

@@ -3,10 +3,11 @@
 import { choices } from "../controls.js";
 import { shown } from "../dom.js";
 import { partName as writerName, reader, sharesMap, writerAt, writerRow } from "../panels/choice/contributions.js";
-import { depthName, depthOf, lensMap } from "../panels/choice/lens.js";
+import { depthName, depthOf, lensAsked, lensMap } from "../panels/choice/lens.js";
 import { placeOf } from "../panels/overview/profile.js";
 import { addedMap, partIn, partName, streamRow } from "../panels/overview/residual.js";
 import { sublayers } from "../parts.js";
+import { readLens } from "../readings/lens.js";
 import { places } from "./places.js";
 import { atToken, ofPlace } from "./selection.js";
 import { table } from "./table.js";
@@ -31,31 +32,33 @@ const residual = {
     ),
 };
 
-/** Both runs are asked about B's tokens, so that one token's numbers are subtracted. */
-const followed = (glass) => glass.settings.get("lens").follow === "text";
-const at = ({ trace: { T } }, row, token) => row * T + token;
-
 const lens = {
-  controls: choiceOf("lens", "follow", ["choice", "text"]),
+  controls(glass) {
+    const [kind, follow] = [
+      choiceOf("lens", "kind", ["logit", "jacobian"]),
+      choiceOf("lens", "follow", ["choice", "text"]),
+    ];
+    const made = [kind(glass), follow(glass)];
+    return { elements: made.flatMap(({ elements }) => elements), show: () => made.forEach(({ show }) => show()) };
+  },
   without: "b_minus_a.without_colour",
-  details: (glass, { B }) => ({ lens: ["lens", { follow: followed(glass), other: B.id }] }),
+  // Both runs are asked about B's tokens, so that one token's numbers are subtracted.
+  details: (glass, { B }) => ({ lens: ["lens", { ...lensAsked(glass), other: B.id }] }),
   at: (state) => (depthOf(state) === 0 ? `embedding token ${state.query}` : atToken(state)),
   of: ofPlace(({ glass, state }) => depthName(glass, depthOf(state))),
   numbers: (run, state) => {
-    const { probability, rank } = run.details.lens;
-    const place = at(run, depthOf(state), state.query);
-    return { p: probability.data[place], rank: rank.data[place] + 1 };
+    const [read, depth] = [readLens(run.details.lens), depthOf(state)];
+    return { p: read.own(depth, state.query), rank: read.rank(depth, state.query) + 1 };
   },
   parts: (glass, text) => [
     places(glass, text, (...to) => lensMap(...to, () => "own"), { called: "p_followed" }),
     table({
       title: "p_by_depth",
       heading: "place",
-      values: (run, { query }) =>
-        Float64Array.from(
-          { length: run.trace.model.n_layers + 1 },
-          (_, row) => run.details.lens.probability.data[at(run, row, query)],
-        ),
+      values(run, { query }) {
+        const read = readLens(run.details.lens);
+        return Float64Array.from({ length: read.depths }, (_, row) => read.own(row, query));
+      },
       name: (row) => depthName(glass, row),
       pick: (row) => ({ layer: Math.max(0, row - 1) }),
       rows: 16,

@@ -83,3 +83,13 @@ export function pointAt(x, width, count) {
   const place = (x - LEFT - 8) / (width - LEFT - RIGHT - 16);
   return Math.max(0, Math.min(count - 1, Math.round(place * (count - 1))));
 }
+
+/**
+ * The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out.
+ *
+ * @returns {number[]}
+ */
+export function rankTicks(vocabulary) {
+  const powers = Array.from({ length: Math.ceil(Math.log10(vocabulary)) }, (_, i) => 10 ** i);
+  return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
+}

@@ -1,6 +1,6 @@
-// The logit lens: final norm and head applied after every layer, all tokens at once, and one place in detail.
+// What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
+// stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
-import { once } from "../../arrays.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -10,33 +10,14 @@ import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
-import { createChart, pointAt } from "./chart.js";
+import { lensTable, readLens } from "../../readings/lens.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { createChart, pointAt, rankTicks } from "./chart.js";
+import { fitOf, isFitted } from "./lens-fit.js";
+
+/** @typedef {import("../../readings/lens.js").Lens} Lens */
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
-
-/**
- * Looks into the answer "lens".
- *
- * @returns ids, probabilities, rank and pieces by depth (0: the embedding) and token
- */
-const reader = once((/** @type {object} */ answer) => {
-  const [depths, tokens, kept] = answer.ids.shape;
-  const pieces = new Map(answer.names.ids.map((id, i) => [id, answer.names.pieces[i]]));
-  const at = (depth, token) => depth * tokens + token;
-  return {
-    depths,
-    tokens,
-    piece: (id) => visible(pieces.get(id)),
-    target: (token) => answer.targets.data[token],
-    rank: (depth, token) => answer.rank.data[at(depth, token)],
-    own: (depth, token) => answer.probability.data[at(depth, token)],
-    best: (depth, token) =>
-      Array.from({ length: kept }, (_, k) => {
-        const i = at(depth, token) * kept + k;
-        return { id: answer.ids.data[i], probability: answer.probabilities.data[i] };
-      }),
-  };
-});
 
 /**
  * What the colour of a cell says, by choice.
@@ -44,7 +25,7 @@ const reader = once((/** @type {object} */ answer) => {
  * @type {Record<
  *   "own" | "top",
  *   Omit<import("../../marks/scales.js").Scale, "table"> & {
- *     value: (lens: ReturnType<typeof reader>, depth: number, token: number) => number;
+ *     value: (lens: Lens, depth: number, token: number) => number;
  *   }
  * >}
  */
@@ -58,7 +39,7 @@ const COLOURS = {
     ]),
   },
   top: {
-    value: (lens, depth, token) => lens.best(depth, token)[0].probability,
+    value: (lens, depth, token) => lens.best(depth, token)[0]?.probability ?? NaN,
     place: (x) => x,
     ticks: [
       [0, "0"],
@@ -67,16 +48,6 @@ const COLOURS = {
     ],
   },
 };
-
-/**
- * The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out.
- *
- * @returns {number[]}
- */
-export function rankTicks(vocabulary) {
-  const powers = Array.from({ length: Math.ceil(Math.log10(vocabulary)) }, (_, i) => 10 ** i);
-  return [...powers.filter((power) => power < vocabulary / 2), vocabulary];
-}
 
 export const depthName = (glass, depth) =>
   depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 });
@@ -94,17 +65,30 @@ const step =
     return { layer: Math.max(0, next - 1) };
   };
 
+/** Whether the Jacobian lens is chosen. */
+const wantsJacobian = (glass) => glass.settings.get("lens").kind === "jacobian";
+
+/** What the server is asked for the lens that is chosen: the logit lens until the other is fitted. */
+export function lensAsked(glass) {
+  const follow = glass.settings.get("lens").follow === "text";
+  if (!wantsJacobian(glass)) return { follow };
+  const fit = fitOf(glass);
+  fit.follow(glass.state.trace.model.name);
+  return isFitted(fit) ? { follow, jacobian: true } : { follow };
+}
+
 /**
  * Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed.
  *
+ * @typedef {import("../../marks/runs.js").RunWith<{ lens: import("../../readings/lens.js").Answer }>} LensRun
  * @param {string} label the key of its name
  * @param {() => "own" | "top"} colour
  */
 export const lensMap = (glass, label, colour) =>
   createDepthMap(glass, {
     label,
-    values({ details }) {
-      const [lens, { value }] = [reader(details.lens), COLOURS[colour()]];
+    values(/** @type {LensRun} */ { details }) {
+      const [lens, { value }] = [readLens(details.lens), COLOURS[colour()]];
       return Float64Array.from({ length: lens.depths * lens.tokens }, (_, i) =>
         value(lens, Math.floor(i / lens.tokens), i % lens.tokens),
       );
@@ -112,9 +96,9 @@ export const lensMap = (glass, label, colour) =>
     scale: () => ({ table: "magnitude", ...COLOURS[colour()], name: glass.text(`lens.scale_${colour()}`) }),
     change: () => glass.text("b_minus_a.p_followed"),
     name: (depth) => depthName(glass, depth),
-    word({ details }) {
-      const lens = reader(details.lens);
-      return (depth, token) => lens.piece(lens.best(depth, token)[0].id);
+    word(/** @type {LensRun} */ { details }) {
+      const lens = readLens(details.lens);
+      return (depth, token) => (lens.here(depth) ? lens.piece(lens.best(depth, token)[0].id) : "");
     },
     at: (state) => ({ row: depthOf(state) }),
     pick: ({ row, token }) => ({ layer: Math.max(0, row - 1), query: token }),
@@ -126,60 +110,61 @@ export const lensMap = (glass, label, colour) =>
 export const about = { tensors: ["resid_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
- * A row for each depth and token; the heads alone before the answer has come.
+ * The most probable tokens at one place, and the one that is followed where it is not among them.
  *
- * @param {ReturnType<typeof reader> | null} lens
- * @param {string[]} pieces of the run
- * @returns {(string | number)[][]}
+ * @param {Lens | null} lens null before it has come
+ * @param {number | undefined} written the id of the token that was written there
  */
-function tableOf(lens, pieces) {
-  const top = ["rank_1_id", "rank_1_piece", "rank_1_probability"];
-  const followed = ["followed_id", "followed_rank", "followed_probability"];
-  const rows = Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
-    const [depth, t] = [Math.floor(i / lens.tokens), i % lens.tokens];
-    const [{ id, probability }] = lens.best(depth, t);
-    const own = [lens.target(t), lens.rank(depth, t) + 1, lens.own(depth, t)];
-    return [depth, t, pieces[t], id, lens.piece(id), probability, ...own];
-  });
-  return [["depth", "token", "piece", ...top, ...followed], ...rows];
+function bestTable(glass, lens, { row, token }, written) {
+  const line = (rank, id, probability) => html`
+    <tr class=${id === lens.target(token) ? "is-chosen" : ""}>
+      <th class="gp-token" scope="row">${`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`}</th>
+      <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
+      <td class="gp-number">${share(probability)}</td>
+    </tr>
+  `;
+  const best = lens?.best(row, token) ?? [];
+  const target = lens?.target(token);
+  const apart = best.length > 0 && !best.some(({ id }) => id === target);
+  return html`
+    <table class="gp-table ch-best">
+      <thead>
+        <tr>
+          <th class="is-left" scope="col" .textContent=${glass.text("lens.token")}></th>
+          <th scope="col" colspan="2" .textContent=${glass.text("lens.probability")}></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${best.map(({ id, probability }, i) => line(i + 1, id, probability))}
+        ${apart ? line(lens.rank(row, token) + 1, target, lens.own(row, token)) : nothing}
+      </tbody>
+    </table>
+  `;
 }
 
-/** The most probable tokens at one place, and the one that is followed where it is not among them. */
-function createBest() {
-  const list = h("tbody");
-  const head = [
-    h("th.is-left", { scope: "col", "data-text": "lens.token" }),
-    h("th", { scope: "col", colspan: "2", "data-text": "lens.probability" }),
-  ];
-  const element = h("table.gp-table.ch-best", null, h("thead", null, h("tr", null, ...head)), list);
-
-  function lineOf(rank, piece, probability, followed) {
-    const bar = h("span.gp-bar", { style: `width: ${100 * probability}%` });
-    const row = h(
-      "tr",
-      null,
-      h("th.gp-token", { scope: "row" }, `${rank}  ${piece}`),
-      h("td.gp-track", null, bar),
-      h("td.gp-number", null, share(probability)),
-    );
-    row.classList.toggle("is-chosen", followed);
-    return row;
+/**
+ * What is said of the Jacobian lens while it is chosen: what its mean is over, or how far it is, with a button.
+ *
+ * @param {import("./lens-fit.js").Fit} fit
+ */
+function fitView(text, layers, fit) {
+  const { now, running, trouble } = fit;
+  if (!now) return html`<p class="gp-note" role="status" .textContent=${trouble ? text("fit_refused") : ""}></p>`;
+  const { done, tokens, first, own_texts: own } = now;
+  if (isFitted(fit)) {
+    const texts = text(own ? "texts_own" : "texts_any");
+    const late = first ? ` ${text("fit_late", { layer: first - 1, count: layers - first })}` : "";
+    return html`<p class="gp-note" .textContent=${text("fitted", { tokens, texts }) + late}></p>`;
   }
-  /** @param {number | undefined} written the id of the token that was written there */
-  function draw(lens, { row, token }, written) {
-    const target = lens.target(token);
-    const best = lens.best(row, token);
-    const ticked = (rank, id) => `${rank}${id === written ? " ✓" : ""}`;
-    const rows = best.map(({ id, probability }, i) =>
-      lineOf(ticked(i + 1, id), lens.piece(id), probability, id === target),
-    );
-    if (!best.some(({ id }) => id === target)) {
-      const rank = ticked(lens.rank(row, token) + 1, target);
-      rows.push(lineOf(rank, lens.piece(target), lens.own(row, token), true));
-    }
-    list.replaceChildren(...rows);
-  }
-  return { element, draw };
+  if (!tokens) return html`<p class="gp-note" .textContent=${text("fit_too_large")}></p>`;
+  const said = trouble ? text("fit_refused") : text(running ? "fit_running" : "fit_ready", { done, tokens });
+  const act = () => (running ? fit.stop() : fit.start());
+  return html`
+    <p class="gp-note" role="status">
+      <button class="gp-option" @click=${act}>${text(running ? "fit_stop" : "fit_start")}</button> ${said}
+      ${running || done ? html`<progress max=${tokens} .value=${done}></progress>` : nothing}
+    </p>
+  `;
 }
 
 /** The curves of one token's followed token through all depths: its probability, and its rank. */
@@ -229,30 +214,71 @@ function createCurves(glass, text) {
   return { elements: [room, h("div", null, charts.rank)], width, onDepth, draw };
 }
 
+/** The value line of a place, and what is read out of it. @param {Lens} lens */
+function tellPlace(glass, panel, lens, { row, token }) {
+  const at = row === 0 ? "embedding" : `layer ${row - 1}`;
+  const params = { at: depthName(glass, row), piece: visible(glass.state.trace.tokens.pieces[token]) };
+  const target = lens.target(token);
+  if (!lens.here(row)) {
+    panel.tell(`${at} token ${token} unfitted`, panel.text("unfitted", { ...params, layer: lens.first - 1 }));
+    return;
+  }
+  const [top] = lens.best(row, token);
+  const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
+  const first = `top ${top.id} p=${exact(top.probability)}`;
+  const words = { top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank };
+  panel.tell(
+    `${at} token ${token} ${first} target ${target} rank ${rank} p_target=${exact(own)}`,
+    panel.text("read", { ...params, ...words, own: share(own) }),
+  );
+}
+
+/** What the panel is set with. */
+const settingsOf = (glass) => ({
+  kind: choices(glass, "lens", "kind", ["logit", "jacobian"]),
+  follow: choices(glass, "lens", "follow", ["choice", "text"]),
+  colour: choices(glass, "lens", "colour", ["own", "top"]),
+});
+
 /**
  * @param {HTMLElement} element
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function lensPanel(element, glass) {
   const { state } = glass;
-  let lens = null;
+  const fit = fitOf(glass);
+  /** @type {Record<"logit" | "jacobian", Lens | null>} */
+  const read = { logit: null, jacobian: null };
   const panel = frame(element, glass, "lens", {
-    csv: () => tableOf(lens, state.trace.tokens.pieces),
+    csv: () => lensTable(read.logit, read.jacobian, state.trace.tokens.pieces),
     parts: ["what", "formula", "myth"],
   });
-  const follow = choices(glass, "lens", "follow", ["choice", "text"]);
-  const colour = choices(glass, "lens", "colour", ["own", "top"]);
-  const map = lensMap(glass, "lens.map", colour.now);
+  const set = settingsOf(glass);
+  const map = lensMap(glass, "lens.map", set.colour.now);
   map.element.dataset.part = "map";
-  const subtitle = h("h3.gp-subtitle");
-  const best = createBest();
   const curves = createCurves(glass, panel.text);
-  panel.body.append(
-    h("div.gp-options", null, follow.element, colour.element),
-    map.element,
-    subtitle,
-    h("div.gp-columns", null, best.element, ...curves.elements),
-  );
+
+  /** @param {Lens | null} lens null before it has come */
+  function view(lens, selected = { row: 0, token: 0 }) {
+    const { trace } = state;
+    const moment = lens && momentAt(trace, selected.token);
+    const place = lens && {
+      at: depthName(glass, selected.row),
+      piece: visible(trace.tokens.pieces[selected.token]),
+    };
+    const title = lens ? `${panel.text("place", place)} · ${wordsOf(glass, moment, "short")}` : "";
+    const about = trace && wantsJacobian(glass) ? fitView(panel.text, trace.model.n_layers, fit) : nothing;
+    render(
+      html`
+        <div class="gp-options">${set.kind.element} ${set.follow.element} ${set.colour.element}</div>
+        ${about} ${map.element}
+        <h3 class="gp-subtitle" .textContent=${title}></h3>
+        <div class="gp-columns">${bestTable(glass, lens, selected, moment?.token?.id)} ${curves.elements}</div>
+      `,
+      panel.body,
+    );
+  }
+  view(null);
   const wide = widthOf(map.element, glass);
   curves.onDepth((depth) => {
     embedding.keep(depth === 0);
@@ -262,43 +288,24 @@ export default function lensPanel(element, glass) {
     if (state.layer !== 0) embedding.keep(false);
   });
 
-  function tell({ row, token }) {
-    const target = lens.target(token);
-    const [top] = lens.best(row, token);
-    const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
-    const at = row === 0 ? "embedding" : `layer ${row - 1}`;
-    const params = {
-      at: depthName(glass, row),
-      piece: visible(state.trace.tokens.pieces[token]),
-      top: lens.piece(top.id),
-      p: share(top.probability),
-      target: lens.piece(target),
-      rank,
-      own: share(own),
-    };
-    subtitle.textContent = `${panel.text("place", params)} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`;
-    const first = `top ${top.id} p=${exact(top.probability)}`;
-    panel.tell(
-      `${at} token ${token} ${first} target ${target} rank ${rank} p_target=${exact(own)}`,
-      panel.text("read", params),
-    );
-  }
-
-  let answer = null;
   return inView(element, function draw(fresh) {
-    follow.show();
+    for (const { show } of Object.values(set)) show();
     const { trace, query } = state;
-    const came = glass.detail("lens", { follow: follow.now() === "text" });
+    const asked = lensAsked(glass);
+    const answer = glass.detail("lens", asked);
+    const plain = asked.jacobian ? glass.detail("lens", { follow: asked.follow }) : answer; // a file holds both
+    const came = answer && plain;
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), curves.width()];
     if (!came || widths.includes(0)) return;
-    if (came !== answer) lens = reader((answer = came));
+    const lens = readLens(answer);
+    Object.assign(read, { logit: readLens(plain), jacobian: asked.jacobian ? lens : null });
     if (fresh) embedding.hover(null);
     const selected = { row: depthOf(state), token: query };
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
-    map.draw([{ trace, details: { lens: came } }], widths[0], fresh);
-    best.draw(lens, selected, momentAt(trace, query).token?.id);
+    map.draw([{ trace, details: { lens: answer } }], widths[0], fresh);
     curves.draw(lens, selected);
-    tell(selected);
+    view(lens, selected);
+    tellPlace(glass, panel, lens, selected);
   });
 }
