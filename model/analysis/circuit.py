@@ -8,6 +8,7 @@ nodes read and write is in node_roles.py, and pairs on which a circuit was not f
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -153,10 +154,18 @@ def change_control(pair: Pair, nodes: int) -> Work[float]:
     return share
 
 
+class HeldOut(NamedTuple):
+    """A pair on which a circuit was not found, and the share that its nodes recover there."""
+
+    pair: Pair
+    share: float
+
+
 @in_pieces
-def held_out_shares(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[float]]:
+def held_out_shares(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[HeldOut]]:
     """What the same nodes recover of other pairs of the same kind (held_out.py); there may be none."""
-    shares: list[float] = []
+    found: list[HeldOut] = []
     for made in (yield from held_out.pieces(pair)):
-        shares += yield from recovered.pieces(made, keep(made, [nodes]))
-    return shares
+        (share,) = yield from recovered.pieces(made, keep(made, [nodes]))
+        found.append(HeldOut(made, share))
+    return found

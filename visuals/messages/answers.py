@@ -14,10 +14,11 @@ from .choice import (
     LogitTermsDetail,
     NextDetail,
 )
+from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
-from .glance import CircuitDetail, EdgesDetail, MatchingDetail, Nothing, OutsideDetail, WhyDetail, WordsDetail
+from .glance import MatchingDetail, Nothing, OutsideDetail, WhyDetail, WordsDetail
 from .kv import (
     KvAnswer,
     KvChartAnswer,

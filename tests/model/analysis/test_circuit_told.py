@@ -130,8 +130,8 @@ def test_pairs_of_the_same_kind_exchange_the_words_in_which_two_prompts_differ(b
         assert int(bundled.net(pair.other_ids)[0, -1].argmax()) == pair.other
         told = [pieces(ids[differ[None]].tolist()) for ids in (pair.ids, pair.other_ids)]
         assert [pieces([pair.answer]), pieces([pair.other])] == told  # what was told is what is answered
-    shares = held_out_shares(found.pair, found.nodes)
-    assert len(shares) == len(made)
-    assert max(shares) > 0.5
+    tried = held_out_shares(found.pair, found.nodes)
+    assert [one.pair.ids.tolist() for one in tried] == [pair.ids.tolist() for pair in made]
+    assert max(one.share for one in tried) > 0.5
     far = held_out(run_pair(bundled, one, "Lily is in the garden. Tom is in the bedroom. Lily is in the"))
     assert far == []  # the two differ in more than words
