@@ -243,7 +243,7 @@ def _edges_cost(
 
 
 def _causal_cost(
-    lm: LanguageModel, trace: Trace, ids: Sequence[int], other: str, written: Sequence[int] | None
+    lm: LanguageModel, trace: Trace, ids: Sequence[int], other: str, written: Sequence[int] | None, *_: object
 ) -> float:
     """Both texts, and one run for each place. Of a causal network it has the tokens from the place on, and the layers
     above it: half of each, on average."""

@@ -1,13 +1,15 @@
 """What a circuit says of itself: how many nodes it needs, what they read and write, what stronger controls recover, and
 how far it holds on other pairs. Against transformers' own values and hooks."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 
 import model
+from model.analysis.causal_map import Patched, causal_map
 from model.analysis.circuit import COUNTS, ENOUGH, change_control, changed_most, circuit, held_out_shares
 from model.analysis.held_out import held_out
 from model.analysis.node_roles import node_roles
@@ -135,3 +137,41 @@ def test_pairs_of_the_same_kind_exchange_the_words_in_which_two_prompts_differ(b
     assert max(one.share for one in tried) > 0.5
     far = held_out(run_pair(bundled, one, "Lily is in the garden. Tom is in the bedroom. Lily is in the"))
     assert far == []  # the two differ in more than words
+
+
+@pytest.mark.parametrize("what", ["attention", "ffn"])
+def test_what_a_part_loses_alone_is_that_of_transformers_hooks(stand: tuple[Any, Any, torch.Tensor], what: str) -> None:
+    """Both ways in which a map is worked out: joining at the place, and as a network with two stacks has it."""
+    lm, net, ids = stand
+    pair = run_pair(lm, *ids.tolist())
+    peer = Peer(net, ids, (pair.answer, pair.other), lm.config.n_heads)
+    modules = [block.self_attn if what == "attention" else block.mlp for block in net.model.layers]
+
+    def lead(row: int) -> float:
+        with torch.no_grad():
+            return peer.difference(net(ids[row : row + 1]).logits[0, -1])
+
+    first, second = lead(0), lead(1)
+    ours = causal_map(pair, rows=5, what=cast(Patched, what))
+    assert torch.allclose(ours, causal_map(replace(pair, before=None), what=cast(Patched, what)), atol=1e-5)
+    assert ours.shape == (lm.config.n_layers, TOKENS)
+    for layer, module in enumerate(modules):
+        theirs: list[torch.Tensor] = []
+
+        def keep_it(_: Any, __: Any, out: Any, theirs: list[torch.Tensor] = theirs) -> None:
+            theirs.append((out[0] if isinstance(out, tuple) else out).clone())
+
+        hook = module.register_forward_hook(keep_it)
+        lead(1)
+        hook.remove()
+        for token in range(TOKENS):
+
+            def place(_: Any, __: Any, out: Any, token: int = token, theirs: torch.Tensor = theirs[0]) -> Any:
+                changed = (out[0] if isinstance(out, tuple) else out).clone()
+                changed[0, token] = theirs[0, token]
+                return (changed, *out[1:]) if isinstance(out, tuple) else changed
+
+            hook = module.register_forward_hook(place)
+            share = (lead(0) - second) / (first - second)
+            hook.remove()
+            assert float(ours[layer, token]) == pytest.approx(share, abs=1e-4)
