@@ -72,7 +72,14 @@ def _node(node: AnyNode) -> CircuitNode:
 
 
 def _scored(node: AnyNode, score: float, role: Role) -> ScoredNode:
-    return {**_node(node), "score": score, **role._asdict()}
+    return {
+        **_node(node),
+        "score": score,
+        "reads": role.reads,
+        "weight": role.weight,
+        "to_answer": role.to_answer,
+        "to_other": role.to_other,
+    }
 
 
 def _held_out(found: Circuit, one: HeldOut, pieces: Pieces) -> HeldOutPair:
