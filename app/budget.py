@@ -10,7 +10,7 @@ from model import GlassLlamaError
 
 # In multiply–adds. Two cores do some 3e10 in a second: so a visitor may ask for a minute of them at once, and has that
 # back after two. The largest causal map of the bundled model takes 2.5e11, all 1,364 edges of its largest circuit 1e12;
-# one map of MAP_WORK (app/requests.py), the most that any model's may take, 5e11. Of the page's examples, of some 15
+# one map of MAP_WORK (app/requests.py), the most that any model's may take, 1e12. Of the page's examples, of some 15
 # tokens, why, circuit, edges and map together take 7e10. A GPU does as much more as `model.pieces` says.
 SIZE = 2e12
 PER_SECOND = SIZE / 120

@@ -5,14 +5,17 @@ process can send: numbers, texts, lists, arrays, and tuples of such; never a fun
 has a cost, from which an engine knows beforehand what a visitor asks for.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from model import LanguageModel, Trace
 from model.analysis import cacheless
+from model.analysis.circuit import COUNTS
 from model.analysis.exchange import ROUNDS, WIDTH
+from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.lens import (
     best_tokens,
@@ -34,13 +37,13 @@ from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.switching import stacks
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
-from visuals import ffn, glance, kv, why
+from visuals import circuit, ffn, glance, kv, why
 from visuals.attend import head_columns, head_names, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info
 from visuals.experts import routing_info
 from visuals.latent import latent_info
-from visuals.messages.glance import CircuitDetail
+from visuals.messages.circuit import CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.overview_training import training_payload
@@ -57,10 +60,10 @@ BACK = 3
 OPENED = 3  # of an opening besides one for each head: where the answer was read, by gradients
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
-RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
-EXCHANGED = 1 + ROUNDS * (BACK + WIDTH)
-CIRCUIT_PASSES = RANKED + EXCHANGED + 2 + glance.DRAWS
-EDGES_MEASURED = 4 + 3 * glance.EDGES // 2  # for each one run, and its target once more
+HELD_OUT = MOST_WORDS + 2 * TRIES + PAIRS  # of a circuit: what is expected there, pairs that are tried, those kept
+CIRCUITS = 9 + 1 + circuit.DRAWS  # that are run beside: of the curve, and the controls
+AUTOMATIC = 3  # numbers of nodes that are tried with exchanges where nobody names one, about
+EDGES_MEASURED = 4 + 3 * circuit.EDGES // 2  # for each one run, and its target once more
 RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time of a race is over
 
 
@@ -136,11 +139,11 @@ def long_of_run(name: str, function: InPieces[Concatenate[LanguageModel, Trace, 
 
 @in_pieces
 def _circuit_message(
-    lm: LanguageModel, ids: Sequence[int], other: str, nodes: int, written: Sequence[int] | None
+    lm: LanguageModel, ids: Sequence[int], other: str, nodes: int | None, written: Sequence[int] | None
 ) -> Work[CircuitDetail]:
     """The message of a circuit: a circuit itself holds the network that it is of."""
-    found = yield from glance.circuit_info.pieces(lm, ids, other, nodes, written)
-    return glance.circuit_payload(found, lm.tokenizer.pieces)
+    found = yield from circuit.circuit_info.pieces(lm, ids, other, nodes, written)
+    return circuit.circuit_payload(found, lm.tokenizer.pieces)
 
 
 def _layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
@@ -214,10 +217,32 @@ def _swaps_cost(
     return SWAPPED_TOKENS + OTHER_WORDS + len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
 
 
+def _tokens_that_differ(lm: LanguageModel, ids: Sequence[int], other: str) -> int:
+    """How many tokens there are from the first that another text has otherwise: of them runs are made again and again.
+    All of them where an encoder reads the text."""
+    same = 0 if lm.reads_source else sum(1 for _ in takewhile(lambda two: two[0] == two[1], _both(lm, ids, other)))
+    return max(1, len(ids) - same)
+
+
+def _both(lm: LanguageModel, ids: Sequence[int], other: str) -> Iterator[tuple[int, int]]:
+    return zip(ids, lm.tokenizer.encode(other), strict=False)
+
+
 def _circuit_cost(
-    lm: LanguageModel, _trace: object, ids: Sequence[int], _other: str, _nodes: int, written: Sequence[int] | None
+    lm: LanguageModel,
+    _trace: object,
+    ids: Sequence[int],
+    other: str,
+    nodes: int | None,
+    written: Sequence[int] | None,
 ) -> float:
-    return CIRCUIT_PASSES * (len(ids) + _written_tokens(lm, written))
+    """Both runs, every node's attribution, exchanges, circuits; of a circuit no more is run than it keeps."""
+    after = _written_tokens(lm, written)
+    whole, run = len(ids) + after, _tokens_that_differ(lm, ids, other) + after
+    kept = 1.0 if lm.reads_source else min(1.0, (nodes or COUNTS[-1]) / (2 * lm.config.n_layers))
+    exchanges = (AUTOMATIC if nodes is None else 1) * (1 + ROUNDS * (BACK + WIDTH * kept))
+    again = BACK * POINTS + exchanges + CIRCUITS * min(1.0, 2 * kept) + 1
+    return (3 + 2 + HELD_OUT) * whole + again * run
 
 
 def _edges_cost(
@@ -233,12 +258,16 @@ def _edges_cost(
 
 
 def _causal_cost(
-    lm: LanguageModel, trace: Trace, ids: Sequence[int], _other: str, written: Sequence[int] | None
+    lm: LanguageModel, trace: Trace, ids: Sequence[int], other: str, written: Sequence[int] | None, *_: object
 ) -> float:
-    """Both texts, and one run for each place: every token before every layer and after the last."""
+    """Both texts, and one run for each place. Of a causal network it has the tokens from the place on, and the layers
+    above it: half of each, on average."""
     runs, after = stacks(trace), _written_tokens(lm, written)
-    counts = [len(ids)] if len(runs) == 1 else [len(ids), after]
-    passes = 2 + sum((run.n_layers + 1) * count + 1 for run, count in zip(runs, counts, strict=True))
+    if not lm.reads_source:
+        run = _tokens_that_differ(lm, ids, other)
+        return 2 * len(ids) + (run + 1) * run / 2 * (trace.n_layers + 2) / 2
+    counts = [len(ids), after]
+    passes = 2 + sum((one.n_layers + 1) * count + 1 for one, count in zip(runs, counts, strict=True))
     return passes * (len(ids) + after)
 
 
@@ -287,7 +316,7 @@ CACHE_CONTENTS = long_of_model("cache_contents", cacheless.cache_contents, _cach
 RACE = long_of_model("race", cacheless.race, _race_cost)
 SWAPS = long_of_model("swaps", word_swaps, _swaps_cost)
 CIRCUIT = long_of_model("circuit", _circuit_message, _circuit_cost)
-EDGES = long_of_model("edges", glance.edges_info, _edges_cost)
+EDGES = long_of_model("edges", circuit.edges_info, _edges_cost)
 CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 
 # Of a recorded run.

@@ -39,7 +39,7 @@ from .prompts import MAX_CHARACTERS, MAX_TOKENS
 from .session import HeldRun
 
 MAX_NEW_TOKENS = 256
-PAIR_TOKENS = 64  # of a text that is compared with another part by part: the work grows with their square
+PAIR_TOKENS = 120  # of a text that is compared with another part by part: the work grows with their square
 MAP_WORK = 1e12
 MAX_SEED = 2**63 - 1
 # Changes of each kind in one run (app/comparing.py).
@@ -309,10 +309,11 @@ def unchanged(held: HeldRun, token: int, longest: int = PAIR_TOKENS) -> Texts:
 
 
 def map_limit(engine: Engine, held: HeldRun) -> int:
-    """How many tokens a text may have for every layer and token of it to be patched, a run each: at most MAP_WORK
-    multiplications on a CPU."""
+    """How many tokens a text may have for every layer and token of it to be patched, a run each: at most about
+    MAP_WORK multiply–adds on a CPU."""
     about = engine.about(held.model)
-    places = 2 * about.n_parameters * (about.config.n_layers + 1)
+    layers = about.n_parameters - about.config.vocab_size * about.config.d_model
+    places = layers * (about.config.n_layers + 1) / 4  # half of the layers, and half of the tokens
     return PAIR_TOKENS if about.device != "CPU" else min(PAIR_TOKENS, int((MAP_WORK / places) ** 0.5))
 
 

@@ -206,7 +206,7 @@ def explaining(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
     peer = _peer(directory, "eager").requires_grad_(False)
     trace = run_trace(lm, ids[0].tolist())
     other = _other_answer(lm, ids[0].tolist(), int(trace.logits.argmax()))
-    found = circuit(lm, trace.token_ids, other)
+    found = circuit(lm, trace.token_ids, other, nodes=20)
     layer, last = trace.n_layers - 1, WHY_TOKENS - 1
 
     def both_ways() -> None:
@@ -218,7 +218,7 @@ def explaining(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
         rounds,
         both_ways,
         lambda: effects(run_trace(lm, trace.token_ids)),
-        lambda: circuit(lm, trace.token_ids, other),
+        lambda: circuit(lm, trace.token_ids, other, nodes=20),
         lambda: list(edges(found.pair, found.nodes)),
         lambda: score_terms(trace, layer, 0, last, last // 2),
     )

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model import LanguageModel, Trace
-from model.analysis.causal_map import causal_map
+from model.analysis.causal_map import Patched, causal_map
 from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
 from model.analysis.logit_terms import LogitTerms, logit_terms
@@ -142,7 +142,8 @@ def logit_terms_payload(info: LogitTerms) -> LogitTermsDetail:
 
 
 class CausalInfo(NamedTuple):
-    """`left` (L + 1, T): the share of the difference that is left with another text's stream there; the two answers.
+    """`left` (L + 1, T): the share of the difference that is left with another text's stream there, or (L, T) with what
+    its attention or feed-forward writes there; the two answers; `start` is the first token at which the texts differ.
 
     Where an encoder reads the texts, `left` is of the decoder and `source_left` of the encoder, with its own L and T.
     """
@@ -151,20 +152,27 @@ class CausalInfo(NamedTuple):
     source_left: Float[Tensor, "source_depths S"] | None
     answer: int
     other: int
+    start: int
 
 
 @in_pieces
 def causal_info(
-    lm: LanguageModel, ids: Sequence[int], other: str, written: Sequence[int] | None = None
+    lm: LanguageModel,
+    ids: Sequence[int],
+    other: str,
+    written: Sequence[int] | None = None,
+    patched: Patched = "stream",
 ) -> Work[CausalInfo]:
     """The causal maps of a run's text against `other`, after what is `written`. Raises GlassLlamaError where the two
     make no pair."""
     pair = yield from run_pair.pieces(lm, ids, other, written)
-    source = None if pair.written is None else (yield from causal_map.pieces(pair, stack="encoder"))
-    return CausalInfo((yield from causal_map.pieces(pair)), source, pair.answer, pair.other)
+    source = None if pair.written is None else (yield from causal_map.pieces(pair, stack="encoder", what=patched))
+    left = yield from causal_map.pieces(pair, what=patched)
+    return CausalInfo(left, source, pair.answer, pair.other, int((pair.ids != pair.other_ids)[0].nonzero()[0]))
 
 
 def causal_payload(info: CausalInfo, names: Sequence[str]) -> CausalMapDetail:
     """The message of CausalInfo; `names` are the two answers' pieces."""
     source = None if info.source_left is None else pack(info.source_left.numpy(), "f4")
-    return {"left": pack(info.left.numpy(), "f4"), "source_left": source, "answer": names[0], "other": names[1]}
+    left = pack(info.left.numpy(), "f4")
+    return {"left": left, "source_left": source, "answer": names[0], "other": names[1], "start": info.start}

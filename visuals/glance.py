@@ -1,28 +1,20 @@
-"""Why this word: the messages of the first screen. What matters for an answer, words to change, and a circuit."""
+"""Why this word: the messages of the first screen. What matters for an answer, and words to change."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from model import Circuit, LanguageModel, Trace
-from model.analysis.circuit import chance_control, circuit
+from model import LanguageModel, Trace
 from model.analysis.effects import ATTENDED, Effect, Effects, effects, first_head, seen_by
 from model.analysis.matching import Matching, Other, Way, matching
-from model.analysis.nodes import AnyNode, rows_of_a_pass, run_pair
 from model.analysis.outside import Outside, Usual
-from model.analysis.paths import Edge, Paths
 from model.analysis.swaps import Swap
 from model.analysis.switching import Kind, Part, stacks
 from model.pieces import Work, in_pieces
 
 from .messages.glance import (
-    CircuitDetail,
-    CircuitEdge,
-    CircuitNode,
-    EdgesDetail,
     EffectMessage,
     FirstHead,
     LookStep,
@@ -31,7 +23,6 @@ from .messages.glance import (
     OtherToken,
     OutsideDetail,
     PartKind,
-    ScoredNode,
     SightPlace,
     SwapMessage,
     UsualSurprisal,
@@ -43,8 +34,6 @@ from .payload import Pieces
 OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
 MOST_HEADS = 16
 LOOKING = 8192  # the same, of an answer to why
-EDGES = 32  # of a circuit that are sent at once
-DRAWS = 5  # circuits by lot
 # What parts of an encoder are called; it looks at no other text.
 IN_ENCODER: dict[Kind, PartKind] = {"head": "encoder_head", "neuron": "encoder_neuron"}
 
@@ -213,100 +202,6 @@ def swaps_payload(found: Sequence[Swap], pieces: Pieces) -> list[SwapMessage]:
         }
         for one, piece in zip(found, names, strict=True)
     ]
-
-
-class CircuitInfo(NamedTuple):
-    """A circuit, and what as many nodes drawn by lot recover, draw by draw."""
-
-    circuit: Circuit
-    by_chance: list[float]
-
-
-@in_pieces
-def circuit_info(
-    lm: LanguageModel, ids: Sequence[int], other: str, nodes: int, written: Sequence[int] | None = None
-) -> Work[CircuitInfo]:
-    """The circuit of a run's answer against that to `other`, after what is `written`, without its edges. Raises what
-    `circuit` does."""
-    found = yield from circuit.pieces(lm, ids, other, nodes, target=written)
-    return CircuitInfo(found, (yield from chance_control.pieces(found.pair, nodes, draws=DRAWS)))
-
-
-def circuit_payload(info: CircuitInfo, pieces: Pieces) -> CircuitDetail:
-    """The message of a CircuitInfo; `written` is how many tokens a decoder has, where an encoder reads the text."""
-    found, pair = info.circuit, info.circuit.pair
-    answer, other = pieces([found.answer, found.other])
-    theirs = pair.other_ids[0].tolist()
-    return {
-        "answer": {"id": found.answer, "piece": answer},
-        "other": {"id": found.other, "piece": other},
-        "first": pair.first,
-        "second": pair.second,
-        "other_pieces": pieces(theirs),
-        "written": None if pair.written is None else pair.written.shape[1],
-        "differ": [t for t, (a, b) in enumerate(zip(pair.ids[0].tolist(), theirs, strict=True)) if a != b],
-        "nodes": [_scored(node, score) for node, score in zip(found.nodes, found.scores, strict=True)],
-        "recovered": found.recovered,
-        "without": found.without,
-        "by_chance": info.by_chance,
-    }
-
-
-def _node(node: AnyNode) -> CircuitNode:
-    told: CircuitNode = {"kind": node.kind, "layer": node.layer, "head": node.head, "token": node.token}
-    return told if node.stack is None else {**told, "stack": node.stack}
-
-
-def _scored(node: AnyNode, score: float) -> ScoredNode:
-    return {**_node(node), "score": score}
-
-
-class Edges(NamedTuple):
-    """Some of a circuit's edges, and how many it has in all."""
-
-    edges: list[Edge]
-    total: int
-
-
-@in_pieces
-def edges_info(
-    lm: LanguageModel,
-    ids: Sequence[int],
-    other: str,
-    nodes: Sequence[AnyNode],
-    start: int,
-    written: Sequence[int] | None = None,
-) -> Work[Edges]:
-    """EDGES edges from number `start` on. Raises GlassLlamaError for prompts that make no pair."""
-    paths = _paths(lm, tuple(ids), other, tuple(nodes), written and tuple(written))
-    yield
-    part, rows = paths.possible[start : start + EDGES], rows_of_a_pass(paths.pair)
-    found: list[Edge] = []
-    for first in range(0, len(part), rows):
-        found += paths.measure(part[first : first + rows])
-        yield
-    return Edges(found, len(paths.possible))
-
-
-@lru_cache(maxsize=4)
-def _paths(
-    lm: LanguageModel,
-    ids: tuple[int, ...],
-    other: str,
-    nodes: tuple[AnyNode, ...],
-    written: tuple[int, ...] | None,
-) -> Paths:
-    """A page asks for a circuit's edges part by part; what all parts share is worked out with the first."""
-    return Paths(run_pair(lm, ids, other, written), nodes)
-
-
-def edges_payload(info: Edges) -> EdgesDetail:
-    """The message of Edges: each with the two nodes that it joins."""
-    return {"total": info.total, "edges": [_edge(edge) for edge in info.edges]}
-
-
-def _edge(edge: Edge) -> CircuitEdge:
-    return {"from": _node(edge.source), "to": _node(edge.target), "effect": edge.effect}
 
 
 def _sight(trace: Trace, part: Part, position: int) -> Sight:

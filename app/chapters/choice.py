@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from model.analysis.causal_map import Patched
 from model.analysis.draw import draw as draw_token
 from model.sampling import Sampling, candidates
 from visuals.choice import (
@@ -30,7 +31,7 @@ from visuals.payload import pack
 from visuals.run import RUN_CANDIDATES, offers
 
 from ..engine import Engine
-from ..fields import Flag, Request, Token, TokenId, below, read
+from ..fields import Flag, Request, Token, TokenId, among, below, read
 from ..operations import (
     BEST_TOKENS,
     CAUSAL_MAP,
@@ -86,6 +87,12 @@ class Terms(AtToken):
 
     target: TokenId
     against: TokenId | None = None
+
+
+class CausalMap(OtherText):
+    """What is taken from the other text: the stream, or what attention or the feed-forward writes."""
+
+    patched: Annotated[Patched, among(("stream", "attention", "ffn"))] = "stream"
 
 
 PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
@@ -157,10 +164,11 @@ def terms(engine: Engine, held: HeldRun, asked: Sent) -> LogitTermsDetail:
 
 
 def causal(engine: Engine, held: HeldRun, asked: Sent) -> CausalMapDetail:
-    """{token, text}: where the answer after that position lives, against the answer to another `text`."""
-    of = about_run(OtherText, engine, held, asked)
+    """{token, text, patched}: where the answer after that position lives, against the answer to another `text`, with
+    its "stream" (the default), "attention" or "ffn" in one place at a time."""
+    of = about_run(CausalMap, engine, held, asked)
     texts, other = unchanged(held, of.token, map_limit(engine, held)), check_text(of.text)
-    found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None)
+    found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None, of.patched)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 

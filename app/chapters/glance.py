@@ -9,10 +9,10 @@ from model.analysis.head_losses import Ablation
 from model.analysis.nodes import AnyNode, Site, node_at
 from model.errors import shortly
 from model.network import StackName, Writer
-from visuals.glance import edges_payload, matching_payload, outside_payload, swaps_payload
+from visuals.circuit import edges_payload
+from visuals.glance import matching_payload, outside_payload, swaps_payload
+from visuals.messages.circuit import CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
-    CircuitDetail,
-    EdgesDetail,
     MatchingDetail,
     Nothing,
     OutsideDetail,
@@ -72,9 +72,9 @@ class Heads(Why):
 
 
 class Nodes(OtherText):
-    """A circuit of so many nodes."""
+    """A circuit of so many nodes; of as many as are needed where that is null."""
 
-    nodes: Annotated[int, below(MOST_NODES + 1)]
+    nodes: Annotated[int, below(MOST_NODES + 1)] | None = None
 
 
 class Edges(OtherText):
@@ -160,7 +160,8 @@ def words(engine: Engine, held: HeldRun, asked: Sent) -> WordsDetail:
 
 
 def circuit(engine: Engine, held: HeldRun, asked: Sent) -> CircuitDetail:
-    """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`."""
+    """{token, text, nodes}: the circuit of the answer after that position, against the answer to another `text`; with
+    `nodes` null of as many nodes as are needed."""
     of = about_run(Nodes, engine, held, asked)
     texts, other = unchanged(held, of.token), check_text(of.text)
     return held.study(engine, CIRCUIT, texts.ids, other, of.nodes, texts.written or None)

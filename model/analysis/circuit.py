@@ -1,29 +1,41 @@
 """The circuit of an answer: the few heads and FFNs that carry it, how far they do, and which feeds which.
 
 All other heads and FFNs have the values of another prompt's run, whose answer is another (Wang et al. 2022, arXiv
-2211.00593). nodes.py ranks and measures, exchange.py puts the choice right, paths.py measures edges.
+2211.00593). nodes.py ranks, recovered.py measures, exchange.py puts the choice right, paths.py measures edges; what
+nodes read and write is in node_roles.py, and pairs on which a circuit was not found in held_out.py.
 """
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
 from ..pieces import Work, in_pieces
 from .exchange import exchanged
-from .nodes import POINTS, AnyNode, Pair, all_nodes, keep, rank, recovered, run_pair
+from .held_out import held_out
+from .node_roles import written
+from .nodes import POINTS, AnyNode, Pair, all_nodes, keep, rank, run_pair
 from .paths import Edge, edges
+from .recovered import recovered
+
+COUNTS = (5, 10, 15, 20, 25, 30, 40, 50, 60)  # of nodes, tried one after the other where nobody names a number
+ENOUGH = 0.1  # how far from the whole difference a circuit may be
+PROMISED = 0.15  # by so much an exchange may bring a circuit nearer
 
 
 @dataclass(frozen=True)
 class Circuit:
     """The nodes that carry `answer` (a token id) rather than `other`, strongest first, and how far they do.
 
-    `scores` are the nodes' attributions, in logits. `recovered` is the share of the logit difference when these nodes
-    alone keep the first run's part and all other heads and FFNs have the other run's values: 1 is all of it, 0 what the
-    other run has. `without` is that share when these nodes alone have the other run's values. `edges` are there where
-    they were asked for.
+    `scores` are the nodes' attributions, in logits; a negative one works against the answer. `recovered` is the share
+    of the logit difference when these nodes alone keep the first run's part and all other heads and FFNs have the other
+    run's values: 1 is all of it, 0 what the other run has. `without` is that share when these nodes alone have the
+    other run's values. `curve` has the shares of other counts: of the strongest of these nodes, and of these with the
+    next of the ranking. `edges` are there where they were asked for.
     """
 
     pair: Pair
@@ -31,6 +43,7 @@ class Circuit:
     scores: tuple[float, ...]
     recovered: float
     without: float
+    curve: tuple[tuple[int, float], ...] = ()
     edges: tuple[Edge, ...] = ()
 
     @property
@@ -47,7 +60,7 @@ def circuit(
     lm: LanguageModel,
     prompt: str | Sequence[int],
     other: str | Sequence[int],
-    nodes: int = 20,
+    nodes: int | None = None,
     with_edges: bool = False,
     points: int = POINTS,
     target: str | Sequence[int] | None = None,
@@ -55,27 +68,58 @@ def circuit(
     """The `nodes` heads and FFNs (at tokens) that carry the answer to `prompt` rather than that to `other`.
 
     They are those of the largest attributions, some of them exchanged for others where that brings what is recovered
-    nearer to 1 (exchange.py). The answers are the most probable next tokens of the two. Where an encoder reads the
+    nearer to 1 (exchange.py). Without a number there are as many as come within ENOUGH of it, at most COUNTS[-1], or
+    else as many as come nearest. The answers are the most probable next tokens of the two. Where an encoder reads the
     prompts, they are the next ones after `target`, what is written so far (nothing), and the nodes are those of both
     stacks. Raises GlassLlamaError where the two prompts have different numbers of tokens or the same answer, and for
     fewer nodes than 1 or more than the run has.
     """
     pair = yield from run_pair.pieces(lm, prompt, other, target)
     limit = len(all_nodes(pair))
-    if not 1 <= nodes <= limit:
+    if nodes is not None and not 1 <= nodes <= limit:
         raise GlassLlamaError(
             "field", f"nodes is {nodes}; expected 1 to {limit}.", field="nodes", value=nodes, expected=f"1 to {limit}"
         )
     ranked, scores = yield from rank.pieces(pair, points)
-    chosen = set((yield from exchanged.pieces(pair, ranked[:nodes])))
+    counts = [count for count in COUNTS if count <= limit] or [limit]
+    if nodes is None:
+        chosen = set((yield from _enough(pair, ranked, counts)))
+    else:
+        chosen = set((yield from exchanged.pieces(pair, ranked[:nodes])))
     pushes = {node: score for node, score in zip(ranked, scores, strict=True) if node in chosen}
     found = tuple(pushes)
     inside, outside = yield from with_and_without.pieces(pair, found)
+    order = [*found, *(node for node in ranked if node not in chosen)]
+    others = [count for count in counts if count != len(found)]
+    shares = yield from recovered.pieces(pair, keep(pair, [order[:count] for count in others]))
+    curve = sorted([*zip(others, shares, strict=True), (len(found), inside)])
     paths: list[Edge] = []
     for part in edges(pair, found) if with_edges else ():
         paths += part
         yield
-    return Circuit(pair, found, tuple(pushes.values()), inside, outside, tuple(paths))
+    return Circuit(pair, found, tuple(pushes.values()), inside, outside, tuple(curve), tuple(paths))
+
+
+def _enough(pair: Pair, ranked: Sequence[AnyNode], counts: Sequence[int]) -> Work[list[AnyNode]]:
+    """The fewest of the ranked nodes, by these counts and with exchanges, that come within ENOUGH of the whole
+    difference; where none do, those that come nearest.
+
+    Counts whose nodes as they are ranked are farther than exchanges bring them are passed over, but for the last.
+    """
+    promised = yield from recovered.pieces(pair, keep(pair, [ranked[:count] for count in counts]))
+    best: list[AnyNode] = []
+    nearest = float("inf")
+    for count, share in zip(counts, promised, strict=True):
+        if abs(share - 1) > ENOUGH + PROMISED and count != counts[-1]:
+            continue
+        some = best + [node for node in ranked if node not in best][: count - len(best)]
+        found = yield from exchanged.pieces(pair, some)
+        (off,) = [abs(share - 1) for share in (yield from recovered.pieces(pair, keep(pair, [found])))]
+        if off < nearest:
+            best, nearest = found, off
+        if nearest <= ENOUGH:
+            break
+    return best
 
 
 @in_pieces
@@ -93,3 +137,35 @@ def chance_control(pair: Pair, nodes: int, draws: int = 20, seed: int = 0) -> Wo
     """What as many random nodes recover, `draws` times: the measure that a circuit must beat."""
     every, chance = all_nodes(pair), random.Random(seed)
     return (yield from recovered.pieces(pair, keep(pair, [chance.sample(every, nodes) for _ in range(draws)])))
+
+
+def changed_most(pair: Pair, nodes: int) -> list[AnyNode]:
+    """As many nodes as that whose writes to the stream differ most between the two runs: |v - v'|."""
+    changes = [written(pair, site, value - pair.other_values[site]) for site, value in pair.values.items()]
+    sizes = torch.cat([change.float().norm(dim=-1).flatten() for change in changes])
+    every = all_nodes(pair)
+    return [every[i] for i in sizes.argsort(descending=True, stable=True)[:nodes].tolist()]
+
+
+@in_pieces
+def change_control(pair: Pair, nodes: int) -> Work[float]:
+    """What as many nodes recover whose writes differ most: a stronger control, which follows no gradient."""
+    (share,) = yield from recovered.pieces(pair, keep(pair, [changed_most(pair, nodes)]))
+    return share
+
+
+class HeldOut(NamedTuple):
+    """A pair on which a circuit was not found, and the share that its nodes recover there."""
+
+    pair: Pair
+    share: float
+
+
+@in_pieces
+def held_out_shares(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[HeldOut]]:
+    """What the same nodes recover of other pairs of the same kind (held_out.py); there may be none."""
+    found: list[HeldOut] = []
+    for made in (yield from held_out.pieces(pair)):
+        (share,) = yield from recovered.pieces(made, keep(made, [nodes]))
+        found.append(HeldOut(made, share))
+    return found

@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 import torch
 
 from ..pieces import Work, in_pieces
-from .nodes import AnyNode, Pair, Swap, all_nodes, keep, others_swapped, recovered, share_of, swapped
+from .nodes import AnyNode, Pair, Swap, all_nodes, keep, others_swapped, share_of, swapped
+from .recovered import recovered
 
 WIDTH, ROUNDS, CLOSE = 6, 4, 0.01
 
@@ -48,7 +49,7 @@ def gains(pair: Pair, nodes: Collection[AnyNode]) -> dict[AnyNode, float]:
     with torch.inference_mode(False), torch.enable_grad():
         kept = {site: part.float().requires_grad_() for site, part in keep(pair, [nodes]).items()}
         with swapped(pair.lm.net, others_swapped(pair, kept, _mixed)):
-            share_of(pair, pair.run()).sum().backward()
+            share_of(pair, pair.lead()).sum().backward()
     slopes = [slope for part in kept.values() if part.grad is not None for slope in part.grad.flatten().tolist()]
     return dict(zip(all_nodes(pair), slopes, strict=True))
 

@@ -3,11 +3,14 @@
 Two prompts of as many tokens differ in what they tell or ask, and so in the answer. A *node* is what one head, or one
 layer's FFN, writes to the residual stream at one token. Where an encoder reads the prompt, its nodes stand at the
 prompt's tokens and the decoder's at those that are written so far, which are the same in both runs. Nodes are ranked by
-attribution patching with integrated gradients (EAP-IG; Hanna, Pezzelle and Belinkov 2024, arXiv 2403.17806):
-|Σ (v - v')·g|, with v and v' a node's values in the two runs and g the gradient of the logit difference, averaged over
-POINTS runs between the two prompts' embeddings. A gradient only promises; what some nodes recover is run.
+node-level attribution with integrated gradients: |Σ (v - v')·g|, with v and v' a node's values in the two runs and g
+the gradient of the logit difference, averaged over POINTS runs between the two prompts' embeddings (Hanna, Pezzelle and
+Belinkov 2024, arXiv 2403.17806, do so for edges: EAP-IG). A gradient only promises; what some nodes recover is run.
 
-Symbols: L n_layers, T tokens of the text that a stack reads, d d_model, C circuits measured at once, V vocabulary.
+No token before the first that differs has another value in any of these runs. A causal network reads them once.
+
+Symbols: L n_layers, T tokens of the text that a stack reads, S those from the first that differs on (T of a network
+that is not causal), d d_model, C circuits measured at once, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,16 +19,20 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
+from ..forward_pass import Pass
 from ..network import Network, StackName, Writer
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids, target_ids
+from .read_before import ReadBefore, is_causal, read_text_once
 
 POINTS = 8
+FREE_TOKENS = 32  # in one pass: about as many as take no longer than reading the weights does
 Swap = Callable[[Tensor], Tensor]
 NodeKind = Literal[Writer, "embedding", "logits"]
 
@@ -76,7 +83,8 @@ class Pair:
     """Two prompts of as many tokens, their runs' values, and the two answers.
 
     `first` and `second` are the logits of `answer` less that of `other`, where each prompt runs as it is. `written` are
-    the tokens that follow on what an encoder reads, the start token first; None where there is no encoder.
+    the tokens that follow on what an encoder reads, the start token first; None where there is no encoder. `before`
+    are the tokens before the first that differs, read once, for a causal network.
     """
 
     lm: LanguageModel
@@ -89,6 +97,12 @@ class Pair:
     second: float
     values: Values
     other_values: Values
+    before: ReadBefore | None
+
+    @property
+    def start(self) -> int:
+        """The first token that runs; the ones before have the same values in all runs."""
+        return 0 if self.before is None else self.before.capacity
 
     @property
     def texts(self) -> tuple[Int[Tensor, "1 _"], ...]:
@@ -100,14 +114,45 @@ class Pair:
         """What each stack reads in the other run."""
         return _texts(self.other_ids, self.written)
 
-    def run(self, rows: int = 1) -> Float[Tensor, "C V"]:
-        """The logits after the first run's texts, in as many rows, changed by whatever hangs on the network."""
-        return last_logits(self.lm.net, [ids.expand(rows, -1) for ids in self.texts])
+    def lead(self, rows: int = 1) -> Float[Tensor, "C"]:
+        """The logit of `answer` less that of `other` after the first run's texts, in as many rows, changed by whatever
+        hangs on the network."""
+        net = self.lm.net
+        if self.before is None:
+            return self.lead_of(last_logits(net, [ids.expand(rows, -1) for ids in self.texts]))
+        x = net.embed_tokens(self.ids[:, self.start :].expand(rows, -1))
+        for layer in range(net.config.n_layers):
+            x = net.block(layer)(x, self.at(layer))
+        return self.lead_after(x)
+
+    def at(self, layer: int) -> Pass:
+        """What a layer of a causal network must know of a run from `start` on."""
+        positions = self.lm.net.positions(self.start, self.ids.shape[1] - self.start)
+        return Pass(positions, layer, self.before, self.start)
+
+    def lead_after(self, stream: Float[Tensor, "C S d"]) -> Float[Tensor, "C"]:
+        """The same from the stream after the last layer: the head reads the last token for two answers alone."""
+        net = self.lm.net
+        normed = net.apply_final_norm(stream)[:, -1] * net.head_scale
+        both = [self.answer, self.other]
+        bias = None if net.head.bias is None else net.head.bias[both]
+        one, two = F.linear(normed, net.head.weight[both], bias).float().unbind(-1)
+        return one - two
+
+    def lead_of(self, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
+        """The logit of `answer` less that of `other`, of these."""
+        return logits[:, self.answer].float() - logits[:, self.other].float()
+
+
+def tokens_of_a_row(pair: Pair) -> int:
+    """How many tokens of the pair's texts run in a row."""
+    return sum(ids.shape[1] for ids in pair.texts) - pair.start
 
 
 def rows_of_a_pass(pair: Pair) -> int:
     """How many rows of the pair's texts run in one piece of work."""
-    return rows_of_a_piece(pair.lm, sum(ids.shape[1] for ids in pair.texts))
+    tokens = tokens_of_a_row(pair)
+    return max(rows_of_a_piece(pair.lm, tokens), FREE_TOKENS // tokens)
 
 
 @in_pieces
@@ -149,12 +194,16 @@ def run_pair(
             piece=lm.tokenizer.pieces([answer])[0],
         )
     one_way, other_way = (float(logits[answer] - logits[other_answer]) for logits in (first, second))
-    return Pair(lm, one, two, written, answer, other_answer, one_way, other_way, values, other_values)
+    before = None
+    if is_causal(lm.net):
+        start = int((one != two)[0].nonzero()[0])
+        before = ReadBefore(read_text_once(lm, one[:, :start]), start)
+    return Pair(lm, one, two, written, answer, other_answer, one_way, other_way, values, other_values, before)
 
 
 @in_pieces
 def rank(pair: Pair, points: int = POINTS) -> Work[tuple[list[AnyNode], list[float]]]:
-    """Every node, the largest attribution in size first, and its attribution in logits (EAP-IG, see above)."""
+    """Every node, the largest attribution in size first, and its attribution in logits (see above)."""
     way = [(point + 0.5) / points for point in range(points)]
     rows = max(1, rows_of_a_pass(pair) // 2)  # a pass back takes twice as long as one forth
     slopes: dict[Site, Tensor] = {}
@@ -164,24 +213,27 @@ def rank(pair: Pair, points: int = POINTS) -> Work[tuple[list[AnyNode], list[flo
         yield
     scores: list[float] = []
     for site, value in pair.values.items():
-        push = (value - pair.other_values[site]).float() * slopes.get(site, 0) / points
+        push = (value - pair.other_values[site]).float()
+        push[: pair.start] = 0
+        push[pair.start :] *= slopes.get(site, 0) / points
         scores += push.sum(-1).flatten().tolist()
     best = sorted(zip(all_nodes(pair), scores, strict=True), key=lambda one: -abs(one[1]))
     return [node for node, _ in best], [score for _, score in best]
 
 
-def _slopes(pair: Pair, way: Sequence[float]) -> Values:
+def _slopes(pair: Pair, way: Sequence[float]) -> dict[Site, Float[Tensor, "S n_heads width"]]:
     """The gradient of the logit difference at every node that it follows, summed over points of the way from the other
     prompt's embeddings (0) to the first's (1)."""
     net = pair.lm.net
     reader = net.stacks[0]
     with torch.inference_mode(False), torch.enable_grad():
-        ends = [reader.net.embed_tokens(ids).detach().clone() for ids in (pair.ids, pair.other_ids)]
+        both = (pair.ids, pair.other_ids)
+        ends = [reader.net.embed_tokens(ids[:, pair.start :]).detach().clone() for ids in both]
         parts = torch.tensor(way, device=pair.lm.device, dtype=ends[0].dtype)[:, None, None]
         nudges, swaps = _nudges(net)
         between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + parts * (ends[0] - ends[1])}
         with swapped(net, swaps | between):
-            _difference(pair, pair.run(len(way))).sum().backward()
+            pair.lead(len(way)).sum().backward()
     return {site: nudge.grad.float().sum(0) for site, nudge in nudges.items() if nudge.grad is not None}
 
 
@@ -219,35 +271,22 @@ def keep(pair: Pair, circuits: Sequence[Iterable[AnyNode]]) -> NodeMask:
     return kept
 
 
-@in_pieces
-def recovered(pair: Pair, kept: NodeMask) -> Work[list[float]]:
-    """The share of the logit difference that each circuit brings about: (Δ - Δ') / (Δ₁ - Δ').
-
-    Δ is the logit of the answer less that of the other one with the circuit's nodes computed from the first prompt and
-    all other nodes set to the other run's values; Δ₁ and Δ' are those of the two runs.
-    """
-    circuits, rows = len(next(iter(kept.values()))), rows_of_a_pass(pair)
-    found: list[float] = []
-    for start in range(0, circuits, rows):
-        part = {site: mask[start : start + rows] for site, mask in kept.items()}
-        with torch.inference_mode(), swapped(pair.lm.net, others_swapped(pair, part)):
-            found += share_of(pair, pair.run(min(rows, circuits - start))).tolist()
-        yield
-    return found
-
-
 def others_swapped(pair: Pair, kept: NodeMask, swap: Callable[[Tensor, Tensor], Swap] | None = None) -> dict[str, Swap]:
     """What sets every node outside of C circuits to the other run's value, in a pass of C rows.
 
     `swap` makes the change of a site's values from what is kept of them and the other run's.
     """
     swap, taps = swap or _unless, sites(pair.lm.net)
-    return {taps[site]: _by_head(site, swap(kept[site][..., None], pair.other_values[site])) for site in kept}
+    start = pair.start
+    return {
+        taps[site]: _by_head(site, swap(kept[site][:, start:, :, None], pair.other_values[site][start:]))
+        for site in kept
+    }
 
 
-def share_of(pair: Pair, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
-    """The share of the pair's logit difference that these logits show: 1 the first run's, 0 the other's."""
-    return (_difference(pair, logits) - pair.second) / (pair.first - pair.second)
+def share_of(pair: Pair, lead: Float[Tensor, "C"]) -> Float[Tensor, "C"]:
+    """The share of the pair's logit difference that these leads are: 1 the first run's, 0 the other's."""
+    return (lead - pair.second) / (pair.first - pair.second)
 
 
 @contextmanager
@@ -321,7 +360,3 @@ def _by_head(site: Site, swap: Swap) -> Swap:
 
 def _unless(kept: Bool[Tensor, "C T *one"], theirs: Float[Tensor, "T *width"]) -> Swap:
     return lambda value: torch.where(kept, value, theirs)
-
-
-def _difference(pair: Pair, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:
-    return logits[:, pair.answer].float() - logits[:, pair.other].float()

@@ -6,7 +6,9 @@ q, k and v alike. What an encoder's nodes write reaches a decoder through the en
 head that looks at the source makes its own k and v; through q it reads its own stream. The effect is the share of the
 logit difference that is lost.
 
-Symbols: T tokens of the text that a stack reads, d d_model, E edges measured at once.
+In a causal network a run without an edge is the circuit's own below the target's layer: it joins there.
+
+Symbols: T tokens of the text that a stack reads, S those that run (nodes.py), d d_model, E edges measured at once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,15 +30,14 @@ from .nodes import (
     StackNode,
     Swap,
     keep,
-    last_logits,
     others_swapped,
-    recovered,
     rows_of_a_pass,
     share_of,
     site_of,
     sites,
     swapped,
 )
+from .recovered import kept_alone, recovered
 
 
 class Edge(NamedTuple):
@@ -65,11 +66,11 @@ class Paths:
     def __init__(self, pair: Pair, nodes: Sequence[AnyNode]):
         self.pair, self.nodes = pair, tuple(nodes)
         net, kept = pair.lm.net, keep(pair, [nodes])
-        self._taps = sites(net)
+        self._taps, self._kept = sites(net), kept
         (self._whole,) = recovered(pair, kept)
         with torch.inference_mode():
             with swapped(net, others_swapped(pair, kept)), capture(net, *self._taps.values(), *_read(net)) as base:
-                last_logits(net, pair.texts)
+                pair.lead()
             self._base = base
             reader, *then = net.stacks
             self._positions = {reader.name: reader.net.positions(0, pair.ids.shape[1])}
@@ -84,7 +85,7 @@ class Paths:
     def measure(self, part: Sequence[Ends]) -> list[Edge]:
         """The effect of each of these paths, in one pass."""
         with torch.inference_mode():
-            left = self._left(part)
+            left = self._left(part) if self.pair.before is None else self._left_joining(part)
         return [Edge(*ends, self._whole - share) for ends, share in zip(part, left.tolist(), strict=True)]
 
     def _possible(self, stacks: Sequence[Stack]) -> list[Ends]:
@@ -128,7 +129,7 @@ class Paths:
             first, change = swaps.get(tap), _set(found)
             swaps[tap] = change if first is None else _both(first, change)
         with swapped(net, swaps):
-            return share_of(pair, pair.run(len(part)))
+            return share_of(pair, pair.lead(len(part)))
 
     def _cut(self, source: AnyNode, target: AnyNode) -> tuple[str, tuple[int, ...], Tensor]:
         """The tap that the target writes to, its place there, and the value that it has without the edge."""
@@ -149,7 +150,62 @@ class Paths:
             states = _plus(self._base[f"{reader.prefix}final_resid"], source.token, delta)
             positions = self._looking(stack, reader.net.norm(states))
         head = target.head or 0
-        return tap, (token, head), _mixed(block, block.attentions[site.kind], stream, positions)[token, head]
+        mixed = _mixed(block, block.attentions[site.kind], stream, Pass(positions))
+        return tap, (token, head), mixed[0, token, head]
+
+    def _left_joining(self, part: Sequence[Ends]) -> Float[Tensor, "E"]:
+        """As `_left`, of a causal network. What comes from a token before the first that differs is the same in both
+        runs, so nothing is lost without it."""
+        pair, net = self.pair, self.pair.lm.net
+        left = torch.full((len(part),), self._whole)
+        layers = net.config.n_layers
+        joins: dict[int, list[int]] = {}
+        for i, (source, target) in enumerate(part):
+            if source.token >= pair.start:
+                joins.setdefault(target.layer, []).append(i)
+        if not joins:
+            return left
+        rows: list[int] = []
+        x = self._base["final_resid"][:0]
+        for layer in range(min(joins), layers):
+            new = joins.get(layer, [])
+            x = torch.cat([x, self._base[f"layers.{layer}.resid_in"].expand(len(new), -1, -1)])
+            kept = {site: mask.expand(len(x), -1, -1) for site, mask in self._kept.items() if site.layer == layer}
+            cuts = self._cuts([part[i] for i in new], len(rows))  # before anything hangs on the network
+            with kept_alone(pair, kept), swapped(net, cuts):
+                x = net.block(layer)(x, pair.at(layer))
+            rows += new
+        ends = joins.get(layers, [])
+        last = self._base["final_resid"].expand(len(ends), -1, -1).clone()
+        for row, i in enumerate(ends):
+            last[row, -1] += self._delta(part[i][0])
+        left[rows + ends] = share_of(pair, pair.lead_after(torch.cat([x, last]))).float().cpu()
+        return left
+
+    def _cuts(self, part: Sequence[Ends], first: int) -> dict[str, Swap]:
+        """What sets the targets of these edges, all in one layer, to their values without them, from row `first` on."""
+        pair, start = self.pair, self.pair.start
+        places: dict[str, list[tuple[tuple[int, ...], Tensor]]] = {}
+        for site in dict.fromkeys(site_of(target) for _, target in part):
+            here = [(row, ends) for row, ends in enumerate(part, first) if site_of(ends[1]) == site]
+            block = pair.lm.net.block(site.layer)
+            streams = self._base[f"layers.{site.layer}.{block.reads(site.kind)}"].expand(len(here), -1, -1).clone()
+            for i, (_, (source, _)) in enumerate(here):
+                streams[i, source.token - start] += self._delta(source)
+            at = [target.token - start for _, (_, target) in here]
+            of = list(range(len(here)))
+            if site.kind == "ffn":
+                values = block.feed(streams[of, at][:, None])[:, 0]
+                found = [((row, token), value) for (row, _), token, value in zip(here, at, values, strict=True)]
+            else:
+                heads = [target.head or 0 for _, (_, target) in here]
+                values = _mixed(block, block.attentions[site.kind], streams, pair.at(site.layer))[of, at, heads]
+                found = [
+                    ((row, token, head), value)
+                    for (row, _), token, head, value in zip(here, at, heads, values, strict=True)
+                ]
+            places[self._taps[site]] = list(found)
+        return {tap: _set(found) for tap, found in places.items()}
 
     def _delta(self, source: AnyNode) -> Float[Tensor, "d"]:
         """What the other run's value of a node would add to the stream, less what the node wrote."""
@@ -157,7 +213,7 @@ class Paths:
         if source.kind == "embedding":
             return stack.net.embed_tokens(pair.other_ids[0, token]) - stack.net.embed_tokens(pair.ids[0, token])
         site, head = site_of(source), source.head
-        own, theirs = self._base[self._taps[site]][0, token], pair.other_values[site][token]
+        own, theirs = self._base[self._taps[site]][0, token - pair.start], pair.other_values[site][token]
         if site.kind == "ffn" or head is None:
             return theirs[0] - own
         block = stack.net.block(site.layer)
@@ -204,13 +260,11 @@ def _plus(stream: Float[Tensor, "1 T d"], token: int, delta: Float[Tensor, "d"])
     return changed
 
 
-def _mixed(
-    block: Layer, module: str, stream: Float[Tensor, "1 T d"], positions: PositionEncoding
-) -> Float[Tensor, "T n_heads width"]:
+def _mixed(block: Layer, module: str, stream: Float[Tensor, "E S d"], at: Pass) -> Float[Tensor, "E S n_heads width"]:
     """The weighted sums of values of the heads of a module where its norm reads this stream."""
     with capture(block, f"{module}.mixed") as seen:
-        getattr(block, module)(getattr(block, f"{module}_norm")(stream), Pass(positions))
-    return seen[f"{module}.mixed"][0]
+        getattr(block, module)(getattr(block, f"{module}_norm")(stream), at)
+    return seen[f"{module}.mixed"]
 
 
 def _both(first: Swap, then: Swap) -> Swap:

@@ -19,8 +19,10 @@ from tqdm import tqdm
 from model.analysis.head_losses import BUDGET
 from model.analysis.kept_lens import FILE as LENS
 from model.analysis.kept_lens import TOKENS
+from model.analysis.outside import knows_corpus
 from model.checkpoint import BUNDLED, LanguageModel, load
 from model.evaluate.cases import SKILLS, collect
+from model.evaluate.circuit_pairs import report_pairs
 from model.evaluate.circuits import report_circuits
 from model.evaluate.heads import report_heads
 from model.evaluate.judges import Judge, exactly
@@ -48,7 +50,7 @@ def main() -> int:
         out = Path(given.model) / HEADS if given.heads is True else Path(given.heads)
         return report_heads(lm, given.seed, given.cases, out)
     if given.circuits:
-        return report_circuits(lm, given.seed, given.circuits)
+        return report_circuits(lm, given.seed, given.circuits) if knows_corpus(lm) else report_pairs(lm)
     if given.why is not None:
         return report_why(lm, given.why)
     if given.lens is not None:
@@ -140,7 +142,8 @@ def _arguments() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument(
         "--circuits", nargs="?", type=int, const=9, default=0, metavar="N",
-        help="measure how far few nodes carry the answer of N held-out prompts of each kind instead (default: 9)",
+        help="measure how far few nodes carry the answer of N held-out prompts of each kind instead (default: 9); of "
+        "another than the bundled model, those of 14 pairs of prompts",
     )  # fmt: skip
     parser.add_argument(
         "--why", nargs="?", type=int, const=BUDGET, metavar="N",

@@ -13,8 +13,9 @@ from tqdm import tqdm
 
 from model.analysis.circuit import chance_control, with_and_without
 from model.analysis.exchange import exchanged
-from model.analysis.nodes import AnyNode, all_nodes, keep, rank, recovered, run_pair
+from model.analysis.nodes import AnyNode, all_nodes, keep, rank, run_pair
 from model.analysis.nodes import Pair as Runs
+from model.analysis.recovered import recovered
 from model.checkpoint import LanguageModel
 from model.corpus import lexicon
 from model.corpus.lexicon import Pair

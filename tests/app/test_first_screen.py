@@ -11,8 +11,9 @@ from app.engine import LocalEngine
 from app.examples import EXAMPLES
 from app.session import Runs
 from app.texts import text
-from model.analysis.circuit import circuit
+from model.analysis.circuit import change_control, circuit, held_out_shares
 from model.analysis.matching import matching
+from model.analysis.node_roles import node_roles
 from model.analysis.outside import outside
 from tests.app.looking import faults, number, settled, shown
 from tests.page import leave, open_page, running_app, wait_for_run
@@ -112,11 +113,23 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     assert other
     button.click()
     opened.locator(".wy-node").first.wait_for()
-    found = circuit(bundled, EXAMPLES["en"][0], other, nodes=20)
-    assert opened.locator(".wy-node").count() == 20
+    found = circuit(bundled, EXAMPLES["en"][0], other)  # as many parts as are needed
+    count = len(found.nodes)
+    assert opened.locator(".wy-node").count() == count
+    assert opened.locator(".wy-node.is-against").count() == sum(score < 0 for score in found.scores)
     expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * found.recovered:.1f}"[:3])
     verdict = "all" if found.recovered >= 0.9 else "most" if found.recovered >= 0.5 else "little"
-    expect(opened.locator(".wy-faith")).to_contain_text(text(f"why.carries_{verdict}", count=20))
+    expect(opened.locator(".wy-faith")).to_contain_text(text(f"why.carries_{verdict}", count=count))
+    change = change_control(found.pair, count)
+    expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * change:.1f} %".replace("-", "−"))
+    held = [one.share for one in held_out_shares(found.pair, found.nodes)]
+    said = f"{100 * sum(held) / len(held):.1f} %" if held else text("why.held_out_none")
+    expect(opened.locator(".wy-faith")).to_contain_text(said)
+    expect(opened.locator(".wy-curve circle")).to_have_count(len(found.curve))
+    role = next(role for role in node_roles(found.pair, found.nodes) if role.reads is not None and role.to_answer)
+    pieces = bundled.tokenizer.pieces(found.pair.ids[0].tolist())
+    last = [node.get_attribute("aria-label") for node in opened.locator(".wy-node.is-head").all()]
+    assert any(f"reads “{pieces[role.reads or 0].strip()}” most" in (words or "") for words in last)
     opened.click(".wy-circuit .gp-holds")
     opened.locator(".wy-edges path").first.wait_for(state="attached")  # a straight one has no width to be seen by
     opened.wait_for_function("document.querySelector('.wy-circuit progress').hidden")

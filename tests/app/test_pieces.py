@@ -183,7 +183,7 @@ def test_no_piece_is_longer_than_a_pass_and_the_cost_is_known_before() -> None:
     ledger = Ledger()
     engine, done = Observed([lm], ledger), list[float]()
     service = Service(engine)
-    run, long = asked_of(service, "Lily is in the garden. " * 8 + PROMPT)
+    run, long = asked_of(service, "Lily is in the garden. " * 17 + PROMPT)
     assert PAIR_TOKENS - 12 < len(service.runs.get(run).trace.token_ids) <= PAIR_TOKENS
     service.detail({"run": run, "what": "outside"})  # which measures held-out documents once, for all visitors
     row = 3 * lm.n_parameters * PAIR_TOKENS

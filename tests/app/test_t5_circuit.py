@@ -43,7 +43,7 @@ def test_a_circuit_of_both_stacks_is_drawn_and_each_has_its_causal_map(page: Pag
     button.click()
     why.locator(".wy-node").first.wait_for()
     other = button.get_attribute("data-swap") or ""
-    found = circuit(lm, PROMPT, other, nodes=20)
+    found = circuit(lm, PROMPT, other)
     for form, kind in (("is-head", "head"), ("is-cross", "cross"), ("is-ffn", "ffn")):
         expect(why.locator(f".wy-node.{form}")).to_have_count(sum(node.kind == kind for node in found.nodes))
     assert "{" not in why.inner_text()
@@ -67,7 +67,7 @@ def test_a_circuit_of_both_stacks_is_drawn_and_each_has_its_causal_map(page: Pag
     assert place in {(node.layer, node.head, node.token) for node in found.nodes if node.stack == "encoder"}
     page.get_by_role("button", name=text("page.way_back"), exact=True).click()
     page.wait_for_function("glass.state.stack === 'decoder' && glass.state.chapter === 'glance'")
-    expect(why.locator(".wy-node")).to_have_count(20)
+    expect(why.locator(".wy-node")).to_have_count(len(found.nodes))
     check_maps(page, net, run_pair(lm, PROMPT, other))
 
 

@@ -141,7 +141,7 @@ def test_both_texts_are_run_once_for_all_parts_of_the_edges(
         pairs.append(given)
         return run_pair(*given)
 
-    monkeypatch.setattr("visuals.glance.run_pair", counting)
+    monkeypatch.setattr("visuals.circuit.run_pair", counting)
     start, total = 0, 1
     while start < total:
         answer = ask(service, run, "edges", token=len(trace.token_ids) - 1, text=other, nodes=nodes, start=start)
@@ -186,7 +186,7 @@ def test_scores_logits_and_the_causal_map_are_the_models(
 
 def test_what_cannot_be_asked_is_refused_in_words(service: Service, run: dict[str, Any], other: str) -> None:
     last = len(run["tokens"]["ids"]) - 1
-    long = service.recall({"prompt": "x" * 65, "model": "roomy"})
+    long = service.recall({"prompt": "x" * 121, "model": "roomy"})
     changed = service.change({"run": run["id"], "changes": {"heads": [[0, 1]]}, "layer": 0})
     for where, what, params, code in (
         (run, "why", {"token": last + 1}, "bad_request"),
@@ -196,8 +196,8 @@ def test_what_cannot_be_asked_is_refused_in_words(service: Service, run: dict[st
         (run, "circuit", {"token": last, "text": "", "nodes": 10}, "prompt_empty"),
         (run, "circuit", {"token": last, "text": other, "nodes": 61}, "bad_request"),
         (run, "circuit", {"token": last, "text": other, "nodes": 0}, "field"),
-        (long, "circuit", {"token": 64, "text": "x" * 65, "nodes": 10}, "circuit_long"),
-        (long, "causal_map", {"token": 64, "text": "x" * 65}, "circuit_long"),
+        (long, "circuit", {"token": 120, "text": "x" * 121, "nodes": 10}, "circuit_long"),
+        (long, "causal_map", {"token": 120, "text": "x" * 121}, "circuit_long"),
         (changed, "circuit", {"token": last, "text": other, "nodes": 10}, "circuit_changed"),
         (changed, "causal_map", {"token": last, "text": other}, "circuit_changed"),
         (run, "edges", {"token": last, "text": other, "nodes": [[0, 0]], "start": 0}, "bad_request"),

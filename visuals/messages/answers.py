@@ -15,19 +15,11 @@ from .choice import (
     LogitTermsDetail,
     NextDetail,
 )
+from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
-from .glance import (
-    CircuitDetail,
-    EdgesDetail,
-    MatchingDetail,
-    Nothing,
-    OutsideDetail,
-    RestsDetail,
-    WhyDetail,
-    WordsDetail,
-)
+from .glance import MatchingDetail, Nothing, OutsideDetail, RestsDetail, WhyDetail, WordsDetail
 from .kv import (
     KvAnswer,
     KvChartAnswer,

@@ -143,9 +143,11 @@ class LogitTermsDetail(TypedDict):
 
 class CausalMapDetail(TypedDict):
     """Where the answer lives: `left` (L + 1, T) float32 is the share of the difference of two logits that is left with
-    another text's stream at that place, `source_left` (L + 1, S) of an encoder. `answer` and `other` are pieces."""
+    another text's stream at that place, `source_left` (L + 1, S) of an encoder; with another text's attention or
+    feed-forward there, both have L rows. `answer` and `other` are pieces. The texts differ from token `start` on."""
 
     left: Packed
     source_left: Packed | None
     answer: str
     other: str
+    start: int

@@ -1,4 +1,4 @@
-"""What the first chapter is sent: why this word, words to change, a circuit."""
+"""What the first chapter is sent: why this word, words to change."""
 
 from typing import Literal, NotRequired
 
@@ -6,9 +6,7 @@ from typing_extensions import TypedDict
 
 from model.analysis.form import Form
 from model.analysis.head_losses import Ablation
-from model.analysis.nodes import NodeKind
 from model.analysis.switching import Kind
-from model.network import StackName
 
 from .arrays import Packed
 
@@ -203,64 +201,3 @@ class WordsDetail(TypedDict):
     tokens: int
     limit: int
     map_limit: int
-
-
-class AnswerToken(TypedDict):
-    """An answer: a token and its text."""
-
-    id: int
-    piece: str
-
-
-class CircuitNode(TypedDict):
-    """A head, or one layer's feed-forward (`head` null), at one token; at the ends of edges also a token's embedding
-    (layer −1) and the logits (layer L). `stack` where the network has two."""
-
-    kind: NodeKind
-    layer: int
-    head: int | None
-    token: int
-    stack: NotRequired[StackName]
-
-
-class ScoredNode(CircuitNode):
-    """A node of a circuit, and what it was ranked by."""
-
-    score: float
-
-
-class CircuitDetail(TypedDict):
-    """The circuit of an answer against that to another text.
-
-    `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions at
-    which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the nodes
-    alone bring back, `without` what is left without them, `by_chance` what as many nodes drawn by lot bring back.
-    """
-
-    answer: AnswerToken
-    other: AnswerToken
-    first: float
-    second: float
-    other_pieces: list[str]
-    written: int | None
-    differ: list[int]
-    nodes: list[ScoredNode]
-    recovered: float
-    without: float
-    by_chance: list[float]
-
-
-_Ends = TypedDict("_Ends", {"from": CircuitNode, "to": CircuitNode})
-
-
-class CircuitEdge(_Ends):
-    """An edge between two nodes, and what it carries of the difference."""
-
-    effect: float
-
-
-class EdgesDetail(TypedDict):
-    """The next edges of a circuit, which has `total`."""
-
-    total: int
-    edges: list[CircuitEdge]

@@ -307,13 +307,97 @@ export interface LogitTermsDetail {
 
 /**
  * Where the answer lives: `left` (L + 1, T) float32 is the share of the difference of two logits that is left with
- * another text's stream at that place, `source_left` (L + 1, S) of an encoder. `answer` and `other` are pieces.
+ * another text's stream at that place, `source_left` (L + 1, S) of an encoder; with another text's attention or
+ * feed-forward there, both have L rows. `answer` and `other` are pieces. The texts differ from token `start` on.
  */
 export interface CausalMapDetail {
   left: Packed;
   source_left: Packed | null;
   answer: string;
   other: string;
+  start: number;
+}
+
+/** An answer: a token and its text. */
+export interface AnswerToken {
+  id: number;
+  piece: string;
+}
+
+/**
+ * A head, or one layer's feed-forward (`head` null), at one token; at the ends of edges also a token's embedding
+ * (layer −1) and the logits (layer L). `stack` where the network has two.
+ */
+export interface CircuitNode {
+  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
+  layer: number;
+  head: number | null;
+  token: number;
+  stack?: "encoder" | "decoder";
+}
+
+/**
+ * A node of a circuit, and what it was ranked by: negative where it works against the answer.
+ *
+ * A head reads token `reads` most, with `weight`; of a look at a source, and in an encoder, that is one of the
+ * source. `to_answer` and `to_other` are what it adds to the two logits; null where it writes to no logit.
+ */
+export interface ScoredNode {
+  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
+  layer: number;
+  head: number | null;
+  token: number;
+  stack?: "encoder" | "decoder";
+  score: number;
+  reads: number | null;
+  weight: number | null;
+  to_answer: number | null;
+  to_other: number | null;
+}
+
+/** Two texts of the same kind with other words, and the share that the same nodes bring back there. */
+export interface HeldOutPair {
+  words: string[];
+  share: number;
+}
+
+/**
+ * The circuit of an answer against that to another text.
+ *
+ * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
+ * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
+ * nodes alone bring back, `without` what is left without them. `curve` has that share by number of nodes. Controls:
+ * `by_chance` is what as many nodes drawn by lot bring back, `by_change` what as many do whose writes differ most
+ * between the two texts, `held_out` what these nodes bring back on other pairs.
+ */
+export interface CircuitDetail {
+  answer: AnswerToken;
+  other: AnswerToken;
+  first: number;
+  second: number;
+  other_pieces: string[];
+  written: number | null;
+  differ: number[];
+  nodes: ScoredNode[];
+  recovered: number;
+  without: number;
+  curve: [number, number][];
+  by_chance: number[];
+  by_change: number;
+  held_out: HeldOutPair[];
+}
+
+/** An edge between two nodes, and what it carries of the difference. */
+export interface CircuitEdge {
+  from: CircuitNode;
+  to: CircuitNode;
+  effect: number;
+}
+
+/** The next edges of a circuit, which has `total`. */
+export interface EdgesDetail {
+  total: number;
+  edges: CircuitEdge[];
 }
 
 /** ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have. */
@@ -662,69 +746,6 @@ export interface WordsDetail {
   tokens: number;
   limit: number;
   map_limit: number;
-}
-
-/** An answer: a token and its text. */
-export interface AnswerToken {
-  id: number;
-  piece: string;
-}
-
-/**
- * A head, or one layer's feed-forward (`head` null), at one token; at the ends of edges also a token's embedding
- * (layer −1) and the logits (layer L). `stack` where the network has two.
- */
-export interface CircuitNode {
-  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
-  layer: number;
-  head: number | null;
-  token: number;
-  stack?: "encoder" | "decoder";
-}
-
-/** A node of a circuit, and what it was ranked by. */
-export interface ScoredNode {
-  kind: "head" | "cross" | "ffn" | "embedding" | "logits";
-  layer: number;
-  head: number | null;
-  token: number;
-  stack?: "encoder" | "decoder";
-  score: number;
-}
-
-/**
- * The circuit of an answer against that to another text.
- *
- * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
- * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
- * nodes alone bring back, `without` what is left without them, `by_chance` what as many nodes drawn by lot bring
- * back.
- */
-export interface CircuitDetail {
-  answer: AnswerToken;
-  other: AnswerToken;
-  first: number;
-  second: number;
-  other_pieces: string[];
-  written: number | null;
-  differ: number[];
-  nodes: ScoredNode[];
-  recovered: number;
-  without: number;
-  by_chance: number[];
-}
-
-/** An edge between two nodes, and what it carries of the difference. */
-export interface CircuitEdge {
-  from: CircuitNode;
-  to: CircuitNode;
-  effect: number;
-}
-
-/** The next edges of a circuit, which has `total`. */
-export interface EdgesDetail {
-  total: number;
-  edges: CircuitEdge[];
 }
 
 /** A remark on a model, a config or a GPU, in each language of the page. */

@@ -14,8 +14,9 @@ from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
 from model.analysis.exchange import exchanged, gains
 from model.analysis.logit_terms import logit_terms
-from model.analysis.nodes import Node, all_nodes, keep, rank, recovered, run_pair
+from model.analysis.nodes import Node, all_nodes, keep, rank, run_pair
 from model.analysis.paths import edges, possible_edges
+from model.analysis.recovered import recovered
 from model.analysis.score_terms import score_terms, stream_writes
 from model.interventions import Intervention, Patch
 from tests.reference import reference, run_reference, sample_ids

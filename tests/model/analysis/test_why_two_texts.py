@@ -14,8 +14,9 @@ from model import GlassLlamaError
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
 from model.analysis.exchange import gains
-from model.analysis.nodes import Pair, all_nodes, keep, rank, recovered, run_pair, site_of
+from model.analysis.nodes import Pair, all_nodes, keep, rank, run_pair, site_of
 from model.analysis.paths import Ends, Paths, edges, possible_edges
+from model.analysis.recovered import recovered
 from model.analysis.swaps import swaps
 from tests.families import pair_of, sample, save
 from tests.model.analysis.two_stacks import Peer, fed

@@ -5,7 +5,8 @@ from itertools import islice, product
 import pytest
 
 import model
-from model.analysis.nodes import all_nodes, keep, recovered, run_pair
+from model.analysis.nodes import all_nodes, keep, run_pair
+from model.analysis.recovered import recovered
 from model.evaluate.circuits import (
     ASKED,
     CURVE,

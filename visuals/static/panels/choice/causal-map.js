@@ -2,9 +2,11 @@
 // loses. Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of
 // its own.
 
+import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
+import { signedScale } from "../../marks/scales.js";
 import { momentOf } from "../../chosen-step.js";
 import { isChanged } from "../../off.js";
 import { looksAtSource, noChoice } from "../../parts.js";
@@ -34,6 +36,17 @@ const scaleOf = (text) => ({
     [1, "100 %"],
   ],
   name: text("scale"),
+});
+
+/** The ending of texts on what a part writes, in the place of those on the stream. */
+const formOf = (part) => (part === "stream" ? "" : `_${part}`);
+/** What is asked beside the texts: nothing for the stream. */
+const askedOf = (part) => (part === "stream" ? {} : { patched: part });
+
+/** Of what single parts lose: some gain. */
+const scaleOfParts = (values, text) => ({
+  ...signedScale(Math.max(...Array.from(values, Math.abs)) || 1),
+  name: text("scale_part"),
 });
 
 /**
@@ -128,9 +141,11 @@ export default function causalMap(element, glass) {
   const source = createSourcePlace(glass, () => found.source_left);
   const others = createOthers(glass);
   const words = createWords(glass, panel.text);
-  const named = (row, layers) => panel.text(row === layers ? "final" : "depth", { layer: row });
+  const part = choices(glass, "causal-map", "part", ["stream", "attention", "ffn"]);
+  const now = () => (state.trace.encoder ? "stream" : part.now());
+  const named = (row, layers) => panel.text(row === layers ? "final" : `depth${formOf(now())}`, { layer: row });
   const map = createDepthMap(glass, {
-    scale: () => scaleOf(panel.text),
+    scale: (values) => (now() === "stream" ? scaleOf(panel.text) : scaleOfParts(values, panel.text)),
     label: "causal-map.map",
     values: (/** @type {MapRun} */ { details: { causal } }) => Float64Array.from(causal.left.data, (x) => 1 - x),
     name: (row) => named(row, state.trace.model.n_layers),
@@ -148,7 +163,7 @@ export default function causalMap(element, glass) {
     ...source.steering,
   });
   const heads = ["decoder", "encoder"].map((stack) => h("h3.gp-subtitle", { "data-text": `why.stack_${stack}` }));
-  panel.body.append(say, others.element, heads[0], map.element, heads[1], sourceMap.element);
+  panel.body.append(say, others.element, part.element, heads[0], map.element, heads[1], sourceMap.element);
   const wide = widthOf(map.element, glass);
 
   return inView(element, function draw(fresh) {
@@ -156,23 +171,28 @@ export default function causalMap(element, glass) {
     const { at } = momentOf(state);
     panel.title.textContent = panel.text("title");
     const { chosen, none } = isChanged(trace) ? {} : others.now(at);
-    found = chosen ? glass.detail("causal_map", { token: at, text: chosen }) : null;
+    found = chosen ? glass.detail("causal_map", { token: at, text: chosen, ...askedOf(now()) }) : null;
     element.toggleAttribute("data-loading", Boolean(chosen) && !found);
     const two = Boolean(found?.source_left);
     map.element.hidden = !found;
     for (const one of [sourceMap.element, ...heads]) one.hidden = !two;
     others.element.hidden = isChanged(trace);
+    part.element.hidden = isChanged(trace) || Boolean(trace.encoder);
+    part.show();
     const width = wide();
     if (!found) {
       say.textContent = isChanged(trace) ? glass.text("why.changed") : none || panel.text("waiting");
       return panel.tell("nothing", "");
     }
     const { pieces } = trace.tokens;
-    say.textContent = two ? words.noticeOfTwo(found, trace) : words.notice(found, pieces, found.left);
+    say.textContent = two ? words.noticeOfTwo(found, trace) : words.noticeOfOne(found, pieces, now());
     const shownRun = [{ trace, details: { causal: found } }];
     if (width) map.draw(shownRun, width, fresh);
     if (width && two) sourceMap.draw(shownRun, width, fresh);
-    const own = words.readOf(two ? "read_decoder" : "read", found.left, pieces, { row: layer, token: query });
+    const own = words.readOf(two ? "read_decoder" : `read${formOf(now())}`, found.left, pieces, {
+      row: layer,
+      token: query,
+    });
     if (!two) return panel.tell(own.value, own.words);
     const read = words.readOf("read_encoder", found.source_left, trace.encoder.tokens.pieces, source.now());
     return panel.tell(`${own.value} source ${read.value}`, `${own.words} · ${read.words}`);

@@ -26,6 +26,19 @@ export function createWords(glass, text) {
     });
   }
 
+  /** Of one stack: of the stream as `notice`, of single parts the one that loses most; and where nothing can differ. */
+  function noticeOfOne(found, pieces, part) {
+    const same = found.start > 0 ? text("same_before", { piece: word(pieces[found.start]) }) : "";
+    const one = part === "stream" ? notice(found, pieces, found.left) : noticeOfPart(found, pieces, part);
+    return glass.text("why.sentences", { one, two: same, three: "" }).trim();
+  }
+
+  function noticeOfPart({ left: { shape, data } }, pieces, part) {
+    const at = data.indexOf(Math.min(...data));
+    const [layer, token] = [Math.floor(at / shape[1]), at % shape[1]];
+    return text(`notice_${part}`, { layer, piece: word(pieces[token]), lost: percent(1 - data[at]) });
+  }
+
   /** Of two texts: how it stands in the source, and in which layer the decoder has it. */
   function noticeOfTwo(found, { encoder, tokens: { pieces } }) {
     const { depth, before, after } = arrivalOf(found.left);
@@ -45,5 +58,5 @@ export function createWords(glass, text) {
       words: text(name, { layer: depth, piece: word(pieces[token]), lost: percent(1 - share) }),
     };
   }
-  return { notice, noticeOfTwo, readOf };
+  return { noticeOfOne, noticeOfTwo, readOf };
 }

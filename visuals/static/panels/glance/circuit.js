@@ -4,13 +4,13 @@ import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
+import { curveOf } from "./circuit-curve.js";
+import { faithOf, percent } from "./circuit-says.js";
 import { createDrawing } from "./drawing.js";
-import { chooseText, otherText, swapButtons, word } from "./words.js";
+import { chooseText, otherText, swapButtons } from "./words.js";
 
-const COUNTS = ["10", "20", "40"];
-const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
-/** To a tenth of a percent; what rounds to nothing has no sign. */
-const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
+const AUTO = "auto"; // as many parts as are needed
+const COUNTS = [AUTO, "10", "20", "40", "60"];
 
 /**
  * All edges between a circuit's nodes that have come, asking for the next.
@@ -37,28 +37,6 @@ function edgesOf(glass, circuit, asked) {
     if (!came.edges.length) break;
   }
   return { edges, total, done: edges.length >= total };
-}
-
-/**
- * How much of the difference a circuit carries, beside as many nodes drawn by lot and all others.
- *
- * @param {object} circuit
- * @param {Function} text of the section "why"
- * @returns {HTMLElement[]}
- */
-function faithOf({ answer, other, recovered, without, by_chance: chance, nodes }, text) {
-  const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
-  const most = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
-  const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
-  const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
-  const more = recovered < NEARLY && nodes.length < Math.max(...COUNTS.map(Number)) ? ` ${text("carries_more")}` : "";
-  return [
-    h("p", null, text("circuit", params)),
-    line("recovered", recovered),
-    line("by_lot", most),
-    line("without", without),
-    h("p", null, so, more),
-  ];
 }
 
 /** Whether a text is longer than a circuit is found of. */
@@ -116,7 +94,7 @@ export function createCircuit(glass, element, moment) {
   const { state } = glass;
   const text = (name, params) => glass.text(`why.${name}`, params);
   const choice = createTextChoice(glass, (other) => chooseText(glass, other, moment().at));
-  const counts = choices(glass, "why", "nodes", COUNTS, "20");
+  const counts = choices(glass, "why", "nodes", COUNTS, AUTO);
   const note = h("p.gp-note");
   const faith = h("div.wy-faith");
   const measure = h("button.gp-option.gp-holds", { click: toggleEdges });
@@ -158,7 +136,7 @@ export function createCircuit(glass, element, moment) {
 
   /** The circuit in words and drawn, with its edges where they are asked for. */
   function showCircuit(asked) {
-    faith.replaceChildren(...faithOf(circuit, text));
+    faith.replaceChildren(...faithOf(circuit, text, Number(COUNTS.at(-1))), curveOf(circuit, text, percent));
     const asking = view.measuring === circuit;
     const known = asking ? edgesOf(glass, circuit, asked) : null;
     measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
@@ -176,7 +154,7 @@ export function createCircuit(glass, element, moment) {
       const found = changed ? null : glass.detail("words", at);
       const other = otherText(glass, at.token);
       choice.draw(found, other);
-      const asked = { ...at, text: other, nodes: Number(counts.now()) };
+      const asked = { ...at, text: other, nodes: counts.now() === AUTO ? null : Number(counts.now()) };
       circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
       note.textContent = noteOf(found, other, changed);
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;

@@ -1,11 +1,12 @@
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
-import { h, shown, signed, svg } from "../../dom.js";
+import { h, shown, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { still } from "../../pointer-rest.js";
+import { roleOf } from "./circuit-says.js";
 import { columnsOf, rowsOf, stacksOf } from "./circuit-grid.js";
-import { leadTo, word } from "./words.js";
+import { leadTo, readBy, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -17,6 +18,8 @@ import { leadTo, word } from "./words.js";
 
 const LEAST = 0.01; // the smallest effect that is drawn
 const keyOf = ({ kind, layer, head, token, stack = null }) => `${stack} ${kind} ${layer} ${head} ${token}`;
+/** What words.js calls heads that look at a source. @type {Record<string, import("./words.js").PartKind>} */
+const PARTS = { cross: "cross", head_encoder: "encoder_head" };
 const MARKS = { ffn: () => "F", head: String, cross: (head) => `×${head}` };
 
 /**
@@ -36,18 +39,20 @@ const called = ({ stack, pieces }, t, text) =>
  * @param {Glass} glass
  * @param {object} node
  * @param {string} piece its token's word
- * @param {{ most: number; say: (words: string) => void }} circuit `most`: the largest score in it
+ * @param {{ most: number; say: (words: string) => void; circuit: object }} about `most`: the largest score in it
  */
-function nodeOf(glass, node, piece, { most, say }) {
+function nodeOf(glass, node, piece, { most, say, circuit }) {
   const { kind, layer, head, token, score, stack } = node;
   const form = stack === "encoder" ? "_encoder" : "";
   const name = glass.text(`why.node_${kind}${form}`, { layer, head, piece });
+  const text = (key, params) => glass.text(`why.${key}`, params);
+  const role = roleOf(node, circuit, readBy(glass.state.trace, PARTS[`${kind}${form}`] ?? "head"), text);
   const button = h(
-    `button.wy-node.is-${kind}`,
-    { "aria-label": name, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` },
+    `button.wy-node.is-${kind}${score < 0 ? ".is-against" : ""}`,
+    { "aria-label": `${name}: ${role}`, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` },
     MARKS[kind](head),
   );
-  const tell = () => say(`${name}: ${glass.text("why.node_score", { score: signed(score, 3) })}`);
+  const tell = () => say(`${name}: ${role}`);
   const place = { layer, query: token, ...(kind !== "ffn" && { head }) };
   const [chapter, panel] = kind === "ffn" ? ["ffn", "ffn-token"] : ["attend", "attention"];
   const look = () => (form ? leadTo(glass, chapter, panel, () => glass.readStack(stack, place)) : glass.select(place));
@@ -80,7 +85,14 @@ function cellOf(nodes, { layer, token }, draw) {
  *
  * @param {Glass} glass
  * @param {Stack} part
- * @param {{ most: number; count: number; say: (words: string) => void; places: Places; goal: HTMLElement }} circuit
+ * @param {{
+ *   most: number;
+ *   count: number;
+ *   say: (words: string) => void;
+ *   places: Places;
+ *   goal: HTMLElement;
+ *   circuit: object;
+ * }} circuit
  *   `count`: of its nodes; `goal`: what stands over the stack that answers
  * @returns {HTMLElement[]}
  */
@@ -161,7 +173,7 @@ export function createDrawing(glass) {
     const stacks = stacksOf(circuit, trace);
     const { stack, layers, pieces } = stacks[0];
     places.set(keyOf({ kind: "logits", layer: layers, head: null, token: pieces.length - 1, stack }), goal);
-    const about = { most, count: nodes.length, say, places, goal };
+    const about = { most, count: nodes.length, say, places, goal, circuit };
     grids.replaceChildren(lines, ...stacks.flatMap((one) => gridOf(glass, one, about)));
     say(text(stack ? "drawing_means_two" : "drawing_means"));
   });
