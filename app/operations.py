@@ -52,7 +52,6 @@ Cost = Callable[..., float]
 
 # What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
 BACK = 3
-OPENED = 3  # of an opening besides one for each head: where the answer was read, by gradients
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
 RANKED = 2 + BACK * POINTS  # of a circuit: both runs, and every node's attribution
@@ -164,10 +163,6 @@ def _passes(count: float) -> Cost:
     return lambda lm, trace, *_: count * _run_tokens(lm, trace)
 
 
-def _opening_cost(lm: LanguageModel, trace: Trace) -> float:
-    return (OPENED + glance.heads_of_opening(trace)) * _run_tokens(lm, trace)
-
-
 def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
     """A part that is off changes the layers from its own on: half of them."""
     return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
@@ -274,7 +269,7 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
-OPENING = long_of_run("opening", glance.opening, _opening_cost)
+OPENING = of_run("opening", glance.opening)
 LOOKS = long_of_run("looks", glance.looks, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)

@@ -78,15 +78,15 @@ def read_text(lm: LanguageModel, text: str | Sequence[int]) -> TextRead:
     ids = prompt_ids(lm, text)
     with torch.inference_mode():
         cache = lm.net.cache(len(ids) - 1 + MOST_ROWS)
-        with capture(lm.net, "layers.*.resid_in", "final_resid", record=_spike) as seen:
+        with capture(lm.net, "layers.*.resid_in", "final_resid", record=lambda stream: spike(stream[0])) as seen:
             logits = lm.net(torch.tensor([ids], device=lm.device), cache, last_only=True)[0, -1]
         spikes = torch.stack([*seen.values()]).amax(0)
     return TextRead(lm, ids, cache, logits.float().log_softmax(-1), spikes)
 
 
-def _spike(stream: Float[Tensor, "1 T d"]) -> Float[Tensor, "T"]:
+def spike(stream: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
     """By token, its largest |x| as a multiple of the median |x| of all tokens; 0 where it is not beyond LARGE."""
-    size = stream[0].float().abs()
+    size = stream.float().abs()
     largest = size.amax(-1)
     return torch.where(largest > LARGE, largest / size.median(), 0)
 

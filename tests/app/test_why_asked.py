@@ -11,6 +11,7 @@ from app.service import Service
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
 from model.analysis.effects import effects
+from model.analysis.first_look import first_look
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
@@ -68,10 +69,9 @@ def test_why_is_what_effects_measures_and_the_page_opens_on_it(
     assert found.first == Part("head", first["layer"], first["head"])
     row = trace.layer(first["layer"]).attention[first["head"], last]
     assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max())))
-    begin = run["start"]
-    assert begin["query"] == last
-    row = trace.layer(begin["layer"]).attention[begin["head"], last]
-    assert begin["key"] == int(row.argmax())
+    begin, first = run["start"], first_look(trace)
+    assert first is not None
+    assert begin == {"layer": first.layer, "head": first.head, "query": last, "key": first.key}
     assert run["layer"]["layer"] == begin["layer"]
     written = ask(service, run, "why", token=2, target=trace.token_ids[3])
     assert written["probability"] == pytest.approx(effects(trace, trace.token_ids[3], 2).probability)
