@@ -220,9 +220,11 @@ def test_a_reader_never_meets_the_budget() -> None:
 def test_who_asks_for_too_much_is_told_when_to_ask_again() -> None:
     ledger = Ledger()
     lm = model.load(ZOO / "llama", device="cpu")
-    run = Service(LocalEngine([lm], ledger)).recall({"prompt": PROMPT})
+    measured = Service(LocalEngine([lm], ledger))
+    run = measured.recall({"prompt": PROMPT})
     why = {"what": "why", "token": len(run["tokens"]["ids"]) - 1, "target": None}
-    service = Service(LocalEngine([lm], Budgets(40 * ledger.costs[0], ledger.costs[0] / 100)))
+    measured.detail({"run": run["id"], **why})
+    service = Service(LocalEngine([lm], Budgets(4 * ledger.costs[0], ledger.costs[0] / 200)))
     held = service.run(PROMPT, "")["id"]
 
     def ask(visitor: str) -> dict[str, Any]:
