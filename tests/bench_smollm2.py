@@ -72,6 +72,8 @@ def main() -> int:
     with chromium() as browser, ExitStack() as served:
         addresses = [served.enter_context(running_app("--model", str(WEIGHTS), root=root)) for root in roots]
         pages = [open_page(browser, address) for address in addresses]
+        for page in pages:
+            page.evaluate("glass.settings.set('why', { open: '1' })")  # else nothing is asked of it
         for tokens in args.tokens:
             sides: list[Times] = [{} for _ in pages]
             for counted in [False] + [True] * args.rounds:  # the first round warms up
