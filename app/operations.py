@@ -57,7 +57,6 @@ Cost = Callable[..., float]
 
 # What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
 BACK = 3
-OPENED = 3  # of an opening besides one for each head: where the answer was read, by gradients
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
 HELD_OUT = MOST_WORDS + 2 * TRIES + PAIRS  # of a circuit: what is expected there, pairs that are tried, those kept
@@ -167,10 +166,6 @@ def _run_tokens(_lm: LanguageModel, trace: Trace, *_: object) -> float:
 def _passes(count: float) -> Cost:
     """So many of them."""
     return lambda lm, trace, *_: count * _run_tokens(lm, trace)
-
-
-def _opening_cost(lm: LanguageModel, trace: Trace) -> float:
-    return (OPENED + glance.heads_of_opening(trace)) * _run_tokens(lm, trace)
 
 
 def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
@@ -321,7 +316,7 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
-OPENING = long_of_run("opening", glance.opening, _opening_cost)
+OPENING = of_run("opening", glance.opening)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)

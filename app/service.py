@@ -22,7 +22,6 @@ from visuals.messages.run import (
     NeuronsMessage,
     Notice,
     RunMessage,
-    Start,
     StepsMessage,
 )
 from visuals.payload import layer_payload, neurons_payload
@@ -243,18 +242,10 @@ class Service:
         return self.engine.asked_by(visitor.address, is_wanted)
 
     def _opened(self, held: HeldRun, layer: int | None) -> RunMessage:
-        """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`.
-
-        Where that would be too much work for its visitor just now, the first is shown.
-        """
+        """The message of a run: with the layer that the page looks at, else with the one to show first, as `start`."""
         if layer is not None:
             return self.show(held, layer)
-        try:
-            start: Start = held.study(self._engine(held.visitor), OPENING)
-        except GlassLlamaError as error:
-            if error.code != "budget":
-                raise
-            start = {"layer": 0, "head": 0}
+        start = held.study(self._engine(held.visitor), OPENING)
         return {**self.show(held, start["layer"]), "start": start}
 
     def _run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None = None) -> HeldRun:

@@ -119,7 +119,8 @@ def read_outline(where: str | Path) -> Outline:
 def load_weights(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
     """Read the weights into the outline's network, and give that network. Raises GlassLlamaError."""
     read = arrange_tensors(plan.files.place, plan.files.tensors(), plan.net, plan.family)
-    tensors = {name: _laid_out(to_dtype(name, tensor, device, dtype)) for name, tensor in read.items()}
+    # One by one: the weights are never there twice.
+    tensors = {name: _laid_out(to_dtype(name, read.pop(name), device, dtype)) for name in [*read]}
     plan.net.load_state_dict(tensors, assign=True, strict=False)
     if plan.config.tied_embeddings:
         plan.net.head.weight = plan.net.embed.weight

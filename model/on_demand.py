@@ -51,7 +51,7 @@ class WeightCache:
                     self._held.move_to_end(lm)
                     return net
             try:
-                net = load_weights(read_outline(lm.where), lm.device, lm.dtype)
+                net = load_weights(lm.take_outline(), lm.device, lm.dtype)
             except GlassLlamaError as error:  # which says where the files are, no visitor's business
                 said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
@@ -94,7 +94,7 @@ class OnDemand:
     ):
         """Reads config.json and the headers of the weights. Raises GlassLlamaError as `load` does."""
         plan = read_outline(where)
-        self._plan: Outline | None = plan  # until the tokenizer is read; of a GGUF file it holds the whole file mapped
+        self._plan: Outline | None = plan  # until the weights are read; of a GGUF file it holds the whole file mapped
         if plan.config.tied_embeddings:
             plan.net.head.weight = plan.net.embed.weight
         self.name = name
@@ -120,10 +120,22 @@ class OnDemand:
     def tokenizer(self) -> Tokenizer:
         """The tokenizer, which is small and stays."""
         with self.read_lock:
-            if self._plan is not None:
-                self._tokenizer, self._plan = read_tokenizer(self._plan), None
-            assert self._tokenizer is not None
-            return self._tokenizer
+            return self._read_tokenizer()
+
+    def _read_tokenizer(self) -> Tokenizer:
+        if self._tokenizer is None:
+            assert self._plan is not None
+            self._tokenizer = read_tokenizer(self._plan)
+        return self._tokenizer
+
+    def take_outline(self) -> Outline:
+        """The checkpoint's outline: that of the start for the first weights, read anew for all others.
+
+        To be called under `read_lock`. Raises GlassLlamaError.
+        """
+        self._read_tokenizer()
+        plan, self._plan = self._plan, None
+        return plan or read_outline(self.where)
 
     def in_use(self) -> AbstractContextManager[None]:
         """A context in which the weights are not dropped."""

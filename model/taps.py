@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -26,10 +27,15 @@ class Tap(nn.Module):
         return value
 
 
+_TAPS: WeakKeyDictionary[nn.Module, dict[str, Tap]] = WeakKeyDictionary()
+
+
 def taps_of(net: nn.Module) -> dict[str, Tap]:
-    """Every tap of a network, by its name within it."""
-    modules = cast(Iterator[tuple[str, nn.Module]], net.named_modules())  # which torch leaves without a type
-    return {name: module for name, module in modules if isinstance(module, Tap)}
+    """Every tap of a network, by its name within it. They are looked for once: a network keeps its modules."""
+    if (found := _TAPS.get(net)) is None:
+        modules = cast(Iterator[tuple[str, nn.Module]], net.named_modules())  # which torch leaves without a type
+        found = _TAPS[net] = {name: module for name, module in modules if isinstance(module, Tap)}
+    return found
 
 
 @contextmanager

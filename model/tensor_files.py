@@ -1,7 +1,7 @@
 """The tensors of a checkpoint under our names, and where each of ours is among those of its files."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -47,13 +47,15 @@ def _own(net: Network) -> Iterator[str]:
                 yield f"{path}.{name}" if path else name
 
 
-def arrange_tensors(place: Path, found: Mapping[str, Tensor], net: Network, family: Family) -> dict[str, Tensor]:
-    """Every tensor under our name, from those `found` under Hugging Face's.
+def arrange_tensors(place: Path, found: dict[str, Tensor], net: Network, family: Family) -> dict[str, Tensor]:
+    """Every tensor under our name, from those `found` under Hugging Face's; `found` is emptied, so that what has been
+    arranged is let go of.
 
     One GlassLlamaError, about `place`, lists all that is unknown, missing, misshapen or NaN.
     """
     where, tied = locate_tensors(net, family), net.config.tied_embeddings
     raw = family.unpack({family.rename(name): tensor for name, tensor in found.items()}, net.config)
+    found.clear()
     known = {name for at in where.values() for name in at.files}
     problems = [f"unknown tensor {clipped(key)}" for key in raw if key not in known and not key.endswith(RECOMPUTED)]
     for ours, at in where.items():

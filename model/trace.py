@@ -18,7 +18,7 @@ from .forward_pass import Pass
 from .interventions import NOTHING, Intervention, intervened
 from .layer_cache import LayerCache
 from .layer_metadata import NetworkMetadata, network_metadata
-from .network import Network
+from .network import Network, Writer
 from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .shapes import SHAPES, array_taps, figures, shapes
@@ -104,9 +104,10 @@ class Trace:
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
     changed in this run, in its layers as well. `network` says what ran, as plain data; `lm` is what ran, which only
-    `layer` asks for. Where it read a source text first, `source` is its encoder's run, which has no logits (0,) and for
-    `intervention` what was changed in the encoder. `first_nonfinite` is where its first value arose that is NaN or
-    infinite, None where all are finite (`check_finite`).
+    `layer` asks for. `last_mixed` is by kind of heads (L, n_heads, width): what each has mixed of its values for the
+    last token, before W_O. Where it read a source text first, `source` is its encoder's run, which has no logits (0,)
+    and for `intervention` what was changed in the encoder. `first_nonfinite` is where its first value arose that is NaN
+    or infinite, None where all are finite (`check_finite`).
     """
 
     lm: LanguageModel
@@ -116,6 +117,7 @@ class Trace:
     figures: dict[str, np.ndarray]
     logits: np.ndarray
     network: NetworkMetadata
+    last_mixed: dict[Writer, np.ndarray]
     intervention: Intervention = NOTHING
     source: "Trace | None" = None
     first_nonfinite: NonFinite | None = None
@@ -160,7 +162,8 @@ class Trace:
 
     @cached_property
     def _own_bytes(self) -> int:
-        return sum(held.nbytes for held in (self.residual, self.logits, self.network, *self.figures.values()))
+        arrays = (self.residual, self.logits, *self.figures.values(), *self.last_mixed.values())
+        return sum(held.nbytes for held in (self.network, *arrays))
 
     def watch(self, grew: Callable[[int], None] | None) -> int:
         """From now on tell `grew` by how many bytes this grew when a layer was recomputed; `nbytes` as of now.
@@ -246,6 +249,10 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
         gates = recording.enter_context(
             capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=_share_above_0)
         )
+        mixed: dict[Writer, dict[str, Tensor]] = {
+            kind: recording.enter_context(capture(lm.net, f"layers.*.{name}.mixed", record=_last))
+            for kind, name in block.attentions.items()
+        }
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))
@@ -260,6 +267,7 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
         lm.tokenizer.pieces(ids),
         *recorded,
         network=network_metadata(lm.net, len(ids)),
+        last_mixed={kind: _array(torch.stack([*rows.values()])) for kind, rows in mixed.items()},
         intervention=intervention,
         first_nonfinite=_first_nonfinite(lm, intervention, *recorded),
     )
@@ -289,6 +297,10 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
             for what, figure in figures(getattr(block, norm)).items():
                 arrays[f"{norm}_{what}"] = _array(figure(seen[source][0]))
     return LayerTrace(arrays)
+
+
+def _last(values: Float[Tensor, "1 T *width"]) -> Float[Tensor, "*width"]:
+    return values[0, -1].clone()
 
 
 def _share_above_0(gate: Float[Tensor, "B T *f"]) -> Float[Tensor, "B T"]:

@@ -48,19 +48,19 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_app(*arguments: str) -> Iterator[str]:
-    """`python app.py` with these arguments; gives the page's address once it answers."""
-    with running_process(*arguments) as (address, _):
+def running_app(*arguments: str, root: Path = ROOT) -> Iterator[str]:
+    """`python app.py` of a checkout with these arguments; gives the page's address once it answers."""
+    with running_process(*arguments, root=root) as (address, _):
         yield address
 
 
 @contextmanager
-def running_process(*arguments: str) -> Iterator[tuple[str, int]]:
+def running_process(*arguments: str, root: Path = ROOT) -> Iterator[tuple[str, int]]:
     """As `running_app`, with the number of the process."""
     port = str(free_port())
     command = [sys.executable, "app.py", "--port", port, *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment) as app:
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=environment) as app:
         try:
             assert app.stdout is not None
             line = next((line for line in app.stdout if "http://" in line), None)

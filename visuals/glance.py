@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from model import LanguageModel, Trace
-from model.analysis.effects import ATTENDED, Effect, Effects, effects, first_head, seen_by
+from model.analysis.effects import ATTENDED, Effect, Effects, effects, seen_by
+from model.analysis.first_look import first_look
 from model.analysis.matching import Matching, Other, Way, matching
 from model.analysis.outside import Outside, Usual
 from model.analysis.swaps import Swap
@@ -31,9 +32,7 @@ from .messages.glance import (
 from .messages.run import Start
 from .payload import Pieces
 
-OPENING = 2048  # rows × tokens that opening a page may cost: a long run is opened on fewer measurements
-MOST_HEADS = 16
-LOOKING = 8192  # the same, of an answer to why
+LOOKING = 8192  # rows × tokens that an answer to why may cost: in a long run fewer parts are measured
 # What parts of an encoder are called; it looks at no other text.
 IN_ENCODER: dict[Kind, PartKind] = {"head": "encoder_head", "neuron": "encoder_neuron"}
 
@@ -72,23 +71,14 @@ def how_many(trace: Trace) -> tuple[int, int]:
     return max(4, min(24, 3 * room // 4)), max(2, min(8, room // 4))
 
 
-@in_pieces
-def opening(lm: LanguageModel, trace: Trace) -> Work[Start]:
-    """The layer, head, query and key that a page shows first: the head that the most probable next token misses most
-    of those that read it, at the token that it looks at most; no key for one that looks at a source text."""
-    count = len(trace.token_ids)
-    first = yield from first_head.pieces(trace, heads_of_opening(trace))
+def opening(_lm: LanguageModel, trace: Trace) -> Start:
+    """The layer, head, query and key that a page shows first: the head that brings most of the most probable next
+    token's logit from one token, and that token; no key for a head that looks at a source text."""
+    first = first_look(trace)
     if first is None:
         return {"layer": 0, "head": 0}
-    start: Start = {"layer": first.layer, "head": first.number, "query": count - 1}
-    if first.kind == "head":
-        start["key"] = _sight(trace, first, count - 1).key
-    return start
-
-
-def heads_of_opening(trace: Trace) -> int:
-    """How many heads are switched off at most, each in a run of its own, for a page to open on one."""
-    return max(1, min(MOST_HEADS, OPENING // len(trace.token_ids)))
+    start: Start = {"layer": first.layer, "head": first.head, "query": len(trace.token_ids) - 1}
+    return {**start, "key": first.key} if first.kind == "head" else start
 
 
 def looks_payload(info: Looks, piece: str) -> WhyDetail:

@@ -128,24 +128,6 @@ def effects(
     return Effects(target, at, math.exp(base), tuple(sorted(found, key=lambda one: -one.loss)), look)
 
 
-@in_pieces
-def first_head(trace: Trace, heads: int = 24) -> Work[Part | None]:
-    """`first` of the effects on the run's most probable next token, `heads` heads and no neurons measured, with no more
-    work than tells it: where heads read the answer, they alone are measured."""
-    position = len(trace.token_ids) - 1
-    target = int(_log_p(trace, position).argmax())
-    readers = [*(yield from _reading(trace, target, position)).readers.values()]
-    alone = [[part] for parts in readers for part in parts]
-    if not readers or len(alone) > heads:
-        return (yield from effects.pieces(trace, heads=heads, neurons=0, chances=0, encoder=False)).first
-    if len(alone) == 1:
-        return alone[0][0]
-    left = yield from without.pieces(trace, [*readers, *alone], target, position)
-    of_set, of_head = left[: len(readers)], left[len(readers) :]
-    missed = readers[min(range(len(readers)), key=of_set.__getitem__)]
-    return min(missed, key=lambda part: of_head[alone.index([part])])
-
-
 def promised(runs: Sequence[Trace], pulls: Sequence[dict[str, Pull]]) -> dict[Part, float]:
     """By how much each head and neuron that is on would lower the log-odds of the answer, to first order; see above.
 

@@ -51,7 +51,7 @@ class TextRead:
     def spikes(self) -> Float[Tensor, "T"]:
         """How large a token's residual stream becomes: over the layers that enter with a channel beyond LARGE, the most
         that its largest |x| is of the median |x| of that layer; 0 where no channel is."""
-        return torch.stack([_spike(stream) for stream in self.streams]).amax(0)
+        return torch.stack([spike(stream) for stream in self.streams]).amax(0)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def read_text(lm: LanguageModel, text: str | Sequence[int], changed: Interventio
     return TextRead(lm, ids, cache, logits.float().log_softmax(-1), streams, changed)
 
 
-def _spike(stream: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
+def spike(stream: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
     """By token, its largest |x| as a multiple of the median |x| of all tokens; 0 where it is not beyond LARGE."""
     size = stream.float().abs()
     largest = size.amax(-1)

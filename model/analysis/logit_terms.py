@@ -59,8 +59,7 @@ def logit_terms(trace: Trace, token_id: int, against: int | None = None, positio
     check_index("position", at, count)
     check_index("token_id", token_id, lm.config.vocab_size)
     with torch.inference_mode():
-        read = _read_by(net, token_id) - (0 if against is None else _read_by(net, against))
-        direction, constant = (part.cpu() for part in net.norm.fold_into(read.to(lm.device) * net.head_scale))
+        direction, constant = read_along(net, token_id, against)
         direction = direction / float(trace.final_norm_rms[at])
         embedding = float(torch.from_numpy(trace.residual[0, at]).double() @ direction)
         logits = net.logits(torch.from_numpy(trace.residual[-1, at]).to(lm.device, lm.dtype)).float().cpu()
@@ -115,9 +114,16 @@ def _layer_terms(trace: Trace, i: int, at: int, direction: Float[Tensor, " d"]) 
         return _LayerTerms(heads, inner * (i not in off.ffn), biases, float(stood @ direction), cross)
 
 
-def _read_by(net: Network, token_id: int) -> Float[Tensor, " d"]:
-    """What the head reads along for a token, float64."""
-    return net.head.weight[token_id].double().cpu()
+def read_along(
+    net: Network, token_id: int, against: int | None = None
+) -> tuple[Float[Tensor, " d"], Float[Tensor, ""]]:
+    """(direction, constant) in float64, on the CPU: with x the stream after the last layer, the logit of a token, less
+    that of `against`, is x·direction / (what the final norm divides x by) + constant."""
+    read = net.head.weight[token_id].double()
+    if against is not None:
+        read = read - net.head.weight[against].double()
+    direction, constant = net.norm.fold_into(read * net.head_scale)
+    return direction.cpu(), constant.cpu()
 
 
 def _neurons(block: Layer, layer: LayerTrace, at: int, along: Float[Tensor, " d"]) -> Float[Tensor, " neurons"]:

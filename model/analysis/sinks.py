@@ -14,12 +14,13 @@ A token is a sink where one of two things holds.
   bracket that is to be closed).
 """
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ..taps import capture
-from .last_token import TextRead, last_token_logs
+from .last_token import TextRead, last_token_logs, spike
 
 SPIKE = 250
 MOST, SHORTEST = 0.5, 16
@@ -31,6 +32,12 @@ def sinks(read: TextRead) -> tuple[int, ...]:
     if len(read.ids) >= SHORTEST:
         spiking |= last_attention(read).mean((0, 1)) > MOST
     return tuple(spiking.nonzero()[:, 0].tolist())
+
+
+def spiking(residual: Float[np.ndarray, "depths T d"]) -> tuple[int, ...]:
+    """The positions of those sinks whose stream spikes, told from a run's recorded stream."""
+    found = torch.stack([spike(torch.from_numpy(stream)) for stream in residual]).amax(0) > SPIKE
+    return tuple(found.nonzero()[:, 0].tolist())
 
 
 def last_attention(read: TextRead) -> Float[Tensor, "L n_heads T"]:

@@ -12,6 +12,7 @@ from app.examples import EXAMPLES
 from app.service import Service
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import circuit
+from model.analysis.first_look import first_look
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
@@ -107,6 +108,14 @@ def test_of_a_run_with_heads_off_it_is_measured_with_these_off(
     logits = model.run_trace(trace.lm, trace.token_ids, also).logits.astype("float64")
     left = next(one for one in zero["parts"] if (one["layer"], one["index"]) == (head["layer"], head["index"]))
     assert math.log(left["without"]) == pytest.approx(logits[7] - np.logaddexp.reduce(logits), abs=1e-5)
+
+
+def test_the_page_opens_at_the_first_look(run: dict[str, Any], trace: model.Trace) -> None:
+    first = first_look(trace)
+    assert first is not None
+    last = len(trace.token_ids) - 1
+    assert run["start"] == {"layer": first.layer, "head": first.head, "query": last, "key": first.key}
+    assert run["layer"]["layer"] == first.layer
 
 
 def test_a_circuit_and_its_edges_are_the_models(

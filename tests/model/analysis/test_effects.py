@@ -7,7 +7,7 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.effects import KEPT, MIN_ATTENTION, effects, first_head, promised
+from model.analysis.effects import KEPT, MIN_ATTENTION, effects, promised
 from model.analysis.nodes import swapped
 from model.analysis.switching import Part, head_taps, pulls_of, without
 from model.interventions import Intervention, Patch
@@ -82,8 +82,6 @@ def test_those_who_look_at_the_answer_are_switched_off_together(lm: LanguageMode
         assert look.without == pytest.approx(float(left), rel=1e-4)
         reading = [one.part for one in found.of("head") if one.part in last]
         assert found.first == (reading[0] if reading else found.of("head")[0].part)
-        assert first_head(trace) == found.first
-        assert first_head(trace, 1) == effects(trace, heads=1, neurons=0).first
         looked += bool(look.heads)
     assert looked > 2
 
@@ -128,7 +126,6 @@ def test_nothing_is_left_to_measure_where_all_is_off(lm: LanguageModel) -> None:
     found = effects(trace)
     assert found.parts == ()
     assert found.first is None
-    assert first_head(trace) is None
     assert found.look.heads == ()
 
 

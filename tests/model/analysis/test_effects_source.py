@@ -13,7 +13,7 @@ from torch import nn
 
 import model
 from model import GlassLlamaError
-from model.analysis.effects import KEPT, MIN_ATTENTION, effects, first_head, promised
+from model.analysis.effects import KEPT, MIN_ATTENTION, effects, promised
 from model.analysis.logit_terms import logit_terms
 from model.analysis.score_terms import stream_writes
 from model.analysis.switching import Part, pulls_of, stacks, without
@@ -116,7 +116,6 @@ def test_the_token_that_is_read_may_be_one_of_the_source(pair: Pair) -> None:
             assert probability(theirs(pair, source, written, last), found.target) > KEPT * found.probability
         reading = [one.part for one in found.parts if one.part in last]
         assert found.first == reading[0]
-        assert first_head(model.run_trace(pair.lm, source, target=written)) == found.first
     assert "cross" in kinds
     assert "head" in kinds
 

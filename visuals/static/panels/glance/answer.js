@@ -116,7 +116,7 @@ export function createAnswer(glass, moment) {
     circuit.element,
     twoTexts,
   );
-  /** @type {import("../../messages.d.ts").WhyDetail | null} the answer that is shown */
+  /** @type {import("../../decoded.d.ts").Detail<"why"> | null} the answer that is shown */
   let shown = null;
   /** @type {import("./rests.js").Rests | null} */
   let resting = null;

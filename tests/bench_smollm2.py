@@ -1,0 +1,125 @@
+"""python -m tests.bench_smollm2 [--against DIR]: how long a reader of SmolLM2 waits, measured in Chromium.
+
+With `--against`, a checkout of another revision (say a git worktree, with .venv linked) is served beside this one.
+Rounds of both sides alternate, so that a busy machine slows both alike, and each figure is told with their ratio.
+Times are medians, in ms, from what asks until every panel is drawn with the answer.
+"""
+
+import argparse
+import re
+import statistics
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from model.bench import Figure
+from model.smollm2 import WEIGHTS
+from tests.page import ROOT, chromium, open_page, running_app
+
+BARS = {5: (500, 600), 30: (700, 1200), 120: (1200, 3000), 480: (3000, 8000)}  # of a run, of why's first answer
+LAYER_BAR, CHAPTER_BAR, CHAPTER_TOKENS = 100, 1000, 30
+TEXT = "The capital of France is Paris, and the capital of Germany is Berlin. A boy went to the river with his father. "
+
+# [ms until the run that Run asks for is drawn, ms until why's first answer about it is]
+RUN = """() => new Promise((done) => {
+  const before = glass.state.run?.id, began = performance.now();
+  let drawn = 0;
+  const off = glass.on("painted", () => {
+    const { run } = glass.state;
+    if (!run || run.id === before) return;
+    drawn ||= performance.now() - began;
+    if (![...run.details.keys()].some((key) => key.startsWith("why "))) return;
+    off();
+    done([drawn, performance.now() - began]);
+  });
+  document.querySelector("#run").click();
+})"""
+# ms until a layer that is not here yet is drawn; null where all have been fetched ahead
+LAYER = """() => new Promise((done) => {
+  const { trace } = glass.state, began = performance.now();
+  const layer = [...Array(trace.model.n_layers).keys()].find((one) => !trace.layers.has(one));
+  if (layer === undefined) return done(null);
+  const off = glass.on("painted", () => {
+    if (glass.state.layer !== layer || !glass.layer()) return;
+    off();
+    done(performance.now() - began);
+  });
+  glass.selectByPage({ layer });
+})"""
+# ms until all that the chapter Next token asks is answered and drawn
+CHAPTER = """async () => {
+  const began = performance.now(), frame = () => new Promise(requestAnimationFrame);
+  glass.open("choice");
+  for (let calm = 0; calm < 2; calm = glass.asking() || !glass.drawn() ? 0 : calm + 1) await frame();
+  const took = performance.now() - began;
+  glass.open("glance");
+  return took;
+}"""
+SETTLED = "() => !glass.asking() && glass.drawn()"
+Times = dict[str, list[float]]
+
+
+def main() -> int:
+    """Print every figure beside its bar; the exit status is 1 if one of this checkout is not met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench_smollm2", description="A reader's waits on SmolLM2.")
+    parser.add_argument("--against", type=Path, help="a checkout of another revision to measure beside this one")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each side (default: %(default)s)")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[*BARS], choices=[*BARS], help="lengths of the text")
+    args = parser.parse_args()
+    roots = [ROOT, *([args.against.resolve()] if args.against else [])]
+    met = True
+    with chromium() as browser, ExitStack() as served:
+        addresses = [served.enter_context(running_app("--model", str(WEIGHTS), root=root)) for root in roots]
+        pages = [open_page(browser, address) for address in addresses]
+        for page in pages:
+            page.evaluate("glass.settings.set('why', { open: '1' })")  # else nothing is asked of it
+        for tokens in args.tokens:
+            sides: list[Times] = [{} for _ in pages]
+            for counted in [False] + [True] * args.rounds:  # the first round warms up
+                for page, times in zip(pages, sides, strict=True):
+                    for name, took in one_round(page, tokens).items():
+                        times.setdefault(name, []).extend([took] * counted)
+            met &= report(tokens, sides)
+    return int(not met)
+
+
+def one_round(page: Page, tokens: int) -> dict[str, float]:
+    """A run of so many tokens by a reader who has chosen nothing, and what follows it."""
+    page.locator("#prompt textarea").fill(prompt_of(tokens))
+    shown, why = page.evaluate(RUN)
+    assert page.evaluate("glass.state.trace.T") == tokens
+    found = {"run": shown, "why": why}
+    page.wait_for_function(SETTLED)
+    if tokens == CHAPTER_TOKENS:
+        found["chapter"] = page.evaluate(CHAPTER)
+        page.wait_for_function(SETTLED)
+    if (layer := page.evaluate(LAYER)) is not None:
+        found["layer"] = layer
+    return found
+
+
+def prompt_of(tokens: int) -> str:
+    """A text of exactly so many tokens: each of its words and marks is one."""
+    return "".join(re.findall(r" ?\w+|[.,]", TEXT * tokens)[:tokens])
+
+
+def report(tokens: int, sides: list[Times]) -> bool:
+    """Prints the medians of one length of text; whether those of the first side meet their bars."""
+    run_bar, why_bar = BARS[tokens]
+    bars = {"run": run_bar, "why": why_bar, "layer": LAYER_BAR, "chapter": CHAPTER_BAR}
+    names = {"run": "Run until drawn", "why": "why's first answer", "layer": "to a layer that was not fetched",
+             "chapter": "chapter Next token opened"}  # fmt: skip
+    figures = [
+        (Figure(f"{tokens} tokens, {names[name]}: ms", statistics.median(sides[0][name]), "≤", bars[name]), name)
+        for name in names
+        if sides[0].get(name)
+    ]
+    for figure, name in figures:
+        others = [statistics.median(side[name]) for side in sides[1:] if side.get(name)]
+        print(figure, *(f"  against {other:.0f}: {figure.value / other:.2f} times" for other in others), flush=True)
+    return all(figure.met for figure, _ in figures)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
