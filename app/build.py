@@ -150,7 +150,8 @@ class Bar:
         self._connect_model_events(demo, service, bus)
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
-        demo.load(None, None, labels, js=waits(f"glass.opened({json.dumps(offers(service.engine))})"), **IN_PAGE)
+        known = f"{json.dumps(offers(service.engine))}, {json.dumps(service.engine.real is not None)}"
+        demo.load(None, None, labels, js=waits(f"glass.opened({known})"), **IN_PAGE)
         # Nobody can press the bus, which is hidden: the script does where Back leads to another prompt or model.
         bus.click(None, None, labels, js=waits("glass.filled()"), **IN_PAGE)
 

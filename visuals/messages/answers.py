@@ -31,7 +31,7 @@ from .kv import (
 )
 from .norm import NormDepthDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
-from .page import QrAnswer, TensorPlace
+from .page import QrAnswer, RealModelAnswer, TensorPlace
 from .position import RopeScalingsDetail
 from .token import MergesDetail
 
@@ -97,6 +97,7 @@ class Calculations(TypedDict):
     """What app/chapters answers without a run, by question."""
 
     qr: QrAnswer
+    real_model: RealModelAnswer
     kv: KvAnswer
     kv_chart: KvChartAnswer
     kv_fit: KvFitAnswer

@@ -34,6 +34,28 @@ class Offer(TypedDict):
     family: str
 
 
+class RealModelState(TypedDict):
+    """The real LLaMA: whether its weights are there, the `command` that fetches them, and whether a page may.
+
+    While it is fetched, `bytes` of `total` have come; `failed` says why the last download did not end well.
+    """
+
+    name: str
+    state: Literal["there", "fetching", "absent"]
+    command: str
+    mayFetch: bool
+    bytes: int
+    total: int
+    failed: Literal["network", "hash", "disk", "cancelled", "other"] | None
+
+
+class RealModelAnswer(TypedDict):
+    """The real LLaMA, null where the page is not to offer it, and all models on offer now."""
+
+    real: RealModelState | None
+    offers: list[Offer]
+
+
 class TensorPlace(TypedDict):
     """A captured tensor: its dimensions by name and size, and the line of the repository that makes it."""
 
