@@ -21,6 +21,7 @@ import { DUE } from "./pointing.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
+import { createRealModel, offerRealModel } from "./real-model.js";
 import { listenToPointer, still } from "./pointer-rest.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
@@ -304,6 +305,7 @@ const core = {
   setLanguage,
 };
 const way = createWayBack(core);
+const real = createRealModel(calculate, page, repaint);
 /** For Stop: the text ends where it is shown. */
 const halt = () => {
   pace.stop();
@@ -395,7 +397,7 @@ const { address } = keepHistory(store, {
   },
 });
 /** @type {import("./types.d.ts").Glass} */
-const glass = Object.assign(core, { way, link, connect, pace, halt, address, ...page, publish: pace.take });
+const glass = Object.assign(core, { way, real, link, connect, pace, halt, address, ...page, publish: pace.take });
 window.glass = glass;
 followBar(store, settings);
 followStack();
@@ -408,6 +410,7 @@ listenToPointer(store);
 offerTour(glass);
 offerLessons(glass, location.hash);
 offerGlossary(glass);
+offerRealModel(glass);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");
 window.glassLoaded(glass);

@@ -132,9 +132,10 @@ function createOpening(state, link, firstPrompts, models, { relabel }) {
    * What the controls show when the page opens.
    *
    * @param {import("./models.js").Offer[]} offered
+   * @param {boolean} [mayGetReal] whether the real LLaMA may be among them later
    */
-  async function opened(offered = []) {
-    models.offer(offered);
+  async function opened(offered = [], mayGetReal = false) {
+    models.offer(offered, mayGetReal);
     if (link.model) await model.opened;
     setTimeout(controls.open);
     // the prompt of the link, else the first example in the reader's language
@@ -183,9 +184,23 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     parts[part](element);
   }
 
+  /**
+   * What is on offer now; where that is more than before, the picker shows it.
+   *
+   * @param {import("./models.js").Offer[]} offered
+   */
+  function offer(offered) {
+    const before = models.list().length;
+    models.offer(offered);
+    if (offered.length !== before) bar.fill({});
+  }
+
   return {
     parts,
     attach,
+    offer,
+    realModel: models.realModel,
+    mayGetReal: models.mayGetReal,
     ...createRequests(store, settings, line),
     ...createOpening(state, link, firstPrompts, models, bar),
     ...bar,
