@@ -76,6 +76,7 @@ class Details(TypedDict):
     latent: LatentDetail
     head_write: HeadWriteDetail
     head_names: HeadNamesDetail
+    head_jobs: HeadNamesDetail
     score_terms: ScoreTermsDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail

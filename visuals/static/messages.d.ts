@@ -37,6 +37,7 @@ export interface Details {
   latent: LatentDetail;
   head_write: HeadWriteDetail;
   head_names: HeadNamesDetail;
+  head_jobs: HeadNamesDetail;
   score_terms: ScoreTermsDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
@@ -146,9 +147,15 @@ export interface HeadKindMessage {
   prompts: Record<string, string>;
 }
 
-/** The jobs that heads of this model are known to do. */
+/**
+ * The jobs that heads of this model are known to do.
+ *
+ * `done` of `total` random sequences are measured; null where the jobs were measured on texts, or cannot be.
+ */
 export interface HeadNamesDetail {
   kinds: HeadKindMessage[];
+  done: number | null;
+  total: number;
 }
 
 /** One writer to the residual stream at a token (model.analysis.score_terms.Source). */
