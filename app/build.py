@@ -186,8 +186,9 @@ class Bar:
             generate, [*given, *self.settings], js=writing, **asks, **limited("generate")
         )
         stops = {"cancels": text_event, **limited("run")}
-        starts = [part["run"].click, part["prompt"].submit, part["model"].input]
-        gr.on(starts, run, given, js=running, **stops, **asks)
+        gr.on([part["run"].click, part["prompt"].submit], run, given, js=running, **stops, **asks)
+        picked = waits("glass.begin('running', glass.picked(inputs))")
+        part["model"].input(run, given, js=picked, **stops, **asks)
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)
         part["stop"].click(stop, self.view, js=waits("glass.halt()"), **IN_PAGE)
         self.chips.click(None, self.chips, part["prompt"], js="(sentence) => sentence", **IN_PAGE)

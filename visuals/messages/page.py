@@ -14,7 +14,8 @@ class ChapterConfig(TypedDict):
 
 class PageConfig(TypedDict):
     """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
-    chapter's folder each panel's module is, and which text each of gradio's labels shows."""
+    chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with by
+    language, or `firstOf` a model that has one of its own."""
 
     texts: dict[str, str]
     chapters: dict[str, ChapterConfig]
@@ -23,6 +24,7 @@ class PageConfig(TypedDict):
     labels: dict[str, dict[str, str]]
     lessons: dict[str, list[str]]
     firstPrompts: dict[str, str]
+    firstOf: dict[str, str]
 
 
 class Offer(TypedDict):

@@ -13,7 +13,7 @@ import { listenToKeys } from "./keys.js";
 import { keepHistory } from "./history.js";
 import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
-import { openLink } from "./opening.js";
+import { firstPrompt, openLink } from "./opening.js";
 import { isChanged } from "./off.js";
 import { createPace } from "./reading-speed.js";
 import { createPage } from "./page.js";
@@ -339,7 +339,11 @@ async function bring(hash) {
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
   const server = await online;
-  const { messages, asked } = await openLink(described, config.firstPrompts[state.language], server.recall);
+  const { messages, asked } = await openLink(
+    described,
+    firstPrompt(config, described.model, state.language),
+    server.recall,
+  );
   for (const message of messages) publish(message);
   page.fill({ prompt: described.prompt ?? asked.prompt, model: state.trace?.model.name });
   if (!described.runs || asked.prompt !== described.prompt) return;

@@ -1148,7 +1148,8 @@ export interface ChapterConfig {
 
 /**
  * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
- * chapter's folder each panel's module is, and which text each of gradio's labels shows.
+ * chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with
+ * by language, or `firstOf` a model that has one of its own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
@@ -1158,6 +1159,7 @@ export interface PageConfig {
   labels: Record<string, Record<string, string>>;
   lessons: Record<string, string[]>;
   firstPrompts: Record<string, string>;
+  firstOf: Record<string, string>;
 }
 
 /** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */
