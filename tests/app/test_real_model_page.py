@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import model
 from app.engine import LocalEngine
+from app.examples import EXAMPLES, REAL_EXAMPLES
 from app.session import Runs
 from app.smollm2 import RealModel
 from app.texts import text
 from model.smollm2 import NAME
 from tests.app.looking import faults, run
 from tests.app.test_real_model import SOURCE, Index, write_weights
-from tests.page import leave, new_page, wait_for_run, watched
+from tests.page import leave, new_page, open_page, wait_for_run, watched
 from tests.served import gradio_site
 
 PROMPT = "The capital of France is"
@@ -121,3 +123,46 @@ def test_a_chinese_text_is_not_offered_to_a_model_of_english(opened: Callable[[b
     expect(remark).to_be_visible()
     expect(remark.get_by_text(text("real.knows", "zh"))).to_be_hidden()
     expect(page.locator(".page-getting")).to_be_hidden()
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[str]:
+    """The address of a page that has the real LLaMA beside the bundled one."""
+    write_weights(tmp_path / "x.gguf")
+    real = RealModel(tmp_path / "x.gguf", device="cpu")
+    with gradio_site(LocalEngine([model.load(device="cpu")], real=real), Runs()) as address:
+        yield address
+
+
+def pick(page: Page, label: str) -> None:
+    """Choose a model as a reader does, and wait until it has run."""
+    before = page.evaluate("glass.state.run.id")
+    page.locator("#model input").click()
+    page.get_by_role("option", name=label).click()
+    page.wait_for_function("(id) => glass.state.run.id !== id", arg=before)
+    wait_for_run(page)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_model_that_is_picked_begins_with_a_prompt_of_its_own(browser: Browser, there: str, language: str) -> None:
+    page = open_page(browser, f"{there}#lang={language}")
+    prompt = page.locator("#prompt textarea")
+    expect(page.locator("#real")).to_be_hidden()
+    pick(page, "SmolLM2")
+    assert page.evaluate("[glass.state.run.model.name, glass.state.run.prompt]") == [NAME, REAL_EXAMPLES[0]]
+    expect(prompt).to_have_value(REAL_EXAMPLES[0])
+    expect(page.locator(".page-chips button:visible")).to_have_text(list(REAL_EXAMPLES), use_inner_text=False)
+    pick(page, "LLaMA")
+    assert page.evaluate("glass.state.run.prompt") == EXAMPLES[language][0]
+    expect(prompt).to_have_value(EXAMPLES[language][0])
+    run(page, PROMPT + " not")
+    pick(page, "SmolLM2")
+    assert page.evaluate("[glass.state.run.model.name, glass.state.run.prompt]") == [NAME, PROMPT + " not"]
+    leave(page)
+
+
+def test_a_link_to_a_model_begins_with_its_prompt(browser: Browser, there: str) -> None:
+    page = open_page(browser, f"{there}#model={quote(NAME)}")
+    assert page.evaluate("[glass.state.run.model.name, glass.state.run.prompt]") == [NAME, REAL_EXAMPLES[0]]
+    expect(page.locator("#prompt textarea")).to_have_value(REAL_EXAMPLES[0])
+    leave(page)
