@@ -3,6 +3,12 @@
 import { h } from "../dom.js";
 import { save } from "./save.js";
 
+/** @returns {HTMLElement[]} what is said of a lesson whose model is not on offer */
+const strange = (glass, { model }) =>
+  model === undefined || glass.models().some(({ name }) => name === model)
+    ? []
+    : [h("p.ls-none", null, glass.text("lessons.other_model", { model }))];
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {object} desk of desk.js
@@ -21,6 +27,7 @@ export function createList(glass, desk) {
         null,
         h("strong", null, lesson.title),
         h("span.ls-count-of", null, text("views", { views: lesson.views.length })),
+        ...strange(glass, lesson),
       ),
       h("div.ls-does", null, ...buttons),
     );
