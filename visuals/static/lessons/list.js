@@ -41,7 +41,6 @@ export function createList(glass, desk) {
       : [];
   const foreign = (lesson, name) =>
     row(lesson, [...showing(lesson), button(name, () => desk.adopt(lesson), lesson.title)]);
-
   function mine({ id, lesson, words, error }) {
     if (lesson) {
       return row(lesson, [
