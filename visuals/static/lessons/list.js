@@ -62,6 +62,8 @@ export function createList(glass, desk) {
     ]);
   }
 
+  const shipped = (lesson) => foreign(lesson, "copy");
+
   return function list() {
     const file = h("input.ls-file", {
       type: "file",
@@ -89,10 +91,7 @@ export function createList(glass, desk) {
         ),
         ...section("of_link", received ? [foreign(received, "adopt")] : []),
         ...section("mine", shelf.all().map(mine), "none"),
-        ...section(
-          "shipped",
-          desk.shipped().map((lesson) => foreign(lesson, "copy")),
-        ),
+        ...section("shipped", desk.shipped().map(shipped)),
       ],
     };
   };
