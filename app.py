@@ -15,7 +15,7 @@ from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
 from app.memory import few_arenas
 from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
-from app.smollm2 import smollm2
+from app.smollm2 import RealModel
 from app.zoo import zoo
 
 # torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
@@ -31,7 +31,8 @@ def main() -> int:
     try:
         how = {"device": args.device, "dtype": args.dtype}
         asked = [model.load(where, **how) for where in args.model or []]
-        engine = LocalEngine(asked or [model.load(**how), *smollm2(**how), *zoo(**how)])
+        real = None if asked else RealModel(**how, may_fetch=args.fetch_models)
+        engine = LocalEngine(asked or [model.load(**how), *zoo(**how)], real=real)
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1

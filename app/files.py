@@ -4,10 +4,11 @@ import json
 import re
 from pathlib import Path
 
+from model.smollm2 import NAME as REAL_NAME
 from visuals import PLOTLY, STATIC
 
 from .chapters import CHAPTERS, FIRST, homes
-from .examples import EXAMPLES
+from .examples import EXAMPLES, REAL_EXAMPLES
 from .labels import LABELS
 from .texts import DIRECTORY, LANGUAGES, text_file
 
@@ -74,6 +75,7 @@ def head() -> str:
             "labels": LABELS,
             "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
             "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
+            "firstOf": {REAL_NAME: REAL_EXAMPLES[0]},
         }
     )
     first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from model import LanguageModel, Trace
-from model.analysis import cacheless
+from model.analysis import cacheless, head_jobs
 from model.analysis.circuit import COUNTS
 from model.analysis.exchange import ROUNDS, WIDTH
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
@@ -38,7 +38,7 @@ from model.analysis.switching import stacks
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from visuals import circuit, ffn, glance, kv, why
-from visuals.attend import head_columns, head_names, projection_info, score_terms_info
+from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info
 from visuals.experts import routing_info
@@ -266,6 +266,11 @@ def _causal_cost(
     return passes * (len(ids) + after)
 
 
+def _jobs_cost(_lm: LanguageModel, _trace: object, _count: int) -> float:
+    """A page asks for one sequence more each time; those before are kept."""
+    return head_jobs.TOKENS
+
+
 def _cache_cost(_lm: LanguageModel, _trace: object, ids: Sequence[int], *_: object) -> float:
     return len(ids)
 
@@ -280,6 +285,7 @@ def _race_cost(_lm: LanguageModel, _trace: object, ids: Sequence[int], count: in
 MERGES = of_model("merges", merges_info)
 HEAD_NAMES = of_model("head_names", head_names)
 HEAD_COLUMNS = of_model("head_columns", head_columns)
+HEAD_JOBS = long_of_model("head_jobs", measured_heads, _jobs_cost)
 NORMS = of_model("norms", norms_of)
 NORM_LEARNED = of_model("norm_learned", learned_of)
 LAYER_NORMS = of_model("layer_norms", _layer_norms)

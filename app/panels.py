@@ -72,7 +72,8 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, the tours, the lessons, the list of keys, and the switch between light and dark."""
+    """Title, one sentence, the way to a real LLaMA where it is not there yet, the tours, the lessons, the list of keys,
+    and the switch between light and dark."""
 
     def button(name: str, inside: str = "") -> str:
         key = f"bar.{name}"
@@ -82,7 +83,8 @@ def header() -> gr.HTML:
     words = f"<div>{said('h1', 'page.heading')}{said('p', 'page.sentence')}</div>"
     tour = said("button", "tour.open", "type='button' id='tour' class='page-tool' data-tour=''")
     lessons = said("button", "lessons.open", "type='button' id='lessons' class='page-tool'")
-    tools = tour + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
+    real = said("button", "real.open", "type='button' id='real' class='page-tool' hidden")
+    tools = real + tour + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
     return fixed("header", f"<header>{words}<div class='page-tools'>{tools}</div></header>")
 
 

@@ -52,11 +52,14 @@ def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes:
 
 
 def offers(engine: Engine) -> list[Offer]:
-    """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them."""
+    """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them.
+
+    The real one stands before the small ones, whenever it came.
+    """
 
     def offer(name: str) -> Offer:
         kind = "small" if name in SMALL else KINDS.get(name)
         parameters = engine.about(name).n_parameters
         return {"name": name, "parameters": parameters, "kind": kind, "family": SMALL.get(name, FAMILIES["llama"])}
 
-    return [offer(name) for name in engine.names]
+    return sorted(map(offer, engine.names), key=lambda one: one["kind"] == "small")

@@ -41,8 +41,12 @@ def read_heads(directory: Path | None, config: NetworkConfig) -> dict[str, HeadK
 
     Raises GlassLlamaError for a file that does not fit the model or is not of this form.
     """
-    path = directory / FILE if directory else None
-    if path is None or not path.is_file():
+    return read_heads_file(directory / FILE, config) if directory else {}
+
+
+def read_heads_file(path: Path, config: NetworkConfig) -> dict[str, HeadKind]:
+    """The same of a file by its path."""
+    if not path.is_file():
         return {}
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -52,7 +56,7 @@ def read_heads(directory: Path | None, config: NetworkConfig) -> dict[str, HeadK
         return {name: _kind(kind, f"kinds.{name}", config) for name, kind in kinds.items()}
     except (ValueError, OSError, RecursionError) as error:
         hint = "write it afresh with `python -m model.evaluate --heads`, or remove it"
-        raise GlassLlamaError("heads", f"{FILE} of this model cannot be used: {reason(error)}; {hint}.") from error
+        raise GlassLlamaError("heads", f"{path.name} of this model cannot be used: {reason(error)}; {hint}.") from error
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace, ScoreTerms, Trace, score_terms
+from model.analysis import head_jobs
 from model.attention import Attention
 from model.head_names import HeadKind, read_heads
+from model.kept_jobs import Measured, fingerprint, kinds_of, measured, read_kept, remember, write_kept
 from model.pieces import Work, in_pieces
 
 from .messages.attend import (
@@ -120,14 +122,56 @@ def values_payload(layer: LayerTrace) -> ValuesDetail:
     return {"v": pack(layer.v, "f4")}
 
 
-def head_names(lm: LanguageModel) -> dict[str, HeadKind]:
-    """The heads of this model that are known to do a job; raises GlassLlamaError for a file that does not fit it."""
-    return read_heads(lm.directory, lm.config)
+class HeadNames(NamedTuple):
+    """The jobs of a model's heads by name, and of how many random sequences of `total` they are the mean: None where
+    they were measured on texts, or where they are not known and cannot be measured."""
+
+    kinds: dict[str, HeadKind]
+    done: int | None
+    total: int
 
 
-def head_names_payload(kinds: dict[str, HeadKind]) -> HeadNamesDetail:
+def head_names(lm: LanguageModel) -> HeadNames:
+    """The heads of this model that are known to do a job, as far as they are measured.
+
+    Raises GlassLlamaError for a file that does not fit it.
+    """
+    kinds = read_heads(lm.directory, lm.config)
+    if kinds or not head_jobs.can_be_measured(lm):
+        return HeadNames(kinds, None, head_jobs.SEQUENCES)
+    key = fingerprint(lm)
+    if kept := read_kept(lm, key):
+        return HeadNames(kept, head_jobs.SEQUENCES, head_jobs.SEQUENCES)
+    return _named(measured(key))
+
+
+def _named(sequences: Measured) -> HeadNames:
+    kinds = kinds_of(head_jobs.mean_of(sequences), head_jobs.MEASURED) if sequences else {}
+    return HeadNames(kinds, len(sequences), head_jobs.SEQUENCES)
+
+
+@in_pieces
+def measured_heads(lm: LanguageModel, count: int) -> Work[HeadNames]:
+    """As head_names, after the first `count` random sequences are measured; those of all are kept."""
+    known = head_names(lm)
+    if known.done is None or known.done >= count:
+        return known
+    key = fingerprint(lm)
+    sequences = measured(key)
+    while len(sequences) < count:
+        sequences.append((yield from head_jobs.measure.pieces(lm, len(sequences))))
+        yield
+    remember(key, sequences)
+    found = _named(sequences)
+    if found.done == found.total:
+        write_kept(lm, key, found.kinds)
+    return found
+
+
+def head_names_payload(found: HeadNames) -> HeadNamesDetail:
     """The message of head_names."""
-    return {"kinds": [_head_kind(name, kind) for name, kind in kinds.items()]}
+    kinds = [_head_kind(name, kind) for name, kind in found.kinds.items()]
+    return {"kinds": kinds, "done": found.done, "total": found.total}
 
 
 def _head_kind(name: str, kind: HeadKind) -> HeadKindMessage:

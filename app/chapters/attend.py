@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import PlainValidator, ValidationInfo
 
 from model import GlassLlamaError
+from model.analysis.head_jobs import SEQUENCES
 from visuals.attend import (
     VECTORS,
     Vector,
@@ -26,8 +27,8 @@ from visuals.messages.attend import (
 )
 
 from ..engine import Engine
-from ..fields import among, below, check_below, end_of
-from ..operations import HEAD_COLUMNS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
+from ..fields import Request, among, below, check_below, counted, end_of, read
+from ..operations import HEAD_COLUMNS, HEAD_JOBS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
 from ..requests import HeadWrite, OfHead, OfLayer, Score, Sent, about_run, layer_of
 from ..session import HeldRun
 
@@ -43,6 +44,12 @@ class Projection(OfLayer):
     vector: Annotated[Vector, among(VECTORS)]
     head: Annotated[int, PlainValidator(_head_of_vector)]
     channel: Annotated[int, below("head_dim")] | None = None
+
+
+class Jobs(Request):
+    """How many random sequences the jobs are to be measured on."""
+
+    count: Annotated[int, counted(1, SEQUENCES)]
 
 
 PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
@@ -80,8 +87,13 @@ def head_write(engine: Engine, held: HeldRun, asked: Sent) -> HeadWriteDetail:
 
 
 def names_of_heads(engine: Engine, held: HeldRun, _asked: Sent) -> HeadNamesDetail:
-    """The heads that the model's file heads.json names, where it has one."""
+    """The heads that the model's file heads.json names, where it has one, or that were measured here."""
     return head_names_payload(held.study(engine, HEAD_NAMES))
+
+
+def jobs_of_heads(engine: Engine, held: HeldRun, asked: Sent) -> HeadNamesDetail:
+    """{count}: the same, measured on so many random sequences: a page asks for one more each time."""
+    return head_names_payload(held.study(engine, HEAD_JOBS, read(Jobs, asked).count))
 
 
 def score_terms(engine: Engine, held: HeldRun, asked: Sent) -> ScoreTermsDetail:
@@ -96,5 +108,6 @@ DETAILS = {
     "latent": latent,
     "head_write": head_write,
     "head_names": names_of_heads,
+    "head_jobs": jobs_of_heads,
     "score_terms": score_terms,
 }

@@ -1,6 +1,6 @@
 """The first chapter: the answer, and why; then every idea once, in panels that belong to the chapters about them."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import PlainValidator
 
@@ -20,6 +20,7 @@ from visuals.messages.glance import (
     WhyDetail,
     WordsDetail,
 )
+from visuals.messages.page import RealModelAnswer
 from visuals.why import looked_payload, rests_payload, target_of
 
 from ..engine import Engine
@@ -42,6 +43,7 @@ from ..requests import (
     unchanged,
 )
 from ..session import HeldRun
+from ..zoo import offers
 
 # Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
 COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
@@ -82,6 +84,12 @@ class Edges(OtherText):
 
     nodes: Annotated[list[list[object]], PlainValidator(_listed_nodes)]
     start: Annotated[int, below((MOST_NODES + 2) ** 2)]
+
+
+class AboutRealModel(Request):
+    """What is to be done about the real LLaMA; nothing where it is null: the page only looks."""
+
+    act: Annotated[Literal["fetch", "cancel"], among(("fetch", "cancel"))] | None = None
 
 
 class OfStack(Request):
@@ -177,6 +185,17 @@ def edges(engine: Engine, held: HeldRun, asked: Sent) -> EdgesDetail:
     return edges_payload(held.study(engine, EDGES, texts.ids, other, nodes, of.start, texts.written or None))
 
 
+def real_model(engine: Engine, data: Sent) -> RealModelAnswer:
+    """{act}: where the real LLaMA stands, after "fetch" has begun its download or "cancel" ended it."""
+    act, real = read(AboutRealModel, data).act, engine.real
+    if real is not None and act == "fetch":
+        real.fetch()
+    if real is not None and act == "cancel":
+        real.cancel()
+    state = None if real is None else real.state()
+    return {"real": state, "offers": offers(engine)}
+
+
 def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> AnyNode:
     """A node as a page sends it, where the run has one. Raises GlassLlamaError."""
     source = held.trace.source
@@ -206,3 +225,4 @@ DETAILS = {
     "circuit": circuit,
     "edges": edges,
 }
+CALCULATORS = {"real_model": real_model}

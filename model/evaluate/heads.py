@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from model.checkpoint import LanguageModel
-from model.corpus import Document, documents
-from model.corpus.checker.vocabulary import senses
-from model.corpus.lexicon import Language
-from model.evaluate.ablation import Accuracy, Head, compare
-from model.evaluate.cases import SKILLS, collect, language_of
-from model.evaluate.head_scores import (
+from model.analysis.head_scores import (
     DEFINITIONS,
     Attention,
     Scores,
@@ -30,6 +24,12 @@ from model.evaluate.head_scores import (
     prefix_matching,
     previous_token,
 )
+from model.checkpoint import LanguageModel
+from model.corpus import Document, documents
+from model.corpus.checker.vocabulary import senses
+from model.corpus.lexicon import Language
+from model.evaluate.ablation import Accuracy, Head, compare
+from model.evaluate.cases import SKILLS, collect, language_of
 
 BEST = 3  # heads listed of each kind
 SEQUENCES, SEQUENCE_TOKENS, REPEATS = 10, 25, 4  # Olsson et al. 2022

@@ -60,7 +60,14 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     made, last, layer = run["model"]["parts"], len(run["tokens"]["ids"]) - 1, {"layer": 1}
     place = {**layer, "head": 1, "query": last, "key": 0}
     yield from (("tensors", layer), ("stream", {}), ("stage", {**layer, "token": last}), ("training", {}))
-    yield from (("ends", {"token": 0}), ("merges", {}), ("norm_depth", {}), ("values", layer), ("head_names", {}))
+    yield from (
+        ("ends", {"token": 0}),
+        ("merges", {}),
+        ("norm_depth", {}),
+        ("values", layer),
+        ("head_names", {}),
+        ("head_jobs", {"count": 1}),
+    )
     norms = {name.removesuffix("_norm") for name in made["norms"]} & {"attn", "cross", "ffn"}
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
     yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
@@ -145,6 +152,7 @@ def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytes
 SIZES: dict[str, Any] = {"tokens": 4096, "batch": 2, "dtype": "fp8"}
 SUMS: list[Asked] = [
     ("qr", {"text": "https://example.org"}),
+    ("real_model", {}),
     ("kv_models", {}),
     ("kv_gpus", {}),
     ("families", {}),

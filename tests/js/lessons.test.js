@@ -9,6 +9,7 @@ import {
   checkLesson,
   FORMAT,
   linkOf,
+  linkOn,
   MOST,
   moved,
   newLesson,
@@ -54,6 +55,19 @@ test("a lesson comes back from a file and from a link as it was", async () => {
     views: Array.from({ length: MOST.views }, (_, i) => ({ ...view, note: `${i} ${"字".repeat(MOST.note - 4)}` })),
   };
   assert.deepEqual(await unpackLesson(await packLesson(longest), known), longest);
+});
+
+test("a lesson names the model that reads its views, which a view's own link may name instead", async () => {
+  const named = { ...lesson, model: "Glass Llama (bundled)" };
+  assert.deepEqual(readLesson(writeLesson(named), known), named);
+  assert.deepEqual(await unpackLesson(await packLesson(named), known), named);
+  const offered = ["Glass Llama (bundled)", "SmolLM2"];
+  const modelOf = (link) => new URLSearchParams(link.slice(1)).get("model");
+  assert.equal(modelOf(linkOn(named, view, offered)), "Glass Llama (bundled)");
+  assert.equal(linkOn(named, view, ["SmolLM2"]), view.link);
+  assert.equal(linkOn(lesson, view, offered), view.link);
+  assert.equal(modelOf(linkOn(named, { ...view, link: "#model=SmolLM2&prompt=a" }, offered)), "SmolLM2");
+  assert.throws(() => checkLesson({ ...lesson, model: 3 }, known), Refused);
 });
 
 /** Lessons with one thing wrong, and the field that a refusal must name. */

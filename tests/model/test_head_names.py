@@ -42,7 +42,7 @@ def test_a_text_for_each_language(lm: model.LanguageModel, tmp_path: Path) -> No
 
 
 def test_what_the_evaluation_writes_can_be_read(lm: model.LanguageModel, tmp_path: Path) -> None:
-    from model.evaluate.head_scores import DEFINITIONS
+    from model.analysis.head_scores import DEFINITIONS
 
     kinds = {name: kind(definition=words) for name, words in DEFINITIONS.items()}
     assert read_heads(write(tmp_path, {"cases": 1, "kinds": kinds, "ablation": {}}), lm.config).keys() == kinds.keys()

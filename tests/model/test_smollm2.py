@@ -12,6 +12,7 @@ import model
 from app.examples import REAL_EXAMPLES
 from app.smollm2 import smollm2
 from model.smollm2 import NAME, WEIGHTS
+from tests.model.analysis.test_head_jobs import check_jobs
 
 pytestmark = pytest.mark.skipif(not WEIGHTS.is_file(), reason="no weights: `make smollm2` fetches them")
 ODD = [
@@ -72,6 +73,14 @@ def test_the_answer_rests_on_france_and_the_first_token_is_a_sink() -> None:
     assert found.sinks == (0,)
     assert ours().tokenizer.pieces(ours().tokenizer.encode(REAL_EXAMPLES[0]))[found.tokens[0]] == " France"
     assert found.form == "recalled"
+
+
+def test_the_jobs_of_its_heads_are_those_of_transformers_attentions() -> None:
+    theirs().set_attn_implementation("eager")
+    try:
+        check_jobs(ours(), theirs())
+    finally:
+        theirs().set_attn_implementation("sdpa")
 
 
 def test_the_page_offers_it_and_reads_its_weights_at_first_use() -> None:

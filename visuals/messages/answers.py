@@ -33,7 +33,7 @@ from .kv import (
 )
 from .norm import NormDepthDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
-from .page import QrAnswer, TensorPlace
+from .page import QrAnswer, RealModelAnswer, TensorPlace
 from .position import RopeScalingsDetail
 from .token import MergesDetail
 
@@ -79,6 +79,7 @@ class Details(TypedDict):
     latent: LatentDetail
     head_write: HeadWriteDetail
     head_names: HeadNamesDetail
+    head_jobs: HeadNamesDetail
     score_terms: ScoreTermsDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
@@ -100,6 +101,7 @@ class Calculations(TypedDict):
     """What app/chapters answers without a run, by question."""
 
     qr: QrAnswer
+    real_model: RealModelAnswer
     kv: KvAnswer
     kv_chart: KvChartAnswer
     kv_fit: KvFitAnswer

@@ -73,9 +73,14 @@ class HeadKindMessage(TypedDict):
 
 
 class HeadNamesDetail(TypedDict):
-    """The jobs that heads of this model are known to do."""
+    """The jobs that heads of this model are known to do.
+
+    `done` of `total` random sequences are measured; null where the jobs were measured on texts, or cannot be.
+    """
 
     kinds: list[HeadKindMessage]
+    done: int | None
+    total: int
 
 
 class ScoreSource(TypedDict):

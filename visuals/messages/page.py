@@ -14,7 +14,8 @@ class ChapterConfig(TypedDict):
 
 class PageConfig(TypedDict):
     """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
-    chapter's folder each panel's module is, and which text each of gradio's labels shows."""
+    chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with by
+    language, or `firstOf` a model that has one of its own."""
 
     texts: dict[str, str]
     chapters: dict[str, ChapterConfig]
@@ -23,6 +24,7 @@ class PageConfig(TypedDict):
     labels: dict[str, dict[str, str]]
     lessons: dict[str, list[str]]
     firstPrompts: dict[str, str]
+    firstOf: dict[str, str]
 
 
 class Offer(TypedDict):
@@ -32,6 +34,28 @@ class Offer(TypedDict):
     parameters: int
     kind: Literal["bundled", "real", "small"] | None
     family: str
+
+
+class RealModelState(TypedDict):
+    """The real LLaMA: whether its weights are there, the `command` that fetches them, and whether a page may.
+
+    While it is fetched, `bytes` of `total` have come; `failed` says why the last download did not end well.
+    """
+
+    name: str
+    state: Literal["there", "fetching", "absent"]
+    command: str
+    mayFetch: bool
+    bytes: int
+    total: int
+    failed: Literal["network", "hash", "disk", "cancelled", "other"] | None
+
+
+class RealModelAnswer(TypedDict):
+    """The real LLaMA, null where the page is not to offer it, and all models on offer now."""
+
+    real: RealModelState | None
+    offers: list[Offer]
 
 
 class TensorPlace(TypedDict):

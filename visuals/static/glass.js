@@ -13,7 +13,7 @@ import { listenToKeys } from "./keys.js";
 import { keepHistory } from "./history.js";
 import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
-import { openLink } from "./opening.js";
+import { firstPrompt, openLink } from "./opening.js";
 import { isChanged } from "./off.js";
 import { createPace } from "./reading-speed.js";
 import { createPage } from "./page.js";
@@ -21,6 +21,7 @@ import { DUE } from "./pointing.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
+import { createRealModel, offerRealModel } from "./real-model.js";
 import { listenToPointer, still } from "./pointer-rest.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
@@ -304,6 +305,7 @@ const core = {
   setLanguage,
 };
 const way = createWayBack(core);
+const real = createRealModel(calculate, page, repaint);
 /** For Stop: the text ends where it is shown. */
 const halt = () => {
   pace.stop();
@@ -337,7 +339,11 @@ async function bring(hash) {
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
   const server = await online;
-  const { messages, asked } = await openLink(described, config.firstPrompts[state.language], server.recall);
+  const { messages, asked } = await openLink(
+    described,
+    firstPrompt(config, described.model, state.language),
+    server.recall,
+  );
   for (const message of messages) publish(message);
   page.fill({ prompt: described.prompt ?? asked.prompt, model: state.trace?.model.name });
   if (!described.runs || asked.prompt !== described.prompt) return;
@@ -395,7 +401,7 @@ const { address } = keepHistory(store, {
   },
 });
 /** @type {import("./types.d.ts").Glass} */
-const glass = Object.assign(core, { way, link, connect, pace, halt, address, ...page, publish: pace.take });
+const glass = Object.assign(core, { way, real, link, connect, pace, halt, address, ...page, publish: pace.take });
 window.glass = glass;
 followBar(store, settings);
 followStack();
@@ -408,6 +414,7 @@ listenToPointer(store);
 offerTour(glass);
 offerLessons(glass, location.hash);
 offerGlossary(glass);
+offerRealModel(glass);
 const wanted = link.language ?? (navigator.language?.startsWith("zh") ? "zh" : "en");
 await setLanguage(Object.hasOwn(config.texts, wanted) ? wanted : "en");
 window.glassLoaded(glass);

@@ -38,6 +38,7 @@ export interface Details {
   latent: LatentDetail;
   head_write: HeadWriteDetail;
   head_names: HeadNamesDetail;
+  head_jobs: HeadNamesDetail;
   score_terms: ScoreTermsDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
@@ -58,6 +59,7 @@ export interface Details {
 /** What app/chapters answers without a run, by question. */
 export interface Calculations {
   qr: QrAnswer;
+  real_model: RealModelAnswer;
   kv: KvAnswer;
   kv_chart: KvChartAnswer;
   kv_fit: KvFitAnswer;
@@ -147,9 +149,15 @@ export interface HeadKindMessage {
   prompts: Record<string, string>;
 }
 
-/** The jobs that heads of this model are known to do. */
+/**
+ * The jobs that heads of this model are known to do.
+ *
+ * `done` of `total` random sequences are measured; null where the jobs were measured on texts, or cannot be.
+ */
 export interface HeadNamesDetail {
   kinds: HeadKindMessage[];
+  done: number | null;
+  total: number;
 }
 
 /** One writer to the residual stream at a token (model.analysis.score_terms.Source). */
@@ -1211,7 +1219,8 @@ export interface ChapterConfig {
 
 /**
  * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
- * chapter's folder each panel's module is, and which text each of gradio's labels shows.
+ * chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with
+ * by language, or `firstOf` a model that has one of its own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
@@ -1221,6 +1230,7 @@ export interface PageConfig {
   labels: Record<string, Record<string, string>>;
   lessons: Record<string, string[]>;
   firstPrompts: Record<string, string>;
+  firstOf: Record<string, string>;
 }
 
 /** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */
@@ -1229,6 +1239,27 @@ export interface Offer {
   parameters: number;
   kind: "bundled" | "real" | "small" | null;
   family: string;
+}
+
+/**
+ * The real LLaMA: whether its weights are there, the `command` that fetches them, and whether a page may.
+ *
+ * While it is fetched, `bytes` of `total` have come; `failed` says why the last download did not end well.
+ */
+export interface RealModelState {
+  name: string;
+  state: "there" | "fetching" | "absent";
+  command: string;
+  mayFetch: boolean;
+  bytes: number;
+  total: number;
+  failed: "network" | "hash" | "disk" | "cancelled" | "other" | null;
+}
+
+/** The real LLaMA, null where the page is not to offer it, and all models on offer now. */
+export interface RealModelAnswer {
+  real: RealModelState | null;
+  offers: Offer[];
 }
 
 /** A captured tensor: its dimensions by name and size, and the line of the repository that makes it. */

@@ -13,6 +13,7 @@
 export function createModels(text, count) {
   /** @type {Offer[]} */
   let offered = [];
+  let mayGetReal = false;
   /** @param {Offer} offer */
   const called = ({ name, kind, family, parameters }) =>
     kind ? text(`bar.model_${kind}`, { family, parameters: count(parameters) }) : name;
@@ -41,15 +42,20 @@ export function createModels(text, count) {
     style.setProperty("--small-networks", JSON.stringify(text("bar.models_small")));
     return list().map(({ name, label }) => [label, name]);
   }
-  /** @param {Offer[]} models */
-  const offer = (models) => {
+  /**
+   * @param {Offer[]} models
+   * @param {boolean} [mayGet] whether the real LLaMA may be among them later
+   */
+  const offer = (models, mayGet = mayGetReal) => {
     offered = models;
+    mayGetReal = mayGet;
   };
+  const realModel = () => offered.find(({ kind }) => kind === "real")?.name ?? null;
   /**
    * What a reader calls a run's network.
    *
    * @param {string} name
    */
   const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
-  return { offer, list, nameOf, choices, mark };
+  return { offer, list, nameOf, choices, mark, realModel, mayGetReal: () => mayGetReal && !realModel() };
 }

@@ -42,6 +42,16 @@ function plainer(asked, { code }, plain) {
 }
 
 /**
+ * The prompt to begin with where a link names none.
+ *
+ * @param {Pick<import("./messages.d.ts").PageConfig, "firstPrompts" | "firstOf">} config
+ * @param {string | undefined} model of the link
+ * @param {string} language
+ */
+export const firstPrompt = ({ firstPrompts, firstOf }, model, language) =>
+  (model !== undefined && Object.hasOwn(firstOf, model) && firstOf[model]) || firstPrompts[language];
+
+/**
  * The run that a link describes, or the nearest to it that can be run, and then what was wrong with the link.
  *
  * @param {Link} link

@@ -3,9 +3,10 @@
 
 import { createBar } from "./bar.js";
 import { shortCount } from "./counts.js";
+import { promptFor } from "./examples.js";
 import { listsKeys } from "./keys.js";
 import { createModels } from "./models.js";
-import { openLink } from "./opening.js";
+import { firstPrompt, openLink } from "./opening.js";
 import { samplingOf } from "./sampling.js";
 import { createStatusLine } from "./status-line.js";
 import { followTheme } from "./theme.js";
@@ -106,13 +107,15 @@ function createRequests(store, settings, { setStatus, showMessage }) {
  *
  * @param {import("./store.js").State} state
  * @param {Link} link
- * @param {Record<string, string>} firstPrompts by language
+ * @param {Pick<import("./messages.d.ts").PageConfig, "firstPrompts" | "firstOf">} config
  * @param {ReturnType<typeof createModels>} models
  * @param {ReturnType<typeof createBar>} bar
  */
-function createOpening(state, link, firstPrompts, models, { relabel }) {
+function createOpening(state, link, config, models, { relabel }) {
   const controls = createGate(); // open when the controls show what the page was opened with
   const model = createGate(); // open when it is known whether the link's model is one of this page's
+  /** @type {string | undefined} */
+  let ran; // the prompt of the first run
 
   /**
    * The messages to begin with, once the controls are there: the first run, and what is wrong with the link, if
@@ -121,8 +124,9 @@ function createOpening(state, link, firstPrompts, models, { relabel }) {
    * @param {Parameters<typeof openLink>[2]} recall of fetching.js
    */
   async function first(recall) {
-    const { messages, asked } = await openLink(link, firstPrompts[state.language], recall);
+    const { messages, asked } = await openLink(link, firstPrompt(config, link.model, state.language), recall);
     link.model = asked.model;
+    ran = asked.prompt;
     model.open();
     await controls.opened;
     return messages;
@@ -132,13 +136,14 @@ function createOpening(state, link, firstPrompts, models, { relabel }) {
    * What the controls show when the page opens.
    *
    * @param {import("./models.js").Offer[]} offered
+   * @param {boolean} [mayGetReal] whether the real LLaMA may be among them later
    */
-  async function opened(offered = []) {
-    models.offer(offered);
+  async function opened(offered = [], mayGetReal = false) {
+    models.offer(offered, mayGetReal);
     if (link.model) await model.opened;
     setTimeout(controls.open);
-    // the prompt of the link, else the first example in the reader's language
-    const prompt = link.prompt ?? firstPrompts[state.language];
+    // the prompt of the link, else the first example in the reader's language, or of the link's model
+    const prompt = link.prompt ?? ran ?? firstPrompt(config, link.model, state.language);
     return relabel({ prompt, model: link.model, language: state.language });
   }
   return { first, opened };
@@ -149,15 +154,15 @@ function createOpening(state, link, firstPrompts, models, { relabel }) {
  * @param {Texts} texts
  * @param {Link} link
  * @param {import("./types.d.ts").Settings} settings
- * @param {Pick<import("./messages.d.ts").PageConfig, "labels" | "firstPrompts">} config texts of gradio's
- *   components by name, and a prompt a language
+ * @param {Pick<import("./messages.d.ts").PageConfig, "labels" | "firstPrompts" | "firstOf">} config texts of
+ *   gradio's components by name, and a prompt a language
  */
-export function createPage(store, texts, link, settings, { labels, firstPrompts }) {
+export function createPage(store, texts, link, settings, config) {
   const { state } = store;
   const models = createModels(texts.text, (count) => shortCount(count, state.language));
   store.on("run", ({ model }) => models.mark(model.name));
   const line = createStatusLine(store, texts, settings);
-  const bar = createBar(labels, texts, models);
+  const bar = createBar(config.labels, texts, models);
   const switchTheme = followTheme(store);
   line.setStatus("loading");
   dropLate(store);
@@ -183,11 +188,38 @@ export function createPage(store, texts, link, settings, { labels, firstPrompts 
     parts[part](element);
   }
 
+  /**
+   * What is on offer now; where that is more than before, the picker shows it.
+   *
+   * @param {import("./models.js").Offer[]} offered
+   */
+  function offer(offered) {
+    const before = models.list().length;
+    models.offer(offered);
+    if (offered.length !== before) bar.fill({});
+  }
+
+  /**
+   * The inputs of an event that has another network run the prompt: of an example of other networks, one of its
+   * own.
+   *
+   * @param {unknown[]} inputs
+   */
+  function picked([given, model, ...others]) {
+    const prompt = promptFor(String(given), model === models.realModel(), state.language);
+    if (prompt !== given) bar.fill({ prompt });
+    return [prompt, model, ...others];
+  }
+
   return {
     parts,
     attach,
+    offer,
+    picked,
+    realModel: models.realModel,
+    mayGetReal: models.mayGetReal,
     ...createRequests(store, settings, line),
-    ...createOpening(state, link, firstPrompts, models, bar),
+    ...createOpening(state, link, config, models, bar),
     ...bar,
     setStatus: line.setStatus,
     models: models.list,

@@ -6,6 +6,7 @@ import type { Decoded } from "./decoded.d.ts";
 import type { createFetching } from "./fetching.js";
 import type { readLink } from "./link.js";
 import type { createPage } from "./page.js";
+import type { createRealModel } from "./real-model.js";
 import type { createPace } from "./reading-speed.js";
 import type { WayBack } from "./return-to.js";
 import type { createSettings } from "./settings.js";
@@ -97,6 +98,8 @@ type FromStore = Pick<
 export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Page {
   settings: Settings;
   pace: Pace;
+  /** The real LLaMA, where the page can offer it. */
+  real: ReturnType<typeof createRealModel>;
   way: WayBack;
   link: ReturnType<typeof readLink>;
   /** The answer to one of app/chapters' DETAILS about a run, or null until it has come. */

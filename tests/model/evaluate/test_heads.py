@@ -8,11 +8,11 @@ import pytest
 import torch
 
 import model
+from model.analysis.head_scores import attention_of, copying, first_token, mean_entries, prefix_matching, previous_token
 from model.corpus import Document
 from model.evaluate import __main__ as evaluate
 from model.evaluate import heads
 from model.evaluate.ablation import accuracy, compare
-from model.evaluate.head_scores import attention_of, copying, first_token, mean_entries, prefix_matching, previous_token
 from model.taps import capture
 from tests.standin import make_checkpoint
 

@@ -14,7 +14,15 @@ const SAID = 40; // characters of a wrong value that a message repeats
  *   an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of it comes first,
  *   "" for its top; `hidden`: covered until the presenter shows it
  *
- * @typedef {{ format: string; version: number; language: string; title: string; views: View[] }} Lesson
+ * @typedef {{
+ *   format: string;
+ *   version: number;
+ *   language: string;
+ *   title: string;
+ *   model?: string;
+ *   views: View[];
+ * }} Lesson
+ *   `model`: which reads the views whose links name none; the one that a new visitor gets where it is left out
  *
  * @typedef {{ panels: string[]; languages: string[] }} Known what the page has
  */
@@ -94,10 +102,12 @@ export function checkLesson(value, known) {
   if (!isObject(value) || value.format !== FORMAT)
     throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
   if (value.version !== VERSION) throw wrong("version", value.version, "version", { names: String(VERSION) });
-  const { language, title, views } = fieldsOf(value, ["format", "version", "language", "title", "views"], "");
+  const { model, ...others } = value;
+  const { language, title, views } = fieldsOf(others, ["format", "version", "language", "title", "views"], "");
   if (!known.languages.includes(language))
     throw wrong("language", language, "one_of", { names: known.languages.join(", ") });
   text(title, "title", MOST.title, 1);
+  if (model !== undefined) text(model, "model", MOST.title, 1);
   if (!Array.isArray(views) || views.length > MOST.views)
     throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
   return {
@@ -105,6 +115,7 @@ export function checkLesson(value, known) {
     version: VERSION,
     language,
     title,
+    ...(model !== undefined && { model }),
     views: views.map((one, i) => viewOf(one, `views[${i}]`, known)),
   };
 }
@@ -146,6 +157,20 @@ export function linkOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   for (const name of [...fields.keys()])
     if (name === "lang" || name === "lesson" || name.startsWith("tour.")) fields.delete(name);
+  return `#${fields}`;
+}
+
+/**
+ * The link of a view, with the lesson's model where it names none and that is on offer.
+ *
+ * @param {Lesson} lesson
+ * @param {View} view
+ * @param {string[]} offered models by name
+ */
+export function linkOn({ model }, { link }, offered) {
+  const fields = new URLSearchParams(link.slice(1));
+  if (model === undefined || fields.has("model") || !offered.includes(model)) return link;
+  fields.set("model", model);
   return `#${fields}`;
 }
 

@@ -3,6 +3,12 @@
 import { h } from "../dom.js";
 import { save } from "./save.js";
 
+/** @returns {HTMLElement[]} what is said of a lesson whose model is not on offer */
+const strange = (glass, { model }) =>
+  model === undefined || glass.models().some(({ name }) => name === model)
+    ? []
+    : [h("p.ls-none", null, glass.text("lessons.other_model", { model }))];
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {object} desk of desk.js
@@ -21,6 +27,7 @@ export function createList(glass, desk) {
         null,
         h("strong", null, lesson.title),
         h("span.ls-count-of", null, text("views", { views: lesson.views.length })),
+        ...strange(glass, lesson),
       ),
       h("div.ls-does", null, ...buttons),
     );
@@ -34,7 +41,6 @@ export function createList(glass, desk) {
       : [];
   const foreign = (lesson, name) =>
     row(lesson, [...showing(lesson), button(name, () => desk.adopt(lesson), lesson.title)]);
-
   function mine({ id, lesson, words, error }) {
     if (lesson) {
       return row(lesson, [
@@ -55,6 +61,8 @@ export function createList(glass, desk) {
       }),
     ]);
   }
+
+  const shipped = (lesson) => foreign(lesson, "copy");
 
   return function list() {
     const file = h("input.ls-file", {
@@ -83,10 +91,7 @@ export function createList(glass, desk) {
         ),
         ...section("of_link", received ? [foreign(received, "adopt")] : []),
         ...section("mine", shelf.all().map(mine), "none"),
-        ...section(
-          "shipped",
-          desk.shipped().map((lesson) => foreign(lesson, "copy")),
-        ),
+        ...section("shipped", desk.shipped().map(shipped)),
       ],
     };
   };

@@ -3,6 +3,7 @@
 import { createBar } from "./bar.js";
 import { createCourse } from "./course.js";
 import { listenToLesson } from "./keys.js";
+import { linkOn } from "./lesson.js";
 import { keepPresented } from "./resume.js";
 import { createStage } from "./stage.js";
 
@@ -47,6 +48,8 @@ function wordsOf(glass, { code, params }) {
   const said = glass.text(`message.${code}`, params);
   return said === `message.${code}` ? (params.detail ?? code) : said;
 }
+
+const offeredBy = (glass) => glass.models().map(({ name }) => name);
 
 /** Opens the chapter that has the panel, unless it is open. */
 function openChapterOf(glass, panel) {
@@ -101,7 +104,7 @@ export function createPresenter(glass, openList) {
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
-    await glass.visit(view.link);
+    await glass.visit(linkOn(lesson, view, offeredBy(glass)));
     if (mine !== turn || !lesson) return;
     openChapterOf(glass, view.panel);
     stage.show(view.panel, view.part);

@@ -8,7 +8,7 @@ import { headHabits, surveyOf } from "../../readings/habits.js";
 import { readHere } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createJobs } from "./jobs.js";
-import { jobsOf, labelOf } from "./known.js";
+import { jobsOf, labelOf, namesOf } from "./known.js";
 import { createThumbs } from "./thumbs.js";
 
 const BESIDE = 14; // models of up to so many layers leave room for the list beside the thumbnails
@@ -99,7 +99,7 @@ export default function heads(element, glass) {
 
   return inWidth(element, widthOf(thumbs.element.parentElement, glass), function draw(width) {
     const { trace } = state;
-    const names = glass.detail("head_names", {});
+    const names = namesOf(glass);
     thumbs.draw([{ trace }], width);
     const reading = readHere(glass, headHabits, select(glass));
     return () => {

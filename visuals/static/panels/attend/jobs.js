@@ -1,13 +1,15 @@
-// The lists beside the thumbnails: heads that a measurement on held-out texts names, and the leaders on this very run.
+// The lists beside the thumbnails: heads that a measurement names, on held-out texts or random tokens, and the leaders
+// on this very run.
 
 import { shown } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
 import { html, nothing } from "../../vendor/lit-html.js";
-import { CLEAR, done, labelOf, meaningOf, promptOf, undone } from "./known.js";
+import { CLEAR, done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
 
 const LEADERS = 3;
+const LISTED = 8; // heads of a job
 
 /**
  * @typedef {import("../../readings/habits.js").Survey} Survey
@@ -19,6 +21,7 @@ const LEADERS = 3;
  * @property {string} meaning
  * @property {(Place & { words: string })[]} chips
  * @property {string} unclear that no head does it clearly; "" where one does
+ * @property {string} more that other heads do it, too; "" where none does
  * @property {string | null} prompt the text that shows it best
  */
 
@@ -31,12 +34,14 @@ function scoreWords({ layer, head, score }, name, survey, text) {
 }
 
 /** @returns {Job} */
-function jobOf(glass, kind, survey, text) {
+function jobOf(glass, kind, isRandom, survey, text) {
   const { name, best } = kind;
+  const others = best.length - LISTED;
   return {
     title: labelOf(name, glass.text),
-    meaning: meaningOf(kind, glass.text),
-    chips: best.map((one) => ({ ...one, words: scoreWords(one, name, survey, text) })),
+    meaning: meaningOf(kind, glass.text, isRandom),
+    more: others > 0 ? text("more", { count: others, least: CLEAR }) : "",
+    chips: best.slice(0, LISTED).map((one) => ({ ...one, words: scoreWords(one, name, survey, text) })),
     unclear: best.length && best[0].score < CLEAR ? text("unclear", { least: CLEAR }) : "",
     prompt: best.length ? promptOf(kind, glass.state.language) : null,
   };
@@ -55,6 +60,7 @@ function leadersOf(name, survey, text) {
     meaning: text(`measure_${name}_means`),
     chips: leaders(survey.heads, name, LEADERS).map((one) => ({ ...one, words: wordsOf(one) })),
     unclear: "",
+    more: "",
     prompt: null,
   };
 }
@@ -65,7 +71,8 @@ function describe(glass, names, survey, measured, text) {
   const total = model.n_layers * model.n_heads;
   const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
   return {
-    jobs: done(names).map((kind) => jobOf(glass, kind, survey, text)),
+    heading: names && names.done !== null ? text("named_random", names) : text("named"),
+    jobs: done(names).map((kind) => jobOf(glass, kind, names.done !== null, survey, text)),
     nobody: nobody.length ? text("nobody", { jobs: nobody.join(", ") }) : "",
     title: measured < total ? text("measured_part", { done: measured, total }) : text("measured"),
     leading: T < 3 ? null : MEASURES.map((name) => leadersOf(name, survey, text)),
@@ -96,12 +103,30 @@ const offerView = (glass, prompt, { layer, head }, text) =>
   </div>`;
 
 /** @type {(glass: any, job: Job, text: Function) => any} */
-const jobView = (glass, { title, meaning, chips, unclear, prompt }, text) =>
+const jobView = (glass, { title, meaning, chips, unclear, more, prompt }, text) =>
   html`<div class="at-job">
     <p><strong .textContent=${title}></strong> <span class="gp-note" .textContent=${meaning}></span></p>
     <div class="at-chips">${chips.map((one) => chipView(glass, one))}</div>
-    ${note(unclear)} ${prompt ? offerView(glass, prompt, chips[0], text) : nothing}
+    ${note(more)} ${note(unclear)} ${prompt ? offerView(glass, prompt, chips[0], text) : nothing}
   </div>`;
+
+/** What measures the heads' jobs where they are not known, and how far that is. */
+function measuringView(glass, names, text) {
+  if (!isPartial(names)) return nothing;
+  const now = isMeasuring(glass);
+  const button = html`<button
+    class="at-chip"
+    @click=${() => measure(glass, !now)}
+    .textContent=${text(now ? "measure_stop" : "measure")}
+  ></button>`;
+  if (!now)
+    return html`<p class="gp-note" .textContent=${text("measure_means")}></p>
+      <div class="at-chips">${button}</div>`;
+  return html`<div class="at-chips">
+    <progress max=${names.total} value=${names.done} aria-label=${text("measuring_label")}></progress>
+    <span class="gp-note" .textContent=${text("measuring", names)}></span>${button}
+  </div>`;
+}
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
@@ -120,9 +145,11 @@ export function createJobs(glass) {
   return (...given) => {
     read(...given);
     const { jobs, nobody, title, leading } = found;
-    const heading = jobs.length ? html`<h3 class="gp-subtitle" .textContent=${text("named")}></h3>` : nothing;
+    const measuring = measuringView(glass, given[0], text);
+    const heading = jobs.length ? html`<h3 class="gp-subtitle" .textContent=${found.heading}></h3>` : nothing;
+    const isThere = jobs.length || nobody || measuring !== nothing;
     return {
-      named: jobs.length || nobody ? html`${heading} ${jobsIn(jobs)} ${note(nobody)}` : nothing,
+      named: isThere ? html`${measuring} ${heading} ${jobsIn(jobs)} ${note(nobody)}` : nothing,
       measured: html`
         <h3 class="gp-subtitle" .textContent=${title}></h3>
         ${leading ? jobsIn(leading) : note(text("too_short"))}

@@ -1,12 +1,24 @@
-// The jobs of heads that a model's heads.json names, and those of the selected head in words. Asked of the server once
-// a model, since a run does not change them.
+// The jobs of heads that a model's heads.json names or that are measured on random tokens, and those of the selected
+// head in words. Asked of the server once a model, since a run does not change them.
 
 import { shown } from "../../dom.js";
+import { reactive } from "../../reads.js";
 import { MEASURED, habitsOf } from "../../readings/habits.js";
 
 export const CLEAR = 0.3; // from this score on a head is called by its job
 /** The jobs that the page has words for; others go by their own name and the file's definition. */
-const KNOWN = ["previous_token", "first_token", "induction", "copying", "same_entity", "answer_to_place"];
+const KNOWN = [
+  "previous_token",
+  "first_token",
+  "duplicate_token",
+  "induction",
+  "copying",
+  "ov_copying",
+  "same_entity",
+  "answer_to_place",
+];
+/** What is meant by one where it was measured on random tokens, and not on texts. */
+const ON_RANDOM = { first_token: "first_token_random" };
 
 /**
  * The kind's label in the reader's language.
@@ -15,9 +27,15 @@ const KNOWN = ["previous_token", "first_token", "induction", "copying", "same_en
  */
 export const labelOf = (name, text) => (KNOWN.includes(name) ? text(`heads.kind_${name}`) : name);
 
-/** What the kind means, in the reader's language where the page has words for it. */
-export const meaningOf = ({ name, definition }, text) =>
-  KNOWN.includes(name) ? text(`heads.means_${name}`) : definition;
+/**
+ * What the kind means, in the reader's language where the page has words for it.
+ *
+ * @param {{ name: string; definition: string }} kind
+ * @param {Function} text glass.text
+ * @param {boolean} [isRandom] whether it was measured on random tokens
+ */
+export const meaningOf = ({ name, definition }, text, isRandom = false) =>
+  KNOWN.includes(name) ? text(`heads.means_${(isRandom && ON_RANDOM[name]) || name}`) : definition;
 
 /**
  * The jobs that some head does, and those that none does: the best scores 0 or less.
@@ -49,16 +67,40 @@ export function jobsOf(names, layer, head) {
   );
 }
 
-const known = new Map();
+/** @typedef {import("../../messages.d.ts").HeadNamesDetail} Names */
 
-/** The jobs of a model's heads as heads.json names them; null until they have come. */
-function namesOf(glass) {
+/** @type {Map<string, Names>} */
+const known = new Map();
+const asking = reactive({ model: "" }); // whose heads are being measured
+
+/** Whether random sequences are still to be measured. @type {(names: Names | null) => boolean} */
+export const isPartial = (names) => names !== null && names.done !== null && names.done < names.total;
+
+/** Whether the heads of the shown model are being measured. */
+export const isMeasuring = (glass) => asking.model === glass.state.trace.model.name;
+
+/** Begins or ends the measuring of the shown model's heads. */
+export function measure(glass, isWanted) {
+  asking.model = isWanted ? glass.state.trace.model.name : "";
+  glass.repaint();
+}
+
+/**
+ * The jobs of the shown model's heads; where they are being measured it asks for one random sequence more.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @returns {Names | null} null until they have come
+ */
+export function namesOf(glass) {
   const { name } = glass.state.trace.model;
-  if (!known.has(name)) {
-    const names = glass.detail("head_names", {});
-    if (names) known.set(name, names);
+  let names = known.get(name) ?? glass.detail("head_names", {});
+  while (isMeasuring(glass) && isPartial(names)) {
+    const more = glass.detail("head_jobs", { count: names.done + 1 });
+    if (!more) break;
+    names = more;
   }
-  return known.get(name) ?? null;
+  if (names) known.set(name, names);
+  return names;
 }
 
 /** How far the shown run bears out one job of the selected head; "" where no run can. */
@@ -83,6 +125,7 @@ export function jobOfHead(glass) {
     const meaning = meaningOf(
       names.kinds.find((kind) => kind.name === name),
       glass.text,
+      names.done !== null,
     );
     return {
       label,

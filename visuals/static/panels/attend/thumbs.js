@@ -4,7 +4,7 @@
 import { cross, ink, write } from "../../draw.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
-import { jobsOf } from "./known.js";
+import { jobsOf, namesOf } from "./known.js";
 
 const [LEFT, TOP, GAP, BETWEEN] = [72, 24, 3, 10];
 const GROUP = 6; // between heads that read different K/V heads, where heads share them
@@ -121,7 +121,7 @@ function frameSelected(context, { place, size }, { layer, head }) {
  */
 export function createThumbs(glass, label, read) {
   const { state } = glass;
-  const names = () => glass.detail("head_names", {});
+  const names = () => namesOf(glass);
   const grid = createHeadGrid(glass, {
     label,
     read,

@@ -1,8 +1,8 @@
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
-// and an example that is of that world.
+// an example that is of that world, and the way to a real LLaMA.
 
 import { h, shown } from "../../dom.js";
-import { memo } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { runPrompt } from "../attend/run-prompt.js";
 
 /**
@@ -32,13 +32,45 @@ function tryExample(glass, example) {
   else runPrompt(glass, example, {});
 }
 
+const CHINESE = /\p{Script=Han}/u; // the real LLaMA reads English
+
+/**
+ * What is said of the real LLaMA under a text that it can read: how to get it, or the way to run the text on it.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+function createReal(glass) {
+  const element = h("div", { hidden: "" }, h("p", { "data-text": "real.knows" }));
+  const view = reactive({ getting: null }, glass.repaint); // what is drawn of it, once it has come
+  let asked = false;
+  async function fetchGetting() {
+    if (asked) return;
+    asked = true;
+    const { createGetting } = await import("../../getting.js");
+    const made = createGetting(glass, () => glass.state.trace.prompt);
+    element.append(made.element);
+    glass.translate(element);
+    view.getting = made;
+  }
+  /** @param {boolean} isOdd whether the text is strange to the model that is shown */
+  function draw(isOdd) {
+    element.hidden = !isOdd || CHINESE.test(glass.state.trace.prompt) || !glass.real.where();
+    if (element.hidden) return;
+    fetchGetting();
+    view.getting?.draw();
+  }
+  return { element, draw };
+}
+
 /** @param {import("../../types.d.ts").Glass} glass */
 export function createOutside(glass) {
   const text = (name, params) => glass.text(`why.outside_${name}`, params);
-  const element = h("div.wy-outside", { "aria-live": "polite", hidden: "" });
+  const said = h("div", { "aria-live": "polite" });
+  const real = createReal(glass);
+  const element = h("div.wy-outside", { hidden: "" }, said, real.element);
   const show = memo((found, _language) => {
     element.hidden = !found;
-    if (!found) return element.replaceChildren();
+    if (!found) return said.replaceChildren();
     const { places, words, tokens, surprisal, usual, example } = found;
     const figures = usual
       ? text("surprise", {
@@ -51,7 +83,7 @@ export function createOutside(glass) {
       : "";
     const more = h("p.gp-note", null, figures);
     const way = h("button.gp-option", { click: () => tryExample(glass, example) }, text("try", { example }));
-    return element.replaceChildren(h("p", null, text(sentenceOf(found), { unknown: places.length, words })), more, way);
+    return said.replaceChildren(h("p", null, text(sentenceOf(found), { unknown: places.length, words })), more, way);
   });
   let last = { prompt: null, answer: null }; // stays while a longer run of the same prompt has no answer yet
   return {
@@ -65,6 +97,7 @@ export function createOutside(glass) {
       last = { prompt: trace.prompt, answer };
       const found = side !== "B-A" && answer?.example ? answer : null;
       show(found, glass.state.language);
+      real.draw(Boolean(found));
       return found?.places ?? NONE;
     },
   };
