@@ -166,9 +166,12 @@ def test_chosen_changes_say_whether_the_run_has_them(page: Page) -> None:
     expect(chip).to_have_text("Head 3 of layer 1 off (not applied yet) ×")
     panel.get_by_role("button", name="Run with these changes").click()
     expect(chip).to_have_text("Head 3 of layer 1 off ×")
-    run(page, "The dog")
-    expect(chip).to_have_text("Head 3 of layer 1 off (not applied yet) ×")
+    panel.get_by_role("button", name="FFN of layer 1 off").click()
     expect(panel).to_contain_text("press “Run with these changes”")
+    run(page, "The dog")  # as it is: what was made is taken back, what was only chosen still waits
+    expect(chip).to_have_text("FFN of layer 1 off (not applied yet) ×")
+    page.evaluate("glass.change({})")
+    expect(chip).to_have_text("FFN of layer 1 off (not applied yet) ×")
 
 
 def test_another_run_of_a_changed_prompt_is_unchanged(service: Service) -> None:

@@ -8,6 +8,7 @@ import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
 import { createChosen, createOffers } from "./change-list.js";
+import { removed } from "./changes.js";
 import { compared, createPredictions } from "./predictions.js";
 
 /**
@@ -151,6 +152,9 @@ function createOutcome(glass, { text, tell }) {
 
 export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
 
+/** The changes that are chosen and not made: a run of the text as it is takes back what was made. */
+const without = (chosen, made) => listed(made).reduce((left, { kind, value }) => removed(left, kind, value), chosen);
+
 /**
  * @param {HTMLElement} element
  * @param {Glass} glass
@@ -159,11 +163,12 @@ export default function compare(element, glass) {
   const { state } = glass;
   const first = state.run ? changesOf(sidesNow(glass)?.B ?? state.run) : {};
   const view = reactive({ changes: first }, glass.repaint);
-  let model = state.run?.model.name;
+  let last = state.run; // whose changes are made
   glass.on("run", (trace) => {
-    const other = trace.model.name !== model; // which has other layers and heads
-    model = trace.model.name;
+    const other = trace.model.name !== last?.model.name; // which has other layers and heads
     if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
+    else if (trace !== state.kept) view.changes = without(view.changes, last?.changes ?? {});
+    last = trace;
   });
   const panel = frame(element, glass, "compare", { csv: () => table(glass), parts: ["what", "formula", "myth"] });
   const runs = createRuns(glass, panel.text);
