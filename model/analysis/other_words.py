@@ -3,7 +3,8 @@
 For each word that names something, candidates are single tokens of the same shape (space, case, letters): its nearest
 in the embedding, by cosine, and the other such words of the text. They are weighed with what the model itself expects
 at that place, NEARNESS x cosine + log p, and PRESENT more for a word of the text. The best are run, and kept where the
-most probable next token is another.
+most probable next token is another; there they are weighed once more, with how likely the model finds the rest of the
+text after them: "The invest of France" is no text.
 
 Symbols: T tokens, V vocabulary, d d_model, R rows of a pass.
 """
@@ -29,13 +30,14 @@ PRESENT = 5.0  # nats that it is worth that a word stands in the text already
 NEIGHBOURS = 48  # in the embedding, of the same shape, looked at for each place
 TRIED = 8  # run for each place
 LARGEST = 2048  # tokens of all that is run
+LARGEST_LOGITS = 2**24  # numbers of one pass: tokens × V
 
 
 class OtherWord(NamedTuple):
     """The text with token `token_id`, `text`, at `position`: its most probable next token is `answer`, at `p`.
 
     `word` is what stands there now. `fits` is by how much the new word's weight is above that of the word itself, in
-    nats: cosine and expectation at that place.
+    nats: cosine, expectation at that place, and what the model expects after it.
     """
 
     position: int
@@ -60,11 +62,12 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     tried = _candidates(lm, ids)
     yield
     found: list[OtherWord] = []
-    answers, sure = yield from _run(lm, ids, tried)
-    for (at, token, fits), answer, p in zip(tried, answers[1:], sure[1:], strict=True):
-        if answer != answers[0]:
+    texts = yield from _run(lm, ids, tried)
+    for (at, token, fits), one in zip(tried, texts[1:], strict=True):
+        if one.answer != texts[0].answer:
             new, old = lm.tokenizer.pieces([token, ids[at]])
-            found.append(OtherWord(at, token, new, answer, p, old, fits))
+            fits += float(one.log_p[at:].sum() - texts[0].log_p[at:].sum())
+            found.append(OtherWord(at, token, new, one.answer, one.p, old, fits))
     best = sorted(found, key=lambda one: -(one.fits + torch.tensor(one.p).log().item()))
     return _varied(best)[:count]
 
@@ -167,18 +170,28 @@ def _of_shape(lm: LanguageModel, tokens: Sequence[int], shape: Shape | None, own
             yield token
 
 
-def _run(lm: LanguageModel, ids: list[int], tried: Sequence[_Tried]) -> Work[tuple[list[int], list[float]]]:
-    """The most probable next token, and its probability, of the text as it is and with each change."""
+class _Ran(NamedTuple):
+    """A text that was run: its most probable next token, that token's probability, and log p of each token of the text
+    but the first (T - 1,)."""
+
+    answer: int
+    p: float
+    log_p: Float[Tensor, "after"]
+
+
+def _run(lm: LanguageModel, ids: list[int], tried: Sequence[_Tried]) -> Work[list[_Ran]]:
+    """The text as it is, and with each change."""
     texts: Int[Tensor, "R T"] = torch.tensor([ids] * (1 + len(tried)), device=lm.device)
     for row, one in enumerate(tried, 1):
         texts[row, one.position] = one.token
-    answers: list[int] = []
-    sure: list[float] = []
-    rows = max(4, rows_of_a_piece(lm, len(ids)))
+    found: list[_Ran] = []
+    rows = max(1, min(rows_of_a_piece(lm, len(ids)), LARGEST_LOGITS // (len(ids) * lm.config.vocab_size)))
     for start in range(0, len(texts), rows):
+        some = texts[start : start + rows]
         with torch.inference_mode():
-            best = lm.net(texts[start : start + rows], last_only=True)[:, -1].float().softmax(-1).max(-1)
-        answers += best.indices.tolist()
-        sure += best.values.tolist()
+            logs = lm.net(some).float().log_softmax(-1)
+            best = logs[:, -1].max(-1)
+            read = logs[:, :-1].gather(-1, some[:, 1:, None])[..., 0].cpu()
+        found += map(_Ran, best.indices.tolist(), best.values.exp().tolist(), read)
         yield
-    return answers, sure
+    return found
