@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { leftWithout, partsLost, restsOf, restsTable } from "../../visuals/static/panels/glance/rests.js";
+
+const found = {
+  ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
+  ...{ tokens: [2], sinks: [0], parked: [5], places: [] },
+  lost: { shape: [4], data: Float32Array.of(9, -1, 2, 8) },
+};
+
+test("what is drawn of a token is its part of the largest, sinks and the last token apart", () => {
+  assert.deepEqual(partsLost(found), [null, -0.5, 1, null]);
+  const little = { ...found, lost: { shape: [3], data: Float32Array.of(0, 0.01, 0) } };
+  const [, part] = partsLost(little);
+  assert.ok(Math.abs(part - 0.2) < 1e-6); // of what counts as needed, where nothing does
+  const one = { ...found, sinks: [], lost: { shape: [1], data: Float32Array.of(NaN) } };
+  assert.deepEqual(partsLost(one), [null]);
+});
+
+test("what is left is the probability less the nats that are lost, and no more than one", () => {
+  assert.ok(Math.abs(leftWithout(found, 2) - 0.5 * Math.exp(-2)) < 1e-9);
+  assert.equal(leftWithout(found, 1), 1);
+});
+
+test("a network in which it is not measured has none", () => {
+  assert.equal(restsOf(null), null);
+  assert.equal(restsOf({}), null);
+  assert.equal(restsOf(found), found);
+});
+
+test("a file holds every token, then every head", () => {
+  const grid = {
+    ablation: "mean",
+    lost: { shape: [1, 2], data: Float32Array.of(1, -0.25) },
+    measured: { shape: [1, 2], data: Uint8Array.of(1, 0) },
+  };
+  const [names, ...rows] = restsTable(found, ["The", " capital", " France", " is"], grid);
+  assert.deepEqual(
+    rows.map((row) => [row[0], row.at(-1)]),
+    [
+      ["sink", 1],
+      ["token", 1],
+      ["token", 1],
+      ["token", 1],
+      ["head", 1],
+      ["head", 0],
+    ],
+  );
+  assert.deepEqual(rows.at(-1).slice(0, 6), ["head", 0, 1, "", "", -0.25]);
+  assert.ok(rows.every((row) => row.length === names.length));
+  assert.equal(restsTable(found, ["a", "b", "c", "d"]).length, 5);
+});
