@@ -51,7 +51,8 @@ TOKENS = 1 + SEQUENCE_TOKENS * REPEATS + SEQUENCE_TOKENS  # that pass through th
 
 def can_be_measured(lm: LanguageModel) -> bool:
     """Whether a text alone can be run: a network with an encoder reads a source besides."""
-    return not lm.reads_source and lm.config.context_limit > SEQUENCE_TOKENS * REPEATS
+    writes = not lm.reads_source and hasattr(lm.net, "head")  # an encoder by itself does not
+    return writes and lm.config.context_limit > SEQUENCE_TOKENS * REPEATS
 
 
 def random_tokens(lm: LanguageModel, seed: int) -> list[int]:

@@ -95,7 +95,7 @@ def ask_all(service: Service, name: str) -> None:
     circuit = ask(service, run["id"], "circuit", pair | {"nodes": 3})
     nodes = [[node["layer"], node["head"], node["token"]] for node in circuit["nodes"]]
     questions: list[tuple[str, dict[str, Any]]] = [
-        ("why", at), ("words", at), ("outside", {}), ("edges", pair | {"nodes": nodes, "start": 0}),
+        ("rests", at), ("why", at), ("words", at), ("outside", {}), ("edges", pair | {"nodes": nodes, "start": 0}),
         ("causal_map", pair), ("lens", {}), ("contributions", {"versus": True}), ("stream", {}), ("ffn_firing", {}),
         ("kv_live", {}), ("score_terms", head | {"query": last, "key": 0}), ("logit_terms", at | {"target": 5}),
         ("matching", head | {"query": last, "key": max(0, last - 2)}), ("tensors", {"layer": 1}), ("ends", at),
@@ -109,6 +109,9 @@ def ask_all(service: Service, name: str) -> None:
         ask(service, run["id"], what, params)
     race = service.calculate({"what": "kv_race", "model": name, "ids": run["tokens"]["ids"]})
     assert race["kind"] == "calculation"
+    for further in (False, True):
+        fit = service.calculate({"what": "lens_fit", "model": name, "further": further})
+        assert fit["kind"] == "calculation"
 
 
 def ask(service: Service, run: str, what: str, params: dict[str, Any]) -> Any:
@@ -118,10 +121,13 @@ def ask(service: Service, run: str, what: str, params: dict[str, Any]) -> Any:
 
 
 def test_all_operations_take_and_give_what_can_be_sent() -> None:
-    engine = Remote([model.load(ZOO / name, device="cpu") for name in ("llama", "deepseek", "t5")])
+    models = [model.load(ZOO / name, device="cpu") for name in ("llama", "deepseek", "t5")]
+    bundled = model.load(device="cpu")
+    engine = Remote([*models, bundled])
     engine.asked = set()
     service = Service(engine)
     ask_all(service, "llama")
+    ask(service, service.run(PROMPT, bundled.name)["id"], "lens", {"jacobian": True})
     latents, read = (service.run(PROMPT, name)["id"] for name in ("deepseek", "t5"))
     ask(service, latents, "latent", {"layer": 1, "head": 0})
     ask(service, latents, "experts", {"layer": 1})
