@@ -6,11 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+import model
+from app.engine import LocalEngine
 from app.texts import text
-from tests.app.looking import faults, run, settled
+from tests.app.looking import faults, run, settled, trace_of
 from tests.page import leave, open_page, wait_for_run
 
 # The numbers of a stop's sentences, and how its panel's data-value names them.
@@ -179,6 +182,33 @@ def test_the_tour_fits_a_telephone_resumes_and_has_a_link_to_each_stop(page: Pag
     arrive(another, "softmax")
     expect(another.locator(".tour-stop.is-done")).to_have_count(0)
     leave(another)
+
+
+def test_the_heads_and_the_token_that_the_tour_names_are_those_of_the_measurement(
+    page: Page, engine: LocalEngine
+) -> None:
+    run(page, "The cat sleeps on the sofa. The dog plays on the")
+    trace = trace_of(page, engine)
+    found = model.why(trace.lm, trace.token_ids, ablation="zero")
+    last = len(trace.token_ids) - 1
+    set_out(page, "word")
+    page.mouse.move(1, 1)
+    numbers = json.loads(arrive(page, "tokens")["numbers"])
+    assert numbers["key_at"] == (found.tokens[0] if found.tokens else last)
+    page.click(".tour-stop[data-stop=head]")
+    numbers = json.loads(arrive(page, "head")["numbers"])
+    layer, head = numbers["layer"], numbers["head"]
+    assert numbers["without"] == pytest.approx(found.p * np.exp(-found.heads[layer, head]), rel=1e-3)
+    assert numbers["looking"] == ", ".join(f"{at}.{number}" for at, number in found.group)
+    most_layer, most_head = np.unravel_index(found.heads.argmax(), found.heads.shape)
+    assert f"head {most_head} of layer {most_layer} is missed most" in page.inner_text(".tour-said")
+    page.click(".tour-stop[data-stop=off]")
+    numbers = json.loads(arrive(page, "off")["numbers"])
+    assert numbers["without"] == pytest.approx(found.without, rel=1e-3)
+    assert numbers["chance"] == pytest.approx(np.median(found.by_chance), rel=1e-3)
+    page.click(".tour-does button[aria-controls]")
+    assert "random heads of the same layers" in page.inner_text(".tour-answer")
+    page.locator(".tour-title").press("Escape")
 
 
 def test_a_model_without_a_log_has_no_tour_of_how_it_learned(page: Page) -> None:

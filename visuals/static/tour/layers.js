@@ -8,6 +8,7 @@ import { kindOf } from "../panels/ffn/kinds.js";
 import { neuronName } from "../neuron-names.js";
 import { cellReader } from "../readings/cell.js";
 import { readHere } from "../run-for.js";
+import { missedWords } from "./missed.js";
 import { added, chance, list, piece, plain, times, whole, words } from "./numbers.js";
 
 /** What most stops inside a layer name. */
@@ -30,7 +31,7 @@ function cellAt(glass, { at, head: { layer, head, key } }, asks = false) {
 }
 
 export function head(glass, found) {
-  const cell = cellAt(glass, found)?.values;
+  const cell = cellAt(glass, found)?.cell;
   if (!cell) return null;
   const { trace } = glass.state;
   const { n_layers: layers, n_heads: heads } = trace.model;
@@ -39,7 +40,7 @@ export function head(glass, found) {
   const all = without === null;
   const group = grid ? "_group" : "";
   return {
-    say: all ? "_none" : key === found.at ? "_itself" : "",
+    say: all ? "_none" : group || (key === found.at ? "_itself" : ""),
     asks: all ? "_none" : group,
     answers: all ? "_none" : look.heads.length ? group : "_nobody",
     numbers: {
@@ -56,6 +57,7 @@ export function head(glass, found) {
       looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)),
       look_key: piece(trace.tokens.pieces[look.key]),
       together: chance(look.without),
+      ...missedWords(glass, trace, found, cell.weights),
     },
   };
 }
@@ -111,7 +113,7 @@ export function carry(glass, found) {
   const { weight, carried_norm: carried, written, stream } = cell.values;
   const term = made.heads.data[(layer * heads + index) * tokens + key];
   return {
-    answers: term >= 0 ? "" : "_against",
+    answers: term > 0 ? "" : "_against",
     asks: "",
     numbers: {
       ...placeNames(trace, found),

@@ -201,7 +201,7 @@ export function off(glass, found) {
       ? "_none"
       : middle === null
         ? "_alone"
-        : `${othersTakeAsMuch(found.found) ? "_alike" : ""}${of}`,
+        : `${othersTakeAsMuch(found.found) ? "_alike" : ""}${grid ? "_group" : of}`,
     act: heads.length
       ? { text: changed ? "off_back" : "off_act", changes: put, run: () => glass.change(put) }
       : undefined,

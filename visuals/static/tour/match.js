@@ -1,6 +1,6 @@
 // What the tour reads of how the head tells its token from another: the score as a sum of terms.
 
-import { matchingOf, namesOf } from "../panels/glance/matching.js";
+import { isRefuted, matchingOf, namesOf } from "../panels/glance/matching.js";
 import { named } from "../panels/glance/words.js";
 import { sourceKey } from "../panels/attend/source-names.js";
 import { writersOf } from "../readings/score-terms.js";
@@ -23,7 +23,7 @@ export function match(glass, { at, head: { layer, head, key } }) {
   return {
     say: found ? "" : "_none",
     asks: found?.other ? "" : "_none",
-    answers: found?.other ? "" : "_none",
+    answers: found?.other ? (isRefuted(found) ? "_not" : "") : "_none",
     numbers: {
       layer: whole(layer),
       head: whole(head),

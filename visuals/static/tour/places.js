@@ -1,4 +1,4 @@
-// Where a tour goes in a run: the layer, head and key that its answer misses most, as measured by switching off.
+// Where a tour goes in a run: the layer, head and key that matter for its answer, as measured by switching off.
 
 import { momentOf } from "../chosen-step.js";
 import { isChanged } from "../off.js";
@@ -15,14 +15,16 @@ import { readersOff } from "../panels/glance/words.js";
  *   heads: [number, number][];
  *   off: object;
  *   without: number | null;
+ *   sinks: number[];
  *   found: object;
  * }} Places
  *
  *
  * @typedef {{ layer: number; head: number; key: number; without: number | null }} Place `head` with null in
  *   `without` where every head is off; `cross`: the head that looks at the source, and its token of that, if any is
- *   on; `heads` are those that read the answer, or the one that it misses most, `off` the changes of a run without
- *   them, and `without` is its probability then
+ *   on; `heads` are those that are switched off together at the end (those that are missed most, or those that look
+ *   at one token, or the one that it misses most), `off` the changes of a run without them, and `without` is its
+ *   probability then; `sinks` are tokens where heads park, where heads were measured one by one
  */
 
 /** The question whose answer says what matters: heads that write nothing, as the tour switches them off. */
@@ -31,9 +33,10 @@ const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token
 /**
  * @param {object} found the detail "why"
  * @param {object} state whose selection stands in for what was not found
+ * @param {number[]} [sinks]
  * @returns {Places}
  */
-export function placesOf(found, { locked }) {
+export function placesOf(found, { locked }, sinks = []) {
   const { position: at, target, piece, probability, first, look, parts } = found;
   const isFirst = ({ kind, layer, index }) =>
     first && kind === first.kind && layer === first.layer && index === first.head;
@@ -57,8 +60,21 @@ export function placesOf(found, { locked }) {
     heads,
     off: readersOff(reading),
     without,
+    sinks,
     found,
   };
+}
+
+/**
+ * Where heads park in a run whose heads were measured one by one; null until that has come.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @returns {number[] | null}
+ */
+function sinksOf(glass, { grid }, { token, target }, trace) {
+  if (!grid) return [];
+  const rests = glass.detail("rests", { token, ...(target !== undefined && { target }) }, trace);
+  return rests && ("sinks" in rests ? rests.sinks : []);
 }
 
 /** Whether one run is another of the same tokens. */
@@ -89,7 +105,10 @@ export function createPlaces(glass) {
     if (!before) basis = trace;
     const found = before || glass.detail("why", asked);
     if (!found) return null;
-    if (last?.found !== found) last = placesOf(found, state);
+    if (last?.found === found) return last;
+    const sinks = sinksOf(glass, found, asked, basis);
+    if (!sinks) return null;
+    last = placesOf(found, state, sinks);
     return last;
   };
 }
