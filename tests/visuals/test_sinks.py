@@ -8,7 +8,7 @@ import torch
 
 import model
 from model import LanguageModel
-from model.analysis.nodes import swapped
+from model.analysis.nodes import Swap, swapped
 from model.interventions import Intervention, Patch
 from model.smollm2 import WEIGHTS
 from visuals.payload import unpack
@@ -19,7 +19,7 @@ IDS = [5, 9, 11, 7, 6, 8, 3]
 TOKEN, CHANNEL, HUGE = 2, 4, 3e4
 
 
-def huge(at: str) -> dict[str, object]:
+def huge(at: str) -> dict[str, Swap]:
     """What makes a channel of one token huge at a tap."""
 
     def scaled(values: torch.Tensor) -> torch.Tensor:
