@@ -47,6 +47,7 @@ from visuals.messages.circuit import CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.overview_training import training_payload
+from visuals.sinks import sinks_info
 from visuals.tensors import tensors_payload
 from visuals.token import merges_info
 
@@ -323,6 +324,7 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
 OPENING = of_run("opening", glance.opening)
+SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)

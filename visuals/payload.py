@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from model import LayerTrace, LlamaConfig, Step, Trace
 from model.analysis.neurons import Neurons, activations, neurons_of
+from model.analysis.sinks import spiking
 from model.config import RopeScaling
 from model.layer_metadata import (
     BucketMetadata,
@@ -333,6 +334,7 @@ def run_payload(
         "layer": layer,
         "steps": list(steps),
         "seconds": seconds,
+        "sinks": list(spiking(trace.residual)),
         "changes": changes or {},
     }
 

@@ -115,7 +115,7 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
         "lost": pack(what.knock_out, "f4"),
         "tokens": list(what.tokens),
         "sinks": list(what.sinks),
-        "parked": [_parked(what.attention, sink) for sink in what.sinks],
+        "parked": [parked_on(what.attention, sink) for sink in what.sinks],
         "form": what.late.form,
         "fetched": what.late.from_all,
         "from_answer": what.late.from_places,
@@ -123,7 +123,8 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
     }
 
 
-def _parked(attention: Float[np.ndarray, "L n_heads T"], sink: int) -> int:
+def parked_on(attention: Float[np.ndarray, "L n_heads T"], sink: int) -> int:
+    """How many heads give a token at least PARKED of the last token's weight."""
     return int((attention[..., sink] >= PARKED).sum())
 
 

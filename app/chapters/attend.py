@@ -23,12 +23,14 @@ from visuals.messages.attend import (
     LatentDetail,
     ProjectionDetail,
     ScoreTermsDetail,
+    SinksDetail,
     ValuesDetail,
 )
+from visuals.sinks import sinks_payload
 
 from ..engine import Engine
 from ..fields import Request, among, below, check_below, counted, end_of, read
-from ..operations import HEAD_COLUMNS, HEAD_JOBS, HEAD_NAMES, LATENT, PROJECTION, SCORE_TERMS
+from ..operations import HEAD_COLUMNS, HEAD_JOBS, HEAD_NAMES, LATENT, PROJECTION, RESTS, SCORE_TERMS, SINKS
 from ..requests import HeadWrite, OfHead, OfLayer, Score, Sent, about_run, layer_of
 from ..session import HeldRun
 
@@ -52,7 +54,7 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "arcs", "difference")
+PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "sinks", "arcs", "difference")
 
 
 def values(engine: Engine, held: HeldRun, asked: Sent) -> ValuesDetail:
@@ -102,6 +104,14 @@ def score_terms(engine: Engine, held: HeldRun, asked: Sent) -> ScoreTermsDetail:
     return score_terms_payload(held.study(engine, SCORE_TERMS, of.layer, of.head, of.query, of.key))
 
 
+def sinks(engine: Engine, held: HeldRun, _asked: Sent) -> SinksDetail:
+    """What made each sink of the run, and what the last token loses without it."""
+    info = held.study(engine, SINKS)
+    last = len(held.trace.token_ids) - 1
+    rests = held.study(engine, RESTS, None, last) if info.spikes else None
+    return sinks_payload(info, rests, engine.pieces(held.model, [rests.target])[0] if rests else None)
+
+
 DETAILS = {
     "values": values,
     "projection": projection,
@@ -110,4 +120,5 @@ DETAILS = {
     "head_names": names_of_heads,
     "head_jobs": jobs_of_heads,
     "score_terms": score_terms,
+    "sinks": sinks,
 }

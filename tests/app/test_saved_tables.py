@@ -416,6 +416,12 @@ def score_terms(p: Both, rows: Rows) -> None:
     assert len(rows) == (1 + LAYER * (p.config.num_attention_heads + 1)) ** 2
 
 
+def sinks(p: Both, rows: Rows) -> None:
+    streams = torch.stack([p.stream(depth) for depth in range(p.layers + 1)])
+    named(rows, depth=[depth for depth in range(p.layers + 1) for _ in range(p.tokens)])
+    agree(rows, rms=streams.square().mean(-1).sqrt().flatten(), largest=streams.abs().amax(-1).flatten())
+
+
 def logit_terms(p: Both, rows: Rows) -> None:
     target = int(p.run.logits[0, -1].argmax())
     agree(rows[:1], value=p.stream(0)[-1] @ p.read(p.tokens - 1, target))
@@ -453,7 +459,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
-    "head-change": head_change, "why": why, "score-terms": score_terms, "logit-terms": logit_terms,
+    "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}

@@ -21,6 +21,7 @@ import { sourceKey } from "../../visuals/static/panels/attend/source-names.js";
 import { headRow, layerRows, twoHeads } from "../../visuals/static/readings/attend.js";
 import { createSurvey, headHabits, leaders, surveyOf } from "../../visuals/static/readings/habits.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
+import { sinksReader } from "../../visuals/static/readings/sinks.js";
 import { biasIn, writersOf } from "../../visuals/static/readings/score-terms.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/readings/cell.js";
@@ -389,4 +390,25 @@ test("a head's habits are told as far as its map is made, or measured at once in
   const place = keys.layer.findIndex((layer, i) => layer === 0 && keys.head[i] === 3);
   assert.equal(columns.mean_weight_on_first_token[place], after.values.first);
   assert.ok(Number.isNaN(columns.mean_weight_on_previous_token[place + 1]));
+});
+
+test("sinks: the median of the others, the value that a head reads, and the largest stream where there is none", () => {
+  const trace = { T: 3, model: { ...model, n_layers: 1 }, sinks: [0] };
+  const held = { v: { shape: [KV, 3, 2], data: Float32Array.of(3, 4, 0, 1, 1, 0, 0, 0, 0, 2, 0, 4) } };
+  const found = {
+    rms: { shape: [2, 3], data: Float32Array.of(1, 2, 4, 900, 3, 5) },
+    largest: { shape: [2, 3], data: Float32Array.of(2, 3, 6, 20000, 8, 9) },
+    median: { shape: [2], data: Float32Array.of(1, 4) },
+    sinks: [{ token: 0, after: -20000, parked: 5, lost: 2.5 }],
+  };
+  const read = sinksReader.read({ trace, details: { found, values: held } }, { layer: 0, head: 0 });
+  assert.deepEqual(read.others, [3, 4]);
+  assert.deepEqual(read.sizes, [{ norm: 5, others: 1 }]);
+  assert.deepEqual(read.values, { times: 5000, spike: -20000, norm: 5, others: 1, parked: 5, lost: 2.5 });
+  assert.equal(read.at, "layer 0 head 0 sinks 0");
+  assert.deepEqual(Object.keys(sinksReader.needs(trace, { layer: 0, head: 0 })), ["found", "values"]);
+  assert.deepEqual(Object.keys(sinksReader.needs({ ...trace, sinks: [] }, { layer: 0, head: 0 })), ["found"]);
+  const none = sinksReader.read({ trace, details: { found: { ...found, sinks: [] } } }, { layer: 0, head: 0 });
+  assert.deepEqual(none.most, { depth: 1, token: 0, times: 5000, value: 20000 });
+  assert.ok(Number.isNaN(none.values.norm));
 });

@@ -41,6 +41,8 @@ test("a run, its layer and its steps", () => {
   assert.equal(run.T, 3);
   assert.equal(run.nPrompt, 2);
   assert.equal(run.steps[0].next, null);
+  assert.deepEqual(run.sinks, []);
+  assert.deepEqual(decodeRun(runMessage([5, 6, 7], { sinks: [0, 2] })).sinks, [0, 2]);
   assert.deepEqual(run.layers.get(0).q.shape, [4, 3, 4]);
   assert.deepEqual([...run.layers.get(0).neurons.keys()], [2]);
   assert.equal(decodeStep(stepMessage(3)).cacheBytes, 128);

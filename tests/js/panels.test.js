@@ -1,7 +1,7 @@
 // What the panels decide before they draw: layout of the head maps, numbers as text, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namedRows, placedNames } from "../../visuals/static/marks/depth.js";
+import { namedRows, placedNames, without } from "../../visuals/static/marks/depth.js";
 import { exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
@@ -127,4 +127,10 @@ test("rows of a depth map: all are named where 14 px are free, else row 0 and th
     const named = namedRows(rows, cell, first);
     named.slice(1).forEach((row, i) => assert.ok((row - named[i]) * cell >= 12 && (row - first) % 2 === 0));
   }
+});
+
+test("a scale leaves out the columns that stand apart, and nothing else", () => {
+  const values = Float64Array.of(1, -90, 3, 4, 50, -6); // two rows of three tokens
+  assert.deepEqual([...without(values, 3, [1])], [1, 3, 4, -6]);
+  assert.equal(without(values, 3, []), values);
 });

@@ -54,6 +54,7 @@ export const runMessage = (ids = [5, 6, 7], more = {}) => ({
   layer: layerMessage(0, ids.length),
   steps: [],
   seconds: 0.02,
+  sinks: [],
   ...more,
 });
 

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 import model
 from model.analysis.neurons import Neurons
+from model.analysis.nodes import swapped
 from model.layer_metadata import FfnMetadata, ffn_metadata, network_metadata
 from model.sampling import Candidates, candidates
+from visuals.messages.run import RunMessage
 from visuals.payload import (
     About,
     layer_payload,
@@ -85,14 +87,33 @@ def about(lm: model.LanguageModel) -> About:
     return About("stand-in", lm.config, lm.n_parameters, "CPU", "float32")
 
 
+def message_of(lm: model.LanguageModel, trace: model.Trace) -> RunMessage:
+    tokens = len(trace.token_ids)
+    layer = layer_payload("id", 1, tokens - 1, trace.layer(1), ffn_metadata(lm.net.block(1).ffn))
+    offered = candidates(torch.from_numpy(trace.logits))
+    following = next_payload(offered, lm.tokenizer.pieces(offered.ids.tolist()), lm.config.vocab_size)
+    return run_payload("id", "prompt", tokens, about(lm), trace, following, layer)
+
+
+def test_a_run_says_which_of_its_tokens_spike(lm: model.LanguageModel) -> None:
+    assert message_of(lm, model.run_trace(lm, [5, 6, 7, 8]))["sinks"] == []
+
+    def spike(stream: torch.Tensor) -> torch.Tensor:
+        changed = stream.clone()
+        changed[:, 2, 3] = 1e5
+        return changed
+
+    with swapped(lm.net, {"layers.1.resid_in": spike}):
+        trace = model.run_trace(lm, [5, 6, 7, 8])
+    size = np.abs(trace.residual.astype(np.float64))
+    median = np.median(size.reshape(len(size), -1), axis=1)
+    spikes = (size.max(-1) > 100) & (size.max(-1) > 250 * median[:, None])
+    assert message_of(lm, trace)["sinks"] == [2] == np.flatnonzero(spikes.any(0)).tolist()
+
+
 def test_a_whole_run_is_json_and_grows_with_tokens_alone(lm: model.LanguageModel) -> None:
     def size(tokens: int) -> int:
-        trace = model.run_trace(lm, list(range(1, tokens + 1)))
-        layer = layer_payload("id", 1, tokens - 1, trace.layer(1), ffn_metadata(lm.net.block(1).ffn))
-        offered = candidates(torch.from_numpy(trace.logits))
-        following = next_payload(offered, lm.tokenizer.pieces(offered.ids.tolist()), lm.config.vocab_size)
-        message = run_payload("id", "prompt", tokens, about(lm), trace, following, layer)
-        return len(json.dumps(message))
+        return len(json.dumps(message_of(lm, model.run_trace(lm, list(range(1, tokens + 1))))))
 
     small, middle, large = size(16), size(32), size(64)
     assert large - middle == pytest.approx(2 * (middle - small), rel=0.05)  # linear, not quadratic

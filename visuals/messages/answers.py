@@ -4,7 +4,15 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from .attend import HeadNamesDetail, HeadWriteDetail, LatentDetail, ProjectionDetail, ScoreTermsDetail, ValuesDetail
+from .attend import (
+    HeadNamesDetail,
+    HeadWriteDetail,
+    LatentDetail,
+    ProjectionDetail,
+    ScoreTermsDetail,
+    SinksDetail,
+    ValuesDetail,
+)
 from .choice import (
     CausalMapDetail,
     ContributionsDetail,
@@ -81,6 +89,7 @@ class Details(TypedDict):
     head_names: HeadNamesDetail
     head_jobs: HeadNamesDetail
     score_terms: ScoreTermsDetail
+    sinks: SinksDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
     ffn_firing: FiringDetail

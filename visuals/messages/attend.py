@@ -99,3 +99,42 @@ class ScoreTermsDetail(TypedDict):
     sources: list[ScoreSource]
     score: float
     total: float
+
+
+SpikeWriter = Literal["embedding", "attn", "cross", "ffn", "patch"]
+
+
+class SinkMessage(TypedDict):
+    """One sink of a run: the steepest rise of its stream's largest |x|, and what that is to the last token.
+
+    `channel` rises from `before` to `after` in `layer`, where `writer` `wrote` most of it; null of the embedding.
+    `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most probable
+    word that are lost where the last token may not look at it. Both are null where that is not measured.
+    """
+
+    token: int
+    writer: SpikeWriter
+    layer: int | None
+    channel: int
+    before: float
+    after: float
+    wrote: float
+    parked: int | None
+    lost: float | None
+
+
+class SinksDetail(TypedDict):
+    """A run's stream before each layer and after the last, `rms` and `largest` |x| (L + 1, T) and `median` |x| (L + 1,)
+    of all tokens, float32; and its sinks.
+
+    A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after the
+    last token, null where nothing was measured of it.
+    """
+
+    rms: Packed
+    largest: Packed
+    median: Packed
+    large: int
+    times: int
+    piece: str | None
+    sinks: list[SinkMessage]

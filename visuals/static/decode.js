@@ -78,6 +78,7 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   details: Map<string, any>;
  *   generating: boolean;
  *   seconds: number;
+ *   sinks: number[];
  *   changes: Changes;
  *   source: Trace | null;
  *   encoder: Trace | null;
@@ -293,6 +294,7 @@ export function decodeRun(payload) {
     steps: (payload.steps ?? []).map(decodeStep),
     generating: payload.generating === true,
     seconds: payload.seconds,
+    sinks: payload.sinks ?? [],
     changes: payload.changes ?? {},
     source: payload.source ?? null,
     encoder: null,

@@ -40,6 +40,7 @@ export interface Details {
   head_names: HeadNamesDetail;
   head_jobs: HeadNamesDetail;
   score_terms: ScoreTermsDetail;
+  sinks: SinksDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
   ffn_firing: FiringDetail;
@@ -176,6 +177,42 @@ export interface ScoreTermsDetail {
   sources: ScoreSource[];
   score: number;
   total: number;
+}
+
+/**
+ * One sink of a run: the steepest rise of its stream's largest |x|, and what that is to the last token.
+ *
+ * `channel` rises from `before` to `after` in `layer`, where `writer` `wrote` most of it; null of the embedding.
+ * `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most
+ * probable word that are lost where the last token may not look at it. Both are null where that is not measured.
+ */
+export interface SinkMessage {
+  token: number;
+  writer: "embedding" | "attn" | "cross" | "ffn" | "patch";
+  layer: number | null;
+  channel: number;
+  before: number;
+  after: number;
+  wrote: number;
+  parked: number | null;
+  lost: number | null;
+}
+
+/**
+ * A run's stream before each layer and after the last, `rms` and `largest` |x| (L + 1, T) and `median` |x| (L + 1,)
+ * of all tokens, float32; and its sinks.
+ *
+ * A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after
+ * the last token, null where nothing was measured of it.
+ */
+export interface SinksDetail {
+  rms: Packed;
+  largest: Packed;
+  median: Packed;
+  large: number;
+  times: number;
+  piece: string | null;
+  sinks: SinkMessage[];
 }
 
 /** The distinct token ids of a message, with the text of each. */
@@ -1610,9 +1647,9 @@ export interface Start {
  *
  * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice
  * after the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds`
- * is how long the forward pass and its recording took. `generating`: more is being written. `start` is where to
- * look first, where the page left that open. `note` is what is to be said of a run that is not all that was asked
- * for.
+ * is how long the forward pass and its recording took. `sinks` are the positions of tokens whose stream spikes,
+ * where heads park (model/analysis/sinks.py). `generating`: more is being written. `start` is where to look first,
+ * where the page left that open. `note` is what is to be said of a run that is not all that was asked for.
  */
 export interface RunMessage {
   model: ModelMessage;
@@ -1628,6 +1665,7 @@ export interface RunMessage {
   layer: LayerMessage;
   steps: StepMessage[];
   seconds: number;
+  sinks: number[];
   changes: Changes;
   generating?: boolean;
   start?: Start;

@@ -2,8 +2,8 @@
 // A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the
 // change.
 
-import { largest, subtract } from "../arrays.js";
-import { h } from "../dom.js";
+import { largest, strongest, subtract } from "../arrays.js";
+import { h, signed } from "../dom.js";
 import { cells, cross, enlarge, ink, inkOn, penOf, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../pointing.js";
@@ -49,6 +49,7 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   cell?: (rows: number) => number;
  *   first?: number;
  *   names?: (rows: number, cell: number, run: Of) => [string, number][];
+ *   apart?: (run: Of) => number[];
  * }} What
  *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two, none unless
  *   told; `at`: the selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and
@@ -56,7 +57,9 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   uses, as [first, count]; `second`: names for a second line below the tokens' own, "" where there is none;
  *   `first`: the row of layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows
  *   are named from there on, an even number apart: then maps of two rows a layer all name the attention; `names`:
- *   what is written instead, and how many rows above the lowest
+ *   what is written instead, and how many rows above the lowest; `apart`: tokens that the scale is not measured by,
+ *   a run's sinks: they are drawn cut off at its ends, and a line below says how large they are. They count in a
+ *   run all of whose tokens they are
  */
 
 /**
@@ -253,10 +256,22 @@ function measure(context, what, shown, width) {
  *   off: [number, number][];
  *   second?: string[] | null;
  *   same: boolean;
+ *   apart: number[];
  * }} Shown
  *   `read`: the values of each run; `values`: those that are drawn; `same`: whether all of them are 0; the others as
  *   in What
  */
+/**
+ * The values of all tokens but those that stand apart.
+ *
+ * @param {ArrayLike<number>} values rows × tokens
+ * @param {number} tokens
+ * @param {number[]} apart
+ * @returns {ArrayLike<number>}
+ */
+export const without = (values, tokens, apart) =>
+  apart.length ? Array.prototype.filter.call(values, (_, i) => !apart.includes(i % tokens)) : values;
+
 /**
  * What is drawn of one run, or of A and B, and what was read for it.
  *
@@ -271,11 +286,16 @@ function shownOf(what, runs, state) {
   const single = runs.length === 1;
   const read = runs.map((one) => what.values(one, state));
   const values = single ? read[0] : subtract(read[1], read[0]);
-  const scale = single ? what.scale(values, run) : { ...signedScale(largest(values)), name: what.change?.() ?? "" };
+  const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
+  const found = [...new Set(runs.flatMap((one) => what.apart?.(one) ?? []))];
+  const apart = found.length < pieces.length ? found : [];
+  const scaled = without(values, pieces.length, apart);
+  const scale = single ? what.scale(scaled, run) : { ...signedScale(largest(scaled)), name: what.change?.() ?? "" };
   return {
     read,
     values,
-    pieces: what.pieces?.(run) ?? run.trace.tokens.pieces,
+    pieces,
+    apart,
     ...scale,
     word: single ? what.word?.(run) : undefined,
     off: (single && what.off?.(run)) || [],
@@ -312,6 +332,21 @@ function drawGround(context, size, shown, what, run, text) {
 }
 
 /**
+ * What is said of the tokens that stand apart.
+ *
+ * @param {Shown} shown
+ * @param {import("../types.d.ts").Texts["text"]} text
+ */
+function apartText({ values, pieces, apart }, text) {
+  const sizes = apart.map((token) => {
+    const column = Array.prototype.filter.call(values, (_, i) => i % pieces.length === token);
+    const value = signed(column[strongest(column, 1)[0]], 3);
+    return text("marks.apart_token", { token, piece: visible(pieces[token]), value });
+  });
+  return sizes.length ? text("marks.apart", { tokens: sizes.join(text("why.list")), count: sizes.length }) : "";
+}
+
+/**
  * The frame around the selected cell, or around the token's column where no row is selected.
  *
  * @param {CanvasRenderingContext2D} context
@@ -336,7 +371,8 @@ function drawMark(context, size, { row, token: own }, query) {
 export function createDepthMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
-  const element = h("div.gp-scroll", null, canvas);
+  const note = h("p.gp-note.gp-apart", { hidden: "" });
+  const element = h("div", null, h("div.gp-scroll", null, canvas), note);
   const surface = createSurface(canvas);
   /** @type {(runs: Of[]) => Of[]} */
   const remembered = createMemory();
@@ -389,6 +425,8 @@ export function createDepthMap(glass, what) {
       (context) => drawGround(context, size, shown, what, last, glass.text),
       (context) => drawMark(context, size, what.at(state, last), state.query),
     );
+    note.textContent = apartText(shown, glass.text);
+    note.hidden = !note.textContent;
   }
   /** Whether two runs show no difference: a value that only one of them has is one, too. */
   const same = () => Boolean(made?.shown.same);

@@ -81,6 +81,7 @@ export const sharesMap = (glass, label) =>
       return Float64Array.from({ length: rows * tokens }, (_, i) => value(Math.floor(i / tokens), i % tokens));
     },
     scale: (values) => ({ ...signedScale(largest(values)), name: glass.text("contributions.scale_bar") }),
+    apart: ({ trace }) => trace.sinks,
     change: () => glass.text("b_minus_a.n_contribution"),
     name: (row) => partName(glass, row),
     at: (state) => ({ row: writerRow(state) }),

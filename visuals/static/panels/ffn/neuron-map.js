@@ -124,6 +124,7 @@ export function createMap(glass, label) {
         : signedScale(largest(values))),
       name: change(),
     }),
+    apart: ({ trace }) => (opened(glass) ? [] : trace.sinks),
     change,
     name: (row, one) => short(fromBelow(one)[row], one),
     names: (rows, _cell, one) =>

@@ -4,6 +4,7 @@
 import { strongest } from "../../arrays.js";
 import { linkRows } from "../../controls.js";
 import { h, shown } from "../../dom.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -231,7 +232,11 @@ export default function normVector(element, glass) {
     const [[channel], median] = [strongest(x, 1), medianMagnitude(x)];
     const value = Math.abs(x[channel]);
     const times = shown(value / median, 3);
-    return panel.text("massive", { channel, value: shown(value, 4), times, median: shown(median, 3) });
+    const said = panel.text("massive", { channel, value: shown(value, 4), times, median: shown(median, 3) });
+    const { sinks, tokens } = state.trace;
+    const named = sinks.map((token) => glass.text("marks.token", { token, piece: visible(tokens.pieces[token]) }));
+    const massive = { tokens: named.join(glass.text("why.list")) };
+    return `${said} ${panel.text(sinks.length ? "massive_tokens" : "massive_none", massive)}`;
   }
 
   /** @param {VectorReading | null} reading null before it has come */
