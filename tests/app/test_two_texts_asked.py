@@ -86,7 +86,7 @@ def test_circuit_edges_and_maps_are_the_models(service: Service, lm: model.Langu
 
 def test_what_cannot_be_asked_is_refused_in_words(service: Service) -> None:
     run = service.recall({"prompt": PROMPT})
-    long = service.recall({"prompt": "Tom is in the kitchen. " * 11})
+    long = service.recall({"prompt": "Tom is in the kitchen. " * 22})
     changed = service.change({"run": run["id"], "changes": {"cross": [[0, 1]]}, "layer": 0})
     other = PROMPT.replace("kitchen", "bedroom")
     good = [0, 1, 2, "head", "encoder"]

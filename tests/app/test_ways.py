@@ -52,7 +52,7 @@ def test_from_where_a_number_leads_a_way_leads_back(page: Page) -> None:
 
 def test_a_way_back_can_be_put_away(page: Page) -> None:
     page.click(".wy-ask")
-    number = page.locator(".wy-said .wy-lead").first
+    number = page.locator(".wy-proof .wy-lead").first
     number.click()
     page.wait_for_function("glass.state.chapter !== 'glance'")
     back = page.get_by_role("button", name=text("page.way_back"))

