@@ -1,8 +1,6 @@
 // Every message of visuals/messages, written by `make format`: what is to be changed is changed there.
 
-/**
- * The answer to a question about the run `run`: `data` is what Details has under `what`.
- */
+/** The answer to a question about the run `run`: `data` is what Details has under `what`. */
 export interface DetailMessage {
   kind: "detail";
   run: string;
@@ -10,18 +8,14 @@ export interface DetailMessage {
   data: unknown;
 }
 
-/**
- * The answer to a question that needs no run: `data` is what Calculations has under `what`.
- */
+/** The answer to a question that needs no run: `data` is what Calculations has under `what`. */
 export interface CalculationMessage {
   kind: "calculation";
   what: string;
   data: unknown;
 }
 
-/**
- * What app/chapters answers about a run, by question.
- */
+/** What app/chapters answers about a run, by question. */
 export interface Details {
   tensors: Record<string, TensorPlace>;
   rests: RestsDetail | Nothing;
@@ -63,9 +57,7 @@ export interface Details {
   cost: CostDetail;
 }
 
-/**
- * What app/chapters answers without a run, by question.
- */
+/** What app/chapters answers without a run, by question. */
 export interface Calculations {
   qr: QrAnswer;
   real_model: RealModelAnswer;
@@ -84,8 +76,8 @@ export interface Calculations {
 /**
  * An array: its values in `data`, base64 of little-endian bytes, row by row.
  *
- * "f4" and "f2" are IEEE 754 single and half precision, "u1" and "u2" unsigned integers of 8 and 16 bits, "i4" signed
- * ones of 32.
+ * "f4" and "f2" are IEEE 754 single and half precision, "u1" and "u2" unsigned integers of 8 and 16 bits, "i4"
+ * signed ones of 32.
  */
 export interface Packed {
   dtype: "f4" | "f2" | "u1" | "u2" | "i4";
@@ -93,9 +85,7 @@ export interface Packed {
   data: string;
 }
 
-/**
- * The value vectors of a layer, `v` (n_kv_heads, T, width) float32.
- */
+/** The value vectors of a layer, `v` (n_kv_heads, T, width) float32. */
 export interface ValuesDetail {
   v: Packed;
 }
@@ -115,8 +105,8 @@ export interface ProjectionDetail {
 
 /**
  * What a layer with MLA keeps of each token, `latent` (T, rank) and the rotated `key` (T, rope), and what one head
- * makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to the
- * latents. float32.
+ * makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to
+ * the latents. float32.
  */
 export interface LatentDetail {
   latent: Packed;
@@ -129,8 +119,8 @@ export interface LatentDetail {
 /**
  * What one head writes to the stream at one token, `written` (d,) = W_O[:, the head's columns] · `mixed` (width,).
  *
- * `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,) int32
- * are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
+ * `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,)
+ * int32 are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
  */
 export interface HeadWriteDetail {
   mixed: Packed;
@@ -141,9 +131,7 @@ export interface HeadWriteDetail {
   rows: Packed;
 }
 
-/**
- * How much one head does a job, mostly from 0 to 1.
- */
+/** How much one head does a job, mostly from 0 to 1. */
 export interface HeadScoreMessage {
   layer: number;
   head: number;
@@ -173,9 +161,7 @@ export interface HeadNamesDetail {
   total: number;
 }
 
-/**
- * One writer to the residual stream at a token (model.analysis.score_terms.Source).
- */
+/** One writer to the residual stream at a token (model.analysis.score_terms.Source). */
 export interface ScoreSource {
   kind: "embedding" | "head" | "cross" | "ffn" | "patch" | "bias" | "position";
   layer: number | null;
@@ -197,8 +183,8 @@ export interface ScoreTermsDetail {
  * One sink of a run: the steepest rise of its stream's largest |x|, and what that is to the last token.
  *
  * `channel` rises from `before` to `after` in `layer`, where `writer` `wrote` most of it; null of the embedding.
- * `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most probable
- * word that are lost where the last token may not look at it. Both are null where that is not measured.
+ * `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most
+ * probable word that are lost where the last token may not look at it. Both are null where that is not measured.
  */
 export interface SinkMessage {
   token: number;
@@ -216,8 +202,8 @@ export interface SinkMessage {
  * A run's stream before each layer and after the last, `rms` and `largest` |x| (L + 1, T) and `median` |x| (L + 1,)
  * of all tokens, float32; and its sinks.
  *
- * A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after the
- * last token, null where nothing was measured of it.
+ * A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after
+ * the last token, null where nothing was measured of it.
  */
 export interface SinksDetail {
   rms: Packed;
@@ -229,9 +215,7 @@ export interface SinksDetail {
   sinks: SinkMessage[];
 }
 
-/**
- * The distinct token ids of a message, with the text of each.
- */
+/** The distinct token ids of a message, with the text of each. */
 export interface TokenNames {
   ids: number[];
   pieces: string[];
@@ -241,8 +225,8 @@ export interface TokenNames {
  * The logit lens at every depth, the embedding first: the K most probable tokens, best first, `ids` int32 and
  * `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
  *
- * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth, `first`:
- * then there are so many rows fewer.
+ * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth,
+ * `first`: then there are so many rows fewer.
  */
 export interface LensDetail {
   first: number;
@@ -269,9 +253,9 @@ export interface LensFitAnswer {
 /**
  * What each part of the network added to one logit of each token, float32.
  *
- * `embedding` and `patched` (T,), `attention`, `ffn` and, with a source, `cross` (L, T) and, with a biased final norm,
- * `constant` (T,) sum to `logit` (T,); `scale` (T,) is what the final norm divides by. `targets` and `against` (T,)
- * int32 say whose logit, and less whose.
+ * `embedding` and `patched` (T,), `attention`, `ffn` and, with a source, `cross` (L, T) and, with a biased final
+ * norm, `constant` (T,) sum to `logit` (T,); `scale` (T,) is what the final norm divides by. `targets` and
+ * `against` (T,) int32 say whose logit, and less whose.
  */
 export interface ContributionsDetail {
   embedding: Packed;
@@ -287,18 +271,14 @@ export interface ContributionsDetail {
   names: TokenNames;
 }
 
-/**
- * The token that a text goes on with: its logit, and its rank counted from 0.
- */
+/** The token that a text goes on with: its logit, and its rank counted from 0. */
 export interface WrittenToken {
   id: number;
   logit: number;
   rank: number;
 }
 
-/**
- * The candidates after a position, and the token that the text goes on with; null after the last.
- */
+/** The candidates after a position, and the token that the text goes on with; null after the last. */
 export interface NextDetail {
   ids: number[];
   pieces: string[];
@@ -309,16 +289,12 @@ export interface NextDetail {
   written: WrittenToken | null;
 }
 
-/**
- * All logits after a position, (V,) float32.
- */
+/** All logits after a position, (V,) float32. */
 export interface LogitsDetail {
   logits: Packed;
 }
 
-/**
- * A token in the race: its probability after the filters, and its throw E ~ Exp(1).
- */
+/** A token in the race: its probability after the filters, and its throw E ~ Exp(1). */
 export interface Runner {
   id: number;
   piece: string;
@@ -349,9 +325,7 @@ export interface DrawDetail {
   race: RaceMessage | null;
 }
 
-/**
- * What one neuron adds to a logit.
- */
+/** What one neuron adds to a logit. */
 export interface NeuronTerm {
   layer: number;
   neuron: number;
@@ -389,9 +363,7 @@ export interface CausalMapDetail {
   start: number;
 }
 
-/**
- * An answer: a token and its text.
- */
+/** An answer: a token and its text. */
 export interface AnswerToken {
   id: number;
   piece: string;
@@ -412,8 +384,8 @@ export interface CircuitNode {
 /**
  * A node of a circuit, and what it was ranked by: negative where it works against the answer.
  *
- * A head reads token `reads` most, with `weight`; of a look at a source, and in an encoder, that is one of the source.
- * `to_answer` and `to_other` are what it adds to the two logits; null where it writes to no logit.
+ * A head reads token `reads` most, with `weight`; of a look at a source, and in an encoder, that is one of the
+ * source. `to_answer` and `to_other` are what it adds to the two logits; null where it writes to no logit.
  */
 export interface ScoredNode {
   kind: "head" | "cross" | "ffn" | "embedding" | "logits";
@@ -428,9 +400,7 @@ export interface ScoredNode {
   to_other: number | null;
 }
 
-/**
- * Two texts of the same kind with other words, and the share that the same nodes bring back there.
- */
+/** Two texts of the same kind with other words, and the share that the same nodes bring back there. */
 export interface HeldOutPair {
   words: string[];
   share: number;
@@ -439,9 +409,9 @@ export interface HeldOutPair {
 /**
  * The circuit of an answer against that to another text.
  *
- * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions at
- * which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the nodes
- * alone bring back, `without` what is left without them. `curve` has that share by number of nodes. Controls:
+ * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
+ * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
+ * nodes alone bring back, `without` what is left without them. `curve` has that share by number of nodes. Controls:
  * `by_chance` is what as many nodes drawn by lot bring back, `by_change` what as many do whose writes differ most
  * between the two texts, `held_out` what these nodes bring back on other pairs.
  */
@@ -462,26 +432,20 @@ export interface CircuitDetail {
   held_out: HeldOutPair[];
 }
 
-/**
- * An edge between two nodes, and what it carries of the difference.
- */
+/** An edge between two nodes, and what it carries of the difference. */
 export interface CircuitEdge {
   from: CircuitNode;
   to: CircuitNode;
   effect: number;
 }
 
-/**
- * The next edges of a circuit, which has `total`.
- */
+/** The next edges of a circuit, which has `total`. */
 export interface EdgesDetail {
   total: number;
   edges: CircuitEdge[];
 }
 
-/**
- * ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have.
- */
+/** ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have. */
 export interface DifferenceDetail {
   apart: Packed;
   first: Packed;
@@ -499,26 +463,20 @@ export interface CostDetail {
   kept: number;
 }
 
-/**
- * A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such.
- */
+/** A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such. */
 export interface CellLine {
   code: string;
   params: Record<string, number>;
   differs: boolean;
 }
 
-/**
- * What one network has of one row; `differs` from LLaMA 3's by its codes, not by its numbers.
- */
+/** What one network has of one row; `differs` from LLaMA 3's by its codes, not by its numbers. */
 export interface Cell {
   lines: CellLine[];
   differs: boolean;
 }
 
-/**
- * Bytes that a token takes in the KV cache, with the products; with a `source`, every token of that as much.
- */
+/** Bytes that a token takes in the KV cache, with the products; with a `source`, every token of that as much. */
 export interface TokenCache {
   dtype: string;
   bytes: number;
@@ -526,9 +484,7 @@ export interface TokenCache {
   source: boolean;
 }
 
-/**
- * Weights of one kind: layers × copies × `each`; layers is 0 for what stands outside them.
- */
+/** Weights of one kind: layers × copies × `each`; layers is 0 for what stands outside them. */
 export interface WeightPartMessage {
   label: string;
   layers: number;
@@ -538,18 +494,14 @@ export interface WeightPartMessage {
   weights: number;
 }
 
-/**
- * The parts of a model's weights that belong together.
- */
+/** The parts of a model's weights that belong together. */
 export interface WeightGroup {
   group: string;
   weights: number;
   parts: WeightPartMessage[];
 }
 
-/**
- * All weights by group, those that read one token (`active`, null where all do), and the total as published.
- */
+/** All weights by group, those that read one token (`active`, null where all do), and the total as published. */
 export interface ParametersMessage {
   published: PublishedCount | null;
   total: number | null;
@@ -557,9 +509,7 @@ export interface ParametersMessage {
   groups: WeightGroup[];
 }
 
-/**
- * A published model: cells by row, its cache, its weights, and where that was read.
- */
+/** A published model: cells by row, its cache, its weights, and where that was read. */
 export interface FamilyColumn {
   id: string;
   family: string;
@@ -571,9 +521,7 @@ export interface FamilyColumn {
   sources: string[];
 }
 
-/**
- * The families beside each other: rows, columns, and which columns each view has.
- */
+/** The families beside each other: rows, columns, and which columns each view has. */
 export interface FamiliesTable {
   reference: string;
   rows: string[];
@@ -581,9 +529,7 @@ export interface FamiliesTable {
   columns: FamilyColumn[];
 }
 
-/**
- * The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family.
- */
+/** The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family. */
 export interface FamiliesAnswer {
   reference: string;
   rows: string[];
@@ -599,8 +545,8 @@ export interface FamiliesAnswer {
  * Where a layer's router sent each token, of E experts to k.
  *
  * `scores` (T, E) after softmax or sigmoid; `chosen` (T, k) uint16, best first; `weight` (T, k) multiplies their
- * outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes to
- * the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
+ * outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes
+ * to the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
  */
 export interface RoutingDetail {
   scores: Packed;
@@ -612,9 +558,7 @@ export interface RoutingDetail {
   whole: Packed;
 }
 
-/**
- * K neurons of a layer at every token, (K, T) each.
- */
+/** K neurons of a layer at every token, (K, T) each. */
 export interface NeuronMapDetail {
   gate: Packed | null;
   up: Packed;
@@ -632,9 +576,7 @@ export interface FiringDetail {
   needed: Packed;
 }
 
-/**
- * A token, and what is added to its logit.
- */
+/** A token, and what is added to its logit. */
 export interface MovedToken {
   id: number;
   piece: string;
@@ -653,18 +595,14 @@ export interface NeuronWrites {
   lowered: MovedToken[];
 }
 
-/**
- * What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all.
- */
+/** What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all. */
 export interface NeuronWritesDetail {
   rows: NeuronWrites[];
   rest: number;
   whole: number;
 }
 
-/**
- * A head, and the token `key` that it looks at most from the one at `query`, with its weight.
- */
+/** A head, and the token `key` that it looks at most from the one at `query`, with its weight. */
 export interface SightPlace {
   layer: number;
   head: number;
@@ -673,9 +611,7 @@ export interface SightPlace {
   weight: number;
 }
 
-/**
- * The head to show first.
- */
+/** The head to show first. */
 export interface FirstHead {
   layer: number;
   head: number;
@@ -685,9 +621,7 @@ export interface FirstHead {
   kind: "head" | "cross" | "neuron";
 }
 
-/**
- * A head that reads the answer, and its weight there.
- */
+/** A head that reads the answer, and its weight there. */
 export interface ReadingHead {
   layer: number;
   head: number;
@@ -725,10 +659,10 @@ export interface EffectMessage {
 /**
  * What token `target` (its `piece`) after the token at `position` rests on.
  *
- * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any layer.
- * `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most needed
- * first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers, `from_answer`
- * come from `places`, where it stands in the text.
+ * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any
+ * layer. `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most
+ * needed first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers,
+ * `from_answer` come from `places`, where it stands in the text.
  */
 export interface RestsDetail {
   target: number;
@@ -745,9 +679,7 @@ export interface RestsDetail {
   places: number[];
 }
 
-/**
- * (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates.
- */
+/** (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates. */
 export interface HeadsMessage {
   ablation: "mean" | "zero";
   lost: Packed;
@@ -770,15 +702,10 @@ export interface WhyDetail {
   grid?: HeadsMessage;
 }
 
-/**
- * There is nothing to tell.
- */
-export interface Nothing {
-}
+/** There is nothing to tell. */
+export interface Nothing {}
 
-/**
- * A head at token `at` that looks at token `key` with `weight`.
- */
+/** A head at token `at` that looks at token `key` with `weight`. */
 export interface LookStep {
   layer: number;
   head: number;
@@ -787,9 +714,7 @@ export interface LookStep {
   weight: number;
 }
 
-/**
- * The same head with token `id`, `piece`, at `position` instead: its two scores.
- */
+/** The same head with token `id`, `piece`, at `position` instead: its two scores. */
 export interface OtherToken {
   position: number;
   id: number;
@@ -819,9 +744,7 @@ export interface MatchingDetail {
   other: OtherToken | null;
 }
 
-/**
- * Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest.
- */
+/** Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest. */
 export interface UsualSurprisal {
   documents: number;
   middle: number;
@@ -870,42 +793,32 @@ export interface WordsDetail {
   map_limit: number;
 }
 
-/**
- * A remark on a model, a config or a GPU, in each language of the page.
- */
+/** A remark on a model, a config or a GPU, in each language of the page. */
 export interface Remark {
   en: string;
   zh: string;
 }
 
-/**
- * Why there is no answer to one part of a question: as in a Notice.
- */
+/** Why there is no answer to one part of a question: as in a Notice. */
 export interface Refused {
   code: string;
   params: Record<string, unknown>;
 }
 
-/**
- * Something that a reader should know about a figure: a code of the page's texts, English text, particulars.
- */
+/** Something that a reader should know about a figure: a code of the page's texts, English text, particulars. */
 export interface NoteMessage {
   code: string;
   text: string;
   params: Record<string, unknown>;
 }
 
-/**
- * What each token of a sequence adds up to token `until`, null in the last phase.
- */
+/** What each token of a sequence adds up to token `until`, null in the last phase. */
 export interface GrowthPhase {
   until: number | null;
   terms: Product[];
 }
 
-/**
- * What one more token adds before and after a window ("sliding" or "chunked") is full.
- */
+/** What one more token adds before and after a window ("sliding" or "chunked") is full. */
 export interface Growth {
   kind: string;
   phases: GrowthPhase[];
@@ -957,9 +870,7 @@ export interface Card {
   options: string[];
 }
 
-/**
- * A card, and what a pasted config calls itself.
- */
+/** A card, and what a pasted config calls itself. */
 export interface CalledCard {
   name: string;
   family: string;
@@ -983,18 +894,14 @@ export interface CalledCard {
   called: string | null;
 }
 
-/**
- * A number format; `engine` is the program whose it is, "" for a plain number type.
- */
+/** A number format; `engine` is the program whose it is, "" for a plain number type. */
 export interface FormatMessage {
   name: string;
   engine: string;
   about: string;
 }
 
-/**
- * Every model of the catalogue, every format, and every model_type whose config.json is read.
- */
+/** Every model of the catalogue, every format, and every model_type whose config.json is read. */
 export interface KvModelsAnswer {
   models: Card[];
   formats: FormatMessage[];
@@ -1019,9 +926,7 @@ export interface KindRow {
   refused?: Refused;
 }
 
-/**
- * A model's cache, and the same shape as MHA, GQA, MQA and MLA.
- */
+/** A model's cache, and the same shape as MHA, GQA, MQA and MLA. */
 export interface KvAnswer {
   model: string;
   tokens: number;
@@ -1062,17 +967,13 @@ export interface CacheChart {
   unit: number;
 }
 
-/**
- * A chart, and the models that the format does not fit.
- */
+/** A chart, and the models that the format does not fit. */
 export interface KvChartAnswer {
   figure: CacheChart;
   excluded: string[];
 }
 
-/**
- * A GPU: bytes of memory, bytes a second, and where that was read.
- */
+/** A GPU: bytes of memory, bytes a second, and where that was read. */
 export interface GpuMessage {
   name: string;
   memory: string;
@@ -1101,9 +1002,7 @@ export interface UseMessage {
   weight_terms: Product[];
 }
 
-/**
- * The largest batch or context; `next` is what one more would take on the fullest GPU.
- */
+/** The largest batch or context; `next` is what one more would take on the fullest GPU. */
 export interface LargestMessage {
   value: number;
   unlimited: boolean;
@@ -1130,16 +1029,12 @@ export interface BoundMessage {
   batch: number;
 }
 
-/**
- * A part of a question that has no answer, so that the others still stand.
- */
+/** A part of a question that has no answer, so that the others still stand. */
 export interface Unanswered {
   refused: Refused;
 }
 
-/**
- * Weights and cache on a GPU, the largest batch and context there, and the bound on decoding.
- */
+/** Weights and cache on a GPU, the largest batch and context there, and the bound on decoding. */
 export interface KvFitAnswer {
   use: UseMessage;
   batch: LargestMessage | Unanswered;
@@ -1147,9 +1042,7 @@ export interface KvFitAnswer {
   bound: BoundMessage | Unanswered;
 }
 
-/**
- * How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks.
- */
+/** How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks. */
 export interface Layout {
   gpus: number;
   tp: number;
@@ -1170,9 +1063,7 @@ export interface GpuNeedMessage {
   per_gpu?: string;
 }
 
-/**
- * What `users` with `tokens` tokens each take, and how many GPUs of each kind.
- */
+/** What `users` with `tokens` tokens each take, and how many GPUs of each kind. */
 export interface KvNeedsAnswer {
   users: number;
   tokens: number;
@@ -1183,24 +1074,18 @@ export interface KvNeedsAnswer {
   notes: NoteMessage[];
 }
 
-/**
- * The GPUs and the weights' formats to choose from.
- */
+/** The GPUs and the weights' formats to choose from. */
 export interface KvGpusAnswer {
   gpus: string[];
   weights: FormatMessage[];
 }
 
-/**
- * The answer at one place of a slider.
- */
+/** The answer at one place of a slider. */
 export interface PlaceData {
   data: unknown;
 }
 
-/**
- * Why there is none at this one.
- */
+/** Why there is none at this one. */
 export interface PlaceNotice {
   message: Notice;
 }
@@ -1228,16 +1113,12 @@ export interface RaceStep {
   same: boolean;
 }
 
-/**
- * A few tokens of the race.
- */
+/** A few tokens of the race. */
 export interface KvRaceAnswer {
   steps: RaceStep[];
 }
 
-/**
- * What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32.
- */
+/** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */
 export interface NormVectorsDetail {
   before: Packed;
   gamma: Packed;
@@ -1245,8 +1126,8 @@ export interface NormVectorsDetail {
 }
 
 /**
- * The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median`
- * (L + 1, T) of the magnitudes of all d channels, float32.
+ * The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median` (L + 1,
+ * T) of the magnitudes of all d channels, float32.
  */
 export interface NormDepthDetail {
   channels: number[];
@@ -1254,9 +1135,7 @@ export interface NormDepthDetail {
   median: Packed;
 }
 
-/**
- * Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts.
- */
+/** Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts. */
 export interface FinalChoice {
   ids: Packed;
   pieces: string[];
@@ -1310,9 +1189,7 @@ export interface StageDetail {
   ffn_bias?: Packed | null;
 }
 
-/**
- * Logits float32 with the ids int32 of their tokens: of a large vocabulary the highest of each stretch of ids.
- */
+/** Logits float32 with the ids int32 of their tokens: of a large vocabulary the highest of each stretch of ids. */
 export interface PeakLogits {
   ids: Packed;
   values: Packed;
@@ -1322,8 +1199,8 @@ export interface PeakLogits {
  * One token's vector (d,) float32 before the first layer, after the last and after the final norm, with that norm's
  * γ and β; and its logits.
  *
- * `logits_norm` is the Euclidean norm of all logits, `log_z` their logsumexp; all three are missing, `logits` as null,
- * in an encoder.
+ * `logits_norm` is the Euclidean norm of all logits, `log_z` their logsumexp; all three are missing, `logits` as
+ * null, in an encoder.
  */
 export interface EndsDetail {
   embedding: Packed;
@@ -1336,26 +1213,20 @@ export interface EndsDetail {
   log_z?: number;
 }
 
-/**
- * A chart as plotly's JSON. Colours are custom properties, and what begins with "text:" is a key of the texts.
- */
+/** A chart as plotly's JSON. Colours are custom properties, and what begins with "text:" is a key of the texts. */
 export interface PlotlyFigure {
   data: Record<string, unknown>[];
   layout: Record<string, unknown>;
 }
 
-/**
- * A stage of the training, the `number`th from 1, which begins after `tokens` tokens.
- */
+/** A stage of the training, the `number`th from 1, which begins after `tokens` tokens. */
 export interface TrainingStage {
   number: number;
   name: string;
   tokens: number;
 }
 
-/**
- * `right` of `cases` of a skill in a language, and the share that is aimed at (`bar`).
- */
+/** `right` of `cases` of a skill in a language, and the share that is aimed at (`bar`). */
 export interface MeasuredSkill {
   name: string;
   language: string;
@@ -1377,9 +1248,7 @@ export interface TrainingDetail {
   measured: MeasuredSkill[];
 }
 
-/**
- * The panels that a chapter shows, and the address of its styles where it has any.
- */
+/** The panels that a chapter shows, and the address of its styles where it has any. */
 export interface ChapterConfig {
   panels: string[];
   style: string | null;
@@ -1387,8 +1256,8 @@ export interface ChapterConfig {
 
 /**
  * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
- * chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with by
- * language, or `firstOf` a model that has one of its own.
+ * chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with
+ * by language, or `firstOf` a model that has one of its own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
@@ -1401,9 +1270,7 @@ export interface PageConfig {
   firstOf: Record<string, string>;
 }
 
-/**
- * A model on offer: how many parameters it has, and where it comes from, null for an operator's own.
- */
+/** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */
 export interface Offer {
   name: string;
   parameters: number;
@@ -1426,17 +1293,13 @@ export interface RealModelState {
   failed: "network" | "hash" | "disk" | "cancelled" | "other" | null;
 }
 
-/**
- * The real LLaMA, null where the page is not to offer it, and all models on offer now.
- */
+/** The real LLaMA, null where the page is not to offer it, and all models on offer now. */
 export interface RealModelAnswer {
   real: RealModelState | null;
   offers: Offer[];
 }
 
-/**
- * A captured tensor: its dimensions by name and size, and the line of the repository that makes it.
- */
+/** A captured tensor: its dimensions by name and size, and the line of the repository that makes it. */
 export interface TensorPlace {
   dims: string[];
   shape: number[];
@@ -1444,9 +1307,7 @@ export interface TensorPlace {
   line: number;
 }
 
-/**
- * A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path.
- */
+/** A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path. */
 export interface QrAnswer {
   size: number;
   path: string;
@@ -1463,9 +1324,7 @@ export interface ScaledFrequencies {
   attention_scaling: number;
 }
 
-/**
- * The methods in order, the model's own first; `original` is the context that they stretch, in tokens.
- */
+/** The methods in order, the model's own first; `original` is the context that they stretch, in tokens. */
 export interface RopeScalingsDetail {
   original: number;
   methods: ScaledFrequencies[];
@@ -1505,9 +1364,7 @@ export interface BucketsMessage {
   after: Packed | null;
 }
 
-/**
- * Widths under MLA: the latent's, of a head's key the rebuilt part and the shared rotated one, its values'.
- */
+/** Widths under MLA: the latent's, of a head's key the rebuilt part and the shared rotated one, its values'. */
 export interface LatentWidths {
   rank: number;
   nope: number;
@@ -1518,8 +1375,9 @@ export interface LatentWidths {
 /**
  * A layer's feed-forward. A neuron is `activation`(gate)·up, or `activation`(up) where it is not `gated`.
  *
- * `neurons` counts all of them, `width` those of one expert. With `experts`, a token goes to `top_k` of them, and the
- * last `shared` neurons read every token. The fields from `scoring` on say how the router chooses (model.moe.Routing).
+ * `neurons` counts all of them, `width` those of one expert. With `experts`, a token goes to `top_k` of them, and
+ * the last `shared` neurons read every token. The fields from `scoring` on say how the router chooses
+ * (model.moe.Routing).
  */
 export interface Ffn {
   activation: string;
@@ -1542,8 +1400,8 @@ export interface Ffn {
  * What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
  *
  * `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
- * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query.
- * `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+ * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the
+ * query. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
  */
 export interface PartsMessage {
   stack: "encoder" | "decoder" | null;
@@ -1562,9 +1420,7 @@ export interface PartsMessage {
   ffn: Ffn[];
 }
 
-/**
- * How RoPE is stretched beyond the context of pre-training: model.config.RopeScaling, which says what each is.
- */
+/** How RoPE is stretched beyond the context of pre-training: model.config.RopeScaling, which says what each is. */
 export interface RopeScalingMessage {
   kind: "linear" | "dynamic" | "yarn" | "llama3";
   factor: number;
@@ -1604,9 +1460,7 @@ export interface ModelMessage {
   parts: PartsMessage;
 }
 
-/**
- * A run's T tokens: their ids, and the text of each by itself.
- */
+/** A run's T tokens: their ids, and the text of each by itself. */
 export interface TokensMessage {
   ids: number[];
   pieces: string[];
@@ -1653,9 +1507,9 @@ export interface DrawnWith {
 /**
  * One written token, the one at `index` after the prompt.
  *
- * `probability` is the model's own, `drawn_probability` the one after temperature, top-k and top-p. `cache_bytes` and
- * `cache_tokens` are what the KV cache held when it was chosen. `stop` says why nothing follows. `next` is what it was
- * chosen from, where that is sent. `own`: it was chosen with the changes of the run that it is of.
+ * `probability` is the model's own, `drawn_probability` the one after temperature, top-k and top-p. `cache_bytes`
+ * and `cache_tokens` are what the KV cache held when it was chosen. `stop` says why nothing follows. `next` is what
+ * it was chosen from, where that is sent. `own`: it was chosen with the changes of the run that it is of.
  */
 export interface StepMessage {
   index: number;
@@ -1672,9 +1526,7 @@ export interface StepMessage {
   own: boolean;
 }
 
-/**
- * The last tokens written after the run `run`, the newest last.
- */
+/** The last tokens written after the run `run`, the newest last. */
 export interface StepsMessage {
   kind: "step";
   run: string;
@@ -1685,8 +1537,8 @@ export interface StepsMessage {
 /**
  * What neurons read, before activation, and what their output is multiplied by, float32 of one shape.
  *
- * `gate` is null where the feed-forward has none, `weight` where it has no experts. NaN where the token does not go to
- * the neuron's expert.
+ * `gate` is null where the feed-forward has none, `weight` where it has no experts. NaN where the token does not go
+ * to the neuron's expert.
  */
 export interface NeuronArrays {
   gate: Packed | null;
@@ -1694,9 +1546,7 @@ export interface NeuronArrays {
   weight: Packed | null;
 }
 
-/**
- * The K neurons of each token with the largest activations, strongest first: (T, K) each, `neuron` integers.
- */
+/** The K neurons of each token with the largest activations, strongest first: (T, K) each, `neuron` integers. */
 export interface TopNeuronsMessage {
   gate: Packed | null;
   up: Packed;
@@ -1704,9 +1554,7 @@ export interface TopNeuronsMessage {
   neuron: Packed;
 }
 
-/**
- * Every neuron of a layer: (N,) at one token, (T, N) where `token` is null.
- */
+/** Every neuron of a layer: (N,) at one token, (T, N) where `token` is null. */
 export interface NeuronsMessage {
   gate: Packed | null;
   up: Packed;
@@ -1729,8 +1577,8 @@ export interface CrossMessage {
 /**
  * One layer of a run: `q` (n_heads, T, head_dim) and `k` (n_kv_heads, T, head_dim), float32, before RoPE.
  *
- * Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top` is
- * of every token, `neurons` of one.
+ * Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top`
+ * is of every token, `neurons` of one.
  */
 export interface LayerMessage {
   kind: "layer";
@@ -1747,8 +1595,8 @@ export interface LayerMessage {
 /**
  * What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
  *
- * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of the
- * run `source`. What begins with "encoder_" is in the encoder.
+ * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of
+ * the run `source`. What begins with "encoder_" is in the encoder.
  */
 export interface Changes {
   heads?: number[][];
@@ -1765,9 +1613,7 @@ export interface Changes {
   encoder_ffn?: number[];
 }
 
-/**
- * What ran, its tokens, and what its norms divide by (`rms`) and subtract (`mean`).
- */
+/** What ran, its tokens, and what its norms divide by (`rms`) and subtract (`mean`). */
 export interface TraceMessage {
   model: ModelMessage;
   tokens: TokensMessage;
@@ -1775,9 +1621,7 @@ export interface TraceMessage {
   mean: NormFigures;
 }
 
-/**
- * What an encoder made of a run's prompt: a run without a choice, since nothing is written after it.
- */
+/** What an encoder made of a run's prompt: a run without a choice, since nothing is written after it. */
 export interface SourceMessage {
   model: ModelMessage;
   tokens: TokensMessage;
@@ -1801,10 +1645,10 @@ export interface Start {
 /**
  * A whole run: what is small for all layers, and one layer. The first `n_prompt` tokens are the prompt's.
  *
- * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice after
- * the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds` is how
- * long the forward pass and its recording took. `sinks` are the positions of tokens whose stream spikes, where heads
- * park (model/analysis/sinks.py). `generating`: more is being written. `start` is where to look first,
+ * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice
+ * after the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds`
+ * is how long the forward pass and its recording took. `sinks` are the positions of tokens whose stream spikes,
+ * where heads park (model/analysis/sinks.py). `generating`: more is being written. `start` is where to look first,
  * where the page left that open. `note` is what is to be said of a run that is not all that was asked for.
  */
 export interface RunMessage {
@@ -1829,9 +1673,7 @@ export interface RunMessage {
   sent?: number;
 }
 
-/**
- * Arithmetic with words in it: a code of the page's texts, and its particulars.
- */
+/** Arithmetic with words in it: a code of the page's texts, and its particulars. */
 export interface HowMessage {
   code: string;
   params: Record<string, string>;
@@ -1848,18 +1690,14 @@ export interface FactorMessage {
   how: string | HowMessage;
 }
 
-/**
- * One product of a sum, and its value in bytes.
- */
+/** One product of a sum, and its value in bytes. */
 export interface Product {
   label: string;
   factors: FactorMessage[];
   bytes: string;
 }
 
-/**
- * One product of a cache's sum, over so many layers.
- */
+/** One product of a cache's sum, over so many layers. */
 export interface TermMessage {
   label: string;
   factors: FactorMessage[];
@@ -1867,9 +1705,7 @@ export interface TermMessage {
   layers: number;
 }
 
-/**
- * Parameters as the vendor states them; `exact` where every digit is given.
- */
+/** Parameters as the vendor states them; `exact` where every digit is given. */
 export interface PublishedCount {
   total: number;
   exact: boolean;
@@ -1887,9 +1723,7 @@ export interface ReplayMessage {
   tokens: number[];
 }
 
-/**
- * A character whose bytes lie in several tokens: those at positions `first` to `last`.
- */
+/** A character whose bytes lie in several tokens: those at positions `first` to `last`. */
 export interface SplitCharacter {
   character: string;
   first: number;
@@ -1899,9 +1733,9 @@ export interface SplitCharacter {
 /**
  * How a run's tokens were made. `made`, `bytes` and `pieces` go by token id.
  *
- * `kind` is tokenizer.json's name for its model and `merges` counts its merges: 0 where it has none, and then `made`
- * is empty. `whole_words`: a word of the vocabulary is looked up before any merge. `bytes` is a token's UTF-8, null
- * for a special token.
+ * `kind` is tokenizer.json's name for its model and `merges` counts its merges: 0 where it has none, and then
+ * `made` is empty. `whole_words`: a word of the vocabulary is looked up before any merge. `bytes` is a token's
+ * UTF-8, null for a special token.
  */
 export interface MergesDetail {
   kind: string;
