@@ -11,7 +11,7 @@ from app.texts import text
 from model import kv_cache_bytes
 from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
-from tests.app.looking import idle, questions, shown
+from tests.app.looking import idle, questions, settled, shown
 from tests.page import listen, wait_for_run
 
 
@@ -123,6 +123,7 @@ def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> Non
     for left in (2, 1, 0):
         chips.first.click()
         expect(chips).to_have_count(left)
+        settled(page)  # the chips are drawn anew with the chart
     page.wait_for_function("/kvchart\\.compare=none(&|$)/.test(location.hash)")
     link = page.url
     page.goto("about:blank")

@@ -18,10 +18,14 @@ GPU = {"gpu": "L40S 48 GB", "weights": "int4_g128", "usable_percent": 85}
 
 
 def places(engine: LocalEngine, asked: str, along: str, values: list[int], settings: dict[str, Any]) -> list[Any]:
-    """The answers, put together here as docs of app/chapters/kv.py say."""
-    message = CALCULATORS["kv_places"](engine, {**settings, "asked": asked, "along": along, "values": values})
-    assert len(message["changes"]) == len(values)
-    return [put(message["first"], change) for change in message["changes"]]
+    """The answers, put together here as docs of app/chapters/kv.py say; asked for until all are there."""
+    found: list[Any] = []
+    while len(found) < len(values):
+        left = {**settings, "asked": asked, "along": along, "values": values[len(found) :]}
+        message = CALCULATORS["kv_places"](engine, left)
+        assert message["changes"]
+        found += [put(message["first"], change) for change in message["changes"]]
+    return found
 
 
 def put(first: Any, change: Any) -> Any:

@@ -77,7 +77,7 @@ def arrive(page: Page, stop: str) -> dict[str, Any]:
         arg=stop,
     )
     settled(page)
-    assert page.evaluate(MISSING, stop) == [], stop
+    page.wait_for_function(f"async (stop) => !(await ({MISSING})(stop)).length", arg=stop)
     return page.evaluate(PLACE)
 
 
