@@ -15,6 +15,8 @@ from model import LanguageModel, Trace
 from model.analysis import cacheless, head_jobs
 from model.analysis.circuit import COUNTS
 from model.analysis.exchange import ROUNDS, WIDTH
+from model.analysis.head_losses import BUDGET as HEADS_BUDGET
+from model.analysis.head_losses import POINTS as HEAD_POINTS
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.lens import (
@@ -35,6 +37,7 @@ from model.analysis.outside import COMPARED, outside
 from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.switching import stacks
+from model.analysis.why import N_RANDOM_CONTROLS
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from visuals import circuit, ffn, glance, kv, why
@@ -59,6 +62,7 @@ Cost = Callable[..., float]
 # What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
 BACK = 3
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
+FORM_ROWS = 8  # of the last token
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
 HELD_OUT = MOST_WORDS + 2 * TRIES + PAIRS  # of a circuit: what is expected there, pairs that are tried, those kept
 CIRCUITS = 9 + 1 + circuit.DRAWS  # that are run beside: of the curve, and the controls
@@ -172,12 +176,21 @@ def _passes(count: float) -> Cost:
 def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
     """A part that is off changes the layers from its own on: half of them."""
     if why.measurable(trace):
-        return why.looked_cost(lm, len(trace.token_ids))
+        return _heads_cost(lm, trace) + _rests_cost(lm, trace)
     return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
 
 
+def _heads_cost(lm: LanguageModel, trace: Trace) -> float:
+    """Every head off by itself as far as the budget goes, else with gradients that choose; and the groups."""
+    tokens = len(trace.token_ids)
+    every = lm.config.n_layers * lm.config.n_heads * tokens
+    chosen = BACK * HEAD_POINTS * tokens if every > HEADS_BUDGET else 0
+    return min(every, HEADS_BUDGET) / 2 + chosen + (1 + N_RANDOM_CONTROLS) * tokens
+
+
 def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
-    return why.rests_cost(len(trace.token_ids))
+    """The text, a row of the last token for every token, and those that tell the form and where heads look."""
+    return 2 * len(trace.token_ids) + FORM_ROWS
 
 
 def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets: object) -> float:

@@ -11,9 +11,10 @@ import numpy as np
 from jaxtyping import Float
 
 from model import LanguageModel, Trace
-from model.analysis.head_losses import BUDGET, POINTS, Ablation, Head
-from model.analysis.last_token import TextRead, is_causal, read_text
-from model.analysis.why import N_RANDOM_CONTROLS, Missed, Support, missed_heads, support
+from model.analysis.head_losses import Ablation, Head
+from model.analysis.last_token import TextRead, read_text
+from model.analysis.read_before import is_causal
+from model.analysis.why import Missed, Support, missed_heads, support
 from model.errors import check_index
 from model.pieces import Work, in_pieces
 
@@ -21,8 +22,6 @@ from .glance import Looks, looks, looks_payload
 from .messages.glance import EffectMessage, FirstHead, HeadsMessage, Nothing, RestsDetail, SightPlace, WhyDetail
 from .payload import pack
 
-FORM = 8  # rows of the last token by which the form is told, and where heads look
-BACK = 3  # passes that one with its gradients counts as
 PARKED = 0.5  # the least share of its weight with which a head counts as parked on a sink
 LISTED = 24  # heads that a page is told of one by one
 
@@ -46,7 +45,7 @@ class Looked(NamedTuple):
 
 def measurable(trace: Trace) -> bool:
     """Whether a run can be told about here: its tokens see those before alone, and nothing was patched in."""
-    return is_causal(trace.lm) and not trace.intervention.patches
+    return is_causal(trace.lm.net) and not trace.intervention.patches
 
 
 @in_pieces
@@ -74,19 +73,6 @@ def looked(
     found = yield from _rests(read, target, position)
     missed = yield from missed_heads.pieces(read, found.target, found.found.sinks, ablation)
     return Looked(found, ablation, missed)
-
-
-def rests_cost(tokens: int) -> float:
-    """How many tokens pass through the network for `rests`: the text, and a row of the last token for every token."""
-    return 2 * tokens + FORM
-
-
-def looked_cost(lm: LanguageModel, tokens: int) -> float:
-    """The same for `looked`; a head that is off changes half of the layers."""
-    every = lm.config.n_layers * lm.config.n_heads * tokens
-    gradients = BACK * POINTS * tokens if every > BUDGET else 0
-    groups = (1 + N_RANDOM_CONTROLS) * tokens
-    return min(every, BUDGET) / 2 + gradients + groups + rests_cost(tokens)
 
 
 def _read(trace: Trace, target: int | None, position: int) -> TextRead:

@@ -20,11 +20,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ..cache import KVCache
 from ..checkpoint import LanguageModel
 from ..forward_pass import Pass
 from ..pieces import Work, in_pieces
 from ..taps import capture
+from .read_before import ReadBefore
 
 SKIPPED = 4  # tokens at the beginning of a text
 
@@ -68,9 +68,9 @@ def jacobians_at(lm: LanguageModel, place: Place, first: int = 0) -> Work[Float[
     net, d, last = lm.net, lm.config.d_model, len(place.ids) - 1
     cache = net.cache(last + 1)
     ids = torch.tensor([place.ids], device=lm.device)
-    with torch.inference_mode(), capture(net, "layers.*.resid_in", record=lambda x: x[:, -1:].detach()) as seen:
+    with torch.no_grad(), capture(net, "layers.*.resid_in", record=lambda x: x[:, -1:].detach()) as seen:
         net(ids, cache=cache, last_only=True)
-    past, positions = _Past(cache), net.positions(last, 1)
+    past, positions = ReadBefore(cache, last), net.positions(last, 1)
     rows = torch.eye(d, device=lm.device, dtype=lm.dtype)[:, None]
     found = torch.empty(lm.config.n_layers - first, d, d)
     for layer in reversed(range(first, lm.config.n_layers)):
@@ -88,23 +88,3 @@ def mean_lens(total: Float[Tensor, "fitted d d"], tokens: int, first: int = 0) -
     mean = total / tokens
     half = mean.half()
     return JacobianLens(half if half.isfinite().all() else mean, tokens, first)
-
-
-class _Past(KVCache):
-    """A cache to read from: what is written to it goes behind its first tokens, and leaves it as it is."""
-
-    def __init__(self, filled: KVCache):
-        # ordinary tensors, which a gradient may pass
-        self.keys, self.values = ([held.clone() for held in kind] for kind in (filled.keys, filled.values))
-        self.capacity = filled.capacity
-
-    def write(
-        self,
-        layer: int,
-        start: int,
-        k: Float[Tensor, "B n_kv_heads T head_dim"],
-        v: Float[Tensor, "B n_kv_heads T v_head_dim"],
-    ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:
-        before = (kept[layer].narrow(2, 0, start).expand(len(k), -1, -1, -1) for kept in (self.keys, self.values))
-        keys, values = (torch.cat(pair, 2) for pair in zip(before, (k, v), strict=True))
-        return keys, values

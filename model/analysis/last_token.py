@@ -23,6 +23,7 @@ from ..interventions import NOTHING, Intervention, intervened
 from ..positions import PositionEncoding
 from ..prompt import prompt_ids
 from ..taps import capture
+from .read_before import is_causal
 
 MOST_ROWS = 32  # of one pass: the cache has room for so many
 LARGE = 100  # |x| of the residual stream
@@ -97,11 +98,6 @@ def spike(stream: Float[Tensor, "T d"]) -> Float[Tensor, "T"]:
     return torch.where(largest > LARGE, largest / size.median(), 0)
 
 
-def is_causal(lm: LanguageModel) -> bool:
-    """Whether each token sees itself and those before it alone, and no source text."""
-    return not lm.reads_source and lm.net.positions(0, 1).mask is None
-
-
 def check_causal(lm: LanguageModel) -> None:
     """Raises GlassLlamaError for a network in which a token sees those after it: one with an encoder or a prefix."""
     if lm.reads_source:
@@ -109,7 +105,7 @@ def check_causal(lm: LanguageModel) -> None:
             "bad_request",
             "this network reads its text with an encoder; expected one whose tokens see those before alone.",
         )
-    if not is_causal(lm):
+    if not is_causal(lm.net):
         raise GlassLlamaError(
             "bad_request", "the first tokens of this network all see each other; expected a causal mask (prefix 0)."
         )

@@ -21,8 +21,9 @@ from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids
 from ..taps import capture
 from .content_words import Shape, content_words, is_function_word, shape_of
-from .last_token import check_causal, is_causal
+from .last_token import check_causal
 from .outside import knows_corpus
+from .read_before import is_causal
 from .swaps import Swap, swaps
 
 NEARNESS = 20.0  # nats that a cosine of 1 is worth
@@ -79,7 +80,7 @@ def word_swaps(lm: LanguageModel, text: str, count: int, written: Sequence[int] 
     Of the bundled model they are words of the same kind in its world, where it has any, and where tokens see those
     after them, or a source text is read, too (swaps.py). Raises GlassLlamaError as `prompt_ids` does.
     """
-    causal = is_causal(lm)
+    causal = is_causal(lm.net)
     alike = [] if causal and not knows_corpus(lm) else (yield from swaps.pieces(lm, text, count, written))
     if alike or not causal:
         return alike

@@ -149,8 +149,10 @@ export default function why(element, glass) {
     const moment = momentOf(state);
     const own = next.draw(moment);
     const asking = open && state.status !== "generating";
-    const rests = asking ? restsOf(glass.detail("rests", questionOf(moment))) : null;
-    const found = asking ? glass.detail("why", { ...questionOf(moment), ...ablationAsked(glass) }) : null;
+    const told = asking ? glass.detail("rests", questionOf(moment)) : null;
+    const rests = restsOf(told);
+    // the heads take longer: they are asked for once the first answer is there
+    const found = told ? glass.detail("why", { ...questionOf(moment), ...ablationAsked(glass) }) : null;
     const looked = rests ? null : found;
     text.draw({
       query: rests || found ? moment.at : -1,
