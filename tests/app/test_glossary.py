@@ -130,10 +130,13 @@ def test_on_a_telephone_a_card_lies_inside_the_window(marked: Page) -> None:
     expect(page.locator(".gl-list dt", has_text=re.compile(f"^{word.inner_text()}s?$"))).to_be_in_viewport()
     top = page.evaluate("scrollY")
     page.locator(".gl-list").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+    page.evaluate("addEventListener('wheel', () => { window.wheeled = true; }, { once: true, passive: true })")
     page.mouse.move(180, 370)
     page.mouse.wheel(0, 3000)
-    page.keyboard.press("Escape")
+    page.wait_for_function("window.wheeled")  # else Escape may come first, and the wheel turns over the page itself
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert page.evaluate("scrollY") == top  # the page behind it stays
+    page.keyboard.press("Escape")
     word.click()
     page.mouse.click(2, 2)
     expect(page.locator(".gl-card")).to_be_hidden()
