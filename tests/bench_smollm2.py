@@ -29,7 +29,7 @@ RUN = """() => new Promise((done) => {
     const { run } = glass.state;
     if (!run || run.id === before) return;
     drawn ||= performance.now() - began;
-    if (![...run.details.keys()].some((key) => key.startsWith("why "))) return;
+    if (![...run.details.keys()].some((key) => key.startsWith("rests "))) return;
     off();
     done([drawn, performance.now() - began]);
   });
