@@ -78,12 +78,12 @@ def head() -> str:
             "firstOf": {REAL_NAME: REAL_EXAMPLES[0]},
         }
     )
-    first_styles = [address(STATIC / "glass.css"), address(STATIC / "page.css"), chapter_style(FIRST)]
+    own_styles = [address(STATIC / f"{name}.css") for name in ("glass", "page", "story/style")]
+    first_styles = [*own_styles, chapter_style(FIRST)]
     styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
     styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
-    panels_first = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
-    modules = sorted(imported(STATIC / "glass.js", *panels_first) - {STATIC / "glass.js"})
+    modules = sorted(imported(STATIC / "glass.js", STATIC / "story" / "story.js") - {STATIC / "glass.js"})
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
     start = (
         f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"

@@ -325,6 +325,7 @@ PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)
 WRITTEN_BY = of_model("written_by", ffn.written_by)
+RAISED_BY = of_model("raised_by", ffn.raised_by)
 
 # Of tokens.
 CACHE_CONTENTS = long_of_model("cache_contents", cacheless.cache_contents, _cache_cost)

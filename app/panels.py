@@ -72,24 +72,28 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, the way to a real LLaMA where it is not there yet, the tours, the lessons, the list of keys,
-    and the switch between light and dark."""
+    """Title, one sentence, the page's two levels, the way to a real LLaMA where it is not there yet, the tours, the
+    lessons, the list of keys, and the switch between light and dark."""
 
     def button(name: str, inside: str = "") -> str:
         key = f"bar.{name}"
         named = f"aria-label='{escape(text(key))}' data-text-label='{key}' data-text-title='{key}'"
         return f"<button type='button' id='{name}' class='page-tool' {named}>{inside}</button>"
 
+    def level(name: str) -> str:
+        return said("button", f"level.{name}", f"type='button' data-level='{name}'")
+
     words = f"<div>{said('h1', 'page.heading')}{said('p', 'page.sentence')}</div>"
+    levels = f"<div id='level' role='group' data-text-label='level.name'>{level('story')}{level('workbench')}</div>"
     tour = said("button", "tour.open", "type='button' id='tour' class='page-tool' data-tour=''")
     lessons = said("button", "lessons.open", "type='button' id='lessons' class='page-tool'")
     real = said("button", "real.open", "type='button' id='real' class='page-tool' hidden")
     tools = real + tour + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
-    return fixed("header", f"<header>{words}<div class='page-tools'>{tools}</div></header>")
+    return fixed("header", f"<header>{words}<div class='page-tools'>{levels}{tools}</div></header>")
 
 
 def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
-    """The answer, the token strip, the row of chapters and every panel, by column.
+    """The story; the answer, the token strip, the row of chapters and every panel, by column.
 
     One component: gradio takes time for each.
     """
@@ -97,7 +101,10 @@ def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
     nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
     written = "<div class='page-written' hidden></div>"
     above = panel("why") + panel("tokens")
-    return fixed("panels", f"<div class='page-body'>{above}{written}{nav}<div class='page-grid'>{grid}</div></div>")
+    story = "<div class='page-story'></div>"
+    return fixed(
+        "panels", f"{story}<div class='page-body'>{above}{written}{nav}<div class='page-grid'>{grid}</div></div>"
+    )
 
 
 def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTML:

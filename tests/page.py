@@ -135,25 +135,34 @@ class Held:
 _held: WeakKeyDictionary[Browser, list[Held]] = WeakKeyDictionary()
 
 
-def _free(browser: Browser, how: dict[str, Any]) -> Held:
+# A reader who chose the workbench, unless a test is about the story, which else opens.
+CHOSE = "try { localStorage['glass.level'] ??= 'workbench'; } catch { /* a page without storage */ }"
+
+
+def _free(browser: Browser, how: dict[str, Any], story: bool) -> Held:
     known = _held.setdefault(browser, [])
     known[:] = [one for one in known if one.context in browser.contexts]
-    found = next((one for one in known if one.how == how and one.free()), None)
+    asked = how | {"story": story}
+    found = next((one for one in known if one.how == asked and one.free()), None)
     if not found:
         context = browser.new_context(**how)
-        found = Held(how, context, context.new_cdp_session(context.new_page()))
+        if not story:
+            context.add_init_script(CHOSE)
+        found = Held(asked, context, context.new_cdp_session(context.new_page()))
         known.append(found)
     return found
 
 
-def new_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
+def new_page(
+    browser: Browser, address: str, width: int = 1280, height: int = 720, story: bool = False, **context: Any
+) -> Page:
     """An empty tab for this address in a context that holds nothing but files, whatever was done before.
 
     A context without a page is taken again, since a new one would load and compile every script anew. Leave or close
-    the page when it is no longer needed; two that are open share nothing.
+    the page when it is no longer needed; two that are open share nothing. It opens with the workbench unless `story`.
     """
     how = {"locale": "en-US"} | context
-    held = _free(browser, how)
+    held = _free(browser, how, story)
     page = held.tab()
     held.context.clear_cookies()
     if "permissions" not in how:
@@ -205,9 +214,11 @@ def watched(page: Page) -> Iterator[list[str]]:
     assert not troubles, "\n".join(troubles)
 
 
-def open_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **context: Any) -> Page:
+def open_page(
+    browser: Browser, address: str, width: int = 1280, height: int = 720, story: bool = False, **context: Any
+) -> Page:
     """A tab of its own that shows the page, once its first run is drawn."""
-    page = new_page(browser, address, width, height, **context)
+    page = new_page(browser, address, width, height, story, **context)
     page.goto(address)
     wait_for_run(page)
     page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 
 from model import LanguageModel, LayerTrace
-from model.analysis.neurons import Firing, Written, activations, neurons_of, written
+from model.analysis.neurons import Firing, Neurons, Written, activations, neurons_of, raising, written
 from model.interventions import Intervention
 from model.layer_metadata import FfnMetadata
 
@@ -79,15 +79,34 @@ def written_by(
     return written(lm, index, torch.from_numpy(inner_row), final_rms, neurons, TOKENS_EACH_WAY, like)
 
 
-def written_payload(found: Written, neurons: Sequence[int], pieces: dict[int, str]) -> NeuronWritesDetail:
-    """What each neuron wrote, and the pieces of the tokens named; `pieces` by token id."""
+def raised_by(
+    lm: LanguageModel, index: int, inner_row: Float[np.ndarray, "f"], final_rms: float, target: int
+) -> Float[np.ndarray, "f"]:
+    """What each neuron of layer `index` adds to the logit of `target` at a token."""
+    return raising(lm, index, torch.from_numpy(inner_row), final_rms, target).numpy()
+
+
+def written_payload(
+    found: Written,
+    neurons: Sequence[int],
+    pieces: dict[int, str],
+    read: Neurons,
+    adds: Float[np.ndarray, "f"] | None = None,
+) -> NeuronWritesDetail:
+    """What each neuron wrote, and the pieces of the tokens named; `pieces` by token id, `read` and `adds` by neuron."""
 
     def tokens(ids: torch.Tensor, by: torch.Tensor) -> list[MovedToken]:
         return [{"id": i, "piece": pieces[i], "by": value} for i, value in zip(ids.tolist(), by.tolist(), strict=True)]
 
+    def number(of: np.ndarray | None, neuron: int) -> float | None:
+        return None if of is None or np.isnan(of[neuron]) else float(of[neuron])
+
     rows: list[NeuronWrites] = [
         {
             "neuron": int(neuron),
+            "gate": number(read.gate, neuron),
+            "up": number(read.up, neuron),
+            "adds": number(adds, neuron),
             "norm": float(found.norm[i]),
             "column": float(found.column[i]),
             "raised": tokens(found.raised[i], found.raised_by[i]),

@@ -6,22 +6,23 @@ import numpy as np
 from jaxtyping import Float
 
 from model import GlassLlamaError
-from model.analysis.neurons import Written
+from model.analysis.neurons import Written, neurons_of
 from visuals import ffn
 from visuals.experts import routing_payload
 from visuals.messages.ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 
 from ..engine import Engine
-from ..fields import Request, below, read
-from ..operations import FIRING, ROUTING, WRITTEN_BY
+from ..fields import Request, TokenId, below, read
+from ..operations import FIRING, RAISED_BY, ROUTING, WRITTEN_BY
 from ..requests import Place, Sent, about_run, layer_of, leader_of
 from ..session import HeldRun
 
 
 class OfNeuron(Request):
-    """A neuron; the strongest ones where it is null."""
+    """A neuron; the strongest ones where it is null, or those that add most to the logit of `target`."""
 
     neuron: Annotated[int, below("neurons")] | None = None
+    target: TokenId | None = None
 
 
 PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
@@ -42,8 +43,9 @@ def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
 
 
 def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail:
-    """{layer, token, neuron, other}: what that neuron wrote, or the strongest ones where `neuron` is null: those of the
-    run `other`, and to the tokens that they raise and lower most there, where that is named."""
+    """{layer, token, neuron, target, other}: what that neuron wrote, or the strongest ones where `neuron` is null, or
+    those that add most to the logit of `target`: those of the run `other`, and to the tokens that they raise and lower
+    most there, where that is named."""
     of, leader = about_run(Place, engine, held, data), leader_of(held, data)
     index, token = of.layer, of.token
 
@@ -57,12 +59,18 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
         )
 
     row = inner_row(leader)
-    asked = read(OfNeuron, data, neurons=len(row)).neuron
-    neurons = ffn.strongest(row) if asked is None else [asked]
+    asked = read(OfNeuron, data, neurons=len(row), vocabulary=engine.about(held.model).config.vocab_size)
+    adds = None
+    if asked.target is not None:
+        rms = float(leader.trace.final_norm_rms[token])
+        adds = leader.study(engine, RAISED_BY, index, row, rms, asked.target)
+    neurons = [asked.neuron] if asked.neuron is not None else ffn.strongest(row if adds is None else adds.clip(0))
     found = wrote(held) if leader is held else wrote(held, wrote(leader))
     ids = sorted({*found.raised.flatten().tolist(), *found.lowered.flatten().tolist()})
     pieces = dict(zip(ids, engine.pieces(held.model, ids), strict=True))
-    return ffn.written_payload(found, neurons, pieces)
+    layer = engine.layer(held.model, held.trace, index)
+    read_there = neurons_of(layer, held.trace.network.ffn[index]).each(lambda part: part[token])
+    return ffn.written_payload(found, neurons, pieces, read_there, adds)
 
 
 def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:

@@ -134,6 +134,25 @@ def _columns(ffn: FeedForward, neurons: list[int]) -> Iterator[Float[Tensor, "d 
         yield cast(nn.Linear, outlet).weight[:, own].float()
 
 
+def raising(
+    lm: LanguageModel, layer: int, inner: Float[Tensor, "f"], final_rms: float, target: int
+) -> Float[Tensor, "f"]:
+    """What each neuron of a layer adds to the logit of the token `target`; `inner` and `final_rms` as in `written`.
+
+    float64; as in lens.contributions, the final norm's divisor stays what it was in the run.
+    """
+    with torch.inference_mode():
+        net, here = lm.net, inner.to(lm.device, torch.float64)
+        direction, _ = net.norm.fold_into(net.head.weight[target].double() * net.head_scale)
+        adds, start = torch.zeros_like(here), 0
+        writing = here.nonzero().flatten()
+        for some in _columns(net.block(layer).ffn, writing.tolist()):
+            chosen = writing[start : start + some.shape[1]]
+            adds[chosen] = here[chosen] * (direction / final_rms @ some.double())
+            start += some.shape[1]
+    return adds.cpu()
+
+
 def written(
     lm: LanguageModel,
     layer: int,

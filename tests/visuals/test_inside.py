@@ -11,7 +11,7 @@ from transformers import LlamaConfig as TheirConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 import model
-from model.analysis.neurons import firing
+from model.analysis.neurons import Neurons, firing
 from model.config import RopeScaling
 from model.interventions import NOTHING, Intervention
 from model.layer_metadata import FfnMetadata
@@ -126,7 +126,16 @@ def test_what_neurons_write_is_sent_with_its_tokens(lm: model.LanguageModel, tra
     neurons = ffn.strongest(row, 3)
     found = ffn.written_by(lm, 2, row, float(trace.final_norm_rms[4]), neurons)
     pieces = {i: f"<{i}>" for i in range(lm.config.vocab_size)}
-    message = json.loads(json.dumps(ffn.written_payload(found, neurons, pieces)))
+    adds = ffn.raised_by(lm, 2, row, float(trace.final_norm_rms[4]), 7)
+    # the same by W_down, the final norm and the output head as they are in the checkpoint
+    direction = lm.net.norm.weight * lm.net.head.weight[7] / float(trace.final_norm_rms[4])
+    wanted = torch.from_numpy(row) * (direction @ lm.net.layers[2].ffn.down_proj.weight)
+    np.testing.assert_allclose(adds, wanted.detach(), atol=1e-5)
+    read = Neurons(layer.gate[4], layer.up[4], None)
+    message = json.loads(json.dumps(ffn.written_payload(found, neurons, pieces, read, adds)))
+    assert message["rows"][1]["gate"] == pytest.approx(float(layer.gate[4, neurons[1]]))
+    assert message["rows"][1]["up"] == pytest.approx(float(layer.up[4, neurons[1]]))
+    assert message["rows"][1]["adds"] == pytest.approx(float(wanted[neurons[1]]), abs=1e-5)
     assert [row["neuron"] for row in message["rows"]] == neurons
     first = message["rows"][0]
     assert first["raised"][0]["piece"] == f"<{first['raised'][0]['id']}>"

@@ -47,10 +47,17 @@ class MovedToken(TypedDict):
 
 
 class NeuronWrites(TypedDict):
-    """What a neuron writes at a token: the length of the vector (`norm`), of its column of W_down (`column`), and the
-    tokens that it raises and lowers most, most first."""
+    """What a neuron reads and writes at a token.
+
+    `gate` and `up` are null where it has none or is of an expert that the token does not go to. `norm` is the length of
+    what it writes, `column` that of its column of W_down. `raised` and `lowered` are the tokens that it raises and
+    lowers most, most first; `adds` is its part of the logit that was asked for, null where none was.
+    """
 
     neuron: int
+    gate: float | None
+    up: float | None
+    adds: float | None
     norm: float
     column: float
     raised: list[MovedToken]

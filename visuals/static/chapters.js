@@ -1,7 +1,9 @@
 // @ts-check
-// The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened.
+// The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened. The
+// story stands among them as one that shows no panel.
 
 import { h } from "./dom.js";
+import { keptLevel, STORY } from "./level.js";
 import { chapterForms } from "./parts.js";
 
 /**
@@ -93,20 +95,31 @@ function createRow(names, texts, go) {
 export function createChapters(store, texts, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
-  state.chapter = wanted !== undefined && names.includes(wanted) ? wanted : names[0];
+  const known = (/** @type {string | undefined} */ name) => name === STORY || names.includes(name ?? "");
+  /** What opens where an address names no chapter: what the reader chose last, the story else. */
+  const usual = () => (keptLevel().get() === "workbench" ? names[0] : STORY);
+  state.chapter = wanted !== undefined && known(wanted) ? wanted : usual();
   /** @type {string | null} */
   let alone = null; // the one panel that is presented
   const fetchStyle = createStyles(chapters);
   const row = createRow(names, texts, go);
 
   /**
-   * Whether a panel is in view now; what no chapter lists (the token strip) always is.
+   * The panels of the open chapter; none of the story.
+   *
+   * @returns {readonly string[]}
+   */
+  const panelsNow = () => (state.chapter === STORY ? [] : chapters[state.chapter].panels);
+
+  /**
+   * Whether a panel is in view now; what no chapter lists (the token strip) is, wherever there are panels.
    *
    * @param {string | undefined} kind
    */
   const shows = (kind = "") =>
-    (alone ? kind === alone : chapters[state.chapter].panels.includes(kind)) ||
-    !names.some((name) => chapters[name].panels.includes(kind));
+    state.chapter !== STORY &&
+    ((alone ? kind === alone : panelsNow().includes(kind)) ||
+      !names.some((name) => chapters[name].panels.includes(kind)));
 
   /**
    * Resolves when a chapter that shows this panel is open.
@@ -124,9 +137,9 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   /** Puts the panels of the open chapter in view, in its order, and marks its button. */
   function show() {
     const { chapter } = state;
-    fetchStyle(chapter);
+    if (chapter !== STORY) fetchStyle(chapter);
     document.body.dataset.chapter = chapter;
-    const { panels } = chapters[chapter];
+    const panels = panelsNow();
     for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
     for (const section of panelsIn(".page-grid")) {
       section.style.order = chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind ?? ""));
@@ -134,10 +147,10 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     row.mark(chapter);
   }
 
-  /** @param {string} name one of the chapters; others are ignored */
+  /** @param {string} name one of the chapters, or the story; others are ignored */
   function open(name) {
-    if (!names.includes(name)) return;
-    const moved = name !== state.chapter;
+    if (!known(name)) return;
+    const moved = name !== state.chapter && name !== STORY && state.chapter !== STORY;
     state.chapter = name;
     show();
     store.emit("chapter", name);
@@ -158,6 +171,7 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
 
   return {
     open,
+    usual,
     opened,
     shows,
     /**

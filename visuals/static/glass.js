@@ -11,6 +11,7 @@ import { panelOf } from "./frame.js";
 import { offerGlossary } from "./glossary/offer.js";
 import { listenToKeys } from "./keys.js";
 import { keepHistory } from "./history.js";
+import { offerLevels, STORY } from "./level.js";
 import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
 import { firstPrompt, openLink } from "./opening.js";
@@ -30,6 +31,7 @@ import { LOST } from "./unanswered.js";
 import { createWayBack } from "./return-to.js";
 
 const config = window.glassConfig;
+const [FIRST] = Object.keys(config.chapters);
 const store = createStore();
 const texts = createTexts(config.texts);
 const link = readLink(location.hash);
@@ -45,6 +47,7 @@ page.parts.panels = (element) => {
   /** @type {(selector: string) => HTMLElement} */
   const part = (selector) => /** @type {HTMLElement} */ (element.querySelector(selector)); // of app/panels.py
   chapters.attach(part("nav"));
+  mountStory(part(".page-story"));
   followWritten(part(".page-written"));
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind ?? "", section);
 };
@@ -98,6 +101,30 @@ function guarded(kind, element, draw) {
     element.dataset.failed = texts.text("page.panel_failed");
     return undefined;
   }
+}
+
+/**
+ * The story, which is built when it is first opened, and drawn while it is open.
+ *
+ * @param {HTMLElement} place
+ */
+function mountStory(place) {
+  /** @type {((fresh: boolean) => void) | null} */
+  let draw = null;
+  store.watch((fresh) => {
+    const drawing = draw;
+    if (state.chapter !== STORY || !state.trace || !drawing) return undefined;
+    return guarded("story", place, () => drawing(fresh));
+  });
+  const build = async () => {
+    if (state.chapter !== STORY) return;
+    stop();
+    const { default: createStory } = await import("./story/story.js");
+    draw = createStory(place, window.glass);
+    store.repaint(true);
+  };
+  const stop = store.on("chapter", build);
+  build();
 }
 
 /**
@@ -166,11 +193,11 @@ async function setLanguage(code) {
 const { on, publish, preview, endPreview, select, selectByPage, chosen, repaint, drawn, unfinished, layer } = store;
 const { text, translate } = texts;
 /**
- * Only the first chapter can be read with what a run brings along: till somebody is there, or in another, nothing
- * is fetched ahead.
+ * Only the story and the first chapter can be read with what a run brings along: till somebody is there, or in
+ * another, nothing is fetched ahead.
  */
 const there =
-  state.chapter === Object.keys(config.chapters)[0]
+  state.chapter === STORY || state.chapter === FIRST
     ? Promise.race([
         reader(),
         new Promise((done) => {
@@ -234,6 +261,27 @@ const change = async (changes) => {
   await fetching?.change(changes);
 };
 /**
+ * Runs a prompt past the bar, which then shows it.
+ *
+ * @param {string} prompt
+ * @param {string | undefined} model
+ * @param {number} [layer] that is to be shown; where none is named the server says where to start
+ */
+async function runPrompt(prompt, model, layer) {
+  store.emit("begin");
+  page.setStatus("running");
+  const { recall } = await online;
+  const answer = await recall({ prompt, model, generated: [], changes: {}, layer }).catch(() => LOST);
+  store.publish(answer);
+  if (answer.kind === "run") page.fill({ prompt, model });
+}
+/**
+ * Has the network that is shown read another text.
+ *
+ * @param {string} prompt
+ */
+const read = (prompt) => runPrompt(prompt, state.run?.model.name);
+/**
  * Has another network read the prompt of A, which is what is shown where none is kept: that run is B.
  *
  * @param {string} model
@@ -241,15 +289,8 @@ const change = async (changes) => {
 async function readBy(model) {
   const first = state.kept ?? state.run;
   if (!first) return;
-  const { prompt } = first;
   if (!state.kept) keep(first);
-  store.emit("begin");
-  page.setStatus("running");
-  const request = { prompt, model, generated: [], changes: {}, layer: state.locked.layer };
-  const { recall } = await online;
-  const answer = await recall(request).catch(() => LOST);
-  store.publish(answer);
-  if (answer.kind === "run") page.fill({ prompt, model });
+  await runPrompt(first.prompt, model, state.locked.layer);
 }
 /**
  * Has panels read one of a network's two stacks, and something of it.
@@ -277,6 +318,7 @@ const core = {
   subtractable,
   toEnd,
   change,
+  read,
   readBy,
   layerOf,
   open,
@@ -334,7 +376,7 @@ const UNCHOSEN = { pair: null, neuron: null };
 async function bring(hash) {
   const described = readLink(hash);
   settings.restore(described.settings);
-  open(described.chapter ?? Object.keys(config.chapters)[0]);
+  open(described.chapter ?? chapters.usual());
   page.setStatus("running");
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
@@ -368,7 +410,7 @@ async function visit(hash) {
     !outside(described, trace).length;
   if (!same) return bring(hash);
   settings.restore(described.settings);
-  open(described.chapter ?? Object.keys(config.chapters)[0]);
+  open(described.chapter ?? chapters.usual());
   store.endPreview();
   select({ ...UNCHOSEN, ...described.selection });
 }
@@ -403,6 +445,12 @@ const { address } = keepHistory(store, {
 /** @type {import("./types.d.ts").Glass} */
 const glass = Object.assign(core, { way, real, link, connect, pace, halt, address, ...page, publish: pace.take });
 window.glass = glass;
+const levels = offerLevels(glass, FIRST);
+const { header } = page.parts;
+page.parts.header = (/** @type {HTMLElement} */ element) => {
+  header(element);
+  levels.mark();
+};
 followBar(store, settings);
 followStack();
 store.on("settings", (name) => {

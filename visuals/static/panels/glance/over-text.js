@@ -1,5 +1,5 @@
 // @ts-check
-// Arcs over the text: from the place that is asked about back to the tokens that the answer rests on, the more is lost
+// Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to the tokens that the answer rests on, the more is lost
 // without one the thicker.
 
 import { svg } from "../../dom.js";
@@ -38,7 +38,7 @@ const partAt = (text, t) =>
  * @returns {SVGElement[]}
  */
 function pathsOf(text, found) {
-  const [parts, end] = [partsLost(found), partAt(text, found.position)];
+  const [parts, end] = [partsLost(found), text.querySelector(".wy-gap") ?? partAt(text, found.position)];
   if (!end) return [];
   const [x, y] = topOf(end, text);
   return found.tokens.slice(0, ARCS).flatMap((t) => {

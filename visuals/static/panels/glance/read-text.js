@@ -65,12 +65,13 @@ function partsOf(pieces) {
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Function} panelText
+ * @param {...HTMLElement} after what stands after the text, in its line
  */
-export function createReadText(glass, panelText) {
+export function createReadText(glass, panelText, ...after) {
   const { state } = glass;
   const [before, written] = [h("span"), h("span")];
   const arcs = createArcs(glass);
-  const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written);
+  const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written, ...after);
   element.addEventListener("click", ({ target }) => {
     const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
     const position = /** @type {HTMLElement | null} */ (pressed)?.dataset.position;

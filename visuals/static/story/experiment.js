@@ -1,0 +1,151 @@
+// @ts-check
+// What a reader can do to the answer, there and then: hide the word it rests on, switch off the heads that read it, or
+// write another word. Two bars say how probable the answer was before and is now.
+
+import { exact, h } from "../dom.js";
+import { isChanged } from "../off.js";
+import { leftWithout } from "../panels/glance/rests.js";
+import { readersOff, swapButtons } from "../panels/glance/words.js";
+import { memo, reactive } from "../reads.js";
+import { named, percent } from "./words.js";
+
+const SWAPS = 3;
+
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../panels/glance/rests.js").Rests} Rests
+ *
+ * @typedef {{ word: string; p: number }} Bar
+ *
+ * @typedef {"hide" | "heads" | "word"} Act
+ *
+ * @typedef {{ act: Act | null; waits: boolean; before: (Bar & { prompt: string }) | null }} Tried `waits`: for the
+ *   heads
+ */
+
+/**
+ * The rows "before" and "now".
+ *
+ * @param {Glass} glass
+ */
+function createBars({ text, state }) {
+  const body = h("tbody");
+  const element = h("table.st-bars", null, body);
+  const draw = memo((/** @type {string} */ packed, _language) => {
+    const bars = /** @type {Bar[]} */ (JSON.parse(packed)); // as text, so that the same bars are not drawn again
+    const names = bars.length > 1 ? ["before", "after"] : ["now"];
+    body.replaceChildren(
+      ...bars.map(({ word, p }, i) =>
+        h(
+          `tr.is-${names[i]}`,
+          null,
+          h("th", { scope: "row" }, text(`story.bar_${names[i]}`)),
+          h("td.st-best", null, word),
+          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+          h("td.st-share", { title: exact(p, 6) }, percent(text, p, state.language)),
+        ),
+      ),
+    );
+  });
+  return { element, draw };
+}
+
+/**
+ * What can be done to the answer, as buttons; once something is done, the way back.
+ *
+ * @param {Glass} glass
+ * @param {{ hide: () => void; heads: () => void; back: () => void }} does
+ */
+function createActs({ state, text }, does) {
+  const element = h("p.st-acts");
+  /** @type {(name: keyof typeof does, words: string) => HTMLElement} */
+  const button = (name, words) => h("button.st-act", { "data-act": name, click: does[name] }, words);
+  const draw = memo((/** @type {Rests | null} */ rests, /** @type {Act | null} */ act, _language) => {
+    const [key] = rests?.tokens ?? [];
+    const pieces = state.trace?.tokens.pieces ?? [];
+    const hide = key === undefined ? [] : [button("hide", text("story.act_hide", { word: named(text, pieces, key) }))];
+    const heads = rests ? [button("heads", text("story.act_heads"))] : [];
+    element.replaceChildren(...(act ? [button("back", text("story.act_back"))] : [...hide, ...heads]));
+  });
+  return { element, draw };
+}
+
+/** @param {Glass} glass */
+export function createExperiment(glass) {
+  const { state, text } = glass;
+  const view = /** @type {Tried} */ (reactive({ act: null, waits: false, before: null }, glass.repaint));
+  const bars = createBars(glass);
+  const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
+  const swaps = h("p.st-acts.st-swaps");
+  const says = h("p.st-note", { role: "status" });
+  const element = h("div.st-try", null, bars.element, acts.element, swaps, says);
+  /** @type {(Bar & { prompt: string }) | null} */
+  let now = null;
+  /** @type {string | null} */
+  let expected = null; // the prompt of the run that is waited for
+
+  glass.on("run", ({ prompt, changes }) => {
+    const own = prompt === expected || (view.act === "heads" && isChanged({ changes }));
+    if (!own) Object.assign(view, { act: null, waits: false, before: null });
+    expected = null;
+  });
+
+  /** @param {Act} act */
+  function begin(act) {
+    view.before = now;
+    view.act = act;
+  }
+  /** @param {string} prompt */
+  function write(prompt) {
+    begin("word");
+    expected = prompt;
+    glass.read(prompt);
+  }
+  function heads() {
+    begin("heads");
+    view.waits = true;
+  }
+  function back() {
+    const { act, before } = view;
+    Object.assign(view, { act: null, waits: false, before: null });
+    if (act === "heads" && state.run && isChanged(state.run)) glass.change({});
+    if (act === "word" && before) glass.read(before.prompt);
+  }
+
+  /** Once it is known which heads read the answer, they are switched off. */
+  function follow() {
+    if (!view.waits || !state.trace) return;
+    const found = glass.detail("why", { token: state.trace.T - 1 });
+    if (!found) return;
+    view.waits = false;
+    queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
+  }
+
+  const putSwaps = memo((/** @type {import("../decoded.d.ts").Detail<"words"> | null} */ found, act, _language) => {
+    const buttons = found && !act ? swapButtons(glass, { ...found, swaps: found.swaps.slice(0, SWAPS) }, write) : [];
+    for (const one of buttons) one.classList.add("st-act");
+    swaps.replaceChildren(...(buttons.length ? [h("span", null, text("story.act_swap")), ...buttons] : []));
+  });
+
+  /**
+   * @param {Bar} own the answer that is shown
+   * @param {Rests | null} rests
+   */
+  function draw(own, rests) {
+    const { trace, language } = state;
+    if (!trace) return;
+    now = { ...own, prompt: trace.prompt };
+    follow();
+    const { act, before, waits } = view;
+    const [key] = rests?.tokens ?? [];
+    const hidden = act === "hide" && rests && key !== undefined ? { ...own, p: leftWithout(rests, key) } : null;
+    const after = hidden ?? own;
+    const both = before && (hidden || !waits) ? [before, after] : [own];
+    bars.draw(JSON.stringify(both), language);
+    acts.draw(rests, act, language, trace.tokens.pieces);
+    putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
+    says.textContent = act ? text(`story.did_${waits ? "wait" : act}`) : "";
+  }
+  return { element, draw, act: () => view.act };
+}

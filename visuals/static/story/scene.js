@@ -1,0 +1,99 @@
+// @ts-check
+// One scene of the story: a question, a picture of this run, at most 45 words that answer, and the way to the panel
+// behind it.
+
+import { h } from "../dom.js";
+import { filled, leadTo } from "../panels/glance/words.js";
+import { effect, memo } from "../reads.js";
+
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {{
+ *   words?: Record<string, Node | string>;
+ *   form?: string;
+ *   value: string;
+ *   select?: Partial<import("../selection.js").Selection>;
+ * }} Told
+ *   `words`: what the texts `story.<name>_title` and `story.<name>_says` name; `form`: the ending of those that speak
+ *   of another form; `value`: the numbers, to full precision; `select`: what the panel behind is to show
+ *
+ * @typedef {{
+ *   name: string;
+ *   behind: [chapter: string, kind: string];
+ *   element: HTMLElement;
+ *   has?: (model: import("../types.d.ts").Model) => boolean;
+ *   draw: (width: number, fresh: boolean) => Told | null;
+ * }} Scene
+ *   `has`: whether a network has what the scene is about; `draw` gives null while something has not come
+ */
+
+const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
+
+/**
+ * @param {Glass} glass
+ * @param {Scene} scene
+ * @param {() => number} wide how wide a picture may be
+ */
+export function createFrame(glass, scene, wide) {
+  const { name, behind, element: picture, has, draw } = scene;
+  const id = `story-${name}`;
+  const title = h("h2", { id });
+  const says = h("p.st-says");
+  const notHere = h("p.st-waits", { role: "status", "data-text": "story.waits" });
+  /** @type {Partial<import("../selection.js").Selection> | undefined} */
+  let chosen;
+  const look = () => leadTo(glass, ...behind, chosen && (() => glass.select(chosen ?? {})));
+  const more = h("button.st-more", { "data-text": `story.${name}_more`, click: look });
+  const element = h(
+    "section.st-scene",
+    { "data-scene": name, "aria-labelledby": id, tabindex: "-1" },
+    title,
+    h("div.st-picture", null, notHere, picture),
+    says,
+    h("p.st-foot", null, more),
+  );
+  let near = false;
+  let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
+  new IntersectionObserver(
+    ([entry]) => {
+      if (entry.isIntersecting === near) return;
+      near = entry.isIntersecting;
+      if (near) glass.repaint();
+    },
+    { rootMargin: AHEAD },
+  ).observe(element);
+
+  const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
+    const text = (/** @type {string} */ part) => glass.text(`story.${name}_${part}${form}`);
+    title.replaceChildren(...filled(text("title"), words));
+    says.replaceChildren(...filled(text("says"), words));
+  });
+  /** @param {boolean} fresh */
+  function paint(fresh) {
+    const width = wide();
+    if (!width) return;
+    const told = draw(width, fresh);
+    waits = !told;
+    element.toggleAttribute("data-waits", waits);
+    if (!told) return;
+    chosen = told.select;
+    element.dataset.value = told.value;
+    write(told, glass.state.language);
+  }
+  const painted = effect(paint);
+  return {
+    name,
+    element,
+    /**
+     * Draws it, where it is near, and the network has what it is about.
+     *
+     * @param {boolean} fresh
+     */
+    draw(fresh) {
+      const { trace } = glass.state;
+      element.hidden = !trace || has?.(trace.model) === false;
+      if (!element.hidden && (near || waits)) painted(fresh);
+    },
+  };
+}

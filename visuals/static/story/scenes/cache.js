@@ -1,0 +1,63 @@
+// @ts-check
+// The KV cache: what of each token is kept, and what one more token costs.
+
+import { h } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { bold, count, wordOf } from "../words.js";
+
+const SHOWN = 24; // tokens
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createCache(glass) {
+  const { state, text } = glass;
+  const tokens = h("ol.st-cache", { "data-text-label": "story.cache_drawing" });
+  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
+  const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
+  const element = h("div", null, tokens, h("p", null, write));
+  const paint = memo((/** @type {string[]} */ pieces, /** @type {number} */ nPrompt, _language) => {
+    const from = Math.max(0, pieces.length - SHOWN);
+    tokens.replaceChildren(
+      ...(from ? [h("li.st-before", null, text("story.cache_before", { count: from }))] : []),
+      ...pieces
+        .slice(from)
+        .map((piece, i) =>
+          h(
+            `li${from + i >= nPrompt ? ".is-new" : ""}`,
+            null,
+            h("span.st-kept.is-k", null, "K"),
+            h("span.st-kept.is-v", null, "V"),
+            h("span.st-word", null, wordOf(piece)),
+          ),
+        ),
+    );
+  });
+  return {
+    name: "cache",
+    behind: ["kv", "kv-live"],
+    element,
+    has: ({ parts: { stack } }) => !stack,
+    draw() {
+      const { trace, language, status } = state;
+      const found = trace && glass.detail("kv_live", {});
+      if (!trace || !found) return null;
+      paint(trace.tokens.pieces, trace.nPrompt, language);
+      const { eos_ids: ends } = trace.model;
+      const over = ends.includes(trace.tokens.ids[trace.T - 1]);
+      /** @type {HTMLButtonElement} */ (write).disabled = over || status !== "idle";
+      const each = found.bytes / found.tokens;
+      return {
+        form: over ? "_over" : "",
+        words: {
+          tokens: bold(count(found.tokens, language)),
+          bytes: bold(count(found.bytes, language)),
+          each: bold(count(each, language)),
+          layers: String(trace.model.n_layers),
+        },
+        value: `tokens ${found.tokens} bytes ${found.bytes}`,
+      };
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// @ts-check
+// What a head carries: values of the tokens it looks at, each times its weight, and what of it is added to the stream.
+
+import { attention, kvHead, vectorOf } from "../../compute.js";
+import { exact, h } from "../../dom.js";
+import { headOff } from "../../off.js";
+import { memo } from "../../reads.js";
+import { kept } from "../kept.js";
+import { createRows } from "../strips.js";
+import { bold, few, percent, told, wordOf } from "../words.js";
+
+/** @param {ArrayLike<number>} vector */
+const lengthOf = (vector) => Math.hypot(...Array.from(vector));
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createCarried(glass) {
+  const { state, text } = glass;
+  const rows = createRows("story.carried_rows");
+  const element = h("div", null, rows.element);
+  const paint = memo((width, word, part, written, stream, theme, _language) => {
+    const named = (/** @type {string} */ name, params = {}) => text(`story.carried_${name}`, params);
+    rows.paint(
+      width,
+      [
+        { name: named("part", { word }), role: "v", values: part },
+        { name: named("written"), role: "output", values: written },
+        { name: named("stream"), role: "muted", values: stream },
+      ],
+      theme,
+    );
+  });
+  return {
+    name: "carried",
+    behind: ["attend", "cell"],
+    element,
+    has: ({ parts: { latent } }) => !latent,
+    draw(width) {
+      const { trace, layer, head, query, key, language, theme } = state;
+      const held = glass.layer();
+      const values = trace && glass.detail("values", { layer });
+      const write = trace && glass.detail("head_write", { layer, head, query });
+      if (!trace || !held || !values || !write) return null;
+      const { model, tokens } = trace;
+      const weight = attention(held, model, head, query)[key] ?? 0;
+      const part = partFor(values.v, kvHead(model, head), key, weight);
+      const word = wordOf(tokens.pieces[key]);
+      paint(width, word, part, write.written.data, write.stream.data, theme, language);
+      const share = lengthOf(write.written.data) / lengthOf(write.stream.data);
+      return {
+        form: headOff(trace, layer, head) ? "_off" : "",
+        words: {
+          head: bold(text("story.head", { layer, head })),
+          word: bold(word, "v"),
+          from: bold(wordOf(tokens.pieces[query])),
+          weight: told(percent(text, weight, language), weight),
+          d: String(model.d_model),
+          share: told(few(share, 2), share),
+        },
+        value: `layer ${layer} head ${head} key ${key} weight=${exact(weight)} share=${exact(share)}`,
+      };
+    },
+  };
+}
+
+/** α·v of one K/V head and token. */
+const partFor = kept(
+  (
+    /** @type {import("../../decoded.d.ts").NumArray} */ values,
+    /** @type {number} */ group,
+    /** @type {number} */ key,
+    /** @type {number} */ weight,
+  ) => Float64Array.from(vectorOf(values, group, key), (x) => weight * x),
+);

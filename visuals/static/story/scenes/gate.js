@@ -1,0 +1,98 @@
+// @ts-check
+// SwiGLU: the neuron of a layer that lets most through, its gate on SiLU's curve, and what it is for.
+
+import { silu } from "../../activations.js";
+import { exact, h, svg } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { bold, few, told, wordOf } from "../words.js";
+
+const [HIGH, LEAST, NAMED] = [220, 4, 3]; // px, how far the axis goes at least, how many tokens are named
+
+/**
+ * SiLU, with the gate of one neuron on it.
+ *
+ * @param {number} width
+ * @param {number} gate
+ */
+function curveOf(width, gate) {
+  const reach = Math.max(LEAST, Math.ceil(Math.abs(gate)) + 1);
+  const x = (/** @type {number} */ g) => width * (0.5 + g / (2 * reach));
+  const y = (/** @type {number} */ s) => HIGH - 30 - ((HIGH - 50) * s) / reach;
+  const across = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120);
+  const points = across.map((g) => `${x(g)},${y(silu(g))}`).join(" ");
+  const closed = gate < 0;
+  return [
+    svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
+    svg("line.st-axis", { x1: x(0), x2: x(0), y1: 10, y2: HIGH - 10 }),
+    svg("polyline.st-silu", { points }),
+    svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(silu(gate)) }),
+    svg("circle.st-gate", { cx: x(gate), cy: y(silu(gate)), r: 8 }),
+    svg("text", { x: x(gate), y: y(0) + 20, "text-anchor": "middle", style: "fill: var(--glass-gate)" }, few(gate)),
+    svg(
+      "text",
+      { x: x(gate) + (closed ? 14 : -14), y: y(silu(gate)) - 8, "text-anchor": closed ? "start" : "end" },
+      `SiLU = ${few(silu(gate))}`,
+    ),
+  ];
+}
+
+/**
+ * The layer whose feed-forward adds most to the answer's logit.
+ *
+ * @param {import("../../decoded.d.ts").Detail<"logit_terms">} terms
+ */
+const layerFor = ({ ffn: { data } }) => data.indexOf(Math.max(...data));
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createGate(glass) {
+  const { state, text } = glass;
+  const drawing = svg("svg.st-silus", { role: "img" });
+  const formula = h("p.st-formula", { lang: "en" });
+  const element = h("div", null, drawing, formula);
+  const paint = memo((/** @type {number} */ width, gate, up, product, _language) => {
+    drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
+    drawing.setAttribute("aria-label", text("story.gate_curve"));
+    drawing.replaceChildren(...curveOf(width, gate));
+    formula.textContent = `SiLU(gate) · up = ${few(silu(gate))} · ${few(up)} = ${few(product)}`;
+  });
+  return {
+    name: "gate",
+    behind: ["ffn", "ffn-token"],
+    element,
+    has: ({ parts: { ffn, stack } }) =>
+      !stack && ffn.every(({ gated, activation, experts }) => gated && activation === "silu" && !experts),
+    draw(width) {
+      const { trace, language } = state;
+      if (!trace?.next) return null;
+      const [query, answer] = [trace.T - 1, trace.next.ids[0]];
+      const terms = glass.detail("logit_terms", { token: query, target: answer, against: null });
+      const layer = terms ? layerFor(terms) : -1;
+      const asked = { layer, token: query, neuron: null, target: answer };
+      const row = terms && glass.detail("ffn_written", asked)?.rows[0];
+      if (!row || row.gate === null || row.up === null || row.adds === null) return null;
+      const { neuron, gate, up, raised, adds } = row;
+      const [open, product] = [silu(gate), silu(gate) * up];
+      paint(width, gate, up, product, language);
+      const named = raised.slice(0, NAMED).map(({ piece }) => wordOf(piece));
+      return {
+        words: {
+          count: String(trace.model.ffn_hidden),
+          layer: String(layer),
+          neuron: bold(String(neuron)),
+          word: bold(wordOf(trace.tokens.pieces[query])),
+          gate: told(few(gate), gate),
+          open: told(few(open), open),
+          product: told(few(product), product),
+          adds: told(`+${few(adds)}`, adds),
+          answer: bold(wordOf(trace.next.pieces[0])),
+          raised: bold(named.join(text("why.list"))),
+        },
+        value: `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)} adds=${exact(adds)}`,
+        select: { layer, query, neuron },
+      };
+    },
+  };
+}

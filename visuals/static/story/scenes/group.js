@@ -1,0 +1,112 @@
+// @ts-check
+// Grouped queries: how many heads ask, how many sets of keys and values are kept for them, and what that saves.
+
+import { kvHead } from "../../compute.js";
+import { h, svg } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { bold, count } from "../words.js";
+
+const [HIGH, BOX, TOP, BELOW] = [150, 26, 34, 116]; // px
+const BYTES = { float32: 4, bfloat16: 2, float16: 2 }; // of a number
+
+/** @typedef {import("../../types.d.ts").Model} Model */
+
+/**
+ * Bytes of K and V of one token over all layers, where so many heads keep them.
+ *
+ * @param {Model} model
+ * @param {number} heads
+ */
+const bytesOf = ({ n_layers, head_dim, dtype }, heads) =>
+  2 * n_layers * heads * head_dim * (BYTES[/** @type {keyof typeof BYTES} */ (dtype)] ?? 4);
+
+/**
+ * One head as a box.
+ *
+ * @param {"q" | "k"} role
+ * @param {number} i which one
+ * @param {{ of: number; width: number; on: boolean }} how of how many, in which width, and whether it is marked
+ */
+function box(role, i, { of, width, on }) {
+  const [middle, wide, y] = [((i + 0.5) * width) / of, Math.min(64, width / of - 6), role === "q" ? TOP : BELOW];
+  return svg(
+    `g.st-box${on ? ".is-on" : ""}`,
+    { style: `--hue: var(--glass-${role})` },
+    svg("rect", { x: middle - wide / 2, y: y - BOX / 2, width: wide, height: BOX, rx: 5 }),
+    ...(wide > 20 ? [svg("text", { x: middle, y: y + 5, "text-anchor": "middle" }, String(i))] : []),
+  );
+}
+
+/**
+ * The heads that ask, those that are kept, and who reads which.
+ *
+ * @param {Model} model
+ * @param {number} head the one that is marked
+ * @param {number} width
+ */
+function headsOf(model, head, width) {
+  const { n_heads: heads, n_kv_heads: kept } = model;
+  const every = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i);
+  const reads = (/** @type {number} */ i) =>
+    svg(`line.st-share${i === head ? ".is-on" : ""}`, {
+      x1: ((i + 0.5) * width) / heads,
+      y1: TOP + BOX / 2,
+      x2: ((kvHead(model, i) + 0.5) * width) / kept,
+      y2: BELOW - BOX / 2,
+    });
+  return [
+    ...every(heads).map(reads),
+    ...every(heads).map((i) => box("q", i, { of: heads, width, on: i === head })),
+    ...every(kept).map((i) => box("k", i, { of: kept, width, on: i === kvHead(model, head) })),
+  ];
+}
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createGroup(glass) {
+  const { state, text } = glass;
+  const drawing = svg("svg.st-group", { role: "img" });
+  const formula = h("p.st-formula", { lang: "en" });
+  const element = h("div", null, drawing, formula);
+  /** @type {(model: Model, head: number, width: number, language: string) => void} */
+  const paint = memo((model, head, width, language) => {
+    const { n_layers: L, head_dim: dim, n_heads: heads, n_kv_heads: kept } = model;
+    drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
+    drawing.setAttribute("aria-label", text("story.group_drawing", { heads, kept }));
+    drawing.replaceChildren(
+      svg("text.st-role", { x: 0, y: 14, style: "fill: var(--glass-q)" }, text("story.group_q")),
+      svg("text.st-role", { x: 0, y: HIGH - 4, style: "fill: var(--glass-k)" }, text("story.group_kv")),
+      ...headsOf(model, head, width),
+    );
+    const each = bytesOf(model, 1) / (2 * L * dim);
+    const bytes = count(bytesOf(model, kept), language);
+    formula.textContent = `2 · L · n_kv_heads · head_dim · ${each} = 2 · ${L} · ${kept} · ${dim} · ${each} = ${bytes}`;
+  });
+  return {
+    name: "group",
+    behind: ["kv", "kv-live"],
+    element,
+    has: ({ parts: { latent, stack } }) => !latent && !stack,
+    draw(width) {
+      const { trace, head, language } = state;
+      if (!trace) return null;
+      const { model } = trace;
+      const { n_heads, n_kv_heads } = model;
+      paint(model, head, width, language);
+      const [bytes, all] = [bytesOf(model, n_kv_heads), bytesOf(model, n_heads)];
+      return {
+        form: n_kv_heads === n_heads ? "_mha" : n_kv_heads === 1 ? "_mqa" : "",
+        words: {
+          heads: bold(String(n_heads)),
+          kept: bold(String(n_kv_heads)),
+          size: String(n_heads / n_kv_heads),
+          bytes: bold(count(bytes, language)),
+          all: count(all, language),
+        },
+        value: `heads ${n_heads} kv ${n_kv_heads} bytes ${bytes} of ${all}`,
+      };
+    },
+  };
+}

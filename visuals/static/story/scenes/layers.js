@@ -1,0 +1,95 @@
+// @ts-check
+// Layer by layer: what the output head would read if the layers above were left out.
+
+import { exact, h } from "../../dom.js";
+import { memo } from "../../reads.js";
+import { readLens } from "../../readings/lens.js";
+import { answerOf, bold, percent, wordOf } from "../words.js";
+
+const MOST = 14; // rows
+
+/**
+ * @typedef {import("../../readings/lens.js").Lens} Lens
+ *
+ * @typedef {{ depth: number; word: string; p: number; own: number; same: boolean }} Row
+ */
+
+/**
+ * The depths that are shown: all of them, or the first, the last ones, and those where another word comes first.
+ *
+ * @param {number[]} first the most probable token by depth
+ */
+function depthsShown(first) {
+  const all = [...first.keys()];
+  if (all.length <= MOST) return all;
+  const turns = all.filter((depth) => depth === 0 || first[depth] !== first[depth - 1]);
+  const end = all.at(-1) ?? 0;
+  return [...new Set([0, ...turns.slice(-(MOST - 2)), end])].sort((a, b) => a - b);
+}
+
+/**
+ * From which depth on a token comes first, to the end.
+ *
+ * @param {number[]} first
+ * @param {number} answer
+ */
+function staysFrom(first, answer) {
+  let from = first.length;
+  while (from > 0 && first[from - 1] === answer) from--;
+  return from;
+}
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createLayers(glass) {
+  const { state, text } = glass;
+  const body = h("tbody");
+  const element = h("table.st-layers", null, h("caption.gp-hidden", { "data-text": "story.layers_table" }), body);
+  const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language) => {
+    const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
+    const answer = first.at(-1);
+    body.replaceChildren(
+      ...depthsShown(first).map((depth) => {
+        const [{ id, probability }] = lens.best(depth, token);
+        const own = lens.own(depth, token);
+        const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
+        return h(
+          `tr${id === answer ? ".is-answer" : ""}`,
+          null,
+          h("th", { scope: "row" }, name),
+          h("td.st-best", null, wordOf(lens.piece(id).replaceAll("·", " "))),
+          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * own}%` })),
+          h("td.st-share", { title: exact(probability, 6) }, percent(text, own, language)),
+        );
+      }),
+    );
+  });
+  return {
+    name: "layers",
+    behind: ["choice", "lens"],
+    element,
+    draw() {
+      const { trace, language } = state;
+      if (!trace?.next) return null;
+      const found = glass.detail("lens", { follow: false });
+      if (!found) return null;
+      const [lens, token] = [readLens(found), trace.T - 1];
+      paint(lens, token, language);
+      const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
+      const answer = /** @type {number} */ (first.at(-1));
+      const from = staysFrom(first, answer);
+      return {
+        form: from === 0 ? "_ever" : from === first.length - 1 ? "_last" : "",
+        words: {
+          answer: bold(answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]))),
+          layer: bold(String(Math.max(0, from - 1))),
+          layers: String(trace.model.n_layers),
+        },
+        value: `answer ${answer} from ${from} first ${first.join(",")}`,
+        select: { query: token },
+      };
+    },
+  };
+}

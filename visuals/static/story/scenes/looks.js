@@ -1,0 +1,156 @@
+// @ts-check
+// One head's attention: words that look back are rows, words that are looked at columns.
+
+import { attention, kvHead, rotatedPair } from "../../compute.js";
+import { dot } from "../../arrays.js";
+import { exact, h, svg } from "../../dom.js";
+import { ink, shade } from "../../draw.js";
+import { WEIGHTS } from "../../marks/scales.js";
+import { memo, reactive } from "../../reads.js";
+import { kept } from "../kept.js";
+import { bold, few, percent, told, wordOf } from "../words.js";
+
+const [LEFT, TOP, MOST, CELL] = [104, 92, 16, 30]; // px around the cells, how many words at most, and px of a cell
+const LONG = 12; // letters of a word on an edge
+
+/**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {{ tokens: number[]; weights: number[][] }} Grid of the tokens that are shown, the weights row by row
+ */
+
+/**
+ * The tokens that the map has: all, or of a long text those that the last one looks at most.
+ *
+ * @param {ArrayLike<number>} weights of the query
+ * @param {number} query
+ */
+function tokensShown(weights, query) {
+  const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]);
+  const wanted = new Set([query, ...order].slice(0, MOST));
+  return [...wanted].sort((a, b) => a - b);
+}
+
+/**
+ * @param {Trace} trace
+ * @param {Layer} layer
+ * @param {number} head
+ * @param {number} query
+ * @returns {Grid}
+ */
+function gridOf({ model }, layer, head, query) {
+  const tokens = tokensShown(attention(layer, model, head, query), query);
+  return {
+    tokens,
+    weights: tokens.map((row) => tokens.map((key) => attention(layer, model, head, row)[key] ?? NaN)),
+  };
+}
+
+/**
+ * What of a map is shown.
+ *
+ * @typedef {{ grid: Grid; pieces: string[]; query: number; key: number; width: number }} Shown
+ * @param {Shown} shown
+ * @returns {{ size: number; parts: SVGElement[] }} its cells with their names, and how large the square is
+ */
+function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
+  const cell = Math.min(CELL, (width - LEFT - 40) / tokens.length);
+  const { magnitude } = ink();
+  const square = (/** @type {number} */ row, /** @type {number} */ column) => ({
+    x: LEFT + column * cell,
+    y: TOP + row * cell,
+    width: cell,
+    height: cell,
+  });
+  const cells = weights.flatMap((row, r) =>
+    row.map((weight, c) => {
+      if (Number.isNaN(weight)) return svg("rect.st-masked", square(r, c));
+      const fill = shade(magnitude, WEIGHTS.place(weight));
+      return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
+    }),
+  );
+  const names = tokens.flatMap((t, i) => {
+    const [name, middle] = [cut(wordOf(pieces[t])), i * cell + cell / 2 + 5];
+    const [mine, theirs] = [t === query ? ".is-query" : "", t === key ? ".is-key" : ""];
+    return [
+      svg(`text${mine}`, { x: LEFT - 8, y: TOP + middle, "text-anchor": "end" }, name),
+      svg(`text${theirs}`, { transform: `translate(${LEFT + middle} ${TOP - 8}) rotate(-60)` }, name),
+    ];
+  });
+  const [r, c] = [tokens.indexOf(query), tokens.indexOf(key)];
+  const mark = r < 0 || c < 0 ? [] : [svg("rect.st-mark", square(r, c))];
+  return { size: tokens.length * cell, parts: [...cells, ...names, ...mark] };
+}
+
+/** @param {string} word */
+const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createLooks(glass) {
+  const { state, text } = glass;
+  const drawing = svg("svg.st-map", { role: "img" });
+  const read = h("p.st-note", { "aria-live": "off" });
+  const element = h("div", null, drawing, read);
+  const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
+  drawing.addEventListener("pointermove", ({ target }) => {
+    const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
+    const at = place ? /** @type {[number, number]} */ (place.split(" ").map(Number)) : null;
+    if (String(at) !== String(view.at)) view.at = at;
+  });
+  drawing.addEventListener("pointerleave", () => {
+    view.at = null;
+  });
+
+  /** @type {(place: Shown, ...more: unknown[]) => void} */
+  const paint = memo((/** @type {Shown} */ shown) => {
+    const { size, parts } = mapOf(shown);
+    drawing.setAttribute("viewBox", `0 0 ${LEFT + size + 40} ${TOP + size + 2}`);
+    drawing.setAttribute("width", String(LEFT + size + 40));
+    drawing.replaceChildren(...parts);
+  });
+  return {
+    name: "looks",
+    behind: ["attend", "cell"],
+    element,
+    draw(width) {
+      const { trace, layer, head, query, theme, language } = state;
+      const held = glass.layer();
+      if (!trace || !held) return null;
+      const row = attention(held, trace.model, head, query);
+      const best = row.reduce((most, weight, t) => (weight > row[most] ? t : most), 0);
+      const key = row[state.key] === undefined ? best : state.key;
+      paint(shownFor(gridFor(trace, held, head, query), trace.tokens.pieces, query, key, width), theme, language);
+      drawing.setAttribute("aria-label", text("story.looks_map", { layer, head }));
+      const [from, to] = view.at ?? [query, key];
+      const weight = attention(held, trace.model, head, from)[to] ?? 0;
+      read.textContent = text("story.looks_read", {
+        from: wordOf(trace.tokens.pieces[from]),
+        to: wordOf(trace.tokens.pieces[to]),
+        weight: percent(text, weight, language),
+      });
+      const [q, k] = rotatedPair(held, trace.model, { head, query, key });
+      const product = dot(q, k);
+      return {
+        words: {
+          head: bold(text("story.head", { layer, head })),
+          from: bold(wordOf(trace.tokens.pieces[query]), "q"),
+          to: bold(wordOf(trace.tokens.pieces[key]), "k"),
+          weight: told(percent(text, row[key], language), row[key]),
+          product: told(few(product), product),
+          group: String(kvHead(trace.model, head)),
+        },
+        value: `layer ${layer} head ${head} query ${query} key ${key} weight=${exact(row[key])} qk=${exact(product)}`,
+      };
+    },
+  };
+}
+
+/** @type {(trace: Trace, held: Layer, head: number, query: number) => Grid} the same grid for the same head */
+const gridFor = kept(gridOf);
+/** @type {(grid: Grid, pieces: string[], query: number, key: number, width: number) => Shown} */
+const shownFor = kept((grid, pieces, query, key, width) => ({ grid, pieces, query, key, width }));

@@ -1,0 +1,120 @@
+// @ts-check
+// A token's vector and what RMSNorm makes of it: another length, the same direction.
+
+import { strongest } from "../../arrays.js";
+import { exact, h, svg } from "../../dom.js";
+import { centres } from "../../parts.js";
+import { memo } from "../../reads.js";
+import { normVector } from "../../readings/norm.js";
+import { readHere } from "../../run-for.js";
+import { createRows } from "../strips.js";
+import { few, told, wordOf } from "../words.js";
+
+const [HIGH, EDGE] = [190, 26]; // px
+
+/**
+ * @typedef {import("../../readings/norm.js").VectorReading} VectorReading
+ *
+ * @typedef {import("../scene.js").Glass} Glass
+ */
+
+/** @typedef {{ name: string; role: string; at: [number, number]; end: string }} Arrow */
+
+/**
+ * Two channels of a vector, before and after the division, as arrows from one point.
+ *
+ * @param {number} width
+ * @param {Arrow[]} arrows
+ */
+function arrowsOf(width, arrows) {
+  const most = Math.max(...arrows.flatMap(({ at }) => at.map(Math.abs))) || 1;
+  const [long] = arrows.map(({ at }) => at);
+  const [x0, y0] = [width * (long[0] < 0 ? 0.7 : 0.3), long[1] < 0 ? EDGE : HIGH - EDGE];
+  const scale = Math.min(0.5 * width, HIGH - 2 * EDGE) / most;
+  const axis = (/** @type {number[]} */ [x1, y1, x2, y2]) => svg("line.st-axis", { x1, y1, x2, y2 });
+  const drawn = arrows.flatMap(({ name, role, at: [a, b], end }) => {
+    const [x, y] = [x0 + a * scale, y0 - b * scale];
+    const side = a < 0 ? "end" : "start";
+    const look = { stroke: `var(--glass-${role})`, "marker-end": `url(#st-${end})` };
+    return [
+      svg("line.st-arrow", { x1: x0, y1: y0, x2: x, y2: y, ...look }),
+      svg(
+        "text",
+        { x: x + (a < 0 ? -10 : 10), y: y + 5, "text-anchor": side, style: `fill: var(--glass-${role})` },
+        name,
+      ),
+    ];
+  });
+  return [axis([EDGE, y0, width - EDGE, y0]), axis([x0, EDGE / 2, x0, HIGH - EDGE / 2]), ...drawn];
+}
+
+/**
+ * @param {string} id
+ * @param {string} role
+ */
+const head = (id, role) =>
+  svg(
+    "marker",
+    { id: `st-${id}`, viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 5, markerHeight: 5, orient: "auto" },
+    svg("path", { d: "M0 0 L10 5 L0 10 z", fill: `var(--glass-${role})` }),
+  );
+
+/**
+ * @param {Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createNorm(glass) {
+  const { state } = glass;
+  const marks = svg("defs", {}, head("before", "muted"), head("after", "norm"));
+  const drawing = svg("svg.st-arrows", { role: "img" });
+  const axes = h("p.st-note");
+  const rows = createRows("story.norm_rows");
+  const element = h("div", null, drawing, axes, rows.element);
+  /** @param {VectorReading} reading @param {number} width */
+  function drawIn({ input: { x, divisor, gamma } }, width) {
+    const [a, b] = strongest(x, 2);
+    const divided = Float64Array.from(x, (value) => value / divisor);
+    const names = { before: `x`, after: `x / RMS(x)`, normed: `RMSNorm(x) = γ ⊙ x / RMS(x)` };
+    drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
+    drawing.setAttribute("aria-label", glass.text("story.norm_arrows", { a, b }));
+    const arrows = /** @type {Arrow[]} */ ([
+      { name: names.before, role: "muted", at: [x[a], x[b]], end: "before" },
+      { name: names.after, role: "norm", at: [divided[a], divided[b]], end: "after" },
+    ]);
+    drawing.replaceChildren(marks, ...arrowsOf(width, arrows));
+    axes.textContent = glass.text("story.norm_axes", { a, b, d: x.length });
+    rows.paint(
+      width,
+      [
+        { name: names.before, role: "muted", values: x },
+        { name: names.after, role: "norm", values: divided },
+        { name: names.normed, role: "norm", values: divided.map((value, i) => value * gamma[i]) },
+      ],
+      state.theme,
+    );
+  }
+  /** @type {(reading: VectorReading, width: number, ...more: unknown[]) => void} */
+  const paint = memo(drawIn);
+  return {
+    name: "norm",
+    behind: ["norm", "norm-vector"],
+    element,
+    has: (model) => !centres(model),
+    draw(width) {
+      const { layer, query, trace, language, theme } = state;
+      const found = readHere(glass, normVector, { norm: "attn", layer, query, channel: null });
+      if (!found || !trace) return null;
+      paint(found, width, language, theme);
+      const { divisor, x } = found.input;
+      return {
+        words: {
+          word: wordOf(trace.tokens.pieces[query]),
+          d: String(x.length),
+          layer: String(layer),
+          rms: told(few(divisor), divisor),
+        },
+        value: `layer ${layer} token ${query} rms=${exact(divisor)}`,
+      };
+    },
+  };
+}

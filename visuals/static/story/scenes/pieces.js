@@ -1,0 +1,49 @@
+// @ts-check
+// The pieces that the model reads: the sentence cut into tokens, each in a colour of its own.
+
+import { h } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { memo } from "../../reads.js";
+import { bold, count } from "../words.js";
+
+const HUES = ["q", "k", "v", "gate", "up"];
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createPieces(glass) {
+  const { state } = glass;
+  const element = h("ol.st-pieces", { dir: "auto" });
+  const write = memo((/** @type {string[]} */ pieces, /** @type {number[]} */ ids) => {
+    element.replaceChildren(
+      ...pieces.map((piece, i) =>
+        h(
+          "li",
+          { style: `--hue: var(--glass-${HUES[i % HUES.length]})` },
+          h("span.st-piece", null, visible(piece)),
+          h("small", null, String(ids[i])),
+        ),
+      ),
+    );
+  });
+  return {
+    name: "pieces",
+    behind: ["token", "merges"],
+    element,
+    draw() {
+      const { trace, language } = state;
+      if (!trace) return null;
+      const { pieces, ids } = trace.tokens;
+      write(pieces, ids);
+      return {
+        words: {
+          letters: count([...pieces.join("")].length, language),
+          pieces: bold(count(pieces.length, language)),
+          vocabulary: count(trace.model.vocab_size, language),
+        },
+        value: `tokens ${pieces.length} ids ${ids.join(",")}`,
+      };
+    },
+  };
+}

@@ -1,0 +1,164 @@
+// @ts-check
+// RoPE: the pairs that count in a score as dials, and what the score would be at any other distance.
+
+import { strongest } from "../../arrays.js";
+import { kvHead, vectorOf } from "../../compute.js";
+import { slider } from "../../controls.js";
+import { exact, h, svg } from "../../dom.js";
+import { memo, reactive } from "../../reads.js";
+import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
+import { kept } from "../kept.js";
+import { bold, few, told, wordOf } from "../words.js";
+
+const [DIALS, RADIUS, FAR, HIGH] = [4, 56, 64, 130]; // how many pairs, px, tokens apart at most, px of the curve
+
+/**
+ * @typedef {import("../../rotation.js").Rotary} Rotary
+ *
+ * @typedef {{ q: ArrayLike<number>; k: ArrayLike<number>; rotary: Rotary; scale: number }} Pair of vectors, before
+ *   RoPE
+ */
+
+/**
+ * A score as it is when the key stands so many tokens back: pair by pair, and all of it.
+ *
+ * @param {Pair} pair
+ * @param {number} distance
+ */
+function scoreAt({ q, k, rotary, scale }, distance) {
+  const [turned, still] = [rotate(q, distance, rotary), rotate(k, 0, rotary)];
+  const terms = pairTerms(turned, still, rotary);
+  const sum = terms.reduce((a, b) => a + b, 0) + unrotatedTerm(turned, still, rotary);
+  return { turned, still, terms, score: sum * scale };
+}
+
+/**
+ * One pair as a dial: q turned on by the distance, k where it was.
+ *
+ * @param {ReturnType<typeof scoreAt>} at
+ * @param {Rotary} rotary
+ * @param {number} i the pair
+ */
+function dial({ turned, still, terms }, rotary, i) {
+  const [a, b] = channelsOf(rotary, i);
+  const [q, k] = [turned, still].map((vector) => [vector[a], vector[b]]);
+  const long = Math.max(Math.hypot(...q), Math.hypot(...k)) || 1;
+  const arm = (/** @type {number[]} */ [x, y], /** @type {string} */ role) =>
+    svg("line.st-arm", {
+      x1: 0,
+      y1: 0,
+      x2: (x / long) * (RADIUS - 6),
+      y2: (-y / long) * (RADIUS - 6),
+      stroke: `var(--glass-${role})`,
+    });
+  const face = svg("circle.st-face", { r: RADIUS - 2 });
+  const box = `${-RADIUS} ${-RADIUS} ${2 * RADIUS} ${2 * RADIUS}`;
+  return h(
+    "figure.st-dial",
+    null,
+    svg("svg", { viewBox: box, width: 2 * RADIUS, "aria-hidden": "true" }, face, arm(k, "k"), arm(q, "q")),
+    h("figcaption", null, `(${a}, ${b}) `, told(`${terms[i] > 0 ? "+" : ""}${few(terms[i])}`, terms[i])),
+  );
+}
+
+/**
+ * The score over the distance, with the one that is chosen and the one that the text has.
+ *
+ * @param {number} width
+ * @param {number[]} scores by distance
+ * @param {number} chosen
+ * @param {number} own
+ */
+function curveOf(width, scores, chosen, own) {
+  const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
+  const x = (/** @type {number} */ d) => 8 + ((width - 16) * d) / (scores.length - 1);
+  const y = (/** @type {number} */ s) => 12 + (HIGH - 24) * (1 - (s - low) / (high - low || 1));
+  const points = scores.map((score, d) => `${x(d)},${y(score)}`).join(" ");
+  return [
+    svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
+    svg("text", { x: width, y: y(0) + (low < 0 ? 16 : -6), "text-anchor": "end" }, `0 … ${scores.length - 1}`),
+    svg("polyline.st-curve", { points }),
+    svg("circle.st-own", { cx: x(own), cy: y(scores[own] ?? 0), r: 6 }),
+    svg("circle.st-chosen", { cx: x(chosen), cy: y(scores[chosen]), r: 6 }),
+  ];
+}
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createRope(glass) {
+  const { state, text } = glass;
+  const view = reactive({ distance: /** @type {number | null} */ (null) }, glass.repaint);
+  const dials = h("div.st-dials");
+  const curve = svg("svg.st-scores", { role: "img" });
+  const away = slider("st-slider", "story.rope_distance", { min: 0, max: FAR, step: 1 }, (value) => {
+    view.distance = value;
+  });
+  const read = h("p.st-note", { "aria-live": "polite" });
+  const element = h("div", null, dials, away.element, curve, read);
+  for (const event of ["run", "select"]) {
+    glass.on(event, () => {
+      view.distance = null;
+    });
+  }
+  const paint = memo((/** @type {Pair} */ pair, distance, own, width, _language) => {
+    const at = scoreAt(pair, distance);
+    const counted = strongest(scoreAt(pair, own).terms, DIALS).sort((a, b) => a - b);
+    dials.replaceChildren(...counted.map((i) => dial(at, pair.rotary, i)));
+    curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
+    curve.setAttribute("aria-label", text("story.rope_curve"));
+    const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
+    curve.replaceChildren(...curveOf(width, scores, distance, own));
+    read.textContent = text("story.rope_read", { distance, score: few(at.score) });
+  });
+  return {
+    name: "rope",
+    behind: ["position", "rope"],
+    element,
+    has: ({ parts: { rotary, latent } }) => Boolean(rotary) && !latent,
+    draw(width) {
+      const { trace, head, query, key } = state;
+      const held = glass.layer();
+      if (!trace || !held?.k) return null;
+      const { model, tokens } = trace;
+      const own = Math.max(0, query - key);
+      const distance = view.distance ?? own;
+      const pair = pairFor(held, model, head, query, key);
+      away.show(distance, String(distance), { max: Math.max(FAR, own) });
+      paint(pair, distance, own, width, state.language);
+      const { score } = scoreAt(pair, own);
+      return {
+        words: {
+          from: bold(wordOf(tokens.pieces[query]), "q"),
+          to: bold(wordOf(tokens.pieces[key]), "k"),
+          distance: bold(String(own)),
+          score: told(few(score), score),
+        },
+        value: `distance ${distance} score=${exact(scoreAt(pair, distance).score)} own ${own} score=${exact(score)}`,
+      };
+    },
+  };
+}
+
+/**
+ * What turns into the score of a cell.
+ *
+ * @param {import("../../decode.js").Layer} held
+ * @param {import("../../types.d.ts").Model} model
+ * @param {number} head
+ * @param {number} query
+ * @param {number} key
+ * @returns {Pair}
+ */
+function pairOf(held, model, head, query, key) {
+  const [rotary, k] = [model.parts.rotary, held.k];
+  if (!rotary || !k) throw new Error("nothing is turned here");
+  return {
+    q: vectorOf(held.q, head, query),
+    k: vectorOf(k, kvHead(model, head), key),
+    rotary,
+    scale: model.parts.scale,
+  };
+}
+const pairFor = kept(pairOf);
