@@ -17,7 +17,8 @@ const MOST = 120; // letters of the sentence before its words are written smalle
 export function createAnswer(glass) {
   const { state, text } = glass;
   const gap = h("strong.wy-gap.st-gap");
-  const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), gap);
+  const blank = h("span"); // before its word, where the piece has one
+  const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const experiment = createExperiment(glass);
   const element = h("div.st-answer", null, sentence.element, experiment.element);
   return {
@@ -29,9 +30,12 @@ export function createAnswer(glass) {
       if (!trace?.next) return null;
       const [best] = topCandidates(trace.next, 1).rows;
       const answer = answerOf(text, best.piece, trace.model.eos_ids.includes(best.id));
-      const rests = state.status === "generating" ? null : restsOf(glass.detail("rests", { token: trace.T - 1 }));
-      const bare = best.piece.trim();
-      gap.textContent = bare && !trace.model.eos_ids.includes(best.id) ? best.piece : ` ${answer}`;
+      const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
+      const rests = restsOf(found);
+      const ends = trace.model.eos_ids.includes(best.id);
+      const bare = ends ? "" : best.piece.trim();
+      blank.textContent = bare && bare === best.piece ? "" : " ";
+      gap.textContent = bare || answer;
       element.classList.toggle("is-long", trace.prompt.length > MOST);
       sentence.draw({ query: -1, key: -1, inSource: false, strange: [], rests });
       experiment.draw({ word: answer, p: best.probability }, rests);
@@ -39,7 +43,7 @@ export function createAnswer(glass) {
       const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
       const place = `key ${key ?? "-"} without=${exact(left)}`;
       return {
-        form: !rests ? "_waits" : key === undefined ? "_none" : `_${rests.form}`,
+        form: !found ? "_waits" : !rests ? "_other" : key === undefined ? "_none" : `_${rests.form}`,
         words: {
           answer: bold(answer),
           p: told(percent(text, best.probability, language), best.probability),

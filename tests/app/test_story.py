@@ -1,0 +1,225 @@
+"""The story: what opens, scene by scene, and the ways between it and the workbench."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+
+import model
+from app.texts import LANGUAGES, text_file
+from tests.app.looking import faults, number
+from tests.page import leave, new_page, wait_for_run, watched
+from tests.peer import Peer
+
+PROMPT = "The dog plays in the yard. 猫在沙发上"
+SCENES = ("answer", "pieces", "norm", "looks", "rope", "group", "carried", "gate", "layers", "choice", "cache")
+CLOSE = {"rel": 6e-5, "abs": 2e-5}
+WORDS = 45
+
+
+@pytest.fixture
+def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """The page as somebody finds it who has never been here."""
+    page = new_page(browser, panels_alone, story=True)
+    with watched(page):
+        page.goto(f"{panels_alone}#prompt={quote(PROMPT)}")
+        wait_for_run(page)
+        page.locator(".st-scene").first.wait_for()
+        yield page
+    leave(page)
+
+
+def value(page: Page, scene: str) -> str:
+    """What a scene shows, once it is drawn."""
+    place = page.locator(f"[data-scene={scene}]")
+    place.scroll_into_view_if_needed()
+    expect(place).to_have_attribute("data-value", re.compile("."))
+    expect(place).not_to_have_attribute("data-waits", "")
+    return place.get_attribute("data-value") or ""
+
+
+def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpoint: Path) -> None:
+    at = story.evaluate("({ ...glass.state.locked, ids: glass.state.trace.tokens.ids })")
+    layer, head, query, key, ids = (at[name] for name in ("layer", "head", "query", "key", "ids"))
+    peer = Peer(roomy_checkpoint, ids)
+    p = peer.run.logits[0, -1].double().softmax(-1)
+    best = int(p.argmax())
+    assert value(story, "answer").startswith(f"answer {best} ")
+    assert number(value(story, "answer"), "probability") == pytest.approx(float(p[best]), **CLOSE)
+    assert value(story, "pieces") == f"tokens {len(ids)} ids {','.join(map(str, ids))}"
+    assert number(value(story, "norm"), "rms") == pytest.approx(peer.rms(layer, query), **CLOSE)
+    weight = float(peer.run.attentions[layer][0, head, query, key])
+    assert number(value(story, "looks"), "weight") == pytest.approx(weight, **CLOSE)
+    config = peer.config
+    size = 2 * config.num_hidden_layers * config.head_dim * 4
+    assert value(story, "group") == (
+        f"heads {config.num_attention_heads} kv {config.num_key_value_heads} "
+        f"bytes {size * config.num_key_value_heads} of {size * config.num_attention_heads}"
+    )
+    assert number(value(story, "carried"), "weight") == pytest.approx(weight, **CLOSE)
+    gate = re.match(r"layer (\d+) neuron (\d+) ", value(story, "gate"))
+    assert gate
+    at_gate = int(gate[1]), len(ids) - 1, int(gate[2])
+    for name in ("gate", "up"):
+        wanted = peer.neuron(at_gate[0], name, *at_gate[1:])
+        assert number(value(story, "gate"), name) == pytest.approx(wanted, **CLOSE)
+    assert number(value(story, "choice"), "probability") == pytest.approx(float(p[best]), **CLOSE)
+    assert value(story, "cache") == f"tokens {len(ids)} bytes {size * config.num_key_value_heads * len(ids)}"
+
+
+def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkpoint: Path) -> None:
+    """What the slider says is q·k after transformers' own rotation, at that distance."""
+    at = story.evaluate("({ ...glass.state.locked, ids: glass.state.trace.tokens.ids })")
+    layer, head, query, key = (at[name] for name in ("layer", "head", "query", "key"))
+    peer = Peer(roomy_checkpoint, at["ids"])
+    group = peer.config.num_attention_heads // peer.config.num_key_value_heads
+    q, k = (
+        torch.as_tensor(np.asarray(peer.head(layer, name, one, position)))
+        for name, one, position in (("q", head, query), ("k", head // group, key))
+    )
+    value(story, "rope")
+    slider = story.locator("[data-scene=rope] input[type=range]")
+    for distance in (0, 1, 7, 40):
+        slider.evaluate("(one, to) => { one.value = to; one.dispatchEvent(new Event('input')); }", distance)
+        expect(story.locator("[data-scene=rope]")).to_have_attribute("data-value", re.compile(f"^distance {distance} "))
+        cos, sin = peer.net.model.rotary_emb(q[None, None], torch.tensor([[0, distance]]))
+        half = len(q) // 2
+        turned = q * cos[0, 1] + torch.cat((-q[half:], q[:half])) * sin[0, 1]
+        wanted = float(turned @ k) / len(q) ** 0.5
+        assert number(value(story, "rope"), "score") == pytest.approx(wanted, rel=1e-4, abs=1e-4), distance
+
+
+def test_a_token_that_is_hidden_costs_what_knocking_it_out_costs(story: Page, roomy_checkpoint: Path) -> None:
+    lm = model.load(roomy_checkpoint, device="cpu")
+    found = re.search(r"key (\d+) without=(\S+)", value(story, "answer"))
+    assert found, "no token is needed for this answer"
+    lost = model.knock_out(lm, story.evaluate("glass.state.trace.tokens.ids"))
+    p = number(value(story, "answer"), "probability")
+    left = min(1.0, p * float(np.exp(-lost[int(found[1])])))
+    assert float(found[2]) == pytest.approx(left, rel=1e-3)
+    story.click("[data-act=hide]")
+    after = story.locator(".st-bars .is-after .st-share")
+    assert float(after.get_attribute("title") or "nan") == pytest.approx(left, rel=1e-3)
+    before = story.locator(".st-bars .is-before .st-share").get_attribute("title")
+    assert float(before or "nan") == pytest.approx(p, rel=1e-4)
+    story.click("[data-act=back]")
+    expect(story.locator(".st-bars .is-now")).to_be_visible()
+
+
+def test_heads_are_switched_off_and_on_again_there(story: Page) -> None:
+    value(story, "answer")
+    before = story.locator(".st-bars .st-share").get_attribute("title")
+    story.click("[data-act=heads]")
+    story.wait_for_function("glass.state.trace.changes.heads?.length")
+    expect(story.locator(".st-bars .is-before .st-share")).to_have_attribute("title", before or "")
+    after = story.locator(".st-bars .is-after .st-share")
+    assert float(after.get_attribute("title") or "nan") == pytest.approx(
+        story.evaluate("Math.exp(glass.state.trace.next.logits.data[0] - glass.state.trace.next.logZ)"), rel=1e-4
+    )
+    story.click("[data-act=back]")
+    story.wait_for_function("!glass.state.trace.changes.heads?.length")
+    expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")
+
+
+def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:
+    value(story, "answer")
+    swap = story.locator(".st-swaps button").first
+    swap.wait_for()
+    wanted = swap.get_attribute("data-swap")
+    swap.click()
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=wanted)
+    expect(story.locator(".st-bars .is-after")).to_be_visible()
+    assert story.locator("#prompt textarea").input_value() == wanted
+    story.click("[data-act=back]")
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
+    expect(story.locator(".st-bars .is-now")).to_be_visible()
+
+
+def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:
+    for scene, chapter, kind in (
+        ("looks", "attend", "cell"),
+        ("gate", "ffn", "ffn-token"),
+        ("norm", "norm", "norm-vector"),
+    ):
+        shown = value(story, scene)
+        story.locator(f"[data-scene={scene}] .st-more").click()
+        assert story.evaluate("glass.state.chapter") == chapter
+        panel = story.locator(f"section[data-kind={kind}]")
+        expect(panel).to_be_in_viewport()
+        expect(panel).to_have_attribute("data-value", re.compile("."))
+        place = re.match(r"layer (\d+)", shown)
+        assert place
+        assert story.evaluate("glass.state.layer") == int(place[1])
+        expect(story.locator(".page-story")).to_be_hidden()
+        story.click(".page-back button >> nth=0")
+        expect(story.locator(f"[data-scene={scene}]")).to_be_in_viewport()
+        assert story.evaluate("glass.state.chapter") == "story"
+
+
+def test_what_a_reader_chose_opens_the_next_time(story: Page, panels_alone: str) -> None:
+    expect(story.locator("#level [data-level=story]")).to_have_attribute("aria-pressed", "true")
+    story.click("#level [data-level=workbench]")
+    expect(story.locator("section[data-kind=why]")).to_be_visible()
+    for link, seen in (("", "glance"), ("#chapter=story", "story"), ("#chapter=norm", "norm")):
+        story.goto("about:blank")
+        story.goto(f"{panels_alone}{link}")
+        wait_for_run(story)
+        assert story.evaluate("document.body.dataset.chapter") == seen, link
+    story.click("#level [data-level=story]")
+    story.goto("about:blank")
+    story.goto(panels_alone)
+    wait_for_run(story)
+    assert story.evaluate("document.body.dataset.chapter") == "story"
+
+
+def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> None:
+    story.emulate_media(reduced_motion="reduce")
+    story.locator("[data-scene=answer]").focus()
+    for scene in SCENES[1:4]:
+        story.keyboard.press(" ")
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+    story.keyboard.press("Shift+ ")
+    expect(story.locator(f"[data-stop={SCENES[2]}]")).to_have_attribute("aria-current", "step")
+    story.click("[data-stop=layers]")
+    expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_scenes_are_brief_and_every_one_is_told(story: Page, code: str) -> None:
+    story.click(f"#language [value={code}]")
+    for scene in SCENES:
+        value(story, scene)
+        place = story.locator(f"[data-scene={scene}]")
+        expect(place.locator("h2")).not_to_have_text("")
+        said = place.locator(".st-says").inner_text()
+        assert said
+        assert not re.search(r"[{}]", said), said
+        assert "story." not in said
+        if code == "en":
+            assert len(said.split()) <= WORDS + 6, (len(said.split()), said)  # numbers with their signs count as words
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_story_is_accessible_and_nothing_is_wider_than_the_window(story: Page, theme: str, width: int) -> None:
+    story.set_viewport_size({"width": width, "height": 740})
+    if theme == "dark":
+        story.click("#theme")
+    for scene in SCENES:
+        value(story, scene)
+    assert story.evaluate("document.documentElement.scrollWidth") <= width
+    assert faults(story, theme, ".page-story") == []
+
+
+def test_every_text_of_the_story_is_used() -> None:
+    """In both languages the same keys; each of them is named by a scene."""
+    keys = [set(json.loads(text_file(code).read_text(encoding="utf-8"))["story"]) for code in LANGUAGES]
+    assert keys[0] == keys[1]
+    for scene in SCENES:
+        assert {f"{scene}_more", f"map_{scene}"} <= keys[0]
