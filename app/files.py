@@ -61,6 +61,17 @@ def imported(*modules: Path) -> set[Path]:
     return found
 
 
+def first_modules() -> set[Path]:
+    """The modules that the page begins with: its own, and the story's."""
+    return imported(STATIC / "glass.js", STATIC / "story" / "story.js") - {STATIC / "glass.js"}
+
+
+def bench_modules() -> list[str]:
+    """The modules that the workbench's first chapter needs besides."""
+    panels = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
+    return [address(path) for path in sorted(imported(*panels) - first_modules() - {STATIC / "glass.js"})]
+
+
 def head() -> str:
     """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
     config = json.dumps(
@@ -71,6 +82,7 @@ def head() -> str:
                 for name, kinds in CHAPTERS.items()
             },
             "homes": homes(),
+            "benchModules": bench_modules(),
             "plotly": address(PLOTLY),
             "labels": LABELS,
             "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
@@ -83,8 +95,7 @@ def head() -> str:
     styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
     styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
-    modules = sorted(imported(STATIC / "glass.js", STATIC / "story" / "story.js") - {STATIC / "glass.js"})
-    styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in modules)
+    styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in sorted(first_modules()))
     start = (
         f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"
     )

@@ -152,6 +152,7 @@ def test_it_works_under_a_path(browser: Browser, engine: LocalEngine) -> None:
     page = browser.new_page()
     page.goto(f"http://127.0.0.1:{port}/some/where/")
     wait_for_run(page)
+    page.mouse.move(1, 1)  # somebody is there
     page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")
     page.close()
     server.should_exit = True

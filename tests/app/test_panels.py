@@ -7,7 +7,7 @@ import gradio as gr
 
 from app.build import Bar
 from app.engine import LocalEngine
-from app.files import head
+from app.files import bench_modules, head
 from app.panels import sealed
 from visuals import STATIC
 
@@ -23,11 +23,15 @@ def test_no_two_sealed_messages_are_equal() -> None:
     assert len({sealed({"kind": "message", "code": "busy"}) for _ in range(100)}) == 100
 
 
-def test_the_first_chapters_modules_are_named_and_no_other() -> None:
+def test_the_modules_of_what_opens_are_named_and_no_other() -> None:
+    """The story's in the head; those of the workbench's first chapter for a page that opens with that."""
     named = set(re.findall(r"modulepreload' href='glass/([^']+)'", head()))
-    assert {"store.js", "compute.js", "panels/token/tokens.js", "panels/attend/attention-maps.js"} <= named
-    assert not {"chart.js", "panels/compare/head-change.js", "panels/kv/kv-live.js"} & named
-    assert all((STATIC / name).is_file() for name in named)
+    bench = {name.removeprefix("glass/") for name in bench_modules()}
+    assert {"store.js", "compute.js", "story/story.js", "story/scenes/rope.js"} <= named
+    assert {"panels/token/tokens.js", "panels/attend/attention-maps.js"} <= bench
+    assert not {"chart.js", "panels/compare/head-change.js", "panels/kv/kv-live.js"} & (named | bench)
+    assert not named & bench
+    assert all((STATIC / name).is_file() for name in named | bench)
 
 
 def test_the_bars_sliders_have_the_bounds_of_the_settings_that_they_show(engine: LocalEngine) -> None:

@@ -5,6 +5,7 @@ import { reader } from "./prefetch.js";
 import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
+import { h } from "./dom.js";
 import { magnify } from "./draw.js";
 import { createFetching } from "./fetching.js";
 import { panelOf } from "./frame.js";
@@ -52,6 +53,9 @@ page.parts.panels = (element) => {
   for (const section of element.querySelectorAll("section")) mount(section.dataset.kind ?? "", section);
 };
 const { state } = store;
+// Named here, they come together, while gradio builds its controls.
+if (state.chapter !== STORY)
+  document.head.append(...config.benchModules.map((href) => h("link", { rel: "modulepreload", href })));
 
 /**
  * @typedef {import("./decode.js").Trace} Trace

@@ -1262,13 +1262,14 @@ export interface ChapterConfig {
 
 /**
  * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
- * chapter's folder each panel's module is, which text each of gradio's labels shows, and the prompt to begin with
- * by language, or `firstOf` a model that has one of its own.
+ * chapter's folder each panel's module is, which modules the workbench begins with, which text each of gradio's
+ * labels shows, and the prompt to begin with by language, or `firstOf` a model that has one of its own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
   chapters: Record<string, ChapterConfig>;
   homes: Record<string, string>;
+  benchModules: string[];
   plotly: string;
   labels: Record<string, Record<string, string>>;
   lessons: Record<string, string[]>;
