@@ -153,6 +153,7 @@ def new_page(browser: Browser, address: str, width: int = 1280, height: int = 72
     the page when it is no longer needed; two that are open share nothing.
     """
     how = {"locale": "en-US"} | context
+    scheme = how.pop("color_scheme", "light")  # of the page, not of the context: two would compile every script twice
     held = _free(browser, how)
     page = held.tab()
     held.context.clear_cookies()
@@ -160,6 +161,7 @@ def new_page(browser: Browser, address: str, width: int = 1280, height: int = 72
         held.context.clear_permissions()
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
     held.devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(60_000)  # on a busy machine; what is there is not waited for
     return page
