@@ -10,6 +10,9 @@ gc.disable()  # until everything is imported, which stays: to look for garbage i
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+# One thread to a process, to those that tests start, too: threads of several processes that wait for each other's cores
+# take ten times as long for the products of a small network.
+os.environ["OMP_NUM_THREADS"] = "1"
 # `make test` runs the tests in several processes (pytest-xdist); each has its own ports and its share of the cores.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 if WORKER:

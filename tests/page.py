@@ -162,6 +162,7 @@ def new_page(
     the page when it is no longer needed; two that are open share nothing. It opens with the workbench unless `story`.
     """
     how = {"locale": "en-US"} | context
+    scheme = how.pop("color_scheme", "light")  # of the page, not of the context: two would compile every script twice
     held = _free(browser, how, story)
     page = held.tab()
     held.context.clear_cookies()
@@ -169,6 +170,7 @@ def new_page(
         held.context.clear_permissions()
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
     held.devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(60_000)  # on a busy machine; what is there is not waited for
     return page

@@ -5,16 +5,20 @@ on the page itself. It opens in a fraction of the time that gradio's components 
 """
 
 import json
+import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -74,50 +78,85 @@ def html(service: Service, names: list[str]) -> str:
     bar += f"<button type='button' id='run' {large}>Run</button> <button type='button' id='step' {large}>+1</button>"
     bar = f"<div class='page-bar'>{bar}<div id='language'>{languages}</div></div>"
     icon = "<link rel='icon' href='data:,'>"  # or the browser asks for one
+    files = re.sub(r"([\"'])(?=glass/)", r"\1/", head())  # of all pages
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Glass Llama</title>{icon}"
-        f"<meta name='viewport' content='width=device-width, initial-scale=1'>{head()}</head>"
+        f"<meta name='viewport' content='width=device-width, initial-scale=1'>{files}</head>"
         f"<body><main class='gradio-container'>{bar}{parts}</main><script type='module'>{script}</script></body></html>"
     )
 
 
-def application(engine: Engine, runs: Runs) -> Starlette:
-    """Serves the page, its files and what it asks for."""
-    service = Service(engine, runs)
-    asked: dict[str, Any] = {function.__name__: function for function in direct_calls(service)}
+class Site:
+    """What one page asks for: its HTML and its answers."""
 
-    source = html(service, list(asked))
+    def __init__(self, engine: Engine, runs: Runs):
+        service = Service(engine, runs)
+        self.asked: dict[str, Callable[..., Any]] = {
+            function.__name__: function for function in direct_calls(service)
+        } | {"run": service.run, "step": service.step}
+        self.html = html(service, [name for name in self.asked if name not in ("run", "step")])
 
-    async def page(_request: Request) -> Response:
-        return HTMLResponse(source)
 
-    async def ask(request: Request) -> Response:
-        name, given = request.path_params["name"], await request.json()
-        work = {"run": service.run, "step": service.step}.get(name) or asked[name]
-        return JSONResponse(await run_in_threadpool(work, *given))
+class Sites:
+    """A server of this process for all plain pages, each under a number of its own.
 
-    async def alive(_request: Request) -> Response:
+    They share an origin, and with it the files and what the browser has compiled of them: a page on a new origin would
+    take a second of a processor to compile what stands there already, and a walk through its chapters four.
+    """
+
+    def __init__(self) -> None:
+        self.sites: dict[int, Site] = {}
+        self.numbers = count(1)
+
+    @cached_property
+    def address(self) -> str:
+        """Where the server is; it starts when it is first asked for, and ends with the process."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(self.application(), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+    def application(self) -> Starlette:
+        """Serves the pages, their files and what they ask for."""
+        files = {f"/{address(path)}": path for path in static_files()}
+        return Starlette(
+            routes=[
+                Route("/{site:int}/", self._page),
+                Route("/{site:int}/ask/{name}", self._answer, methods=["POST"]),
+                Route("/{site:int}/gradio_api/app_id", self._alive),
+            ],
+            middleware=[Middleware(Kept), Middleware(PackedFiles, files=files)],
+        )
+
+    def _site(self, request: Request) -> Site:
+        found = self.sites.get(request.path_params["site"])
+        if found is None:
+            raise HTTPException(404)
+        return found
+
+    async def _page(self, request: Request) -> Response:
+        return HTMLResponse(self._site(request).html)
+
+    async def _answer(self, request: Request) -> Response:
+        work = self._site(request).asked[request.path_params["name"]]
+        return JSONResponse(await run_in_threadpool(work, *await request.json()))
+
+    async def _alive(self, _request: Request) -> Response:
         return JSONResponse({"app_id": "plain"})  # gradio's answer to whether the server is there
 
-    return Starlette(
-        routes=[Route("/", page), Route("/ask/{name}", ask, methods=["POST"]), Route("/gradio_api/app_id", alive)],
-        middleware=[
-            Middleware(Kept),
-            Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
-        ],
-    )
+
+SITES = Sites()
 
 
 @contextmanager
 def plain_site(engine: Engine, runs: Runs) -> Iterator[str]:
     """The address of the plain page, for as long as the context lasts."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(application(engine, runs), log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
+    number = next(SITES.numbers)
+    SITES.sites[number] = Site(engine, runs)
+    try:
+        yield f"{SITES.address}{number}/"
+    finally:
+        del SITES.sites[number]

@@ -1,6 +1,5 @@
-"""What every test shares: its share of the cores, steady examples, and a small stand-in model."""
+"""What every test shares: steady examples, and a small stand-in model."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import HealthCheck, settings
 import model
 from tests.standin import make_checkpoint
 
-torch.set_num_threads(1 if "PYTEST_XDIST_WORKER" in os.environ else 2)
 # The same examples on every machine, however busy it is.
 settings.register_profile(
     "steady", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]

@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, Request
 
 import model
 from app.engine import LocalEngine
+from app.texts import LANGUAGES
 from tests.page import listen, wait_for_run
 
 PANELS = ("tokens", "next", "rmsnorm", "attention", "rope", "swiglu")
@@ -115,6 +116,14 @@ def walk(page: Page, chapters: Iterable[str]) -> dict[str, dict[str, Any]]:
     and kind. Fails for a panel that cannot be drawn and for a message."""
     page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     return page.evaluate(f"async (chapters) => {{ {WALK} }}", list(chapters))
+
+
+def in_each_language(page: Page) -> Iterator[str]:
+    """The languages of the page, each while it is shown; English last."""
+    for language in sorted(LANGUAGES, reverse=True):
+        page.evaluate("(code) => glass.setLanguage(code)", language)
+        page.wait_for_function("(code) => document.documentElement.dataset.language === code", arg=language)
+        yield language
 
 
 def settled(page: Page) -> None:

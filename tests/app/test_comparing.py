@@ -101,6 +101,7 @@ def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
 
     row = panel.locator("tbody tr").first
     row.hover()
+    settled(page)  # it shows the row that is pointed at
     first = page.evaluate("document.querySelector('section[data-kind=compare] tbody th').textContent")
     value = panel.get_attribute("data-value") or ""
     chances = {side: np.exp(t.logits - np.logaddexp.reduce(t.logits)) for side, t in (("A", plain), ("B", changed))}

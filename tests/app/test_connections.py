@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import gradio as gr
-import httpx
 import pytest
 
 from app.connections import FULL, LATE, BoundedServer, OpenConnections, Times, bounded_server
+from tests import patient
 
 TIMES = Times(head=0.5, body=0.5, reading=0.5)
 MOST = 40
@@ -129,8 +129,8 @@ def test_a_server_that_was_full_answers_again(server: BoundedServer) -> None:
     until(lambda: not server.server_state.connections)
     assert isinstance(server.server_state, OpenConnections)
     assert not server.server_state.of_address
-    assert httpx.get(f"http://127.0.0.1:{server.config.port}/config").status_code == 200
+    assert patient.get(f"http://127.0.0.1:{server.config.port}/config").status_code == 200
 
 
 def test_the_server_does_not_say_what_it_is(server: BoundedServer) -> None:
-    assert "server" not in httpx.get(f"http://127.0.0.1:{server.config.port}/config").headers
+    assert "server" not in patient.get(f"http://127.0.0.1:{server.config.port}/config").headers

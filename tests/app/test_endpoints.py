@@ -54,7 +54,7 @@ def test_mistakes_are_explained(client: Client, prompt: str, count: int, says: s
 
 def test_a_count_that_is_no_whole_number_is_refused_by_its_name(site: str) -> None:
     """Over plain HTTP, as gradio_client would say more of it than programs of other languages do."""
-    http = httpx.Client(base_url=f"{site.rstrip('/')}/gradio_api/call/")
+    http = httpx.Client(base_url=f"{site.rstrip('/')}/gradio_api/call/", timeout=60)
     for count in (2.9, None, "3", "many", True, [4], {"a": 4}):
         joined = http.post("generate", json={"data": ["The cat", count, 0, 0, 1, 0]})
         assert joined.status_code == 200

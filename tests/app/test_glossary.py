@@ -146,19 +146,21 @@ def test_the_list_of_the_keys_leads_to_all_terms(marked: Page) -> None:
     page = marked
     page.click("#shortcuts")
     page.click("dialog [data-glossary]")
-    names = page.locator(".gl-list dt").all_inner_texts()
-    assert len(names) == len(terms())
+    listed = page.locator(".gl-list dt")
+    expect(listed).to_have_count(len(terms()))
+    names = listed.all_inner_texts()
     assert [name.lower() for name in names if name.isascii()] == sorted(
         name.lower() for name in names if name.isascii()
     )
     assert faults(page, context=".gl-list") == []
     page.fill(".gl-list input", "ROPE")
-    assert page.locator(".gl-list dt").first.inner_text() == text("glossary.rope")
-    assert 1 <= page.locator(".gl-list dt").count() < len(names)
+    expect(listed.first).to_have_text(text("glossary.rope"))
+    assert 1 <= listed.count() < len(names)
     page.fill(".gl-list input", "<b>no such word")
     expect(page.locator(".gl-list p")).to_have_text(text("glossary.none", word="<b>no such word"))
     page.fill(".gl-list input", "")
-    assert page.locator(".gl-list dt").all_inner_texts() == names
+    expect(listed).to_have_count(len(names))
+    assert listed.all_inner_texts() == names
     page.locator(".gl-list dd button").first.click()
     expect(page.locator(".gl-list")).to_be_hidden()
     expect(page.locator("section.is-meant")).to_be_visible()

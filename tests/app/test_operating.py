@@ -18,6 +18,7 @@ from app.command import arguments
 from app.engine import LocalEngine
 from app.hosting import Hosting, launch
 from app.rates import LOGINS
+from tests import patient
 from tests.page import running_process
 from tests.visitor import Site, Visitor
 
@@ -35,15 +36,15 @@ def guarded(roomy_checkpoint: Path) -> Iterator[str]:
 def log_in(address: str, password: str, host: str = "8.8.8.8") -> httpx.Response:
     """A try to log in, from an address."""
     given = {"username": "ada", "password": password}
-    return httpx.post(f"{address}login", data=given, headers={"x-forwarded-for": host})
+    return patient.post(f"{address}login", data=given, headers={"x-forwarded-for": host})
 
 
 def test_only_who_has_an_account_is_let_in(guarded: str) -> None:
     call = f"{guarded}gradio_api/call/trace"
-    assert httpx.post(call, json={"data": ["The cat"]}).status_code == 401
+    assert patient.post(call, json={"data": ["The cat"]}).status_code == 401
     body = {"data": {}, "component_id": 1, "fn_name": "layer", "session_hash": "s"}
-    assert httpx.post(f"{guarded}gradio_api/component_server", json=body).status_code in (401, 404)
-    assert "The cat" not in httpx.get(f"{guarded}config").text
+    assert patient.post(f"{guarded}gradio_api/component_server", json=body).status_code in (401, 404)
+    assert "The cat" not in patient.get(f"{guarded}config").text
     assert log_in(guarded, "wrong", "1.1.1.1").status_code == 400
     assert log_in(guarded, "lovelace", "1.1.1.1").json() == {"success": True}
     client = Client(guarded, auth=("ada", "lovelace"), verbose=False)
@@ -56,12 +57,12 @@ def test_passwords_cannot_be_tried_through(guarded: str) -> None:
 
 
 def test_health_and_figures(site: str) -> None:
-    assert httpx.get(f"{site}healthz").json() == {"status": "ok"}
+    assert patient.get(f"{site}healthz").json() == {"status": "ok"}
     visitor = Visitor(Site(site))
     visitor.press("run", "The cat sleeps.", visitor.site.model, {})
     visitor.ask("calculate", {"what": "made up"})
-    httpx.get(f"{site}nowhere")
-    figures = httpx.get(f"{site}metrics").text
+    patient.get(f"{site}nowhere")
+    figures = patient.get(f"{site}metrics").text
     for line in (
         'glass_llama_seconds_count{kind="run"}',
         'glass_llama_waited_seconds_count{kind="run"}',
@@ -77,9 +78,9 @@ def test_health_and_figures(site: str) -> None:
 
 def test_figures_are_this_machines_alone_unless_they_are_opened(guarded: str) -> None:
     elsewhere = {"x-forwarded-for": "8.8.8.8"}
-    assert httpx.get(f"{guarded}metrics").status_code == 200
-    assert httpx.get(f"{guarded}metrics", headers=elsewhere).status_code == 404
-    assert httpx.get(f"{guarded}healthz", headers=elsewhere).status_code == 200
+    assert patient.get(f"{guarded}metrics").status_code == 200
+    assert patient.get(f"{guarded}metrics", headers=elsewhere).status_code == 404
+    assert patient.get(f"{guarded}healthz", headers=elsewhere).status_code == 200
 
 
 COUNT = 60  # tokens: a busy machine writes them within the seconds that a server has for what is under way

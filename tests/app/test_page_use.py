@@ -250,6 +250,6 @@ def test_at_twice_the_size_the_buttons_share_a_line_and_the_strip_scrolls_away(b
     buttons = page.locator(".page-bar > button:visible")
     expect(buttons).to_have_count(3)
     assert len(set(buttons.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
-    page.evaluate("scrollTo(0, 2000)")
+    page.wait_for_function("scrollTo(0, 2000) ?? scrollY > 1000")  # as far as that once the panels are drawn
     expect(page.locator("section[data-kind=tokens]")).not_to_be_in_viewport()
     leave(page)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gradio as gr
-import httpx
 import pytest
 from gradio.routes import App
 from starlette.requests import Request
@@ -16,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.files import address, head, scripts
 from app.route_allowlist import MAX_BYTES, RouteAllowlist, is_open
+from tests import patient
 from tests.page import ROOT
 
 # Of gradio's routes those that this page, its endpoints or launch() ask for. A new version's other ones stay shut.
@@ -61,7 +61,7 @@ def test_nothing_can_be_left_on_the_servers_disk(site: str) -> None:
 
     before = kept()
     for path in ("upload", "upload/", "process_recording", "stream/x", "vibe-edit", "run-history/connect"):
-        answer = httpx.post(f"{site}gradio_api/{path}", files={"files": ("a.txt", b"left here")})
+        answer = patient.post(f"{site}gradio_api/{path}", files={"files": ("a.txt", b"left here")})
         assert answer.status_code == 404, path
     for path in (
         f"file={ROOT}/app.py",
@@ -70,7 +70,7 @@ def test_nothing_can_be_left_on_the_servers_disk(site: str) -> None:
         "proxy=https://example.org",
         "deep_link",
     ):
-        assert httpx.get(f"{site}gradio_api/{path}").status_code == 404, path
+        assert patient.get(f"{site}gradio_api/{path}").status_code == 404, path
     assert kept() == before
 
 
@@ -83,7 +83,7 @@ def test_who_asks_for_a_path_that_is_none(site: str) -> None:
         "/monitoring",
         "/svelte/x",
     ):
-        assert httpx.get(site.rstrip("/") + path).status_code == 404, path
+        assert patient.get(site.rstrip("/") + path).status_code == 404, path
 
 
 def test_no_path_of_the_server_is_in_the_page(site: str) -> None:
@@ -96,7 +96,7 @@ def test_no_path_of_the_server_is_in_the_page(site: str) -> None:
         ".venv",
     ]
     for path in ("", "config", "gradio_api/info", "gradio_api/openapi.json", "nowhere", "gradio_api/file=nowhere"):
-        text = httpx.get(site + path).text
+        text = patient.get(site + path).text
         assert [place for place in places if place in text] == [], path
 
 
@@ -113,7 +113,7 @@ def test_the_files_go_by_their_own_names_wherever_the_program_was_started(
 def test_every_file_of_the_page_is_served(site: str) -> None:
     for path in scripts():
         if path.suffix == ".css" or path.parent.name == "static":
-            served, held = httpx.get(site + address(path)).text.splitlines(), path.read_text().splitlines()
+            served, held = patient.get(site + address(path)).text.splitlines(), path.read_text().splitlines()
             comments = [whole for line, whole in zip(served, held, strict=True) if line != whole]
             assert all(whole.lstrip().startswith(("/**", "*")) for whole in comments), path.name
 

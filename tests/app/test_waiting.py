@@ -20,6 +20,7 @@ from app.engine import LocalEngine
 from app.hosting import Hosting, launch
 from app.unread import CountedQueue, Unread
 from app.waiting import AHEAD_BYTES, LIMITS, Limit
+from tests import patient
 
 HEADERS = {"x-forwarded-for": "8.8.8.8"}
 
@@ -82,14 +83,14 @@ def address(demo: GlassPage, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def event_of(address: str, name: str) -> int:
     """The number of the page's event that one of its buttons starts."""
-    config = httpx.get(address.replace("gradio_api/", "config")).json()
+    config = patient.get(address.replace("gradio_api/", "config")).json()
     part = next(c["id"] for c in config["components"] if c["props"].get("elem_id") == name)
     return next(d["id"] for d in config["dependencies"] if [part, "click"] in d["targets"] and d["backend_fn"])
 
 
 def join(address: str, event: int, session: str, *data: object) -> httpx.Response:
     body = {"data": data, "fn_index": event, "session_hash": session}
-    return httpx.post(f"{address}queue/join", json=body, headers=HEADERS)
+    return patient.post(f"{address}queue/join", json=body, headers=HEADERS)
 
 
 def answers(address: str, session: str) -> list[dict[str, Any]]:
@@ -130,21 +131,21 @@ def test_a_visitor_who_asks_for_too_much_is_told_so_in_the_pages_own_words(addre
 def test_visitors_of_one_address_leave_half_of_the_places_to_others(address: str) -> None:
     call = f"{address}call/generate"
     given = {"data": ["The cat", 200, 0, 0, 1, 0]}
-    codes = [httpx.post(call, json=given, headers=HEADERS).status_code for _ in range(LIMITS["generate"].waiting)]
+    codes = [patient.post(call, json=given, headers=HEADERS).status_code for _ in range(LIMITS["generate"].waiting)]
     half = LIMITS["generate"].waiting // 2
     assert codes == [200] * half + [503] * half
-    refused = httpx.post(call, json=given, headers=HEADERS)
+    refused = patient.post(call, json=given, headers=HEADERS)
     assert refused.json()["detail"].startswith("busy: ")
-    other = httpx.post(call, json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers={"x-forwarded-for": "9.9.9.9"})
+    other = patient.post(call, json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers={"x-forwarded-for": "9.9.9.9"})
     with httpx.stream("GET", f"{call}/{other.json()['event_id']}", timeout=60) as stream:
         assert "event: complete" in list(stream.iter_lines())
 
 
 def test_the_queue_cannot_be_gone_round(address: str) -> None:
     for path in ("run/generate", "api/generate"):
-        assert httpx.post(address + path, json={"data": ["The cat", 4]}).status_code == 404
+        assert patient.post(address + path, json={"data": ["The cat", 4]}).status_code == 404
     body = {"data": [*WRITE], "fn_index": event_of(address, "generate"), "session_hash": "x"}
-    assert httpx.post(f"{address}run/predict", json=body).status_code == 404
+    assert patient.post(f"{address}run/predict", json=body).status_code == 404
 
 
 def until(known: Callable[[], bool]) -> None:
@@ -186,7 +187,7 @@ def test_a_generation_ends_when_its_listener_leaves(
 
 def test_a_programs_generation_ends_when_it_leaves(address: str, demo: GlassPage, engine: Counting) -> None:
     engine.slow()
-    asked = httpx.post(f"{address}call/generate", json={"data": ["The cat", 256, 0, 0, 1, 0]}, headers=HEADERS)
+    asked = patient.post(f"{address}call/generate", json={"data": ["The cat", 256, 0, 0, 1, 0]}, headers=HEADERS)
     name = asked.json()["event_id"]
     # No answer begins before the whole text is there, so nothing but the connection itself can be seen to be open.
     with socket.create_connection((httpx.URL(address).host, httpx.URL(address).port or 80)) as connection:
@@ -339,7 +340,7 @@ def test_many_generations_of_one_address_do_not_keep_another_waiting(
     until(lambda: len(demo.bounded_queue._working("generate")) == most)
     other = {"x-forwarded-for": "9.9.9.9"}
     body = {"data": ["The cat", "roomy", {}, 3, 0, 0, 1, 0], "fn_index": writing, "session_hash": mine}
-    httpx.post(f"{address}queue/join", json=body, headers=other)
+    patient.post(f"{address}queue/join", json=body, headers=other)
     with listening(address, mine):
         until(lambda: any(event.session_hash == mine for event in demo.bounded_queue._working("generate")))
         assert len(demo.bounded_queue._waiting("generate")) == len(theirs) - most
@@ -352,7 +353,7 @@ def test_many_generations_of_one_address_do_not_keep_another_waiting(
 def test_what_nobody_asked_for_is_not_listened_to(address: str, caplog: pytest.LogCaptureFixture) -> None:
     """gradio writes a hundred lines of traceback for each such request."""
     for path in ("queue/data?session_hash=made-up", "call/generate/made-up", "call/v2/generate/made-up", "queue/data"):
-        assert httpx.get(address + path).status_code == 404, path
+        assert patient.get(address + path).status_code == 404, path
     assert caplog.records == []
 
 
@@ -368,9 +369,9 @@ def test_a_server_that_goes_down_takes_nothing_new_in(address: str, demo: GlassP
     try:
         join(address, event_of(address, "run"), "late", "The cat sleeps.", "roomy", {})
         assert [message["code"] for message in told(answers(address, "late"))] == ["draining"]
-        call = httpx.post(f"{address}call/generate", json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers=HEADERS)
+        call = patient.post(f"{address}call/generate", json={"data": ["The cat", 2, 0, 0, 1, 0]}, headers=HEADERS)
         assert (call.status_code, call.json()["detail"][:10]) == (503, "draining: ")
-        assert httpx.get(address.replace("gradio_api/", "healthz")).status_code == 503
+        assert patient.get(address.replace("gradio_api/", "healthz")).status_code == 503
         engine.allowed.release(1)
         reader.join(60)
         last = told(found)[-1]
@@ -378,4 +379,4 @@ def test_a_server_that_goes_down_takes_nothing_new_in(address: str, demo: GlassP
         assert len(last["steps"]) in (3, 4)  # the third may still be on its way where the going down begins
     finally:
         demo.drain._begun.clear()
-    assert httpx.get(address.replace("gradio_api/", "healthz")).json() == {"status": "ok"}
+    assert patient.get(address.replace("gradio_api/", "healthz")).json() == {"status": "ok"}

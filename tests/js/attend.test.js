@@ -162,10 +162,12 @@ test("every thumbnail lies inside the canvas and is found again, at any width", 
   ]) {
     for (const width of [250, 330, 560, 1216]) {
       const layout = layoutThumbs(width, { n_layers, n_heads, n_kv_heads });
+      const some = n_layers * n_heads > 1000 ? 13 : 1; // `thumbAt` looks through all: of thousands, some in each column
       for (let layer = 0; layer < n_layers; layer++) {
         for (let head = 0; head < n_heads; head++) {
           const { x, y } = layout.place(layer, head);
           assert.ok(x + layout.size <= width && y + layout.size <= layout.height, `${n_layers} ${n_heads} ${width}`);
+          if ((layer * n_heads + head) % some) continue;
           assert.deepEqual(thumbAt(layout, x + 1, y + 1), { layer, head });
         }
       }

@@ -14,8 +14,8 @@ class ChapterConfig(TypedDict):
 
 class PageConfig(TypedDict):
     """What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
-    chapter's folder each panel's module is, which modules the workbench begins with, which text each of gradio's labels shows, and the prompt to begin with by
-    language, or `firstOf` a model that has one of its own."""
+    chapter's folder each panel's module is, which modules the workbench begins with, which text each of gradio's labels
+    shows, and the prompt to begin with by language, or `firstOf` a model that has one of its own."""
 
     texts: dict[str, str]
     chapters: dict[str, ChapterConfig]
