@@ -93,7 +93,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("draw", {"temperature": heat, "top_k": k, "seed": 3}) for heat, k in ((0, 0), (1, 0), (1, 1)))
     yield from (("logit_terms", {"token": last, "target": best, "against": one}) for one in (None, second))
     yield from (("ffn_written", {"layer": 1, "token": last, "neuron": neuron}) for neuron in (None, 3))
-    yield from ((what, {"token": last, "target": None}) for what in ("rests", "why"))
+    yield from ((what, {"token": last, "target": None}) for what in ("rests", "heads", "why"))
     yield from (("matching", place), ("outside", {}))
 
 
