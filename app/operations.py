@@ -204,11 +204,11 @@ def _heads_cost(lm: LanguageModel, trace: Trace, most: float, so_far: HeadLosses
 def _further_cost(
     lm: LanguageModel, trace: Trace, _known: object, _ablation: object, start: int, so_far: HeadLosses | None = None
 ) -> float:
-    """The text once, and heads until there are more than `start`."""
+    """The text once, and heads until there are more than `start`: each may be of the lowest layer, a whole run."""
     tokens = len(trace.token_ids)
     done = 0 if so_far is None else int(so_far.measured.sum())
     missing = max(0, start - done) + heads_of_a_pass(tokens)
-    return tokens + _heads_cost(lm, trace, missing * tokens, so_far)
+    return tokens + _heads_cost(lm, trace, 2 * missing * tokens, so_far)
 
 
 def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
@@ -216,10 +216,10 @@ def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return 2 * len(trace.token_ids) + FORM_ROWS
 
 
-def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets: object) -> float:
-    """The head alone, at every depth."""
+def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:
+    """The head alone, at every depth and for every target."""
     share = lm.config.vocab_size * lm.config.d_model / lm.n_parameters
-    return len(depths) * share * _run_tokens(lm, trace)
+    return len(depths) * share * len(targets)
 
 
 def _fit_cost(lm: LanguageModel, _trace: object) -> float:

@@ -137,6 +137,7 @@ def log_p_without(run: Ablated, sets: Sequence[Sequence[Head]]) -> Work[list[flo
         logs = yield from _pass(run, [sets[i] for i in some], [first[i] for i in some])
         for i, log_p in zip(some, logs, strict=True):
             left[i] = log_p
+        yield
     return left
 
 
