@@ -98,7 +98,8 @@ class Engine(Protocol):
         """What an operation (app/operations.py) gives, worked out where the model is.
 
         With a `trace` of the model it is of what was recorded there: of two stacks, the one that ran. Long work gives
-        way after each piece to shorter work and to other visitors' long work. For long work raises
+        way after each piece to shorter work, to other visitors' long work, and to the visitor's own that costs less.
+        For long work raises
         GlassLlamaError("budget") where the visitor has asked for too much of late, with the `seconds` after which to
         ask again, and GlassLlamaError("abandoned") where it is not wanted any more.
         """
@@ -238,8 +239,9 @@ class LocalEngine:
         if operation.cost is None:
             with self._turn(name):
                 return operation.function(read, *given, **kwargs)
-        with self._paid(lm, operation.cost(lm, trace, *args, **kwargs)), lm.in_use():
-            return self._finished(name, operation.pieces(read, *given, **kwargs))
+        cost = operation.cost(lm, trace, *args, **kwargs)
+        with self._paid(lm, cost), lm.in_use():
+            return self._finished(name, operation.pieces(read, *given, **kwargs), cost)
 
     @contextmanager
     def _paid(self, lm: Any, tokens: float) -> Iterator[None]:
@@ -253,15 +255,17 @@ class LocalEngine:
                 self._budgets.give_back(self._visitor, cost)
             raise
 
-    def _finished(self, name: str, work: Work[T]) -> T:
-        while True:
-            with self._turns[name].turn(long=True, visitor=self._visitor):
+    def _finished(self, name: str, work: Work[T], cost: float) -> T:
+        turns = self._turns[name]
+        with turns.turn(long=True, visitor=self._visitor, cost=cost):
+            while True:
                 if not self._is_wanted():
                     raise GlassLlamaError("abandoned", "Nobody waits for this any more.")
                 try:
                     next(work)
                 except StopIteration as end:
                     return end.value
+                turns.give_way(self._visitor, cost)
 
     def generate(
         self,

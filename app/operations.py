@@ -17,6 +17,7 @@ from model.analysis.circuit import COUNTS
 from model.analysis.exchange import ROUNDS, WIDTH
 from model.analysis.head_losses import BUDGET as HEADS_BUDGET
 from model.analysis.head_losses import POINTS as HEAD_POINTS
+from model.analysis.head_losses import HeadLosses, heads_of_a_pass
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.lens import (
@@ -173,19 +174,41 @@ def _passes(count: float) -> Cost:
     return lambda lm, trace, *_: count * _run_tokens(lm, trace)
 
 
-def _looks_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
+def _looks_cost(
+    lm: LanguageModel,
+    trace: Trace,
+    _target: object,
+    _position: object,
+    _ablation: object,
+    known: object = None,
+    so_far: HeadLosses | None = None,
+) -> float:
     """A part that is off changes the layers from its own on: half of them."""
-    if why.measurable(trace):
-        return _heads_cost(lm, trace) + _rests_cost(lm, trace)
-    return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
+    if not why.measurable(trace):
+        return (PULLS + sum(glance.how_many(trace))) * _run_tokens(lm, trace)
+    tokens = len(trace.token_ids)
+    rests = _rests_cost(lm, trace) if known is None else tokens
+    return rests + _heads_cost(lm, trace, HEADS_BUDGET, so_far) + (1 + N_RANDOM_CONTROLS) * tokens
 
 
-def _heads_cost(lm: LanguageModel, trace: Trace) -> float:
-    """Every head off by itself as far as the budget goes, else with gradients that choose; and the groups."""
+def _heads_cost(lm: LanguageModel, trace: Trace, most: float, so_far: HeadLosses | None) -> float:
+    """Heads off, each by itself: half of a run, since those below stay as they are. As many as `most` rows × tokens and
+    the budget allow that are not measured so far; where the budget is too small for all, with gradients that choose."""
     tokens = len(trace.token_ids)
     every = lm.config.n_layers * lm.config.n_heads * tokens
-    chosen = BACK * HEAD_POINTS * tokens if every > HEADS_BUDGET else 0
-    return min(every, HEADS_BUDGET) / 2 + chosen + (1 + N_RANDOM_CONTROLS) * tokens
+    done = 0 if so_far is None else int(so_far.measured.sum()) * tokens
+    chosen = BACK * HEAD_POINTS * tokens if every > HEADS_BUDGET and so_far is None else 0
+    return min(most, max(0, min(every, HEADS_BUDGET) - done)) / 2 + chosen
+
+
+def _further_cost(
+    lm: LanguageModel, trace: Trace, _known: object, _ablation: object, start: int, so_far: HeadLosses | None = None
+) -> float:
+    """The text once, and heads until there are more than `start`: each may be of the lowest layer, a whole run."""
+    tokens = len(trace.token_ids)
+    done = 0 if so_far is None else int(so_far.measured.sum())
+    missing = max(0, start - done) + heads_of_a_pass(tokens)
+    return tokens + _heads_cost(lm, trace, 2 * missing * tokens, so_far)
 
 
 def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
@@ -193,10 +216,10 @@ def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return 2 * len(trace.token_ids) + FORM_ROWS
 
 
-def _lens_cost(lm: LanguageModel, trace: Trace, depths: Sequence[Any], _targets: object) -> float:
-    """The head alone, at every depth."""
+def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:
+    """The head alone, at every depth and for every target."""
     share = lm.config.vocab_size * lm.config.d_model / lm.n_parameters
-    return len(depths) * share * _run_tokens(lm, trace)
+    return len(depths) * share * len(targets)
 
 
 def _fit_cost(lm: LanguageModel, _trace: object) -> float:
@@ -340,6 +363,7 @@ TENSORS = of_run("tensors", tensors_payload)
 OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
+HEADS = long_of_run("heads", why.heads, _further_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)

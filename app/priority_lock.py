@@ -1,7 +1,9 @@
 """Whose turn it is with a model: one piece of work at a time, short before long, and visitor after visitor."""
 
+import heapq
+import itertools
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,10 +12,11 @@ AHEAD = 8
 
 
 class Queue:
-    """Places to wait in, visitor after visitor; those of one visitor in the order in which they came."""
+    """Places to wait in, visitor after visitor; of one visitor's the cheapest first, then in the order they came."""
 
     def __init__(self) -> None:
-        self._places: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+        self._places: OrderedDict[str, list[tuple[float, int, threading.Event]]] = OrderedDict()
+        self._came = itertools.count()
 
     def __bool__(self) -> bool:
         return bool(self._places)
@@ -21,13 +24,13 @@ class Queue:
     def __len__(self) -> int:
         return sum(map(len, self._places.values()))
 
-    def add(self, visitor: str, place: threading.Event) -> None:
-        self._places.setdefault(visitor, deque()).append(place)
+    def add(self, visitor: str, place: threading.Event, cost: float) -> None:
+        heapq.heappush(self._places.setdefault(visitor, []), (cost, next(self._came), place))
 
     def take(self) -> threading.Event:
         """The next place; its visitor's further ones come after those of all other visitors."""
         visitor, places = self._places.popitem(last=False)
-        place = places.popleft()
+        _cost, _came, place = heapq.heappop(places)
         if places:
             self._places[visitor] = places
         return place
@@ -38,7 +41,8 @@ class PriorityLock:
 
     Each piece of work takes its turn by itself, a token of a generation too. Visitors take turns, whatever each of them
     has waiting: so who asks for one thing waits for one piece of each other visitor's work at most, and for one that is
-    under way. Among `n` visitors with long work each has every `n`th turn.
+    under way. Among `n` visitors with long work each has every `n`th turn. Of one visitor's long work the cheapest goes
+    first, so that what is soon there does not come with what takes longest.
     """
 
     def __init__(self) -> None:
@@ -54,13 +58,16 @@ class PriorityLock:
         return len(self._short) + len(self._long)
 
     @contextmanager
-    def turn(self, long: bool = False, visitor: str = "") -> Iterator[None]:
-        """A context in which this thread alone works; the thread that has the turn may enter again."""
+    def turn(self, long: bool = False, visitor: str = "", cost: float = 0.0) -> Iterator[None]:
+        """A context in which this thread alone works; the thread that has the turn may enter again.
+
+        `cost` is that of the whole work, of which this is a piece.
+        """
         me = threading.get_ident()
         if self._holder == me:
             yield
             return
-        self._wait(long, visitor)
+        self._wait(long, visitor, cost)
         self._holder = me
         try:
             yield
@@ -69,13 +76,23 @@ class PriorityLock:
             with self._lock:
                 self._hand_on()
 
-    def _wait(self, long: bool, visitor: str) -> None:
+    def give_way(self, visitor: str = "", cost: float = 0.0) -> None:
+        """Between two pieces of one long work, within its turn: whatever is due goes first."""
+        place = threading.Event()
+        with self._lock:
+            self._long.add(visitor, place, cost)
+            self._holder = None
+            self._hand_on()
+        place.wait()
+        self._holder = threading.get_ident()
+
+    def _wait(self, long: bool, visitor: str, cost: float) -> None:
         with self._lock:
             if not self._busy:
                 self._busy = True
                 return
             place = threading.Event()
-            (self._long if long else self._short).add(visitor, place)
+            (self._long if long else self._short).add(visitor, place, cost)
         place.wait()
 
     def _hand_on(self) -> None:

@@ -78,6 +78,7 @@ class HeldRun:
     chosen: tuple[str, ...] = ()
     visitor: Visitor = NOBODY
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    _answers: dict[str, tuple[object, object]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def key(self) -> str:
@@ -110,6 +111,25 @@ class HeldRun:
     def study(self, engine: Engine, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What an operation (app/operations.py) gives of this run, or of the model that it ran on."""
         return engine.study(self.model, operation, self.trace, *args, **kwargs)
+
+    def study_and_keep(self, engine: Engine, operation: Operation[..., T], *args: object) -> T:
+        """As `study`; the answer is kept for what builds on it, until the same is asked with other arguments.
+
+        One answer of each operation is held. It is small beside the run's streams, and not counted with them.
+        """
+        if (kept := self.kept(operation, *args)) is None:
+            kept = self.study(engine, operation, *args)
+            self.keep(operation, kept, *args)
+        return kept
+
+    def kept(self, operation: Operation[..., T], *asked: object) -> T | None:
+        """The answer that was kept of an operation, where it is to what is `asked`."""
+        about, answer = self._answers.get(operation.name, (None, None))
+        return cast(T, answer) if about == asked else None
+
+    def keep(self, operation: Operation[..., T], answer: T, *asked: object) -> None:
+        """Keep the answer to what is `asked` in the place of an operation's last one."""
+        self._answers[operation.name] = (asked, answer)
 
     def words_bytes(self) -> int:
         """About how many bytes it takes beside the trace's arrays: texts, ids, steps and changes."""

@@ -46,5 +46,14 @@ def finish(work: Work[T]) -> T:
 
 def rows_of_a_piece(lm: Any, tokens: int) -> int:
     """How many rows of so many tokens a model (LanguageModel) runs in one piece of work; at least one."""
-    most = PIECE * (1 if lm.device.type == "cpu" else GPU_TIMES)
-    return max(1, int(most / (lm.n_parameters * max(1, tokens))))
+    return max(1, int(_piece(lm) / (lm.n_parameters * max(1, tokens))))
+
+
+def readings_of_a_piece(lm: Any) -> int:
+    """How many vectors of the stream a model's head reads in one piece of work; at least one."""
+    return max(1, int(_piece(lm) / (lm.config.vocab_size * lm.config.d_model)))
+
+
+def _piece(lm: Any) -> float:
+    """Multiply–adds of one piece where this model is."""
+    return PIECE * (1 if lm.device.type == "cpu" else GPU_TIMES)

@@ -11,7 +11,15 @@ import numpy as np
 from jaxtyping import Float
 
 from model import LanguageModel, Trace
-from model.analysis.head_losses import Ablation, Head
+from model.analysis.head_losses import (
+    Ablation,
+    Head,
+    HeadLosses,
+    ablated_run,
+    further_losses,
+    how_many,
+    losses_before,
+)
 from model.analysis.last_token import TextRead, read_text
 from model.analysis.read_before import is_causal
 from model.analysis.why import Missed, Support, missed_heads, support
@@ -19,7 +27,16 @@ from model.errors import check_index
 from model.pieces import Work, in_pieces
 
 from .glance import Looks, looks, looks_payload
-from .messages.glance import EffectMessage, FirstHead, HeadsMessage, Nothing, RestsDetail, SightPlace, WhyDetail
+from .messages.glance import (
+    EffectMessage,
+    FirstHead,
+    HeadsMessage,
+    MeasuredDetail,
+    Nothing,
+    RestsDetail,
+    SightPlace,
+    WhyDetail,
+)
 from .payload import pack
 
 PARKED = 0.5  # the least share of its weight with which a head counts as parked on a sink
@@ -61,17 +78,49 @@ def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) ->
     return (yield from _rests(read, target, position))
 
 
+class Measured(NamedTuple):
+    """What is known of a run's heads while they are measured one after the other; `total` is how many will be."""
+
+    losses: HeadLosses
+    total: int
+
+
+@in_pieces
+def heads(
+    lm: LanguageModel, trace: Trace, known: Rests, ablation: Ablation, start: int, so_far: HeadLosses | None = None
+) -> Work[Measured]:
+    """Heads measured until there are more than `start` of them, or all that are to be; `so_far` is what was measured
+    for the same answer. `known` is what it rests on."""
+    read = _read(trace, known.target, known.position)
+    run = ablated_run(read, known.target, ablation, known.found.sinks)
+    yield
+    losses, total = so_far or (yield from losses_before.pieces(run)), how_many(run)
+    while losses.measured.sum() <= start and losses.measured.sum() < total:
+        losses = yield from further_losses.pieces(run, losses)
+    return Measured(losses, total)
+
+
 @in_pieces
 def looked(
-    lm: LanguageModel, trace: Trace, target: int | None, position: int, ablation: Ablation = "mean"
+    lm: LanguageModel,
+    trace: Trace,
+    target: int | None,
+    position: int,
+    ablation: Ablation = "mean",
+    known: Rests | None = None,
+    so_far: HeadLosses | None = None,
 ) -> Work[Looked | Looks]:
-    """The same with its heads, each ablated; of a run that is not `measurable` what visuals/glance.py tells."""
+    """The same with its heads, each ablated; of a run that is not `measurable` what visuals/glance.py tells.
+
+    `known` is what `rests` gave for this target and position, and `so_far` what of the heads is measured with this
+    ablation; the rest is worked out.
+    """
     if not measurable(trace):
         return (yield from looks.pieces(lm, trace, target, position))
     read = _read(trace, target, position)
     yield
-    found = yield from _rests(read, target, position)
-    missed = yield from missed_heads.pieces(read, found.target, found.found.sinks, ablation)
+    found = known or (yield from _rests(read, target, position))
+    missed = yield from missed_heads.pieces(read, found.target, found.found.sinks, ablation, so_far=so_far)
     return Looked(found, ablation, missed)
 
 
@@ -145,7 +194,7 @@ def looked_payload(looked: Looked | Looks, piece: str) -> WhyDetail:
             "by_chance": sorted(missed.by_chance),
         },
         "parts": [_effect(rests.probability, missed, sights[head]) for head in _listed(missed, first)],
-        "grid": _grid(looked),
+        "grid": _grid(missed.losses, looked.ablation),
     }
 
 
@@ -193,10 +242,11 @@ def _effect(probability: float, missed: Missed, sight: SightPlace) -> EffectMess
     return {"kind": "head", "index": sight["head"], "without": without, "loss": loss, **sight}
 
 
-def _grid(looked: Looked) -> HeadsMessage:
-    losses = looked.missed.losses
-    return {
-        "ablation": looked.ablation,
-        "lost": pack(losses.lost, "f4"),
-        "measured": pack(losses.measured, "u1"),
-    }
+def heads_payload(found: Measured, ablation: Ablation) -> MeasuredDetail:
+    """The message of Measured."""
+    losses, total = found
+    return {"grid": _grid(losses, ablation), "done": int(losses.measured.sum()), "total": total}
+
+
+def _grid(losses: HeadLosses, ablation: Ablation) -> HeadsMessage:
+    return {"ablation": ablation, "lost": pack(losses.lost, "f4"), "measured": pack(losses.measured, "u1")}

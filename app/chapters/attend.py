@@ -108,7 +108,7 @@ def sinks(engine: Engine, held: HeldRun, _asked: Sent) -> SinksDetail:
     """What made each sink of the run, and what the last token loses without it."""
     info = held.study(engine, SINKS)
     last = len(held.trace.token_ids) - 1
-    rests = held.study(engine, RESTS, None, last) if info.spikes else None
+    rests = held.study_and_keep(engine, RESTS, None, last) if info.spikes else None
     return sinks_payload(info, rests, engine.pieces(held.model, [rests.target])[0] if rests else None)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from model.analysis.causal_map import Patched
 from model.analysis.draw import draw as draw_token
@@ -50,10 +50,12 @@ from ..session import HeldRun
 
 
 class Lens(Request):
-    """Whether the rank of the text's next token is followed, and whether the Jacobian lens reads the stream."""
+    """Whether the rank of the text's next token is followed, whether the Jacobian lens reads the stream, and at which
+    token: at every one where it is null."""
 
     follow: Flag = False
     jacobian: Flag = False
+    token: Token | None = None
 
 
 class LensFit(Request):
@@ -99,11 +101,13 @@ PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
 
 
 def lens(engine: Engine, held: HeldRun, asked: Sent) -> LensDetail:
-    """{follow, jacobian, other}: the lens at every depth; the rank followed is that of the final choice, or of the
-    text's next token, in the run `other` where that is named. `jacobian`: the Jacobian lens reads."""
-    of, stream = read(Lens, asked), held.trace.residual
-    targets = _targets(engine, leader_of(held, asked), None, of.follow)
-    readings = held.study(engine, JACOBIAN_LENS if of.jacobian else LENS, stream, targets)
+    """{follow, jacobian, token, other}: the lens at every depth; the rank followed is that of the final choice, or of
+    the text's next token, in the run `other` where that is named. `jacobian`: the Jacobian lens reads. With `token`
+    that one alone is read, which is there much sooner."""
+    of, stream = about_run(Lens, engine, held, asked), held.trace.residual
+    tokens = slice(None) if of.token is None else slice(of.token, of.token + 1)
+    targets = _targets(engine, leader_of(held, asked), None, of.follow, tokens)
+    readings = held.study(engine, JACOBIAN_LENS if of.jacobian else LENS, stream[:, tokens], targets)
     first = len(stream) - len(readings)
     return lens_payload(readings, targets, lambda ids: engine.pieces(held.model, ids), first)
 
@@ -180,15 +184,19 @@ def _logits_at(engine: Engine, held: HeldRun, token: int | None) -> Float[np.nda
     return held.study(engine, NORM_AND_HEAD, held.trace.residual[-1, token])[2]
 
 
-def _targets(engine: Engine, held: HeldRun, target: int | None, follow: bool) -> np.ndarray:
-    """(T,): one token everywhere, or each position's final choice; with `follow` the text's own next token instead."""
-    ids = held.trace.token_ids
+def _targets(
+    engine: Engine, held: HeldRun, target: int | None, follow: bool, tokens: slice = slice(None)
+) -> Int[np.ndarray, "T"]:
+    """One token everywhere, or each position's final choice; with `follow` the text's own next token instead. Of these
+    `tokens` of a run."""
+    ids = np.array(held.trace.token_ids)
     if target is not None:
-        return np.full(len(ids), target)
-    best = held.study(engine, BEST_TOKENS, held.trace.residual[-1])
-    if follow:
-        best[:-1] = ids[1:]
-    return best
+        return np.full(len(ids[tokens]), target)
+    best = held.study(engine, BEST_TOKENS, held.trace.residual[-1, tokens])
+    if not follow:
+        return best
+    following = np.append(ids[1:], -1)[tokens]
+    return np.where(following < 0, best, following)
 
 
 DETAILS = {

@@ -14,6 +14,7 @@ from visuals.glance import matching_payload, outside_payload, swaps_payload
 from visuals.messages.circuit import CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
     MatchingDetail,
+    MeasuredDetail,
     Nothing,
     OutsideDetail,
     RestsDetail,
@@ -21,12 +22,12 @@ from visuals.messages.glance import (
     WordsDetail,
 )
 from visuals.messages.page import RealModelAnswer
-from visuals.why import looked_payload, rests_payload, target_of
+from visuals.why import heads_payload, looked_payload, rests_payload, target_of
 
 from ..engine import Engine
 from ..examples import nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
-from ..operations import CIRCUIT, EDGES, LOOKS, MATCHING, OUTSIDE, RESTS, SWAPS
+from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, MATCHING, OUTSIDE, RESTS, SWAPS
 from ..prompts import check_text
 from ..requests import (
     PAIR_TOKENS,
@@ -71,6 +72,12 @@ class Heads(Why):
     """The same, with how heads are ablated, one at a time."""
 
     ablation: Annotated[Ablation, among(("mean", "zero"))] = "mean"
+
+
+class FurtherHeads(Heads):
+    """The same, after `start` heads were measured."""
+
+    start: Annotated[int, below(1 << 20)] = 0
 
 
 class Nodes(OtherText):
@@ -120,14 +127,32 @@ def rests(engine: Engine, held: HeldRun, asked: Sent) -> RestsDetail | Nothing:
     """{token, target}: what `target` (null: the most probable token) after the token at that position rests on; {} for
     a network whose tokens see those after them, or a source."""
     of = about_run(Why, engine, held, asked)
-    found = held.study(engine, RESTS, of.target, of.token)
+    found = held.study_and_keep(engine, RESTS, of.target, of.token)
     return rests_payload(found, engine.pieces(held.model, [found.target])[0] if found else "")
 
 
+def heads(engine: Engine, held: HeldRun, asked: Sent) -> MeasuredDetail | Nothing:
+    """{token, target, ablation, start}: what `target` loses without single heads, more than `start` of them if there
+    are as many; {} where nothing is measured. A page asks until it has all, or no longer."""
+    of = about_run(FurtherHeads, engine, held, asked)
+    known = held.study_and_keep(engine, RESTS, of.target, of.token)
+    if known is None:
+        return {}
+    so_far = held.kept(HEADS, of.target, of.token, of.ablation)
+    losses = None if so_far is None else so_far.losses
+    found = held.study(engine, HEADS, known, of.ablation, of.start, losses)
+    held.keep(HEADS, found, of.target, of.token, of.ablation)
+    return heads_payload(found, of.ablation)
+
+
 def why(engine: Engine, held: HeldRun, asked: Sent) -> WhyDetail:
-    """{token, target, ablation}: what matters for `target` after the token at that position, head by head."""
+    """{token, target, ablation}: what matters for `target` after the token at that position, head by head. What a page
+    has just asked of it, "rests" and "heads", is not worked out again."""
     of = about_run(Heads, engine, held, asked)
-    found = held.study(engine, LOOKS, of.target, of.token, of.ablation)
+    rests = held.kept(RESTS, of.target, of.token)
+    so_far = held.kept(HEADS, of.target, of.token, of.ablation)
+    losses = None if so_far is None else so_far.losses
+    found = held.study(engine, LOOKS, of.target, of.token, of.ablation, rests, losses)
     return looked_payload(found, engine.pieces(held.model, [target_of(found)])[0])
 
 
@@ -218,6 +243,7 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
 
 DETAILS = {
     "rests": rests,
+    "heads": heads,
     "why": why,
     "matching": matching,
     "outside": outside,

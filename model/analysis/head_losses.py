@@ -75,24 +75,53 @@ def switched_off(changed: Intervention, n_heads: int) -> set[Head]:
 
 
 @in_pieces
-def head_losses(run: Ablated, budget: int = BUDGET) -> Work[HeadLosses]:
+def head_losses(run: Ablated, budget: int = BUDGET, so_far: HeadLosses | None = None) -> Work[HeadLosses]:
     """Every head's loss: all measured where rows × tokens are within `budget`, else as many as are, the largest first
-    in size by the gradient, which stands for the others. A head that the run has off loses nothing."""
+    in size by the gradient, which stands for the others. A head that the run has off loses nothing. What is measured
+    `so_far` is not measured again."""
+    found = so_far or (yield from losses_before.pieces(run, budget))
+    while found.measured.sum() < how_many(run, budget):
+        found = yield from further_losses.pieces(run, found, budget)
+    return found
+
+
+def how_many(run: Ablated, budget: int = BUDGET) -> int:
+    """How many heads are measured."""
+    config = run.lm.config
+    on = config.n_layers * config.n_heads - len(switched_off(run.changed, config.n_heads))
+    return min(on, budget // run.streams.shape[1])
+
+
+@in_pieces
+def losses_before(run: Ablated, budget: int = BUDGET) -> Work[HeadLosses]:
+    """What stands for the heads before any is measured: 0 where all will be, else the gradient's estimates."""
     layers, heads = run.lm.config.n_layers, run.lm.config.n_heads
     off = switched_off(run.changed, heads)
-    every = [(layer, head) for layer in range(layers) for head in range(heads) if (layer, head) not in off]
-    most = budget // run.streams.shape[1]
     lost = np.zeros((layers, heads))
-    if most < len(every):
+    if how_many(run, budget) < lost.size - len(off):
         lost = yield from integrated_gradients.pieces(run)
         for head in off:
             lost[head] = 0
-        every = sorted(every, key=lambda head: -abs(lost[head]))[:most]
-    measured = np.zeros((layers, heads), dtype=bool)
-    (whole, *left) = yield from log_p_without.pieces(run, [(), *((head,) for head in every)])
-    for head, log_p in zip(every, left, strict=True):
+    return HeadLosses(lost, np.zeros((layers, heads), dtype=bool))
+
+
+@in_pieces
+def further_losses(run: Ablated, so_far: HeadLosses, budget: int = BUDGET) -> Work[HeadLosses]:
+    """The same with one pass of heads more: those of the largest estimates, and without any the lowest layers."""
+    off = switched_off(run.changed, run.lm.config.n_heads)
+    left: list[Head] = [(int(at), int(head)) for at, head in np.argwhere(~so_far.measured)]
+    best = sorted((head for head in left if head not in off), key=lambda head: -abs(so_far.lost[head]))
+    count = min(how_many(run, budget) - int(so_far.measured.sum()), heads_of_a_pass(run.streams.shape[1]))
+    some, lost, measured = best[:count], so_far.lost.copy(), so_far.measured.copy()
+    (whole, *without) = yield from log_p_without.pieces(run, [(), *((head,) for head in some)])
+    for head, log_p in zip(some, without, strict=True):
         lost[head], measured[head] = whole - log_p, True
     return HeadLosses(lost, measured)
+
+
+def heads_of_a_pass(tokens: int) -> int:
+    """How many heads of a text of so many tokens are measured in one pass."""
+    return max(1, LARGEST // tokens)
 
 
 @in_pieces
@@ -108,6 +137,7 @@ def log_p_without(run: Ablated, sets: Sequence[Sequence[Head]]) -> Work[list[flo
         logs = yield from _pass(run, [sets[i] for i in some], [first[i] for i in some])
         for i, log_p in zip(some, logs, strict=True):
             left[i] = log_p
+        yield
     return left
 
 

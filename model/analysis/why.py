@@ -164,10 +164,11 @@ def missed_heads(
     ablation: Ablation = "mean",
     budget: int = BUDGET,
     seed: int = 0,
+    so_far: HeadLosses | None = None,
 ) -> Work[Missed]:
     """The heads that the next token `target` would miss in a text that was read; what the run has switched off is left
-    out, and where that is every head, `group` is empty."""
-    losses = yield from head_losses.pieces(ablated_run(read, target, ablation, sinks), budget)
+    out, and where that is every head, `group` is empty. `so_far` is what of the losses is measured already."""
+    losses = yield from head_losses.pieces(ablated_run(read, target, ablation, sinks), budget, so_far)
     off = switched_off(read.changed, read.lm.config.n_heads)
     group = _group(losses, off)
     if not group:

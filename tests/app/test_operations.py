@@ -95,7 +95,8 @@ def ask_all(service: Service, name: str) -> None:
     circuit = ask(service, run["id"], "circuit", pair | {"nodes": 3})
     nodes = [[node["layer"], node["head"], node["token"]] for node in circuit["nodes"]]
     questions: list[tuple[str, dict[str, Any]]] = [
-        ("rests", at), ("why", at), ("words", at), ("outside", {}), ("edges", pair | {"nodes": nodes, "start": 0}),
+        ("rests", at), ("heads", at), ("why", at), ("words", at), ("outside", {}),
+        ("edges", pair | {"nodes": nodes, "start": 0}),
         ("causal_map", pair), ("lens", {}), ("contributions", {"versus": True}), ("stream", {}), ("ffn_firing", {}),
         ("kv_live", {}), ("score_terms", head | {"query": last, "key": 0}), ("logit_terms", at | {"target": 5}),
         ("matching", head | {"query": last, "key": max(0, last - 2)}), ("tensors", {"layer": 1}), ("ends", at),

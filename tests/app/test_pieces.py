@@ -54,8 +54,8 @@ class Observed(LocalEngine):
         self.around: Callable[[], Any] | None = None
         self.after: Callable[[], None] = lambda: None
 
-    def _finished(self, name: str, work: Work[Any]) -> Any:
-        return super()._finished(name, self._looked_at(work))
+    def _finished(self, name: str, work: Work[Any], cost: float) -> Any:
+        return super()._finished(name, self._looked_at(work), cost)
 
     def _looked_at(self, work: Work[Any]) -> Work[Any]:
         while True:
@@ -257,11 +257,18 @@ class Order(PriorityLock):
         self.had = had
 
     @contextmanager
-    def turn(self, long: bool = False, visitor: str = "") -> Iterator[None]:
-        with super().turn(long, visitor):
-            if not self.had or self.had[-1] != f"in {visitor}":
-                self.had.append(visitor)
+    def turn(self, long: bool = False, visitor: str = "", cost: float = 0.0) -> Iterator[None]:
+        with super().turn(long, visitor, cost):
+            self._has(visitor)
             yield
+
+    def give_way(self, visitor: str = "", cost: float = 0.0) -> None:
+        super().give_way(visitor, cost)
+        self._has(visitor)
+
+    def _has(self, visitor: str) -> None:
+        if not self.had or self.had[-1] != f"in {visitor}":
+            self.had.append(visitor)
 
 
 @pytest.mark.usefixtures("small_pieces")

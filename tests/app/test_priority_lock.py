@@ -14,10 +14,10 @@ class Workers:
         self.order: list[str] = []
         self.threads: list[threading.Thread] = []
 
-    def add(self, name: str, long: bool = False, again: int = 1, visitor: str = "") -> None:
+    def add(self, name: str, long: bool = False, again: int = 1, visitor: str = "", cost: float = 0.0) -> None:
         def work() -> None:
             for _ in range(again):
-                with self.turns.turn(long, visitor):
+                with self.turns.turn(long, visitor, cost):
                     self.order.append(name)
                     if again > 1:
                         sleep(0.001)  # who works on comes back while others wait
@@ -66,6 +66,30 @@ def test_visitors_take_turns_however_much_each_of_them_asks_for() -> None:
         workers.finish()
         assert workers.order[:6] == ["many 0", "few 0", "one", "many 1", "few 1", "many 2"]
         assert workers.order[6:] == [f"many {i}" for i in range(3, 30)]
+
+
+def test_of_one_visitors_long_work_the_cheapest_goes_first_and_other_visitors_keep_their_turns() -> None:
+    workers = Workers()
+    with workers.turns.turn():
+        for name, cost in (("map", 50), ("lens", 6), ("terms", 1), ("lens too", 6)):
+            workers.add(name, long=True, visitor="reader", cost=cost)
+        for i in range(2):
+            workers.add(f"other {i}", long=True, visitor="other", cost=1000)
+    workers.finish()
+    assert workers.order == ["terms", "other 0", "lens", "other 1", "lens too", "map"]
+
+
+def test_between_two_pieces_short_work_and_other_visitors_go_first_and_what_costs_more_does_not() -> None:
+    workers = Workers()
+    with workers.turns.turn(long=True, visitor="reader", cost=5):
+        workers.add("map", long=True, visitor="reader", cost=50)
+        workers.add("other", long=True, visitor="other", cost=1000)
+        workers.add("short", visitor="reader")
+        for i in range(4):
+            workers.turns.give_way("reader", 5)
+            workers.order.append(f"piece {i}")
+    workers.finish()
+    assert workers.order == ["short", "piece 0", "other", "piece 1", "piece 2", "piece 3", "map"]
 
 
 def test_a_work_in_pieces_has_every_second_turn_beside_thirty_of_another_visitor() -> None:

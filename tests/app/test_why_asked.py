@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import model
 from app.engine import LocalEngine
@@ -17,6 +18,8 @@ from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
 from model.analysis.score_terms import score_terms
+from model.pieces import InPieces, Work
+from visuals import why
 from visuals.payload import unpack
 
 PROMPT = "The cat sleeps on the sofa"
@@ -49,6 +52,17 @@ def other(engine: LocalEngine, run: dict[str, Any], trace: model.Trace) -> str:
     raise AssertionError("no text of as many tokens with another answer")
 
 
+class Watched:
+    """Work in pieces that notes the tokens it is asked about."""
+
+    def __init__(self, work: InPieces[Any, Any], asked: list[int]):
+        self.work, self.asked = work, asked
+
+    def pieces(self, read: Any, target: int) -> Work[Any]:
+        self.asked.append(target)
+        return self.work.pieces(read, target)
+
+
 def ask(service: Service, run: dict[str, Any], what: str, **params: Any) -> dict[str, Any]:
     answer = service.detail({"run": run["id"], "what": what, **params})
     return answer.get("data", answer)
@@ -79,6 +93,43 @@ def test_what_an_answer_rests_on_and_the_heads_that_it_misses_are_the_models(
         assert (first["layer"], first["head"]) == (reading[0]["layer"], reading[0]["index"])
         row = trace.layer(first["layer"]).attention[first["head"], last]
         assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max()), abs=1e-5))
+
+
+def test_heads_are_measured_in_parts_and_a_lost_part_is_measured_again(
+    service: Service, run: dict[str, Any], trace: model.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three heads a pass; the parts of another question between them leave none behind."""
+    last, expected = len(trace.token_ids) - 1, model.why(trace.lm, trace.token_ids).heads
+    monkeypatch.setattr("model.analysis.head_losses.LARGEST", 3 * len(trace.token_ids))
+    done = 0
+    while done < expected.size:
+        came = ask(service, run, "heads", token=last, start=done)
+        assert (came["done"], came["total"]) == (min(done + 3, expected.size), expected.size)
+        done, measured = came["done"], unpack(came["grid"]["measured"]).astype(bool)
+        assert measured.sum() == done
+        assert unpack(came["grid"]["lost"])[measured] == pytest.approx(expected[measured], abs=1e-5)
+        assert not unpack(came["grid"]["lost"])[~measured].any()
+    ask(service, run, "heads", token=last, ablation="zero")
+    again = ask(service, run, "heads", token=last, start=4)
+    assert again["done"] == 6
+    assert ask(service, run, "why", token=last)["grid"]["lost"] == came["grid"]["lost"]
+
+
+def test_heads_are_told_of_the_token_asked_about_whatever_was_asked_before(
+    service: Service, run: dict[str, Any], trace: model.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it rests on is kept from the question before where it is the same one, and only then."""
+    last, chances = len(trace.token_ids) - 1, torch.from_numpy(trace.logits).double().softmax(-1)
+    best, second = (int(i) for i in chances.topk(2).indices)
+    worked_out: list[int] = []
+    monkeypatch.setattr(why, "support", Watched(why.support, worked_out))
+    again = service.recall({"prompt": PROMPT, "model": "roomy"})
+    for target, rests_before, times in ((second, second, 1), (best, second, 1), (None, best, 2), (best, best, 0)):
+        worked_out.clear()
+        ask(service, again, "rests", token=last, target=rests_before)
+        said = ask(service, again, "why", token=last, target=target)
+        assert (said["target"], len(worked_out)) == (best if target is None else target, times)
+        assert said["probability"] == pytest.approx(float(chances[said["target"]]), rel=1e-5)
 
 
 def test_of_a_token_that_was_written_it_is_what_that_one_rests_on(

@@ -27,7 +27,7 @@ from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
-from .glance import MatchingDetail, Nothing, OutsideDetail, RestsDetail, WhyDetail, WordsDetail
+from .glance import MatchingDetail, MeasuredDetail, Nothing, OutsideDetail, RestsDetail, WhyDetail, WordsDetail
 from .kv import (
     KvAnswer,
     KvChartAnswer,
@@ -68,6 +68,7 @@ class Details(TypedDict):
 
     tensors: dict[str, TensorPlace]
     rests: RestsDetail | Nothing
+    heads: MeasuredDetail | Nothing
     why: WhyDetail
     matching: MatchingDetail | Nothing
     outside: OutsideDetail | Nothing

@@ -20,7 +20,7 @@ class LensDetail(TypedDict):
     `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
 
     `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth, `first`:
-    then there are so many rows fewer.
+    then there are so many rows fewer. Where one token was asked for, T is 1.
     """
 
     first: int

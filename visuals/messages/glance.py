@@ -94,6 +94,14 @@ class HeadsMessage(TypedDict):
     measured: Packed
 
 
+class MeasuredDetail(TypedDict):
+    """Heads that are measured one after the other: `done` of `total` so far, and what is known by then."""
+
+    grid: HeadsMessage
+    done: int
+    total: int
+
+
 class WhyDetail(TypedDict):
     """What matters for token `target` (its `piece`) after the token at `position`: parts by loss, the largest first.
 

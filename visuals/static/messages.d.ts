@@ -19,6 +19,7 @@ export interface CalculationMessage {
 export interface Details {
   tensors: Record<string, TensorPlace>;
   rests: RestsDetail | Nothing;
+  heads: MeasuredDetail | Nothing;
   why: WhyDetail;
   matching: MatchingDetail | Nothing;
   outside: OutsideDetail | Nothing;
@@ -226,7 +227,7 @@ export interface TokenNames {
  * `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
  *
  * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth,
- * `first`: then there are so many rows fewer.
+ * `first`: then there are so many rows fewer. Where one token was asked for, T is 1.
  */
 export interface LensDetail {
   first: number;
@@ -690,6 +691,13 @@ export interface HeadsMessage {
   ablation: "mean" | "zero";
   lost: Packed;
   measured: Packed;
+}
+
+/** Heads that are measured one after the other: `done` of `total` so far, and what is known by then. */
+export interface MeasuredDetail {
+  grid: HeadsMessage;
+  done: number;
+  total: number;
 }
 
 /**

@@ -8,7 +8,15 @@ import pytest
 import torch
 
 import model
-from model.analysis.lens import best_tokens, contributions, logit_lens, norm_and_head, runners_up
+from model.analysis.lens import (
+    _read,
+    best_tokens,
+    contributions,
+    lens_at_every_depth,
+    logit_lens,
+    norm_and_head,
+    runners_up,
+)
 from model.analysis.stream import stream_sizes
 from model.interventions import Intervention, Patch
 from tests.reference import reference, run_reference, sample_ids
@@ -175,3 +183,32 @@ def test_a_changed_run_is_taken_apart_as_it_ran(lm: model.LanguageModel) -> None
     # What is switched off adds the zero vector, which has no angle to the stream.
     np.testing.assert_array_equal(np.isnan(sizes.ffn_cosine), [[layer == 1] * 9 for layer in range(trace.n_layers)])
     assert np.isfinite(sizes.attn_cosine).all()
+
+
+def test_every_depth_is_read_as_by_itself(pair: tuple[Any, model.Trace, Peer], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of the work end within a depth; the peer reads each depth alone."""
+    lm, trace, peer = pair
+    targets = (np.arange(TOKENS) * 11 + 2) % lm.config.vocab_size
+    monkeypatch.setattr("model.pieces.PIECE", 5 * lm.config.vocab_size * lm.config.d_model)
+    found = lens_at_every_depth(lm, trace.residual, targets)
+    assert len(found) == trace.n_layers + 1
+    rows = np.arange(TOKENS)
+    for depth, ours in enumerate(found):
+        logits = peer.logits if depth == trace.n_layers else peer.lens(depth)
+        probabilities = logits.double().softmax(-1)
+        np.testing.assert_array_equal(ours.ids, probabilities.topk(5).indices)
+        np.testing.assert_allclose(ours.probability, probabilities[rows, targets], **CLOSE)
+        np.testing.assert_allclose(ours.probabilities, probabilities.topk(5).values, **CLOSE)
+
+
+def test_probabilities_are_those_of_a_softmax_in_float64() -> None:
+    """Of logits as many and as far apart as those of a large vocabulary, flat ones among them; as a share of each."""
+    rng = torch.Generator().manual_seed(0)
+    sizes = torch.tensor([0.0, 0.1, 1, 3, 6, 12, 18, 24])[:, None]
+    logits = sizes * torch.randn(8, 49_152, generator=rng) + torch.randn(8, 1, generator=rng) * 20
+    targets = torch.randint(49_152, (8,), generator=rng).numpy()
+    exact = logits.double().softmax(-1).numpy()
+    ours = _read(logits, targets, 5)
+    for found, ids in ((ours.probabilities, ours.ids), (ours.probability[:, None], targets[:, None])):
+        expected = np.take_along_axis(exact, ids, 1)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-35)

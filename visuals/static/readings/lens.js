@@ -51,6 +51,22 @@ export const readLens = once((/** @type {Answer} */ answer) => {
   };
 });
 
+/**
+ * The same of an answer about one token alone: whichever is asked for, it is that one.
+ *
+ * @type {(answer: Answer) => Lens}
+ */
+export const readOneToken = once((/** @type {Answer} */ answer) => {
+  const lens = readLens(answer);
+  return {
+    ...lens,
+    target: () => lens.target(0),
+    rank: (depth) => lens.rank(depth, 0),
+    own: (depth) => lens.own(depth, 0),
+    best: (depth) => lens.best(depth, 0),
+  };
+});
+
 const NAMES = ["rank_1_id", "rank_1_piece", "rank_1_probability", "followed_id", "followed_rank"].concat(
   "followed_probability",
 );

@@ -10,13 +10,15 @@ import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
-import { lensTable, readLens } from "../../readings/lens.js";
+import { lensTable, readLens, readOneToken } from "../../readings/lens.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createChart, pointAt, rankTicks } from "./chart.js";
 import { fitOf, isFitted } from "./lens-fit.js";
 
 /** @typedef {import("../../readings/lens.js").Lens} Lens */
 
+/** What a file holds before all tokens are read. */
+const NOTHING_YET = { logit: null, jacobian: null };
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
 /**
@@ -295,15 +297,19 @@ export default function lensPanel(element, glass) {
     const answer = glass.detail("lens", asked);
     const plain = asked.jacobian ? glass.detail("lens", { follow: asked.follow }) : answer; // a file holds both
     const came = answer && plain;
+    // one token of many is read much sooner than all
+    const early = came ? null : glass.detail("lens", { ...asked, token: query });
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), curves.width()];
-    if (!came || widths.includes(0)) return;
-    const lens = readLens(answer);
-    Object.assign(read, { logit: readLens(plain), jacobian: asked.jacobian ? lens : null });
+    const lens = came ? readLens(answer) : early && readOneToken(early);
+    if (!lens || widths.includes(0)) return;
+    const whole = came ? { logit: readLens(plain), jacobian: asked.jacobian ? lens : null } : NOTHING_YET;
+    Object.assign(read, whole);
     if (fresh) embedding.hover(null);
     const selected = { row: depthOf(state), token: query };
     panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
-    map.draw([{ trace, details: { lens: answer } }], widths[0], fresh);
+    map.element.style.visibility = came ? "" : "hidden"; // that of another run is not shown, and keeps its room
+    if (came) map.draw([{ trace, details: { lens: answer } }], widths[0], fresh);
     curves.draw(lens, selected);
     view(lens, selected);
     tellPlace(glass, panel, lens, selected);

@@ -57,12 +57,12 @@ function createReasons(glass) {
   const actions = h("p.wy-actions", null, tour, " ", off);
   let shown = null; // the answer that the button switches off
 
-  const draw = memo((found, rests, _language, changed) => {
+  const draw = memo((found, rests, stopped, _language, changed) => {
     shown = found;
     const waiting = h("p.gp-note", null, text(rests ? "measuring_heads" : "measuring"));
     const { says, proves } = found ? reasonsOf(glass, found) : { says: [waiting], proves: [] };
     said.replaceChildren(...(rests ? restsSaid(glass, rests) : says));
-    proof.replaceChildren(...(rests && !found ? [waiting] : proves));
+    proof.replaceChildren(...(rests && !found ? (stopped ? [] : [waiting]) : proves));
     list.hidden = !found?.parts.length;
     if (!found) return;
     const of = found.grid ? "_group" : "";
@@ -94,13 +94,14 @@ function tellHeads(found) {
 /**
  * @param {Glass} glass
  * @param {() => import("../../chosen-step.js").Moment} moment
+ * @param {() => void} toggleMeasuring has the heads be measured no further, or again
  */
-export function createAnswer(glass, moment) {
+export function createAnswer(glass, moment, toggleMeasuring) {
   const { state } = glass;
   const reasons = createReasons(glass);
   const how = createHow(glass);
   const needed = createNeeded(glass);
-  const missed = createMissed(glass);
+  const missed = createMissed(glass, toggleMeasuring);
   const circuit = createCircuitPlace(glass, moment);
   const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
   const { said, proof, actions, list } = reasons;
@@ -122,17 +123,26 @@ export function createAnswer(glass, moment) {
   let resting = null;
   let leading = false; // the selection is to go where the answer leads
 
-  function draw(open, found, rests, fresh) {
+  /**
+   * @param {boolean} open
+   * @param {{
+   *   found: import("../../decoded.d.ts").Detail<"why"> | null;
+   *   rests: import("./rests.js").Rests | null;
+   *   heads: import("./measuring.js").Heads | null;
+   * }} told
+   * @param {boolean} fresh
+   */
+  function draw(open, { found, rests, heads }, fresh) {
     element.hidden = !open;
     if (!open) return;
     [shown, resting] = [found, rests];
-    reasons.draw(found, rests, state.language, isChanged(state.trace));
+    reasons.draw(found, rests, Boolean(heads?.stopped), state.language, isChanged(state.trace));
     needed.draw(rests, state.language);
-    missed.draw(found, fresh);
+    missed.draw(found?.grid ?? heads?.part?.grid ?? null, heads, fresh);
     how.draw(found?.first, found?.position);
     if (found && leading) follow();
     twoTexts.hidden = !state.trace.encoder;
-    circuit.draw(found);
+    circuit.draw(found ?? (heads?.stopped ? rests : null));
   }
 
   /** To the head that reads the answer, at the token that it looks at. */

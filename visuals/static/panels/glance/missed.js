@@ -28,14 +28,39 @@ export const countsOf = ({ measured: { data } }) => ({
   all: data.length,
 });
 
-/** @param {Glass} glass */
-export function createMissed(glass) {
+/**
+ * How far the heads are measured, and a button that stops it or goes on; hidden once all are.
+ *
+ * @param {Glass} glass
+ * @param {() => void} toggle
+ */
+function createProgress(glass, toggle) {
+  const bar = h("progress", { "data-text-label": "why.grid" });
+  const press = h("button.gp-option", { "data-part": "measuring", click: toggle });
+  const element = h("div.gp-options", { hidden: "" }, press, bar);
+  /** @param {import("./measuring.js").Heads | null} heads */
+  function draw(heads) {
+    element.hidden = !heads || heads.complete;
+    if (!heads) return;
+    press.textContent = glass.text(`why.heads_${heads.stopped ? "on" : "stop"}`);
+    Object.assign(bar, { max: Math.max(1, heads.part?.total ?? 1), value: heads.part?.done ?? 0 });
+  }
+  return { element, draw };
+}
+
+/**
+ * @param {Glass} glass
+ * @param {() => void} toggle stops the measuring, or goes on with it
+ */
+export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
   const read = h("p.gp-note.wy-read");
   const about = h("p.gp-note");
+  const progress = createProgress(glass, toggle);
   /** @type {Grid | null} */
   let grid = null;
+  let estimated = false; // heads that are not measured have a gradient's estimate
 
   /**
    * A head's number in words.
@@ -47,6 +72,7 @@ export function createMissed(glass) {
     if (!grid) return "";
     const i = layer * grid.lost.shape[1] + head;
     const lost = grid.lost.data[i];
+    if (!grid.measured.data[i] && !estimated) return text("why.grid_unmeasured", { layer, head });
     if (!grid.measured.data[i]) return text("why.grid_estimated", { layer, head, lost: signed(lost, 3) });
     const form = lost < 0 ? "against" : "for";
     return text(`why.grid_${form}`, { layer, head, lost: shown(Math.abs(lost), 3) });
@@ -69,20 +95,43 @@ export function createMissed(glass) {
     },
   });
   const heading = h("h3.gp-subtitle", { "data-text": "why.grid" });
-  const element = h("div.wy-missed", { hidden: "" }, heading, ablation.element, about, map.element, read);
+  const element = h(
+    "div.wy-missed",
+    { hidden: "" },
+    heading,
+    ablation.element,
+    about,
+    progress.element,
+    map.element,
+    read,
+  );
   const wide = widthOf(map.element, glass);
 
   /**
-   * @param {Why | null} found
+   * What was done, by how much.
+   *
+   * @param {Grid} shown
+   * @param {import("./measuring.js").Heads | null} heads
+   */
+  function aboutOf(shown, heads) {
+    const { measured, all } = countsOf(shown);
+    const by = text(`why.by_${shown.ablation}`);
+    if (heads?.part && !heads.complete) return text("why.grid_so_far", { measured, total: heads.part.total, by });
+    return text(`why.grid_${measured < all ? "some" : "all"}`, { measured, all, by });
+  }
+
+  /**
+   * @param {Grid | null} found
+   * @param {import("./measuring.js").Heads | null} heads null where they are not measured in parts
    * @param {boolean} fresh
    */
-  function draw(found, fresh) {
-    grid = found?.grid ?? null;
+  function draw(found, heads, fresh) {
+    grid = found;
     element.hidden = !grid;
     if (!grid) return;
-    const { measured, all } = countsOf(grid);
-    const by = text(`why.by_${grid.ablation}`);
-    about.textContent = text(`why.grid_${measured < all ? "some" : "all"}`, { measured, all, by });
+    estimated = Boolean(heads?.part && heads.part.total < countsOf(grid).all);
+    about.textContent = aboutOf(grid, heads);
+    progress.draw(heads);
     const width = wide();
     const trace = /** @type {import("../../decode.js").Trace} */ (state.trace);
     if (width) map.draw([{ trace, details: { grid } }], width, fresh);

@@ -7,6 +7,7 @@ import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
 import { createMade } from "./made.js";
 import { ablationOf } from "./ablation.js";
+import { createMeasuring } from "./measuring.js";
 import { createOutside } from "./outside.js";
 import { createReadText } from "./read-text.js";
 import { restsOf } from "./rests.js";
@@ -85,13 +86,14 @@ function createNext(glass, panelText) {
  */
 function createLateAnswer(glass, place) {
   const view = reactive({ answer: null }, glass.repaint); // what answers, once it has come
+  const measuring = createMeasuring(glass);
   let [asked, leading] = [false, false];
   async function fetchAnswer() {
     if (asked) return;
     asked = true;
     // together, or the one waits for the other
     const [{ createAnswer }] = await Promise.all([import("./answer.js"), import("./how.js"), import("./matching.js")]);
-    const made = createAnswer(glass, () => momentOf(glass.state));
+    const made = createAnswer(glass, () => momentOf(glass.state), measuring.toggle);
     glass.translate(made.element);
     place.append(made.element);
     if (leading) made.lead();
@@ -102,11 +104,11 @@ function createLateAnswer(glass, place) {
     leading = open;
     if (open) view.answer?.lead();
   }
-  function draw(open, found, rests, fresh) {
+  function draw(open, told, fresh) {
     if (open) fetchAnswer();
-    view.answer?.draw(open, found, rests, fresh);
+    view.answer?.draw(open, told, fresh);
   }
-  return { made: () => view.answer, lead, draw };
+  return { made: () => view.answer, follow: measuring.follow, lead, draw };
 }
 
 /**
@@ -151,8 +153,10 @@ export default function why(element, glass) {
     const asking = open && state.status !== "generating";
     const told = asking ? glass.detail("rests", questionOf(moment)) : null;
     const rests = restsOf(told);
-    // the heads take longer: they are asked for once the first answer is there
-    const found = told ? glass.detail("why", { ...questionOf(moment), ...ablationAsked(glass) }) : null;
+    // the heads take longer: they are asked for once the first answer is there, and what all of them say is told then
+    const question = { ...questionOf(moment), ...ablationAsked(glass) };
+    const heads = rests ? answer.follow(question) : null;
+    const found = told && (!heads || heads.complete) ? glass.detail("why", question) : null;
     const looked = rests ? null : found;
     text.draw({
       query: rests || found ? moment.at : -1,
@@ -164,7 +168,7 @@ export default function why(element, glass) {
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));
-    answer.draw(open, found, rests, fresh);
+    answer.draw(open, { found, rests, heads }, fresh);
     made.draw(moment);
     if (!own) return;
     const looks = answer.made()?.tell(found, rests) ?? "";
