@@ -42,9 +42,10 @@ from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
 from ..requests import Sent, model_of
 from ..session import HeldRun
+from .kv_log import kv_log
 from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
 
-PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
+PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
 RACE_STEP = 8
 MAX_COMPARED = 5
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
@@ -188,6 +189,7 @@ DETAILS = {"kv_live": kv_live}
 CALCULATORS = {
     **ANSWERS,
     "kv_gpus": kv_gpus,
+    "kv_log": kv_log,
     "kv_models": kv_models,
     "kv_places": kv_places,
     "kv_race": kv_race,
