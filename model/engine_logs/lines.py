@@ -3,9 +3,11 @@ bounded, so that no text takes time that grows faster than it.
 """
 
 import re
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from ..errors import GlassLlamaError
 
@@ -32,9 +34,10 @@ class Found:
 def pattern(text: str) -> re.Pattern[str]:
     """A pattern in which `~` is up to twenty blanks, `#name:n#` a number and `#name:w#` a whole one, as groups.
 
-    Its first character is literal, and all of its repeats are bounded.
+    All of its repeats are bounded, and none takes a line break.
     """
-    number, whole = r"\d[\d,]{0,18}(?:\.\d{1,9})?", r"\d[\d,]{0,18}"
+    whole = r"\d{1,18}(?:,\d{3}){0,6}"
+    number = whole + r"(?:\.\d{1,9})?"
     kinds = {"n": number, "w": whole}
     named = re.sub(r"#(\w+):([nw])#", lambda one: f"(?P<{one[1]}>{kinds[one[2]]})", text)
     return re.compile(named.replace("~", r"[ \t]{0,20}"))
@@ -50,14 +53,24 @@ class LogLines:
     def lines(self) -> list[str]:
         return self.text.splitlines()
 
+    @cached_property
+    def _joined(self) -> str:
+        return "\n".join(self.lines)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins in `_joined`."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines)]
+
     def all(self, wanted: re.Pattern[str]) -> list[Found]:
         """Each line's first match, in order."""
-        matches = ((number, wanted.search(line)) for number, line in enumerate(self.lines, 1))
-        return [
-            Found(number, {key: value or "" for key, value in match.groupdict().items()}, match[0])
-            for number, match in matches
-            if match
-        ]
+        found: dict[int, Found] = {}
+        for match in wanted.finditer(self._joined):
+            line = bisect(self._starts, match.start())
+            if line not in found:
+                parts = {key: value or "" for key, value in match.groupdict().items()}
+                found[line] = Found(line, parts, match[0])
+        return list(found.values())
 
     def last(self, wanted: re.Pattern[str]) -> Found | None:
         """The last one: an engine that adjusts a value logs it again."""

@@ -16,7 +16,7 @@ _POOL = pattern(
     r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):~#vsize:n# [KMG]iB)?"
 )
 _STATE = pattern(
-    rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)]{{0,40}}\)"
+    rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)\n]{{0,40}}\)"
 )
 _OLD = pattern(rf"KV self size~={MIB}, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB")
 _OLD_SIZE = pattern(r"kv_size = #cells:w#,[^\n]{0,80}n_layer = #layers:w#")

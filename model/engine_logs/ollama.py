@@ -16,7 +16,7 @@ _CTX_SIZE = pattern(r"--ctx-size #value:w#")
 _PARALLEL = (pattern(r"Parallel:#value:w#"), pattern(r"--parallel #value:w#"))
 _BATCH = (pattern(r"BatchSize:#value:w#"), pattern(r"--batch-size #value:w#"))
 _TYPE = pattern(r"KvCacheType:(?P<value>\w{2,8})? ")
-_NAME = pattern(r"architecture=\S{1,40}[^\n]{0,80} name=(?P<value>\"[^\"]{1,100}\"|[^\s\"]{1,100})")
+_NAME = pattern(r"architecture=\S{1,40}[^\n]{0,80} name=(?P<value>\"[^\"\n]{1,100}\"|[^\s\"]{1,100})")
 FORMATS = {"": "fp16", "f16": "fp16", "q8_0": "q8_0", "q4_0": "q4_0"}
 LOOKED_FOR = ('msg="kv cache" device=… size="… MiB"', 'memory.required.kv="… GiB"')
 

@@ -36,7 +36,7 @@ _BLOCK_SIZES = (
 _TP = pattern(r"tensor_parallel_size['\"]?[=:] ?#value:w#")
 _PP = pattern(r"pipeline_parallel_size['\"]?[=:] ?#value:w#")
 _MODEL = (
-    pattern(r"[( ]model=['\"](?P<value>[^'\"]{1,200})['\"]"),
+    pattern(r"[( ]model=['\"](?P<value>[^'\"\n]{1,200})['\"]"),
     pattern(r"to load model (?P<value>[^\s]{1,200})\.\.\."),
 )
 _DTYPE = pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})")

@@ -136,7 +136,9 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
             Cell(log.logged.bytes, log.logged.text) if log.logged else None,
         )
     )
-    steps.append(Difference("null_block", plan.block, "vllm_null", {"block": plan.block_size}))
+    if log.blocks is None:  # a log of V1, whose pool keeps one back
+        params = {"block": plan.block_size, "block_bytes": plan.block}
+        steps.append(Difference("null_block", None, "vllm_null", params))
     if log.logged:
         steps.append(_left(log.logged, reserved, plan.block, ranks))
     return rows
@@ -145,7 +147,9 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
 def _left(room: Printed, reserved: int, block: int, ranks: int) -> Difference:
     """What of the memory for the cache no block takes."""
     left = room.bytes - reserved
-    if -room.slack <= left < block + room.slack:
+    if room.holds(reserved):
+        return Difference("rounding", left, "", {"slack": room.slack})
+    if 0 < left < block + room.slack:
         return Difference("whole_blocks", left, "vllm_blocks", {"block_bytes": block, "slack": room.slack})
     if left > 0 and ranks > 1:
         return Difference("least_rank", left, "vllm_least", {"ranks": ranks})

@@ -169,7 +169,7 @@ export default function kvLog(element, glass) {
  */
 function valueOf({ engine, dtype, rows, differences }) {
   const bytes = rows.find(({ quantity }) => quantity === "bytes");
-  const left = differences.filter(({ of, code }) => of === "pool" && code !== "null_block").at(-1);
+  const left = differences.filter(({ of, bytes: more }) => of === "pool" && more !== null).at(-1);
   const figures = COLUMNS.map((name) => `${name}=${bytes?.[name]?.value ?? "none"}`).join(" ");
   return `engine=${engine} dtype=${dtype} ${figures} rest=${left?.code ?? "none"}`;
 }
