@@ -1159,8 +1159,9 @@ export interface LogDifference {
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
- * `named` is what the log calls its model, "" where it does not. `dtype_from`: stated by the log, found as the one
- * with which the sum is what the log prints ("fits"), or the calculator's.
+ * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
+ * does not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"),
+ * or the calculator's; `fitting` are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";

@@ -1,6 +1,7 @@
 """Logs as users of the engines posted them, beside sums that were worked out by hand; `from` of each names where."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,24 @@ def qwen_27b() -> ModelSpec:
     return spec_from_config(kept["Qwen3.5 27B"]["config"], "Qwen3.5 27B")
 
 
-def figures(found: Comparison, quantity: str) -> tuple[object, object, object]:
+def figures(found: Comparison, quantity: str) -> tuple[Fraction | None, ...]:
     """A row's three values; None where there is none."""
     row = next(row for row in found.rows if row.quantity == quantity)
-    return tuple(cell and cell.value for cell in (row.formula, row.reserved, row.logged))  # type: ignore[return-value]
+    return tuple(cell and Fraction(cell.value) for cell in (row.formula, row.reserved, row.logged))
+
+
+def reserved(found: Comparison, quantity: str) -> Fraction:
+    """What the engine reserves."""
+    value = figures(found, quantity)[1]
+    assert value is not None
+    return value
+
+
+def needed(found: Comparison, quantity: str) -> Fraction:
+    """By the formula."""
+    value = figures(found, quantity)[0]
+    assert value is not None
+    return value
 
 
 def steps(found: Comparison, of: str = "pool") -> dict[str, int | None]:
@@ -103,9 +118,9 @@ def test_llama_cpp_gives_windows_a_micro_batch_more() -> None:
     """Gemma-3 12B: 8 layers of 48 see everything; 1,024 + 512 = 1,536 cells are 6 × 256 already."""
     found = compare(read_log(SWA), catalogue()["Gemma-3 12B (text)"], "bf16")
     each = 8 * 2 * 256 * 2
-    needed = 8 * 16_384 * each + 40 * 1024 * each
-    assert figures(found, "bytes") == (needed, needed + 40 * 512 * each, 1504 * MIB)
-    assert steps(found) == {"window_room": 40 * 512 * each, "rounding": 1504 * MIB - needed - 40 * 512 * each}
+    least, room = 8 * 16_384 * each + 40 * 1024 * each, 40 * 512 * each
+    assert figures(found, "bytes") == (least, least + room, 1504 * MIB)
+    assert steps(found) == {"window_room": room, "rounding": 1504 * MIB - least - room}
 
 
 def test_llama_cpp_without_windows_and_with_other_layers() -> None:
@@ -165,9 +180,7 @@ def test_vllm_v0_prints_blocks() -> None:
     found = compare(read_log(V0), LLAMA_8B, "bf16")
     assert figures(found, "tokens")[1] == 1952 * 16 == 31_232
     assert figures(found, "bytes")[:2] == (31_232 * PER_TOKEN * 2,) * 2
-    formula, reserved, logged = figures(found, "concurrency")
-    assert float(reserved) == pytest.approx(31_232 / 20_000)  # type: ignore[arg-type]
-    assert str(logged) == "1.56"
+    assert figures(found, "concurrency")[1:] == (Fraction(31_232, 20_000), Fraction("1.56"))
     assert steps(found).keys() == {"rounding"}
 
 
@@ -204,18 +217,17 @@ def test_vllm_deals_window_layers_out_in_groups() -> None:
     found = compare(read_log(V1_WINDOWS), gemma3_1b(), "bf16")
     assert (found.log.model, found.dtype, found.log.batched) == ("google/gemma-3-1b-it", "bf16", 8192)
     block = 4 * 16 * 2 * 256 * 2  # bytes in all layers of a group
-    blocks = figures(found, "blocks")[1]
-    assert isinstance(blocks, int)
+    blocks = reserved(found, "blocks")
     assert abs(blocks * block - 25.39 * GIB) < 0.005 * GIB
     assert figures(found, "tokens") == (None, 950_864, 950_864)
     request = 128 + 6 * (128 + 1)  # the window, 8,192 tokens of a step, at most 2,048: all of it and a block more
-    formula, reserved, logged = figures(found, "concurrency")
-    assert float(reserved) == pytest.approx(blocks / request) == pytest.approx(461.21, abs=0.02)  # type: ignore[arg-type]
-    needed = 2048 * 4 * 1024 + 512 * 22 * 1024
-    assert figures(found, "request")[:2] == (needed, request * block)
+    assert reserved(found, "concurrency") == blocks / request
+    assert float(blocks / request) == pytest.approx(461.21, abs=0.02)
+    least = 2048 * 4 * 1024 + 512 * 22 * 1024
+    assert figures(found, "request")[:2] == (least, request * block)
     named = steps(found, "request")
     assert named == {"window_blocks": 22 * 1024 * (129 * 16 - 512), "padding_layers": 2 * 129 * 16 * 1024}
-    assert needed + sum(filter(None, named.values())) == request * block
+    assert least + sum(filter(None, named.values())) == request * block
 
 
 # vllm-project/vllm #21348, four H100, Qwen3-235B-A22B in FP8: 94 layers, one K/V head of 128 on each
@@ -258,7 +270,8 @@ def test_vllm_makes_attention_pages_as_large_as_a_state() -> None:
     assert steps(found, "request")["state_page"] == 48 * (page - state)
     # Four groups of 16 layers: 11 blocks for 8,192 tokens, and one each for the states.
     assert figures(found, "request")[1] == (11 + 3) * 16 * page
-    assert sum(filter(None, steps(found, "request").values())) + figures(found, "request")[0] == 14 * 16 * page  # type: ignore[operator]
+    more = sum(filter(None, steps(found, "request").values()))
+    assert needed(found, "request") + more == 14 * 16 * page
 
 
 # --- SGLang ---
