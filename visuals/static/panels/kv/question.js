@@ -25,7 +25,20 @@ const COUNTS = [
 const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
 
 /** The calculator's own settings. */
-const NAMES = ["model", "dtype", "config", "hub", "window", "layout", "indexer", "state", "mtp", "draft", ...COUNTS];
+const NAMES = [
+  "model",
+  "dtype",
+  "config",
+  "config_name",
+  "hub",
+  "window",
+  "layout",
+  "indexer",
+  "state",
+  "mtp",
+  "draft",
+  ...COUNTS,
+];
 
 /** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
