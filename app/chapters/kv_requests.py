@@ -13,6 +13,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from model import ModelSpec, catalogue
 from model.kv_math import KvOptions
+from model.kv_math.beside import CONTEXT_MIB, MAX_MIB, STEP_TOKENS
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import USABLE_PERCENT, Setup
@@ -168,7 +169,10 @@ class OnGpu(OfCache):
 
 
 class Fit(OnGpu, OfSize):
-    """What fits on the GPU beside the weights."""
+    """What fits on the GPU beside the weights; a step reads `step_tokens` at once, and CUDA takes `context_mib`."""
+
+    step_tokens: Tokens = STEP_TOKENS
+    context_mib: Annotated[int, _count(0, MAX_MIB)] = CONTEXT_MIB
 
 
 class Load(OnGpu):

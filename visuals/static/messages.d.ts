@@ -1035,9 +1035,25 @@ export interface Unanswered {
   refused: Refused;
 }
 
-/** Weights and cache on a GPU, the largest batch and context there, and the bound on decoding. */
+/**
+ * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
+ * step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking.
+ */
+export interface BesideMessage {
+  kept_back: string;
+  activations: Product[];
+  activation_bytes: string;
+  context: string;
+  left: string;
+}
+
+/**
+ * Weights and cache on a GPU, what stands beside them, the largest batch and context there, and the bound on
+ * decoding.
+ */
 export interface KvFitAnswer {
   use: UseMessage;
+  beside: BesideMessage;
   batch: LargestMessage | Unanswered;
   context: LargestMessage | Unanswered;
   bound: BoundMessage | Unanswered;

@@ -21,8 +21,17 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last five: of kv-fit.js
-const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+// the last seven: of kv-fit.js
+const NUMBERS = new Set([
+  ...COUNTS,
+  "users",
+  "user_tokens",
+  "usable_percent",
+  "memory_gb",
+  "bandwidth_gb_per_s",
+  "step_tokens",
+  "context_mib",
+]);
 
 /** The calculator's own settings. */
 const NAMES = [
@@ -59,6 +68,8 @@ const NEEDED = new Set([
   "usable_percent",
   "memory_gb",
   "bandwidth_gb_per_s",
+  "step_tokens",
+  "context_mib",
 ]);
 
 /**
