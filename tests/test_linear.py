@@ -18,6 +18,7 @@ from app.remarks import in_chinese
 from app.request_validator import RefusedError, checked
 from model import GlassLlamaError
 from model.analysis.strangers import strangers
+from model.engine_logs import read_log
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import find_gpu
 from model.published.catalogue import catalogue
@@ -32,12 +33,23 @@ PIECES = [
     *(" ", "\n", "\t", "\r", "\u2028", "kv", "kv 1:", "1:", "1", ":", "|", "=", ",", "a", "a.b", ".weight"),
     *("'", '"', "-", "/", "(", "arr[", "]", "[", "{", '{"a":', '"a",', "\\u0041", "\\", "e9", "0.", "猫"),
     *("github a", ": ", "config.json of ", KEY),
+    *(
+        "llama_kv_cache: size =",
+        "# GPU blocks: ",
+        "kv_cache_dtype=",
+        "Maximum concurrency for ",
+        "1,234",
+        " (",
+        "#tokens: ",
+    ),
 ]
 PARSERS: dict[str, Callable[[str], object]] = {
     "config": spec_from_text,
     "metadata": metadata_in,
     "metadata after its key": lambda text: metadata_in(KEY + text),
     "a value of a config": lambda text: spec_from_text(json.dumps({"model_type": "llama", "rope_scaling": text})),
+    "log": read_log,
+    "log of metadata": lambda text: read_log(f"{text}\nGPU KV cache size: 1,024 tokens"),
     "request": lambda text: checked(text.encode()),
     "prompt": check_text,
     "hub id": checked_id,

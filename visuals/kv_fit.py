@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from model.errors import GlassLlamaError
+from model.kv_math.beside import Beside
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
@@ -16,6 +17,7 @@ from model.published.quantised import quantised_note
 
 from .kv import InLanguages, factor_message, notes_message, refused_message
 from .messages.kv import (
+    BesideMessage,
     BoundMessage,
     GpuMessage,
     GpuNeedMessage,
@@ -69,6 +71,20 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "weights_in": use.weights.dtype,
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
         "weight_terms": [weight_message(term) for term in use.weights.terms],
+    }
+
+
+def beside_message(found: Beside) -> BesideMessage:
+    """What the memory kept back is for, with each product of the activations."""
+    return {
+        "kept_back": str(found.kept_back),
+        "activations": [
+            {"label": term.label, "factors": [factor_message(one) for one in term.factors], "bytes": str(term.bytes)}
+            for term in found.activations
+        ],
+        "activation_bytes": str(found.activation_bytes),
+        "context": str(found.context),
+        "left": str(found.left),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from model import GlassLlamaError, catalogue
 from model.analysis import cacheless
 from model.kv_math import kv_breakdown
+from model.kv_math.beside import beside
 from model.kv_math.gpus import GPUS
 from model.kv_math.memory import gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.speed import decode_bound
@@ -42,9 +43,10 @@ from ..prompts import MAX_TOKENS
 from ..remarks import in_languages
 from ..requests import Sent, model_of
 from ..session import HeldRun
+from .kv_log import kv_log
 from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
 
-PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-myth")
+PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
 RACE_STEP = 8
 MAX_COMPARED = 5
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less
@@ -124,6 +126,7 @@ def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
         "use": fit.use_message(use, in_languages),
+        "beside": fit.beside_message(beside(use, asked.step_tokens, asked.context_mib)),
         "batch": fit.message_or_reason(partial(largest_batch, spec, tokens, gpu, setup), fit.largest_message),
         "context": fit.message_or_reason(partial(largest_context, spec, batch, gpu, setup), fit.largest_message),
         "bound": fit.message_or_reason(partial(decode_bound, spec, tokens, batch, gpu, setup), fit.bound_message),
@@ -188,6 +191,7 @@ DETAILS = {"kv_live": kv_live}
 CALCULATORS = {
     **ANSWERS,
     "kv_gpus": kv_gpus,
+    "kv_log": kv_log,
     "kv_models": kv_models,
     "kv_places": kv_places,
     "kv_race": kv_race,

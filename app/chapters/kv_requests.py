@@ -13,6 +13,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from model import ModelSpec, catalogue
 from model.kv_math import KvOptions
+from model.kv_math.beside import CONTEXT_MIB, MAX_MIB, STEP_TOKENS
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import USABLE_PERCENT, Setup
@@ -22,7 +23,7 @@ from model.published.expected import any_of, expected
 from model.published.hf_spec import PASTED as UNNAMED
 from model.published.hf_spec import spec_from_text
 
-from ..fields import Flag, Request, Text, TokenId, among, checked, is_object, listed, wrong
+from ..fields import Flag, Request, Text, TokenId, among, checked, is_object, listed, text, wrong
 from ..lookups import LOOKUPS
 from ..requests import ANY
 
@@ -30,6 +31,7 @@ OWN_CONFIG, OWN_HUB, OWN_GPU = ":config", ":hub", ":gpu"
 PASTED = "text:kv.pasted"  # what a pasted config is called: a key of the page's texts
 OPTIONS = tuple(field.name for field in fields(KvOptions))
 MOST_PLACES = 200
+MAX_CALLED = 60  # characters of a reader's name for a pasted config
 # Each question that has sliders, and the settings that they move.
 SIZE, LOAD = ("tokens", "batch"), ("users", "user_tokens")
 SLIDERS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -78,23 +80,29 @@ Axis = Annotated[Literal["log", "linear"], among(("log", "linear"))]
 
 
 class OfSpec(Request):
-    """A model: a name in the catalogue, OWN_CONFIG with a pasted `config`, or OWN_HUB with an id in `hub`."""
+    """A model: a name in the catalogue, OWN_CONFIG with a pasted `config`, or OWN_HUB with an id in `hub`.
+
+    A pasted one is called `config_name`, where that is not empty.
+    """
 
     code: ClassVar[str] = "kv_value"
 
     model: Annotated[str, checked(_model_name)]
     config: Text = ""
+    config_name: Annotated[str, text(MAX_CALLED)] = ""
     hub: Text = ""
 
     def spec(self) -> ModelSpec:
         """What is known of it. Raises GlassLlamaError for what cannot be read or reached."""
         if self.model == OWN_CONFIG:
-            return _renamed(self.config)
+            return _renamed(self.config, self.config_name.strip())
         return LOOKUPS.spec(self.hub) if self.model == OWN_HUB else catalogue()[self.model]
 
     def own_name(self) -> str | None:
         """What a pasted config calls itself, for the files that are saved; None where it has no name, or is none."""
-        name = _pasted(self.config).name if self.model == OWN_CONFIG else UNNAMED
+        if self.model != OWN_CONFIG:
+            return None
+        name = self.config_name.strip() or _pasted(self.config).name
         return None if name == UNNAMED else name
 
 
@@ -161,7 +169,10 @@ class OnGpu(OfCache):
 
 
 class Fit(OnGpu, OfSize):
-    """What fits on the GPU beside the weights."""
+    """What fits on the GPU beside the weights; a step reads `step_tokens` at once, and CUDA takes `context_mib`."""
+
+    step_tokens: Tokens = STEP_TOKENS
+    context_mib: Annotated[int, _count(0, MAX_MIB)] = CONTEXT_MIB
 
 
 class Load(OnGpu):
@@ -186,8 +197,8 @@ class Race(Request):
 
 
 @lru_cache(maxsize=64)
-def _renamed(text: str) -> ModelSpec:
-    return replace(_pasted(text), name=PASTED)
+def _renamed(config: str, called: str) -> ModelSpec:
+    return replace(_pasted(config), name=called or PASTED)
 
 
 @lru_cache(maxsize=64)

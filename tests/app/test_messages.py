@@ -153,6 +153,11 @@ def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytes
 
 
 SIZES: dict[str, Any] = {"tokens": 4096, "batch": 2, "dtype": "fp8"}
+KV_LOGS = (
+    "llama_kv_cache: size = 1024.00 MiB ( 8192 cells, 32 layers, 1/1 seqs), K (f16): 512.00 MiB, V (f16): 512.00 MiB",
+    "# GPU blocks: 1952, # CPU blocks: 2048\nMaximum concurrency for 20000 tokens per request: 1.56x",
+    "[MemUsageChange] Allocated 16.05 GiB for max tokens in paged KV cache (263008)",
+)
 SUMS: list[Asked] = [
     ("qr", {"text": "https://example.org"}),
     ("real_model", {}),
@@ -168,6 +173,7 @@ SUMS: list[Asked] = [
     *(("kv_needs", {"model": name, "users": 50}) for name in ("Llama-3 8B", "DeepSeek-V3")),
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [1, 2, 10**12]}),
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [-1, 2]}),
+    *(("kv_log", {"model": "Llama-3 8B", "log": log}) for log in KV_LOGS),
     ("kv_race", {"model": BUNDLED_NAME, "ids": [5, 6, 7]}),
     ("lens_fit", {"model": BUNDLED_NAME}),
 ]  # fmt: skip

@@ -67,6 +67,8 @@ def panel_of(page: Page, chapter: str, kind: str) -> Locator:
     if kind == "kv-race":
         panel.locator("button.kv-button").first.click()
         page.wait_for_function("document.querySelector('[data-kind=kv-race]').dataset.value?.startsWith('tokens=')")
+    if kind == "kv-log":
+        panel.locator(".kv-log-example").first.click()
     expect(panel).to_have_attribute("data-value", ANYTHING)
     if kind == "heads":  # whose maps come layer by layer
         page.wait_for_function("glass.state.trace.layers.size === glass.state.trace.model.n_layers")

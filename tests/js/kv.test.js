@@ -25,6 +25,7 @@ import { grown } from "../../visuals/static/panels/kv/kv-kinds.js";
 import { milli } from "../../visuals/static/panels/kv/kv-race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
+import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
 import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
 
 const TEXTS = Object.fromEntries(
@@ -481,4 +482,43 @@ test("what is wrong with GGUF metadata is told by its own name", () => {
     "GGUF: this calculator does not read the architecture 'x9' yet. It reads 2, all listed below the calculator's box.",
   );
   assert.match(said("zh", unread), /^GGUF：.*'x9'.* 2 种/);
+});
+
+const COPIED = {
+  card: { name: "Mine_1", called: null, source: [{ en: "config.json of Mine_1", zh: "" }] },
+  tokens: 8192,
+  batch: 1,
+  dtype: "bf16",
+  bytes: "1073741824",
+  terms: [
+    {
+      label: "self.full.kv",
+      bytes: "1073741824",
+      factors: [
+        { value: 32, code: "layers", params: {}, how: "" },
+        { value: 8192, code: "tokens", params: {}, how: "" },
+        { value: 4096, code: "bytes", params: { format: "bf16" }, how: "8 × 2 × 128 × 2" },
+      ],
+    },
+  ],
+};
+const copying = { state: { language: "en" }, text: (key, params) => lookUp(TEXTS.en, key, params) };
+
+test("a figure is copied in three units, the formula with its factors and its reference", () => {
+  const figure = "Mine_1, 1 × 8,192 tokens, bf16: 1 GiB = 1.074 GB = 1,073,741,824 B";
+  assert.equal(figureText(copying, COPIED), figure);
+  assert.deepEqual(formulaText(copying, COPIED).split("\n"), [
+    figure,
+    "32 layers × 8,192 tokens × 4,096 bytes (bf16) (8 × 2 × 128 × 2) = 1,073,741,824 B",
+    "config.json of Mine_1",
+    "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1",
+  ]);
+});
+
+test("LaTeX names each factor below a brace and escapes what it would read as its own", () => {
+  const latex = formulaLatex(copying, COPIED);
+  assert.match(latex, /^% Mine_1, 1 × 8,192 tokens, bf16\n% config\.json of Mine_1\n% vLLM/);
+  assert.ok(latex.includes(String.raw`\underbrace{8\,192}_{\text{tokens}}`));
+  assert.ok(latex.includes(String.raw`&= 1\,073\,741\,824\,\text{B} \approx 1\,\text{GiB}`));
+  assert.equal(escaped("a_b & 50 % {x}~^"), String.raw`a\_b \& 50 \% \{x\}\textasciitilde{}\textasciicircum{}`);
 });

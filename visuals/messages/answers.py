@@ -39,6 +39,7 @@ from .kv import (
     KvRaceAnswer,
     LiveCacheDetail,
 )
+from .kv_log import KvLogAnswer
 from .norm import NormDepthDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
 from .page import QrAnswer, RealModelAnswer, TensorPlace
@@ -117,6 +118,7 @@ class Calculations(TypedDict):
     kv_fit: KvFitAnswer
     kv_needs: KvNeedsAnswer
     kv_gpus: KvGpusAnswer
+    kv_log: KvLogAnswer
     kv_models: KvModelsAnswer
     kv_places: KvPlacesAnswer
     kv_race: KvRaceAnswer

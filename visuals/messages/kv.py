@@ -230,10 +230,23 @@ class Unanswered(TypedDict):
     refused: Refused
 
 
+class BesideMessage(TypedDict):
+    """What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
+    step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking."""
+
+    kept_back: str
+    activations: list[Product]
+    activation_bytes: str
+    context: str
+    left: str
+
+
 class KvFitAnswer(TypedDict):
-    """Weights and cache on a GPU, the largest batch and context there, and the bound on decoding."""
+    """Weights and cache on a GPU, what stands beside them, the largest batch and context there, and the bound on
+    decoding."""
 
     use: UseMessage
+    beside: BesideMessage
     batch: LargestMessage | Unanswered
     context: LargestMessage | Unanswered
     bound: BoundMessage | Unanswered

@@ -67,6 +67,7 @@ export interface Calculations {
   kv_fit: KvFitAnswer;
   kv_needs: KvNeedsAnswer;
   kv_gpus: KvGpusAnswer;
+  kv_log: KvLogAnswer;
   kv_models: KvModelsAnswer;
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
@@ -1048,9 +1049,25 @@ export interface Unanswered {
   refused: Refused;
 }
 
-/** Weights and cache on a GPU, the largest batch and context there, and the bound on decoding. */
+/**
+ * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
+ * step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking.
+ */
+export interface BesideMessage {
+  kept_back: string;
+  activations: Product[];
+  activation_bytes: string;
+  context: string;
+  left: string;
+}
+
+/**
+ * Weights and cache on a GPU, what stands beside them, the largest batch and context there, and the bound on
+ * decoding.
+ */
 export interface KvFitAnswer {
   use: UseMessage;
+  beside: BesideMessage;
   batch: LargestMessage | Unanswered;
   context: LargestMessage | Unanswered;
   bound: BoundMessage | Unanswered;
@@ -1130,6 +1147,65 @@ export interface RaceStep {
 /** A few tokens of the race. */
 export interface KvRaceAnswer {
   steps: RaceStep[];
+}
+
+/** A value as the log has it, a code for what it is, and the number of its line, from 1. */
+export interface LogFact {
+  code: string;
+  value: string;
+  line: number;
+}
+
+/** A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither. */
+export interface LogCell {
+  value: string;
+  how: string;
+}
+
+/** A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none. */
+export interface LogRow {
+  quantity: string;
+  formula: LogCell | null;
+  reserved: LogCell | null;
+  logged: LogCell | null;
+}
+
+/** Where it was read what an engine does; `address` may be "". */
+export interface LogSource {
+  text: string;
+  address: string;
+}
+
+/** One step from the formula to the log: `bytes` more, null for a remark. `of`: the pool, or one request. */
+export interface LogDifference {
+  code: string;
+  of: "pool" | "request";
+  bytes: string | null;
+  params: Record<string, unknown>;
+  source: LogSource | null;
+}
+
+/**
+ * An engine's log beside the formula, on one of `ranks` ranks.
+ *
+ * `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
+ * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
+ * does not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"),
+ * or the calculator's; `fitting` are all with which it is.
+ */
+export interface KvLogAnswer {
+  engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
+  model: string;
+  model_from: "log" | "chosen";
+  unread: string;
+  named: string;
+  dtype: string;
+  dtype_from: "log" | "fits" | "chosen";
+  fitting: string[];
+  ranks: number;
+  facts: LogFact[];
+  rows: LogRow[];
+  differences: LogDifference[];
 }
 
 /** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */

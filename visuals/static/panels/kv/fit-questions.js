@@ -12,6 +12,8 @@ export const OWN_GPU = ":gpu";
 const REVERSE = ["users", "user_tokens"];
 /** Settings of such a GPU alone. */
 const OWN = ["memory_gb", "bandwidth_gb_per_s"];
+/** Settings that the reverse question does not depend on. */
+const BESIDE = ["step_tokens", "context_mib"];
 
 /**
  * The settings of both panels, without what a question does not depend on.
@@ -30,7 +32,7 @@ const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, s
 
 /** What users need, as a request: of their tokens, whatever the calculator's own are. */
 function needsRequest(calculator, settings) {
-  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, []);
+  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, BESIDE);
   return requestOf(kept);
 }
 

@@ -2,7 +2,7 @@
 
 import { h } from "../../dom.js";
 import { largestFact, boundFact } from "./fit-facts.js";
-import { both, exactBytes, remarkIn, titled, weightName, whole } from "./format.js";
+import { both, exactBytes, remarkIn, scaled, titled, weightName, whole } from "./format.js";
 import { memoryBar } from "./memory-bar.js";
 
 /**
@@ -63,6 +63,45 @@ function createWeights(glass, element) {
   return { of };
 }
 
+/**
+ * What the memory that is kept back is for, line by line: activations with their products, CUDA's context, the
+ * rest.
+ *
+ * @param {Glass} glass
+ * @param {Fit["beside"]} beside
+ */
+function keptBack(glass, { kept_back, activations, activation_bytes, context, left }) {
+  const text = (name, params) => glass.text(`kv-fit.${name}`, params);
+  const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
+  const line = (name, bytes, says) =>
+    h(
+      "li",
+      { "data-line": name },
+      h("strong", null, text(`kept_${name}`)),
+      h("span.kv-log-bytes", null, scaled(bytes, "binary")),
+      h("span.gp-note", null, says),
+    );
+  const lacks = left.startsWith("-");
+  return h(
+    "div.kv-kept-back",
+    null,
+    h("h4", null, text("kept_title", { bytes: both(kept_back) })),
+    h(
+      "ul.kv-log-steps",
+      null,
+      line("activations", activation_bytes, text("kept_activations_says")),
+      line("context", context, text("kept_context_says")),
+      lacks ? line("lacking", left.slice(1), text("kept_lacking_says")) : line("left", left, text("kept_left_says")),
+    ),
+    h(
+      "details.kv-kept-products",
+      null,
+      h("summary", null, text("kept_products")),
+      ...activations.map(({ label, factors, bytes }) => titled(text(`kept_${label}`), factors, factor, bytes)),
+    ),
+  );
+}
+
 /** @param {Glass} glass */
 export function fitView(glass) {
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
@@ -73,7 +112,7 @@ export function fitView(glass) {
    * @param {Fit} found
    * @param {{ tokens: number; batch: number }} asked
    */
-  function show({ use, batch, context, bound }, { tokens, batch: sequences }) {
+  function show({ use, beside, batch, context, bound }, { tokens, batch: sequences }) {
     element.replaceChildren(
       verdict(use, text),
       ...stored(glass, use),
@@ -85,6 +124,7 @@ export function fitView(glass) {
         largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens"),
         boundFact(bound, sequences, text),
       ),
+      keptBack(glass, beside),
       weights.of(use),
       h("p.gp-note", null, text("source", { source: remarkIn(use.gpu.source, glass.state.language) })),
     );

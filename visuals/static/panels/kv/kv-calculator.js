@@ -1,9 +1,11 @@
 // The calculator: bytes of any model's KV cache, with every multiplication, and the same shape under the four kinds.
 
+import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { answerView } from "./answer.js";
+import { figureText, formulaLatex, formulaText } from "./copied.js";
 import { calledIn, nameOf, origin, sourcesOf, subjectOf, whole } from "./format.js";
 import { kindsView } from "./kv-kinds.js";
 import { question } from "./question.js";
@@ -24,6 +26,20 @@ function table(glass, { answer }) {
     .map(({ kind, terms, bytes }) => row(`as ${kind}`, terms.map(product).join(" + "), bytes));
   const names = ["model", "tokens", "batch", "dtype", "what", "product", "bytes", "source"];
   return [names, ...rows, row("total", "", answer.bytes), ...kinds];
+}
+
+/**
+ * Buttons that copy the figure, and the formula as text and as LaTeX.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param asked what question() gives
+ */
+function copyButtons(glass, asked) {
+  const ways = { copy_figure: figureText, copy_formula: formulaText, copy_latex: formulaLatex };
+  const buttons = Object.entries(ways).map(([key, write]) =>
+    copyButton("kv-button", glass.text, [`kv.${key}`, "kv.copied"], () => write(glass, asked.answer)),
+  );
+  return h("div.kv-copies", { role: "group", "data-text-label": "kv.copies", hidden: "" }, ...buttons);
 }
 
 /** Which settings the figures are of. */
@@ -70,7 +86,8 @@ export default function kvCalculator(element, glass) {
   const kinds = kindsView(glass);
   const trouble = h("p.kv-trouble", { role: "alert" });
   const kept = h("p.gp-note.kv-kept", { role: "status" });
-  const result = h("div.kv-result-side", { "data-part": "result" }, trouble, kept, answer.element);
+  const copies = copyButtons(glass, asked);
+  const result = h("div.kv-result-side", { "data-part": "result" }, trouble, kept, answer.element, copies);
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds.element);
   glass.translate(element);
 
@@ -87,6 +104,7 @@ export default function kvCalculator(element, glass) {
     kinds.element.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
     if (!asked.answer) return;
     answer.show(asked.answer);
+    copies.hidden = false;
     kinds.show(
       asked.answer.kinds,
       PLAIN.some((name) => asked.settings[name]),

@@ -17,6 +17,8 @@ export const FIRST = {
   weights: "",
   embeddings: "",
   usable_percent: "90",
+  step_tokens: "8192",
+  context_mib: "358",
   users: "64",
   user_tokens: "32768",
   memory_gb: "80",
@@ -81,6 +83,8 @@ function createFields(glass, view, set) {
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
     numberField("usable_percent", set),
+    numberField("step_tokens", set),
+    numberField("context_mib", set),
   ];
   function show(settings) {
     for (const one of fields) one.show(settings);
@@ -178,7 +182,7 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
   if (answer) add("model", "", { name: calledIn(glass, answer.card), source: sourcesOf(glass, answer.card) });
   if (found) {
     add("model", "", { weights: found.use.weights_in, ...(found.use.stored[0] && { remark: found.use.stored[0].en }) });
-    const { use, batch, context, bound } = found;
+    const { use, batch, context, bound, beside } = found;
     add("fits", use.gpu.name, {
       memory_bytes: use.gpu.memory,
       usable_bytes: use.usable,
@@ -189,6 +193,12 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
       largest_batch: batch.value,
       largest_context: context.value,
       tokens_per_second_at_most: bound.each,
+    });
+    add("beside", use.gpu.name, {
+      kept_back_bytes: beside.kept_back,
+      activation_bytes: beside.activation_bytes,
+      context_bytes: beside.context,
+      left_for_fragmentation_bytes: beside.left,
     });
   }
   for (const { name, at_least, layout } of need?.gpus ?? []) {

@@ -21,11 +21,33 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last five: of kv-fit.js
-const NUMBERS = new Set([...COUNTS, "users", "user_tokens", "usable_percent", "memory_gb", "bandwidth_gb_per_s"]);
+// the last seven: of kv-fit.js
+const NUMBERS = new Set([
+  ...COUNTS,
+  "users",
+  "user_tokens",
+  "usable_percent",
+  "memory_gb",
+  "bandwidth_gb_per_s",
+  "step_tokens",
+  "context_mib",
+]);
 
 /** The calculator's own settings. */
-const NAMES = ["model", "dtype", "config", "hub", "window", "layout", "indexer", "state", "mtp", "draft", ...COUNTS];
+const NAMES = [
+  "model",
+  "dtype",
+  "config",
+  "config_name",
+  "hub",
+  "window",
+  "layout",
+  "indexer",
+  "state",
+  "mtp",
+  "draft",
+  ...COUNTS,
+];
 
 /** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
 export function asNumber(text) {
@@ -46,6 +68,8 @@ const NEEDED = new Set([
   "usable_percent",
   "memory_gb",
   "bandwidth_gb_per_s",
+  "step_tokens",
+  "context_mib",
 ]);
 
 /**

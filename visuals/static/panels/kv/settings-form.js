@@ -5,6 +5,7 @@ import { h } from "../../dom.js";
 import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
 
 const OWN = ["config", "hub"];
+const MOST_CALLED = 60; // as app/chapters/kv_requests.py has it
 /** Options that only some models have; they are shown, and sent, for those alone. */
 const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
 
@@ -80,7 +81,18 @@ export function settingsForm(glass, asked) {
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
+  const called = textField("config_name", set, 1, text("pasted"));
+  called.element.querySelector("input").maxLength = MOST_CALLED;
   const families = familiesFold(glass, asked);
+  const paste = h("button.kv-button.kv-paste", {
+    type: "button",
+    "data-text": "kv.paste",
+    click() {
+      set({ model: ":config" });
+      config.element.hidden = false;
+      config.element.querySelector("textarea").focus();
+    },
+  });
   const { main, more } = fieldsOf(asked, set, text);
   const fold = h(
     "details.kv-more",
@@ -93,15 +105,18 @@ export function settingsForm(glass, asked) {
   const element = h(
     "form.kv-form",
     { submit: (event) => event.preventDefault() },
-    ...[model, config, hub, families, ...main].map((one) => one.element),
+    model.element,
+    paste,
+    ...[config, called, hub, families, ...main].map((one) => one.element),
     share,
   );
-  const all = [model, config, hub, ...main, ...more];
+  const all = [model, config, called, hub, ...main, ...more];
 
   /** Which options mean something for the model and the format. */
   function useful(name) {
     const { settings } = asked;
     if (name === "config" || name === "hub") return settings.model === `:${name}`;
+    if (name === "config_name") return settings.model === ":config";
     if (name === "prompt_tokens") return settings.dtype === "hf_int4";
     if (name === "batched_tokens") return settings.window === "vllm";
     return !PARTICULAR.includes(name) || (cardOf(asked)?.options.includes(name) ?? false);
@@ -115,6 +130,7 @@ export function settingsForm(glass, asked) {
       one.element.hidden = !useful(one.name);
       one.show(asked.settings);
     }
+    paste.hidden = asked.settings.model === ":config";
     families.show();
   }
 

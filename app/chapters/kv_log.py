@@ -1,0 +1,50 @@
+"""What the page asks of an engine's log: it is set beside the formula for the calculator's model, or for its own."""
+
+from typing import Literal
+
+from model import GlassLlamaError, ModelSpec, spec_from_config
+from model.engine_logs import read_log
+from model.engine_logs.compared import compare
+from model.published.hf import gguf
+from visuals.kv_log import DtypeFrom, log_message
+from visuals.messages.kv_log import KvLogAnswer
+
+from ..engine import Engine
+from ..fields import Text, read
+from ..requests import Sent
+from .kv_requests import OfCache
+
+
+class Log(OfCache):
+    """A pasted log, and the calculator's settings for what it does not say."""
+
+    log: Text
+
+
+def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
+    """A pasted log beside the formula: {log, and the calculator's settings}. The log is not kept.
+
+    Raises GlassLlamaError where no engine's lines are in it, and where its model cannot be compared.
+    """
+    asked = read(Log, data)
+    log = read_log(asked.log)
+    own, unread = _own_model(asked.log)
+    spec = own or asked.spec()
+    options = asked.options
+    found = compare(log, spec, asked.dtype, options.tp, options.block_size)
+    origin: DtypeFrom = "log" if log.dtype else "chosen"
+    if origin == "chosen" and found.fitting and found.dtype not in found.fitting:
+        found, origin = compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
+    model_from: Literal["log", "chosen"] = "log" if own else "chosen"
+    return log_message(found, model_from, origin, unread)
+
+
+def _own_model(text: str) -> tuple[ModelSpec | None, str]:
+    """The model that GGUF metadata in the log describes, else None and why it could not be read."""
+    if gguf.PLACE not in text:
+        return None, ""
+    try:
+        metadata = gguf.metadata_in(text)
+        return (spec_from_config(metadata), "") if metadata else (None, "")
+    except GlassLlamaError as error:  # the calculator's model stands in, and the page says so
+        return None, str(error)

@@ -1,0 +1,51 @@
+"""A log beside the calculators' formula: what the cache needs, what the engine reserves, what it logs, and why they
+differ. Exact: integers and fractions.
+"""
+
+from dataclasses import replace
+
+from ...errors import GlassLlamaError
+from ...published.spec import ModelSpec
+from ..facts import EngineLog
+from . import llama_cpp, paged, vllm
+from .figures import Cell, Comparison, Difference, Row
+from .sources import SOURCES, Source
+
+__all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare"]
+
+# Formats that are tried where the log does not say one.
+TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q4_0")
+
+
+def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1) -> Comparison:
+    """`log` beside the formula for `spec`.
+
+    `dtype`, `tp` and `block` are the calculator's, for what the log does not say. Raises GlassLlamaError for a model or
+    a format that cannot be compared.
+    """
+    used, ranks = log.dtype or dtype, log.tp if log.tp > 1 else tp
+    rows, differences = _compared(log, spec, used, ranks, block)
+    fitting = () if log.dtype else tuple(_fitting(log, spec, ranks, block))
+    return Comparison(log, spec, used, ranks, log.pp, tuple(rows), tuple(differences), fitting)
+
+
+def _compared(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> tuple[list[Row], list[Difference]]:
+    if log.engine == "vLLM":
+        return vllm.compare(log, spec, dtype, tp, block)
+    if log.engine == "llama.cpp":
+        return llama_cpp.compare(log, spec, dtype, tp)
+    return paged.compare(log, spec, dtype, tp)
+
+
+def _fitting(log: EngineLog, spec: ModelSpec, tp: int, block: int) -> list[str]:
+    """The formats with which the sum is what the log prints."""
+    found = []
+    for dtype in TRIED:
+        try:
+            _, differences = _compared(replace(log, dtype=None), spec, dtype, tp, block)
+        except GlassLlamaError:  # a format that does not fit this model
+            continue
+        codes = {one.code for one in differences}
+        if codes & {"rounding", "whole_blocks"} and "other_layers" not in codes:
+            found.append(dtype)
+    return found

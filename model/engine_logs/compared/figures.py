@@ -1,0 +1,80 @@
+"""What a comparison consists of: rows of three columns, and a ladder of differences from the formula to the log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from ...published.spec import ModelSpec
+from ..amounts import Printed
+from ..facts import EngineLog
+
+Of = Literal["pool", "request"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure: exact, and the arithmetic that it comes from, or how the log prints it."""
+
+    value: int | Decimal | Fraction
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A quantity by the formula, as the engine reserves it, and as the log has it; None where one of them has none.
+
+    `quantity` is a key of the page's texts: "token", "tokens", "bytes", "request", "concurrency", "block", "state".
+    """
+
+    quantity: str
+    formula: Cell | None = None
+    reserved: Cell | None = None
+    logged: Cell | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One step from the formula to the log: `bytes` more, None where it is a remark.
+
+    `code` is a key of the page's texts, `source` one of SOURCES or "". `of` says which ladder it stands on.
+    """
+
+    code: str
+    bytes: int | None
+    source: str
+    params: Mapping[str, object]
+    of: Of = "pool"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A log beside the formula, on one rank of `tp` × `pp`."""
+
+    log: EngineLog
+    spec: ModelSpec
+    dtype: str
+    tp: int
+    pp: int
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+    fitting: tuple[str, ...] = ()
+
+
+def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | None:
+    """What is left between what is explained and what the log prints: its rounding, or what no step here names."""
+    if logged is None:
+        return None
+    code = "rounding" if logged.holds(told) else "unexplained"
+    return Difference(code, logged.bytes - told, "", {"slack": logged.slack}, of)
+
+
+def product(*numbers: object) -> str:
+    """Numbers with separators and × between."""
+    return " × ".join(f"{one:,}" if isinstance(one, int) else str(one) for one in numbers)
+
+
+def pad(number: int, multiple: int) -> int:
+    """Up to a multiple."""
+    return -(-number // multiple) * multiple

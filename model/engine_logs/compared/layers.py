@@ -1,0 +1,116 @@
+"""What one rank keeps of a token in one layer of each kind, in any format, K and V apart; and what a state takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ...kv_math import KvOptions, kv_breakdown
+from ...kv_math.formats import FORMATS, KvFormat, kv_format
+from ...kv_math.options import check, own_layers
+from ...kv_math.terms import PLACE_OF, SELF, SelfPlace, stores
+from ...published.spec import ModelSpec
+from ..lines import trouble
+
+
+def _ggml(name: str, block_bytes: int) -> KvFormat:
+    return KvFormat(name=name, block=32, block_bytes=block_bytes, about=f"32 elements in {block_bytes} bytes")
+
+
+# ggml's other formats of a cache (ggml-org/llama.cpp ggml/src/ggml-common.h): codes, and one or two fp16 scales.
+GGML: Mapping[str, KvFormat] = MappingProxyType(
+    {
+        "f32": FORMATS["fp32"],
+        "f16": FORMATS["fp16"],
+        "bf16": FORMATS["bf16"],
+        "q8_0": FORMATS["q8_0"],
+        "q4_0": FORMATS["q4_0"],
+        "q4_1": _ggml("q4_1", 20),
+        "q5_0": _ggml("q5_0", 22),
+        "q5_1": _ggml("q5_1", 24),
+        "iq4_nl": _ggml("iq4_nl", 18),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """`count` layers of one kind; `each` is the bytes of a token in one of them, on one rank, and `how` its product."""
+
+    kind: SelfPlace
+    count: int
+    each: int
+    how: str
+
+
+def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1) -> list[Layers]:
+    """What every kind of layer keeps of a token, kinds without layers left out.
+
+    Raises GlassLlamaError for a model whose tokens do not each take the same, and for formats that do not fit it.
+    """
+    if spec.compressed or spec.is_encoder_decoder:
+        said = f"{spec.name} keeps entries that are not one a token; its log is not compared yet."
+        raise trouble("model", said, model=spec.name)
+    options = KvOptions(tp=tp)
+    check(spec, 1, 1, k, options)
+    kinds: dict[SelfPlace, int] = dict.fromkeys(SELF, 0)
+    for index in own_layers(spec, None):
+        if place := PLACE_OF.get(spec.layer_kinds[index]):
+            kinds[place] += 1
+    return [_layers(spec, kind, number, k, v, options) for kind, number in kinds.items() if number]
+
+
+def _layers(spec: ModelSpec, kind: SelfPlace, number: int, k: KvFormat, v: KvFormat, options: KvOptions) -> Layers:
+    each, parts = 0, []
+    for of_k, of_v in zip(stores(spec, k, options, kind), stores(spec, v, options, kind), strict=True):
+        heads = max(1, of_k.heads // options.tp) if of_k.per_head else of_k.heads
+        formats = [of_k.formats[0], of_v.formats[-1]] if of_k.label == "kv" else list(of_k.formats)
+        vectors = [fmt.vector_bytes(width) for width, fmt in zip(of_k.widths, formats, strict=True)]
+        each += heads * sum(vectors)
+        written = [fmt.vector_formula(width) for width, fmt in zip(of_k.widths, formats, strict=True)]
+        inner = f"2 × {written[0]}" if len(written) == 2 and written[0] == written[1] else f"({' + '.join(written)})"
+        parts.append(f"{heads} × {inner}" if heads > 1 else inner)
+    return Layers(kind, number, each, " + ".join(parts))
+
+
+def rate(layers: list[Layers]) -> int:
+    """Bytes of one token in all layers, on one rank."""
+    return sum(one.count * one.each for one in layers)
+
+
+def rate_how(layers: list[Layers]) -> str:
+    """The product of `rate`."""
+    return " + ".join(
+        f"{one.count} × {one.how}" if "+" not in one.how else f"{one.count} × ({one.how})" for one in layers
+    )
+
+
+def kept_tokens(spec: ModelSpec, kind: SelfPlace, tokens: int) -> int:
+    """The tokens that a layer of this kind needs of a sequence of `tokens`."""
+    size = {"sliding": spec.attention.window, "chunked": spec.attention.chunk}.get(kind)
+    return tokens if size is None else min(tokens, size)
+
+
+def state_bytes(spec: ModelSpec, dtype: str, tp: int = 1) -> int:
+    """What all linear layers keep of a sequence, on one rank, as the model's own code stores it; 0 without any."""
+    return sum(term.bytes for term in _states(spec, dtype)) // tp
+
+
+def state_elements(spec: ModelSpec) -> int:
+    """How many numbers that is."""
+    return sum(term.elements for term in _states(spec, "bf16"))
+
+
+def linear_layers(spec: ModelSpec) -> int:
+    """The layers that keep a state."""
+    return max((len(term.layers) for term in _states(spec, "bf16")), default=0)
+
+
+def _states(spec: ModelSpec, dtype: str):
+    if spec.state is None:
+        return []
+    return [term for term in kv_breakdown(spec, 1, 1, dtype).terms if term.place == "state"]
+
+
+def plain(dtype: str) -> KvFormat:
+    """A format of the calculator's, or one of ggml's."""
+    return GGML[dtype] if dtype in GGML else kv_format(dtype)

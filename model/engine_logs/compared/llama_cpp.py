@@ -1,0 +1,97 @@
+"""llama.cpp: every layer has as many cells as its cache, which is padded; windows get a micro-batch more."""
+
+from ...kv_math.formats import KvFormat
+from ...published.spec import ModelSpec
+from ..facts import EngineLog, Pool
+from .figures import Cell, Difference, Row, pad, product, rest
+from .layers import (
+    GGML,
+    Layers,
+    kept_tokens,
+    layers_of,
+    linear_layers,
+    plain,
+    rate,
+    rate_how,
+    state_bytes,
+    state_elements,
+)
+
+UBATCH, PADDED = 512, 256  # llama.cpp's own micro-batch, and the multiple that cells come in
+
+
+def formats(log: EngineLog, dtype: str) -> tuple[KvFormat, KvFormat]:
+    """Those of K and of V: what the log says, else the calculator's."""
+    named = next((pool for pool in log.pools if pool.k in GGML and pool.v in GGML and pool.kind != "state"), None)
+    return (GGML[named.k], GGML[named.v]) if named else (plain(dtype), plain(dtype))
+
+
+def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list[Row], list[Difference]]:
+    """Rows and differences. llama.cpp's lines are of all devices together."""
+    layers = layers_of(spec, *formats(log, dtype))
+    pools = {pool.kind: pool for pool in log.pools}
+    base = pools.get("full") or pools.get("sliding")
+    rows: list[Row] = []
+    steps: list[Difference] = []
+    needed = kept = 0
+    if base:
+        needed, kept = _attention(log, spec, layers, base, pools.get("sliding"), steps)
+        cells = Cell(base.cells * base.streams, product(base.streams, base.cells))
+        rows += [Row("token", Cell(rate(layers), rate_how(layers))), Row("tokens", None, None, cells)]
+    if own := state_bytes(spec, dtype):
+        state = pools.get("state")
+        rows.append(_state(log, spec, own, state, steps))
+        needed += own * log.sequences
+        kept += 4 * state_elements(spec) * state.cells if state else 0
+    logged = Cell(log.logged.bytes, log.logged.text) if log.logged else None
+    rows.append(Row("bytes", Cell(needed), Cell(kept), logged))
+    return rows, [*steps, *filter(None, [rest(kept, log.logged)])]
+
+
+def _state(log: EngineLog, spec: ModelSpec, own: int, state: Pool | None, steps: list[Difference]) -> Row:
+    """States of linear layers: llama.cpp keeps both parts in fp32, and as many as it has cells."""
+    stored, cells = 4 * state_elements(spec), state.cells if state else log.sequences
+    more = {"layers": linear_layers(spec), "own": own, "stored": stored}
+    steps.append(Difference("state_fp32", (stored - own) * log.sequences, "llama_state", more))
+    if cells != log.sequences:
+        steps.append(Difference("state_cells", stored * (cells - log.sequences), "llama_state", {"cells": cells}))
+    return Row(
+        "state",
+        Cell(own * log.sequences, product(log.sequences, own)),
+        Cell(stored * cells, product(cells, stored)),
+        Cell(state.printed.bytes, state.printed.text) if state else None,
+    )
+
+
+def _attention(
+    log: EngineLog, spec: ModelSpec, layers: list[Layers], base: Pool, window: Pool | None, steps: list[Difference]
+) -> tuple[int, int]:
+    """Bytes that the formula needs, and that the cells take; what lies between is noted in `steps`."""
+    needed = kept = 0
+    for one in layers:
+        pool = window if one.kind != "full" and window else base
+        tokens = kept_tokens(spec, one.kind, base.cells)
+        needed += one.count * one.each * tokens * base.streams
+        kept += one.count * one.each * pool.cells * pool.streams
+        if one.kind != "full" and pool.cells != tokens:
+            more = one.count * one.each * (pool.cells - tokens) * pool.streams
+            steps.append(_window(log, spec, one, base, pool, more))
+    everywhere = sum(one.count for one in layers)
+    full = sum(one.count for one in layers if one.kind == "full")
+    for pool, number in ((base, full if window else everywhere), (window, everywhere - full)):
+        if pool and pool.layers is not None and pool.layers != number:
+            steps.append(Difference("other_layers", None, "", {"logged": pool.layers, "model": number}))
+    return needed, kept
+
+
+def _window(log: EngineLog, spec: ModelSpec, one: Layers, base: Pool, pool: Pool, more: int) -> Difference:
+    """Why layers with a window have other cells than their window has tokens."""
+    size, ubatch = spec.attention.window or spec.attention.chunk or 0, log.batched or UBATCH
+    sharing = log.sequences if base.streams == 1 else 1
+    expected = pad(min(base.cells, size * sharing + ubatch), PADDED)
+    params = {"window": size, "cells": pool.cells, "ubatch": ubatch, "sequences": sharing, "layers": one.count}
+    if pool.cells == base.cells and pool.cells != expected:
+        return Difference("window_ignored", more, "llama_swa", params)
+    if pool.cells == expected:
+        return Difference("window_room", more, "llama_iswa", params)
+    return Difference("window_cells", more, "", {**params, "expected": expected})

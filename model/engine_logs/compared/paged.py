@@ -1,0 +1,77 @@
+"""SGLang, TensorRT-LLM and Ollama: one pool of token slots, each with all layers."""
+
+from ...published.spec import ModelSpec
+from ..facts import EngineLog
+from .figures import Cell, Difference, Row, product, rest
+from .layers import kept_tokens, layers_of, plain, rate, rate_how, state_bytes
+
+GB, GIB = 10**9, 1 << 30
+
+
+def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[Row], list[Difference]]:
+    """Rows and differences, on one rank."""
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
+    each, tokens = rate(layers), log.tokens
+    rows, steps = [Row("token", Cell(each, rate_how(layers)), None, _mean(log))], []
+    if tokens is None:
+        return rows, steps
+    pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
+    needed, sequences = 0, max(1, log.sequences)
+    for one in layers:
+        kept = kept_tokens(spec, one.kind, tokens // sequences) * sequences if log.engine == "Ollama" else tokens
+        needed += one.count * one.each * kept
+    held = tokens + (log.page if log.engine == "SGLang" else 0)
+    told = needed + each * (held - tokens)
+    blocks = product(log.blocks, log.block_size) if log.blocks and log.block_size else ""
+    slots = (
+        Cell(log.blocks * log.block_size, blocks) if log.blocks and log.block_size else Cell(held, _more(tokens, held))
+    )
+    fit = Cell(pool.bytes // each, f"{pool.bytes:,} // {each:,}") if pool else None
+    rows.append(Row("tokens", fit, slots, Cell(tokens)))
+    rows.append(
+        Row(
+            "bytes",
+            Cell(needed, product(tokens, each) if needed == tokens * each else ""),
+            Cell(told, product(held, each) if held > tokens else ""),
+            Cell(pool.bytes, pool.text) if pool else None,
+        )
+    )
+    steps += _named(log, each, pool.bytes if pool else 0)
+    steps += filter(None, [rest(told, pool)])
+    return rows + _state(log, spec, dtype, tp, steps), steps
+
+
+def _mean(log: EngineLog) -> Cell | None:
+    pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
+    if pool is None or not log.tokens:
+        return None
+    return Cell(pool.bytes // log.tokens, f"{pool.bytes:,} // {log.tokens:,}")
+
+
+def _more(tokens: int, held: int) -> str:
+    return f"{tokens:,} + {held - tokens:,}" if held > tokens else ""
+
+
+def _named(log: EngineLog, each: int, logged: int) -> list[Difference]:
+    """What each of these engines does to the sum."""
+    if log.engine == "SGLang":
+        page = Difference("padded_page", log.page * each, "sglang_pool", {"page": log.page})
+        return [page, Difference("gb_is_gib", None, "sglang_pool", {"decimal": logged * GB // GIB, "binary": logged})]
+    if log.engine == "TensorRT-LLM":
+        block = log.block_size or 0
+        return [Difference("whole_pages", 0, "trt_pool", {"block": block, "blocks": log.blocks or 0})] if block else []
+    return [Difference("one_digit", None, "ollama_log", {})]
+
+
+def _state(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, steps: list[Difference]) -> list[Row]:
+    """The pool of states: SGLang keeps one slot more than it hands out."""
+    pool = next((one for one in log.pools if one.kind == "state"), None)
+    own = state_bytes(spec, dtype, tp)
+    if pool is None or not own:
+        return []
+    steps.append(Difference("state_slot", own, "sglang_pool", {"slots": pool.cells}))
+    formula, reserved = (
+        Cell(pool.cells * own, product(pool.cells, own)),
+        Cell((pool.cells + 1) * own, product(pool.cells + 1, own)),
+    )
+    return [Row("state", formula, reserved, Cell(pool.printed.bytes, pool.printed.text))]

@@ -1,0 +1,51 @@
+"""Where it was read what an engine reserves: repository, file and commit of each. Facts alone; no code is copied."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of an engine, as its repository has it at a commit, or a thread of its tracker."""
+
+    text: str
+    address: str
+
+
+def _file(repository: str, commit: str, path: str, what: str = "") -> Source:
+    text = f"{repository} {path}{f', {what}' if what else ''} @ {commit[:10]}"
+    return Source(text, f"https://github.com/{repository}/blob/{commit}/{path}")
+
+
+def _thread(repository: str, number: int, kind: str = "issues") -> Source:
+    return Source(f"{repository} #{number}", f"https://github.com/{repository}/{kind}/{number}")
+
+
+_VLLM, _SGLANG, _LLAMA = "vllm-project/vllm", "sgl-project/sglang", "ggml-org/llama.cpp"
+_TRT, _OLLAMA = "NVIDIA/TensorRT-LLM", "ollama/ollama"
+_KV_UTILS = ("001cabc1be16a59a70d720ed61a13b678c060a18", "vllm/v1/core/kv_cache_utils.py")
+_POOL = ("000ccdba94d4ed75d4fab7b1dac5f8ebcaaee7e8", "python/sglang/srt/mem_cache/memory_pool.py")
+_MANAGER = ("002ba6a7cc5eb28f180d45d4a91142d9d927a606", "cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp")
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "llama_context": _file(_LLAMA, "25ae3a9b331fffea50ff8d07a5cad34c33f1276f", "src/llama-context.cpp"),
+        "llama_iswa": _file(_LLAMA, "57ace0d612a11133ac86edcc7af1b323bf05f12f", "src/llama-kv-cache-iswa.cpp"),
+        "llama_swa": _thread(_LLAMA, 13194, "pull"),
+        "llama_state": _thread("lmstudio-ai/lmstudio-bug-tracker", 1862),
+        "vllm_blocks": _file(_VLLM, *_KV_UTILS, "get_num_blocks"),
+        "vllm_least": _file(_VLLM, *_KV_UTILS, "get_kv_cache_configs"),
+        "vllm_groups": _file(_VLLM, *_KV_UTILS, "_get_kv_cache_groups_uniform_page_size"),
+        "vllm_report": _file(_VLLM, *_KV_UTILS, "_report_kv_cache_config"),
+        "vllm_tokens": _thread(_VLLM, 40691),
+        "vllm_page": _file(_VLLM, "0144dd5b0d2d9ef9ac2651a3ab6efa83d0497ea9", "vllm/model_executor/models/config.py"),
+        "vllm_aligned": _thread(_VLLM, 54458),
+        "vllm_null": _file(_VLLM, "002f34915134cfd1a7d6ed777edd67dcc2289466", "vllm/v1/core/block_pool.py"),
+        "vllm_window": Source("vllm-project/vllm vllm/v1/kv_cache_interface.py, SlidingWindowSpec", ""),
+        "sglang_pool": _file(_SGLANG, *_POOL, "MHATokenToKVPool"),
+        "trt_pool": _file(_TRT, *_MANAGER, "KVCacheManager::allocatePools"),
+        "trt_blocks": _thread(_TRT, 224),
+        "ollama_cache": _file(_OLLAMA, "02bb1cc81979e5d44cab9469a1d7a9381ef4585b", "kvcache/causal.go"),
+        "ollama_log": _file(_OLLAMA, "fb30760996871fa9460115c753afd2c60d4ab0f7", "ml/device.go"),
+    }
+)

@@ -1,0 +1,245 @@
+"""vLLM: blocks of one size for all groups of layers; what a request of the longest length takes of them.
+
+Layers of one kind form groups of as many layers as the rarest kind has (the most, where no kind has half as many more);
+the last group is filled up. All groups share one pool, so that a block is as many bytes in each: `group size` × page.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+from ...published.spec import ModelSpec
+from ..amounts import Printed
+from ..facts import EngineLog
+from .figures import Cell, Difference, Row, product
+from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
+
+BLOCK = 16  # tokens, where nothing says otherwise
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How vLLM lays a model's layers out, on one rank."""
+
+    spec: ModelSpec
+    layers: list[Layers]
+    state: int  # bytes of one layer's state, 0 without any
+    linear: int
+    block_size: int
+
+    @cached_property
+    def kinds(self) -> dict[str, int]:
+        """Layers of each kind."""
+        counts: dict[str, int] = {one.kind: one.count for one in self.layers}
+        return {**counts, "state": self.linear} if self.linear else counts
+
+    @cached_property
+    def group(self) -> int:
+        """Layers of one group."""
+        least, most = min(self.kinds.values()), max(self.kinds.values())
+        return most if most < least * 1.5 else least
+
+    @cached_property
+    def groups(self) -> dict[str, int]:
+        """Groups of each kind."""
+        return {kind: -(-count // self.group) for kind, count in self.kinds.items()}
+
+    @property
+    def page(self) -> int:
+        """Bytes of a block in one layer."""
+        return self.block_size * self.layers[0].each
+
+    @property
+    def block(self) -> int:
+        """Bytes of a block in all layers of a group."""
+        return self.page * self.group
+
+    @property
+    def padding(self) -> int:
+        """Layers that groups are filled up with."""
+        return sum(self.groups.values()) * self.group - sum(self.kinds.values())
+
+    def blocks_of(self, kind: str, length: int, batched: int | None) -> int:
+        """Blocks that one group of this kind holds of a request of `length` tokens; without `batched` the most."""
+        if kind == "state":
+            return 1
+        size = {"sliding": self.spec.attention.window, "chunked": self.spec.attention.chunk}.get(kind)
+        if size is None:
+            return -(-length // self.block_size)
+        step = length if batched is None else batched
+        past = size - 1 if kind == "sliding" else size
+        return -(-min(past + step, length) // self.block_size) + (1 if kind == "sliding" else 0)
+
+    def request(self, length: int, batched: int | None) -> int:
+        """Blocks of a request in all groups."""
+        return sum(number * self.blocks_of(kind, length, batched) for kind, number in self.groups.items())
+
+
+def aligned_block(state: int, each: int) -> int:
+    """The block size that makes an attention page at least a state's page: in steps of 16 tokens."""
+    return BLOCK * -(-state // (BLOCK * each))
+
+
+def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> tuple[list[Row], list[Difference]]:
+    """Rows and differences, on one rank; `block` is the calculator's block size, where it has one."""
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
+    linear = linear_layers(spec)
+    state = state_bytes(spec, dtype, tp) // linear if linear else 0
+    steps: list[Difference] = []
+    if not layers:
+        return [], steps
+    aligned = aligned_block(state, layers[0].each) if linear else BLOCK
+    size = log.block_size or (block if block > 1 else aligned)
+    plan = Plan(spec, layers, state, linear, size)
+    rows = [Row("token", Cell(rate(layers), rate_how(layers)))]
+    if len({one.each for one in layers}) > 1:
+        steps.append(Difference("pages_differ", None, "vllm_groups", {}))
+        return rows, steps
+    if linear:
+        rows.append(
+            Row(
+                "block_size",
+                None,
+                Cell(aligned, f"16 × ceil({state:,} / (16 × {layers[0].each:,}))"),
+                Cell(log.block_size) if log.block_size else None,
+            )
+        )
+    rows += _pool(log, plan, tp * log.pp, steps)
+    rows += _request(log, plan, steps)
+    return rows, steps
+
+
+def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> list[Row]:
+    blocks, tokens = _blocks(log, plan), log.tokens
+    groups = sum(plan.groups.values())
+    if blocks is None:
+        return []
+    reserved = blocks * plan.block
+    rows = [Row("blocks", None, Cell(blocks, _blocks_how(log, plan)), Cell(log.blocks) if log.blocks else None)]
+    each = rate(plan.layers)
+    if groups == 1:
+        slots = blocks * plan.block_size
+        fit = Cell(log.logged.bytes // each, f"{log.logged.bytes:,} // {each:,}") if log.logged else None
+        rows.append(Row("tokens", fit, Cell(slots, product(blocks, plan.block_size)), Cell(tokens) if tokens else None))
+        if tokens and tokens != slots:
+            steps.append(Difference("tokens_rest", None, "vllm_report", {"tokens": tokens, "slots": slots}))
+        formula = Cell((tokens or slots) * each, product(tokens or slots, each))
+    else:
+        formula = None
+        rows.append(_tokens_of_groups(log, plan, blocks, groups, steps))
+    rows.append(
+        Row(
+            "bytes",
+            formula,
+            Cell(reserved, product(blocks, plan.block_size, plan.group, plan.layers[0].each)),
+            Cell(log.logged.bytes, log.logged.text) if log.logged else None,
+        )
+    )
+    if log.blocks is None:  # a log of V1, whose pool keeps one back
+        params = {"block": plan.block_size, "block_bytes": plan.block}
+        steps.append(Difference("null_block", None, "vllm_null", params))
+    if log.logged:
+        steps.append(_left(log.logged, reserved, plan.block, ranks))
+    return rows
+
+
+def _left(room: Printed, reserved: int, block: int, ranks: int) -> Difference:
+    """What of the memory for the cache no block takes."""
+    left = room.bytes - reserved
+    if room.holds(reserved):
+        return Difference("rounding", left, "", {"slack": room.slack})
+    if 0 < left < block + room.slack:
+        return Difference("whole_blocks", left, "vllm_blocks", {"block_bytes": block, "slack": room.slack})
+    if left > 0 and ranks > 1:
+        return Difference("least_rank", left, "vllm_least", {"ranks": ranks})
+    return Difference("unexplained", left, "", {"slack": room.slack})
+
+
+def _blocks(log: EngineLog, plan: Plan) -> int | None:
+    """Blocks of the pool: as logged, from the tokens, else as many as the memory holds."""
+    if log.blocks:
+        return log.blocks
+    groups, room = sum(plan.groups.values()), log.logged
+    if log.tokens and groups == 1:
+        return -(-log.tokens // plan.block_size)
+    if room is None:
+        return None
+    held = room.bytes // plan.block
+    if not log.tokens or log.tokens % plan.block_size:
+        return held
+    least = log.tokens // plan.block_size * groups
+    slack = room.slack // plan.block + 1
+    near = min(max(held, least), least + groups - 1)
+    return near if abs(near - held) <= slack else held
+
+
+def _blocks_how(log: EngineLog, plan: Plan) -> str:
+    if log.blocks or not log.logged:
+        return ""
+    if log.tokens and len(plan.groups) == 1:
+        return f"{log.tokens:,} / {plan.block_size:,}"
+    return f"{log.logged.text} // ({product(plan.block_size, plan.group, plan.layers[0].each)})"
+
+
+def _tokens_of_groups(log: EngineLog, plan: Plan, blocks: int, groups: int, steps: list[Difference]) -> Row:
+    """What "tokens" means where several groups share the blocks: it changed from version to version."""
+    divided = blocks // groups * plan.block_size
+    how = f"{blocks:,} // {groups} × {plan.block_size}"
+    if log.tokens and log.length and log.concurrency is not None and log.tokens != divided:
+        product_of = log.concurrency * log.length
+        if abs(product_of - log.tokens) <= Decimal("0.005") * log.length + 1:
+            params = {"concurrency": str(log.concurrency), "length": log.length}
+            steps.append(Difference("tokens_product", None, "vllm_report", params))
+            return Row("tokens", None, Cell(int(product_of), f"{log.concurrency} × {log.length:,}"), Cell(log.tokens))
+    steps.append(Difference("tokens_divided", None, "vllm_tokens", {"groups": groups}))
+    return Row("tokens", None, Cell(divided, how), Cell(log.tokens) if log.tokens else None)
+
+
+def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
+    """A request of the longest length, and how many of them fit at once."""
+    blocks, length = _blocks(log, plan), log.length
+    if not (blocks and length):
+        return []
+    needed = sum(one.count * one.each * kept_tokens(plan.spec, one.kind, length) for one in plan.layers)
+    needed += plan.state * plan.linear
+    taken = plan.request(length, log.batched)
+    reserved = taken * plan.block
+    _request_steps(log, plan, length, steps)
+    share = log.logged.bytes / log.concurrency if log.logged and log.concurrency else None
+    logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}") if share else None
+    rows = [Row("request", Cell(needed), Cell(reserved, product(taken, plan.block)), logged)]
+    fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
+    times = Cell(Fraction(blocks, taken), f"{blocks:,} / {taken:,}")
+    return [*rows, Row("concurrency", fit, times, Cell(log.concurrency) if log.concurrency else None)]
+
+
+def _request_steps(log: EngineLog, plan: Plan, length: int, steps: list[Difference]) -> None:
+    """Each reason why a request takes more than the formula; together they are all of it."""
+    each, size = plan.layers[0].each, plan.block_size
+    for one in plan.layers:
+        tokens = kept_tokens(plan.spec, one.kind, length)
+        held = plan.blocks_of(one.kind, length, log.batched) * size
+        if one.kind == "full":
+            if held > tokens:
+                params = {"block": size, "length": length, "held": held}
+                steps.append(
+                    Difference("last_block", one.count * each * (held - tokens), "vllm_blocks", params, "request")
+                )
+        elif held > tokens:
+            params = {"window": tokens, "batched": log.batched or length, "held": held, "layers": one.count}
+            steps.append(
+                Difference("window_blocks", one.count * each * (held - tokens), "vllm_window", params, "request")
+            )
+    if plan.linear:
+        params = {"state": plan.state, "page_bytes": plan.page, "layers": plan.linear, "block": size}
+        steps.append(
+            Difference("state_page", plan.linear * (plan.page - plan.state), "vllm_aligned", params, "request")
+        )
+    filled = 0
+    for kind, number in plan.groups.items():
+        empty = number * plan.group - plan.kinds[kind]
+        filled += empty * plan.page * plan.blocks_of(kind, length, log.batched)
+    if filled:
+        params = {"layers": plan.padding, "group": plan.group, "groups": sum(plan.groups.values())}
+        steps.append(Difference("padding_layers", filled, "vllm_groups", params, "request"))

@@ -1,0 +1,86 @@
+"""What is read off a log, whatever the engine: facts with the line that each stands on."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from .amounts import Printed
+from .lines import Found
+
+Engine = Literal["llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A value as the log has it. `code` is a key of the page's texts, such as "cells"."""
+
+    code: str
+    value: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them.
+
+    `kind` is what they hold: "full", "sliding" or "state". `k` and `v` are the engine's names of the formats, "" where
+    it prints none.
+    """
+
+    kind: Literal["full", "sliding", "state"]
+    cells: int
+    layers: int | None
+    streams: int
+    k: str
+    v: str
+    printed: Printed
+
+
+@dataclass(frozen=True)
+class EngineLog:
+    """What a log says. None or 0 stands for what it does not.
+
+    `dtype` is the cache's format in the calculator's words, `tokens` what the cache holds by the log, `logged` its
+    bytes on one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
+    those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
+    own.
+    """
+
+    engine: Engine
+    facts: tuple[Fact, ...]
+    logged: Printed | None = None
+    tokens: int | None = None
+    dtype: str | None = None
+    model: str = ""
+    pools: tuple[Pool, ...] = ()
+    blocks: int | None = None
+    block_size: int | None = None
+    page: int = 1
+    sequences: int = 1
+    batched: int | None = None
+    length: int | None = None
+    concurrency: Decimal | None = None
+    tp: int = 1
+    pp: int = 1
+
+
+@dataclass
+class Facts:
+    """Gathers facts as they are read."""
+
+    found: list[Fact] = field(default_factory=list)
+
+    def take(self, code: str, one: Found | None, name: str = "value") -> str:
+        """The group `name` of what was found, noted as a fact; "" where nothing was."""
+        if one is None or not one.get(name):
+            return ""
+        self.note(code, one[name], one.line)
+        return one[name]
+
+    def note(self, code: str, value: str, line: int) -> None:
+        self.found.append(Fact(code, value, line))
+
+    @property
+    def ordered(self) -> tuple[Fact, ...]:
+        """In the log's order, each once."""
+        return tuple(dict.fromkeys(sorted(self.found, key=lambda fact: fact.line)))

@@ -1,0 +1,105 @@
+"""llama.cpp's lines about its cache, also where Ollama or LM Studio run it.
+
+Formats (ggml-org/llama.cpp; compared/sources.py): src/llama-kv-cache.cpp prints one line a cache, since 2025 with
+cells, layers and sequences; before, llama_new_context_with_model printed "KV self size". Models with windows have two
+caches (llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
+"""
+
+from .amounts import count, printed
+from .facts import EngineLog, Facts, Pool
+from .lines import Found, LogLines, pattern
+
+MIB = r"~#size:n# (?P<unit>[KMG]iB)"
+_POOL = pattern(
+    rf"llama_kv_cache\w{{0,16}}: size ={MIB} \(~#cells:w# cells,~#layers:w# layers"
+    r"(?:,~#seqs:w#(?:/#streams:w#)? seqs)?\)"
+    r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):~#vsize:n# [KMG]iB)?"
+)
+_STATE = pattern(
+    rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)\n]{{0,40}}\)"
+)
+_OLD = pattern(rf"KV self size~={MIB}, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB")
+_OLD_SIZE = pattern(r"kv_size = #cells:w#,[^\n]{0,80}n_layer = #layers:w#")
+_WINDOW = pattern(r"creating {1,8}(?P<kind>non-SWA|SWA) KV cache, size =~#cells:w# cells")
+_NAMED = {
+    name: pattern(rf"(?:llama_context|llama_new_context_with_model|llama_init_from_model): {name}~=~#value:w#")
+    for name in ("n_seq_max", "n_ctx", "n_ubatch")
+}
+_NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
+_ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
+FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "q8_0": "q8_0", "q4_0": "q4_0"}
+LOOKED_FOR = ("llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",)
+
+
+def read(lines: LogLines) -> EngineLog | None:
+    """What the log says of llama.cpp's caches; None where no line is llama.cpp's."""
+    facts = Facts()
+    named = {name: facts.take(name, lines.last(wanted)) for name, wanted in _NAMED.items()}
+    pools = _pools(lines, facts, count(named["n_ctx"] or "0"))
+    if not pools:
+        return None
+    told = next((one["seqs"] for one in lines.all(_POOL) if one.get("seqs")), "1")
+    sequences = count(named["n_seq_max"] or told)
+    name = facts.take("model", lines.last(_NAME)) or facts.take("file", lines.last(_ARCHIVE))
+    keeping = [pool for pool in pools if pool.kind != "state"]
+    formats = {(pool.k, pool.v) for pool in keeping}
+    k, v = next(iter(formats)) if len(formats) == 1 else ("", "")
+    logged = pools[0].printed
+    for pool in pools[1:]:
+        logged = logged + pool.printed
+    full = next((pool for pool in keeping if pool.kind == "full"), keeping[0] if keeping else None)
+    return EngineLog(
+        "llama.cpp",
+        facts.ordered,
+        logged,
+        tokens=full.cells * full.streams if full else None,
+        dtype=FORMATS.get(k) if k == v or v == "" else None,
+        model=name.strip(),
+        pools=tuple(pools),
+        sequences=sequences,
+        batched=count(named["n_ubatch"]) if named["n_ubatch"] else None,
+    )
+
+
+def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
+    windows = lines.all(_WINDOW)
+    # A second context, such as a draft model's, prints its own caches: those of the first count.
+    pools = [_pool(one, _kind(one, windows), facts) for one in _first_context(lines.all(_POOL), windows)]
+    if not pools and (old := lines.last(_OLD)):
+        pools = [_old_pool(old, lines.last(_OLD_SIZE), facts, context)]
+    if states := lines.all(_STATE):
+        one = states[0]
+        facts.note("state_cache", one.text, one.line)
+        pools.append(Pool("state", count(one["cells"]), None, 1, "f32", "f32", printed(one["size"], one["unit"])))
+    return pools
+
+
+def _first_context(found: list[Found], windows: list[Found]) -> list[Found]:
+    """One cache, or the two of a model with windows."""
+    return found[: 2 if len(windows) > 1 else 1]
+
+
+def _kind(one: Found, windows: list[Found]) -> str:
+    before = [window for window in windows if window.line < one.line]
+    return "sliding" if before and before[-1]["kind"] == "SWA" else "full"
+
+
+def _pool(one: Found, kind: str, facts: Facts) -> Pool:
+    facts.note("window_cache" if kind == "sliding" else "cache", one.text, one.line)
+    streams = one.get("streams") or "1"
+    return Pool(
+        "sliding" if kind == "sliding" else "full",
+        count(one["cells"]),
+        count(one["layers"]),
+        count(streams),
+        one.get("k"),
+        one.get("v"),
+        printed(one["size"], one["unit"]),
+    )
+
+
+def _old_pool(old: Found, size: Found | None, facts: Facts, context: int) -> Pool:
+    facts.note("cache", old.text, old.line)
+    cells = count(size["cells"]) if size else context
+    layers = count(size["layers"]) if size else None
+    return Pool("full", cells, layers, 1, old["k"], old["v"], printed(old["size"], old["unit"]))

@@ -1,0 +1,89 @@
+"""SGLang's lines about its cache.
+
+Formats (sgl-project/sglang, see compared/sources.py): "KV Cache is allocated. #tokens: N, K size: X GB, V size: Y GB",
+since 2026 with a dtype, for a latent "KV size"; GB is 1024³ bytes there. A draft model's pool prints the line once
+more, and so does each rank.
+"""
+
+import re
+
+from .amounts import Printed, count, printed
+from .facts import EngineLog, Facts, Pool
+from .lines import Found, LogLines, pattern
+from .vllm import dtype_of
+
+_ALLOCATED = pattern(
+    r"KV Cache is allocated\. (?:dtype: (?:torch\.)?(?P<dtype>\w{4,16}), )?#tokens: #tokens:w#, "
+    r"(?:K size: #k:n# GB, V size: #v:n# GB|KV size: #kv:n# GB)"
+)
+_STATES = pattern(
+    r"Mamba Cache is allocated\. max_mamba_cache_size: #slots:w#, "
+    r"conv_state size: #conv:n# ?GB, ssm_state size: #ssm:n# ?GB"
+)
+_USING = pattern(r"Using KV cache dtype: (?:torch\.)?(?P<value>\w{4,16})")
+_KV_DTYPE = pattern(r"kv_cache_dtype=['\"]?(?P<value>\w{2,16})")
+_LOADED = pattern(r"Load weight end\.[^\n]{0,200}? dtype=torch\.(?P<value>\w{4,10})")
+_USED = pattern(r"Load weight end\.[^\n]{0,300}? mem usage=(?P<value>#size:n# GB)")
+_LEFT = pattern(r"Memory pool end\. avail mem=(?P<value>#size:n# GB)")
+_MODEL = pattern(r"model_path=['\"](?P<value>[^'\"\n]{1,200})['\"]")
+_TP = pattern(r"tp_size=#value:w#")
+_PAGE = pattern(r"page_size=#value:w#")
+_RUNNING = pattern(r"max_running_requests=#value:w#")
+_LENGTH = pattern(r"context_len=#value:w#")
+_RANK = re.compile(r"\bTP(\d{1,4})\b")
+_FP8 = {"float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "uint8": "fp8"}
+LOOKED_FOR = ("KV Cache is allocated. #tokens: …, K size: … GB, V size: … GB",)
+
+
+def read(lines: LogLines) -> EngineLog | None:
+    """What the log says of SGLang's cache; None where no line is SGLang's."""
+    found = _of_one_rank(lines)
+    if not found:
+        return None
+    facts, first = Facts(), found[0]
+    facts.note("cache", first.text, first.line)
+    for other in found[1:]:
+        facts.note("other_pool", other.text, other.line)
+    for code, wanted in (("used_memory", _USED), ("left_memory", _LEFT), ("running", _RUNNING), ("length", _LENGTH)):
+        facts.take(code, lines.last(wanted))
+    weights, told = facts.take("weights_dtype", lines.last(_LOADED)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
+    stated = first.get("dtype") or facts.take("cache_dtype", lines.last(_USING))
+    tp, page = facts.take("tp", lines.last(_TP)), facts.take("page_size", lines.last(_PAGE))
+    ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
+    pool, state = _pool(first), _states(lines, facts)
+    return EngineLog(
+        "SGLang",
+        facts.ordered,
+        logged=pool.printed,
+        tokens=pool.cells,
+        dtype=_FP8.get(stated) or dtype_of(stated or weights, told),
+        model=facts.take("model", lines.last(_MODEL)),
+        pools=tuple(filter(None, (pool, state))),
+        page=count(page or "1"),
+        tp=count(tp) if tp else max(1, len(ranks)),
+    )
+
+
+def _of_one_rank(lines: LogLines) -> list[Found]:
+    """The lines of the first rank that printed any."""
+    found = lines.all(_ALLOCATED)
+    ranks = [_RANK.search(lines.lines[one.line - 1]) for one in found]
+    first = ranks[0][1] if found and ranks[0] else None
+    return [one for one, rank in zip(found, ranks, strict=True) if (rank[1] if rank else None) == first]
+
+
+def _gib(number: str) -> Printed:
+    return printed(number, "GiB", f"{number} GB")
+
+
+def _pool(one: Found) -> Pool:
+    size = _gib(one["kv"]) if one.get("kv") else _gib(one["k"]) + _gib(one["v"])
+    return Pool("full", count(one["tokens"]), None, 1, "", "", size)
+
+
+def _states(lines: LogLines, facts: Facts) -> Pool | None:
+    one = lines.last(_STATES)
+    if one is None:
+        return None
+    facts.note("state_cache", one.text, one.line)
+    return Pool("state", count(one["slots"]), None, 1, "", "", _gib(one["conv"]) + _gib(one["ssm"]))

@@ -1,0 +1,94 @@
+"""vLLM's lines about its cache.
+
+Formats (vllm-project/vllm; compared/sources.py): V0 prints "# GPU blocks: N, # CPU blocks: M" (a device's name in
+place of GPU since 0.7), V1 "Available KV cache memory: X GiB" and "GPU KV cache size: N tokens", both "Maximum
+concurrency for N tokens per request: Xx", since 2026 in one line with the size.
+"""
+
+from decimal import Decimal
+
+from .amounts import count, printed
+from .facts import EngineLog, Facts
+from .lines import Found, LogLines, pattern
+
+_TOKENS = pattern(r"KV cache size: #value:w# tokens")
+_BLOCKS = (pattern(r"GPU blocks: #value:w#"), pattern(r"# (?!CPU )\w{2,8} blocks: #value:w#"))
+_CONCURRENCY = pattern(r"Maximum concurrency for #length:w# tokens per request: #value:n#x")
+_ROOM = (
+    pattern(r"Available KV cache memory: (?P<value>#size:n# ?GiB)"),
+    pattern(r"reserved for KV Cache is (?P<value>#size:n# ?GiB)"),
+    pattern(r"kv_cache_size=(?P<value>#size:n# ?GiB)"),
+)
+_PARTS = {
+    "total_memory": pattern(r"total_gpu_memory[= (]{1,3}(?P<value>#size:n# ?GiB)"),
+    "weights_memory": pattern(r"model weights take (?P<value>#size:n# ?GiB)"),
+    "loaded_memory": pattern(r"[Ll]oading(?: model weights)? took (?P<value>#size:n# Gi?B)"),
+    "beside_torch": pattern(r"non_torch_memory(?: takes |=)(?P<value>#size:n# ?GiB)"),
+    "activation_peak": pattern(r"activation peak memory takes (?P<value>#size:n# ?GiB)"),
+    "state_padded": pattern(r"Padding mamba page size by (?P<value>#share:n#%)"),
+    "padded_layers": pattern(r"Add (?P<value>#layers:w# padding layers)"),
+}
+_BLOCK_SIZES = (
+    pattern(r"Setting attention block size to #value:w# tokens"),
+    pattern(r"kv cache block size to #value:w# for"),
+    pattern(r"block_size['\"]?[=:] ?#value:w#"),
+)
+_TP = pattern(r"tensor_parallel_size['\"]?[=:] ?#value:w#")
+_PP = pattern(r"pipeline_parallel_size['\"]?[=:] ?#value:w#")
+_MODEL = (
+    pattern(r"[( ]model=['\"](?P<value>[^'\"\n]{1,200})['\"]"),
+    pattern(r"to load model (?P<value>[^\s]{1,200})\.\.\."),
+)
+_DTYPE = pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})")
+_KV_DTYPE = pattern(r"kv_cache_dtype['\"]?[=:] ?['\"]?(?P<value>\w{2,20})")
+_BATCHED = pattern(r"max_num_batched_tokens['\"]?[=:] ?#value:w#")
+_LENGTH = pattern(r"max_seq_len=#value:w#")
+_WEIGHTS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+_CACHE = {"fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "bfloat16": "bf16", "float16": "fp16"} | {
+    name: name for name in ("fp8_ds_mla", "nvfp4", "int8_per_token_head", "fp8_per_token_head")
+}
+LOOKED_FOR = ("GPU KV cache size: … tokens", "Available KV cache memory: … GiB", "# GPU blocks: …")
+
+
+def read(lines: LogLines) -> EngineLog | None:
+    """What the log says of vLLM's cache; None where no line is vLLM's."""
+    facts = Facts()
+    tokens, blocks = facts.take("pool_tokens", lines.last(_TOKENS)), facts.take("blocks", _first(lines, _BLOCKS))
+    room, times = _first(lines, _ROOM), lines.last(_CONCURRENCY)
+    if not (tokens or blocks or room):
+        return None
+    facts.take("available", room)
+    concurrency, length = facts.take("concurrency", times), facts.take("length", times, "length")
+    for code, wanted in _PARTS.items():
+        facts.take(code, lines.last(wanted))
+    block_size = facts.take("block_size", _first(lines, _BLOCK_SIZES))
+    batched = facts.take("batched", lines.last(_BATCHED))
+    length = length or facts.take("length", lines.last(_LENGTH))
+    own = dtype_of(facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE)))
+    tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
+    model = facts.take("model", _first(lines, _MODEL))
+    return EngineLog(
+        "vLLM",
+        facts.ordered,
+        logged=printed(room["size"], "GiB", room["value"]) if room else None,
+        tokens=count(tokens) if tokens else None,
+        dtype=own,
+        model=model,
+        blocks=count(blocks) if blocks else None,
+        block_size=count(block_size) if block_size else None,
+        batched=count(batched) if batched else None,
+        length=count(length) if length else None,
+        concurrency=Decimal(concurrency.replace(",", "")) if concurrency else None,
+        tp=count(tp or "1"),
+        pp=count(pp or "1"),
+    )
+
+
+def dtype_of(weights: str, cache: str) -> str | None:
+    """The cache's format: what kv_cache_dtype says, or that of the weights where it is "auto"; None for another."""
+    return _CACHE.get(cache) if cache and cache != "auto" else _WEIGHTS.get(weights)
+
+
+def _first(lines: LogLines, wanted: tuple) -> Found | None:
+    """The last line of the first pattern that has any."""
+    return next(filter(None, map(lines.last, wanted)), None)

@@ -1,0 +1,92 @@
+"""What a GPU holds beside weights and cache: activations, CUDA's own context, and what is left for fragmentation.
+
+Pure integers. The activations are those of the largest moment of a step, counted from shapes: the stream and its normed
+copy; the feed-forward's gate, input and product; the logits in fp32. A real engine holds a few buffers more.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from ..published.spec import ModelSpec
+from .factors import Factor
+from .options import MAX_TOKENS, whole
+from .use import MemoryUse
+
+STEP_TOKENS = 8192  # vLLM's max_num_batched_tokens, as it logs it on large GPUs
+CONTEXT_MIB = 358  # 0.35 GiB: non_torch_memory in a log of vLLM on one RTX 3090 (vllm-project/vllm #10517)
+MAX_MIB = 10**6
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Activations:
+    """One product: what tensors of one kind take. `label` is "stream", "ffn" or "logits"."""
+
+    label: str
+    factors: tuple[Factor, ...]
+
+    @property
+    def bytes(self) -> int:
+        return prod(factor.value for factor in self.factors)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Bytes of one GPU that weights and cache may not take, and what they are for.
+
+    `kept_back` is memory less what is usable. `left` is what remains of it for fragmentation; below 0, so much is kept
+    back too little.
+    """
+
+    kept_back: int
+    activations: tuple[Activations, ...]
+    context: int
+
+    @property
+    def activation_bytes(self) -> int:
+        """The activations together."""
+        return sum(term.bytes for term in self.activations)
+
+    @property
+    def left(self) -> int:
+        """What is left of the memory kept back."""
+        return self.kept_back - self.activation_bytes - self.context
+
+
+def beside(use: MemoryUse, step_tokens: int = STEP_TOKENS, context_mib: int = CONTEXT_MIB) -> Beside:
+    """What stands beside weights and cache on the fullest GPU of `use`, where a step reads `step_tokens` tokens.
+
+    Raises GlassLlamaError, naming the field and its range.
+    """
+    step = whole("step_tokens", step_tokens, 1, MAX_TOKENS)
+    context = whole("context_mib", context_mib, 0, MAX_MIB) * MIB
+    terms = activations(use.cache.spec, step, use.cache.batch, use.weights.tp)
+    return Beside(use.gpu.memory - use.usable_bytes, terms, context)
+
+
+def activations(spec: ModelSpec, step_tokens: int, batch: int, tp: int = 1) -> tuple[Activations, ...]:
+    """The largest tensors of a step at once, in 16 bits and the logits in fp32, on one of `tp` ranks."""
+    tokens, size = Factor(step_tokens, "step_tokens"), Factor(2, "bytes", params={"format": "bf16"})
+    stream = (tokens, Factor(2, "stream_and_norm"), Factor(spec.d_model, "d_model"), size)
+    width = ffn_width(spec)
+    share = Factor(-(-width // tp), "ffn_width", f"ceil({width:,} / {tp})" if tp > 1 else "")
+    ffn = (tokens, Factor(3 if spec.ffn.gated else 2, "ffn_parts"), share, size)
+    logits = (
+        Factor(batch, "sequences"),
+        Factor(spec.vocab_size, "vocabulary"),
+        Factor(4, "bytes", params={"format": "fp32"}),
+    )
+    return tuple(
+        Activations(label, factors)
+        for label, factors in (("stream", stream), ("ffn", ffn), ("logits", logits))
+        if all(factor.value for factor in factors)
+    )
+
+
+def ffn_width(spec: ModelSpec) -> int:
+    """The widest feed-forward block that a token goes through: of experts those that it goes to, and the shared."""
+    widest = max(spec.ffn_widths) if spec.ffn_widths is not None else spec.ffn_hidden
+    if (moe := spec.moe) is None:
+        return widest
+    routed = moe.top_k * moe.expert_ffn + moe.shared_experts * (moe.shared_ffn or moe.expert_ffn)
+    return max(routed, moe.dense_ffn or 0)

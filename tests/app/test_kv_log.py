@@ -1,0 +1,113 @@
+"""An engine's log in the KV-cache chapter: pasted, compared, refused and saved, by pointer and by keys."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.engine import LocalEngine
+from app.service import Service
+from app.session import Runs
+from app.texts import text
+from tests.app.kv_chapter import field, opened, panel
+from tests.app.looking import faults, shown
+from tests.app.test_kv_tables import saved
+from tests.page import leave, open_page, watched
+
+VLLM = "# GPU blocks: 1952, # CPU blocks: 2048\nMaximum concurrency for 20000 tokens per request: 1.56x"
+VLLM_BYTES = 1952 * 16 * 32 * 8 * 2 * 128 * 2
+OF_8B = """\
+llama_model_loader: - kv   0:                       general.architecture str              = llama
+llama_model_loader: - kv   1:                               general.name str              = Meta Llama 3 8B
+llama_model_loader: - kv   2:                          llama.block_count u32              = 32
+llama_model_loader: - kv   3:                       llama.context_length u32              = 8192
+llama_model_loader: - kv   4:                     llama.embedding_length u32              = 4096
+llama_model_loader: - kv   5:                  llama.feed_forward_length u32              = 14336
+llama_model_loader: - kv   6:                 llama.attention.head_count u32              = 32
+llama_model_loader: - kv   7:              llama.attention.head_count_kv u32              = 8
+llama_model_loader: - kv   8:                           llama.vocab_size u32              = 128256
+llama_model_loader: - kv   9:     llama.attention.layer_norm_rms_epsilon f32              = 0.000010
+llama_new_context_with_model: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_new_context_with_model: n_ctx      = 8192
+"""
+
+
+@pytest.fixture(scope="module")
+def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """One for all."""
+    page = open_page(browser, f"{panels_alone}#lang=en")
+    with watched(page):
+        yield opened(page)
+    leave(page)
+
+
+def compared(page: Page, log: str, start: str) -> str:
+    field(page, "kv-log", "log").fill(log)
+    panel(page, "kv-log").get_by_role("button", name=text("kv-log.compare"), exact=True).click()
+    return shown(page, "kv-log", start)
+
+
+def test_a_log_is_compared_and_saved(chapter: Page) -> None:
+    section = panel(chapter, "kv-log")
+    expect(section).to_contain_text(text("kv-log.empty"))
+    line = compared(chapter, VLLM, "engine=vLLM")
+    assert line == f"engine=vLLM dtype=bf16 formula={VLLM_BYTES} reserved={VLLM_BYTES} logged=none rest=none"
+    rows = {(row["quantity"], row["column"]): row["value"] for row in saved(chapter, "kv-log")}
+    assert rows["engine", "vLLM"] == "Llama-3 8B"
+    assert rows["bytes", "formula"] == rows["bytes", "reserved"] == str(VLLM_BYTES)
+    assert (rows["tokens", "reserved"], rows["blocks", "logged"]) == ("31232", "1952")
+    assert (rows["concurrency", "reserved"], rows["concurrency", "logged"]) == ("1.5616", "1.56")
+
+
+def test_keys_compare_and_what_is_wrong_is_said(chapter: Page) -> None:
+    box = field(chapter, "kv-log", "log")
+    box.fill("nothing of a cache")
+    box.press("Control+Enter")
+    trouble = panel(chapter, "kv-log").locator("[data-field=log] .kv-trouble")
+    expect(trouble).to_contain_text(text("kv-log.trouble_none", lines="").split("{")[0].strip())
+    expect(trouble).to_contain_text("GPU KV cache size: … tokens")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    box.fill(VLLM)
+    box.press("Control+Enter")
+    expect(trouble).to_have_text("")
+    shown(chapter, "kv-log", "engine=vLLM")
+
+
+def test_examples_follow_the_calculator(chapter: Page) -> None:
+    engines = ("llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama")
+    for engine in engines:
+        panel(chapter, "kv-log").get_by_role("button", name=engine, exact=True).click()
+        assert shown(chapter, "kv-log", f"engine={engine} ").endswith("rest=rounding")
+    assert faults(chapter) == []
+
+
+def test_in_chinese_and_not_in_the_link(chapter: Page) -> None:
+    compared(chapter, VLLM, "engine=vLLM")
+    assert "blocks" not in chapter.evaluate("location.href")
+    chapter.click("#language >> text=中文")
+    section = panel(chapter, "kv-log")
+    expect(section).to_contain_text(text("kv-log.model_chosen", "zh", model="Llama-3 8B"))
+    expect(section.locator("thead")).to_contain_text(text("kv-log.column_reserved", "zh"))
+    chapter.click("#language >> text=English")
+
+
+def test_a_log_that_holds_its_model_is_of_that_model(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    for chosen in ("Llama-2 7B", "Llama-3 8B"):
+        answer = service.calculate({"what": "kv_log", "model": chosen, "log": OF_8B})["data"]
+        assert (answer["model"], answer["model_from"], answer["dtype_from"]) == ("Meta Llama 3 8B", "log", "log")
+        assert {row["quantity"]: row["formula"]["value"] for row in answer["rows"] if row["formula"]} == {
+            "token": str(32 * 8 * 2 * 128 * 2),
+            "bytes": str(1024**3),
+        }
+    odd = OF_8B.replace("= llama\n", "= nobody\n")
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": odd})["data"]
+    assert answer["model_from"] == "chosen"
+    assert "nobody" in answer["unread"]
+
+
+def test_a_format_that_the_log_does_not_state_is_found(engine: LocalEngine) -> None:
+    log = "[MemUsageChange] Allocated 16.05 GiB for max tokens in paged KV cache (263008)"
+    asked = {"what": "kv_log", "model": "Llama-3 8B", "dtype": "bf16", "log": log}
+    answer = Service(engine, Runs()).calculate(asked)["data"]
+    assert (answer["dtype"], answer["dtype_from"], answer["fitting"]) == ("fp8", "fits", ["fp8"])

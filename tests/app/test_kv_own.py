@@ -1,0 +1,60 @@
+"""A config.json of one's own in the calculator: pasted by a button, named, and what is copied from its answer."""
+
+import json
+
+from playwright.sync_api import Page, expect
+
+from app.engine import LocalEngine
+from app.service import Service
+from app.session import Runs
+from app.texts import text
+from tests.app.kv_chapter import calculated, field, opened, panel
+from tests.app.test_kv_page import PLAIN
+
+BYTES = 8192 * 2 * 1 * 2 * 16 * 2  # 2 layers, 1 K/V head of 64 / 4 numbers, in 16 bits
+
+
+def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
+    opened(page)
+    calculated(page, "Llama-3 8B tokens=8192 ")
+    calculator = panel(page, "kv-calculator")
+    expect(field(page, "kv-calculator", "config_name")).to_be_hidden()
+    calculator.get_by_role("button", name=text("kv.paste"), exact=True).click()
+    box = field(page, "kv-calculator", "config")
+    expect(box).to_be_focused()
+    box.fill(json.dumps(PLAIN))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == BYTES
+    field(page, "kv-calculator", "config_name").fill("House 1B")
+    assert calculated(page, "House 1B tokens=8192 ") == BYTES
+    expect(calculator.locator("h2, .gp-title").first).to_contain_text("House 1B")
+    expect(calculator.get_by_role("button", name=text("kv.paste"), exact=True)).to_be_hidden()
+
+
+def test_the_figure_and_the_formula_are_copied(page: Page) -> None:
+    page.add_init_script("navigator.clipboard.writeText = async (text) => { window.copied = text; };")
+    page.reload()
+    opened(page)
+    calculated(page, "Llama-3 8B tokens=8192 ")
+    buttons = panel(page, "kv-calculator").locator(".kv-copies")
+    for key, part in (
+        ("copy_figure", "Llama-3 8B, 1 × 8,192 tokens, bf16: 1 GiB = 1.074 GB = 1,073,741,824 B"),
+        (
+            "copy_formula",
+            "32 layers × 1 batch × 8,192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)",
+        ),
+        ("copy_latex", r"\underbrace{32}_{\text{layers}} \times"),
+    ):
+        buttons.get_by_role("button", name=text(f"kv.{key}"), exact=True).click()
+        assert part in page.evaluate("window.copied")
+
+
+def test_a_name_is_the_readers_and_has_an_end(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    asked = {"what": "kv", "model": ":config", "config": json.dumps(PLAIN)}
+    named = service.calculate({**asked, "config_name": " House 1B "})["data"]
+    assert (named["model"], named["card"]["called"], named["bytes"]) == ("House 1B", "House 1B", str(BYTES))
+    assert service.calculate(asked)["data"]["model"] == "text:kv.pasted"
+    refused = service.calculate({**asked, "config_name": "x" * 61})
+    assert refused["params"]["field"] == "config_name"
+    other = service.calculate({"what": "kv", "model": "Llama-3 8B", "config_name": "House 1B"})["data"]
+    assert (other["model"], other["card"]["called"]) == ("Llama-3 8B", None)

@@ -1,0 +1,409 @@
+"""Logs as users of the engines posted them, beside sums that were worked out by hand; `from` of each names where."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
+from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
+from model.engine_logs.compared import SOURCES, Comparison, compare
+from model.engine_logs.compared.vllm import aligned_block
+
+MIB, GIB = 1 << 20, 1 << 30
+HYBRIDS = Path(__file__).parents[1] / "published" / "hybrid_configs.json"
+LLAMA_8B = catalogue()["Llama-3 8B"]  # and 3.1: 32 layers, 8 K/V heads of 128
+PER_TOKEN = 32 * 8 * 2 * 128
+
+
+def gemma3_1b() -> ModelSpec:
+    sizes = {"num_hidden_layers": 26, "hidden_size": 1152, "intermediate_size": 6912, "vocab_size": 262_144}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "max_position_embeddings": 32_768}
+    window = {"sliding_window": 512, "sliding_window_pattern": 6}
+    return spec_from_config({"model_type": "gemma3_text", **sizes, **heads, **window}, "Gemma-3 1B")
+
+
+def qwen3(layers: int, heads: int, kv_heads: int, hidden: int = 1024) -> ModelSpec:
+    sizes = {"num_hidden_layers": layers, "hidden_size": hidden, "intermediate_size": 3072, "vocab_size": 151_936}
+    shape = {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": 128}
+    return spec_from_config({"model_type": "qwen3", **sizes, **shape, "max_position_embeddings": 40_960}, "Qwen3")
+
+
+def qwen_27b() -> ModelSpec:
+    kept = json.loads(HYBRIDS.read_text(encoding="utf-8"))
+    return spec_from_config(kept["Qwen3.5 27B"]["config"], "Qwen3.5 27B")
+
+
+def figures(found: Comparison, quantity: str) -> tuple[Fraction | None, ...]:
+    """A row's three values; None where there is none."""
+    row = next(row for row in found.rows if row.quantity == quantity)
+    return tuple(cell and Fraction(cell.value) for cell in (row.formula, row.reserved, row.logged))
+
+
+def reserved(found: Comparison, quantity: str) -> Fraction:
+    """What the engine reserves."""
+    value = figures(found, quantity)[1]
+    assert value is not None
+    return value
+
+
+def needed(found: Comparison, quantity: str) -> Fraction:
+    """By the formula."""
+    value = figures(found, quantity)[0]
+    assert value is not None
+    return value
+
+
+def steps(found: Comparison, of: str = "pool") -> dict[str, int | None]:
+    return {one.code: one.bytes for one in found.differences if one.of == of}
+
+
+# --- llama.cpp ---
+
+OLD_LLAMA_CPP = """\
+llama_new_context_with_model: n_seq_max     = 4
+llama_new_context_with_model: n_ctx         = 8192
+llama_new_context_with_model: n_ctx_per_seq = 2048
+llama_kv_cache_init:      CUDA0 KV buffer size =  1024.00 MiB
+llama_new_context_with_model: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_new_context_with_model:  CUDA_Host  output buffer size =     2.02 MiB
+"""
+UNIFIED = """\
+gbstudio-ollama-1 | llama_kv_cache_unified: kv_size = 8192, type_k = 'f16', type_v = 'f16', n_layer = 32, can_shift = 1
+gbstudio-ollama-1 | llama_kv_cache_unified: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+"""
+QWEN3_4B = (
+    "0.00.171.902 I llama_kv_cache: size =  576.00 MiB (  4096 cells,  36 layers,  4/1 seqs), "
+    "K (f16):  288.00 MiB, V (f16):  288.00 MiB"
+)
+LLAMA_2_Q8 = (
+    "llama_kv_cache: size = 1360.00 MiB (   512 cells,  32 layers, 10/10 seqs), "
+    "K (q8_0): 680.00 MiB, V (q8_0): 680.00 MiB"
+)
+
+
+@pytest.mark.parametrize("log", [OLD_LLAMA_CPP, UNIFIED])
+def test_llama_cpp_before_it_counted_cells(log: str) -> None:
+    found = compare(read_log(log), LLAMA_8B, "bf16")
+    assert (found.log.engine, found.dtype) == ("llama.cpp", "fp16")
+    assert figures(found, "bytes") == (8192 * PER_TOKEN * 2, GIB, GIB)
+    assert steps(found) == {"rounding": 0}
+
+
+def test_llama_cpp_with_cells_layers_and_sequences() -> None:
+    found = compare(read_log(QWEN3_4B), qwen3(36, 32, 8, 2560), "bf16")
+    assert figures(found, "bytes") == (4096 * 36 * 8 * 2 * 128 * 2,) * 2 + (576 * MIB,)
+    assert figures(found, "tokens")[2] == 4096
+
+
+def test_llama_cpp_counts_the_cells_of_each_sequence() -> None:
+    """34 bytes hold 32 numbers of q8_0; ten sequences have 512 cells each."""
+    found = compare(read_log(LLAMA_2_Q8), catalogue()["Llama-2 7B"], "bf16")
+    assert found.dtype == "q8_0"
+    assert figures(found, "bytes") == (5120 * 32 * 2 * 4096 * 34 // 32,) * 2 + (1360 * MIB,)
+    assert figures(found, "tokens")[2] == 5120
+
+
+SWA = """\
+llama_context: n_seq_max = 1
+llama_kv_cache_iswa: creating non-SWA KV cache, size = 16384 cells
+llama_kv_cache: size = 1024.00 MiB ( 16384 cells,   8 layers,  1/1 seqs), K (f16): 512.00 MiB, V (f16): 512.00 MiB
+llama_kv_cache_iswa: creating     SWA KV cache, size = 1536 cells
+llama_kv_cache: size =  480.00 MiB ( 1536 cells,  40 layers,  1/1 seqs), K (f16): 240.00 MiB, V (f16): 240.00 MiB
+"""
+
+
+def test_llama_cpp_gives_windows_a_micro_batch_more() -> None:
+    """Gemma-3 12B: 8 layers of 48 see everything; 1,024 + 512 = 1,536 cells are 6 × 256 already."""
+    found = compare(read_log(SWA), catalogue()["Gemma-3 12B (text)"], "bf16")
+    each = 8 * 2 * 256 * 2
+    least, room = 8 * 16_384 * each + 40 * 1024 * each, 40 * 512 * each
+    assert figures(found, "bytes") == (least, least + room, 1504 * MIB)
+    assert steps(found) == {"window_room": room, "rounding": 1504 * MIB - least - room}
+
+
+def test_llama_cpp_without_windows_and_with_other_layers() -> None:
+    full = SWA.splitlines()[2].replace("   8 layers", "  48 layers").replace("1024.00", "6144.00")
+    found = compare(read_log(full), catalogue()["Gemma-3 12B (text)"], "bf16")
+    assert steps(found) == {"window_ignored": 40 * (16_384 - 1024) * 8 * 2 * 256 * 2, "rounding": 0}
+    other = compare(read_log(full), LLAMA_8B, "bf16")
+    assert steps(other).keys() == {"other_layers", "unexplained"}
+
+
+# lmstudio-ai/lmstudio-bug-tracker #1862
+LM_STUDIO = """\
+llama_kv_cache: size = 16384.00 MiB (262144 cells, 16 layers, 4/1 seqs)
+llama_memory_recurrent: size = 598.50 MiB (4 cells, 64 layers, 4 seqs)
+"""
+
+
+def test_llama_cpp_keeps_states_in_fp32() -> None:
+    """48 DeltaNet layers: 48 heads × 128 × 128 and 3 past inputs of 10,240 channels, four bytes each."""
+    found = compare(read_log(LM_STUDIO), qwen_27b(), "bf16")
+    state = 48 * (48 * 128 * 128 + 3 * 10_240) * 4
+    own = 48 * (48 * 128 * 128 * 4 + 3 * 10_240 * 2)
+    assert figures(found, "state") == (4 * own, 4 * state, 627_572_736)
+    assert 4 * state == 627_572_736 == int(598.5 * MIB)
+    assert figures(found, "bytes")[1] == 262_144 * 16 * 4 * 2 * 256 * 2 + 4 * state
+    assert steps(found) == {"state_fp32": 4 * (state - own), "rounding": 0}
+    assert found.fitting[0] == "bf16"
+
+
+def test_metadata_in_the_log_is_left_to_the_reader_of_metadata() -> None:
+    log = f"llama_model_loader: - kv 1: general.name str              = Meta Llama 3.1 8B\n{OLD_LLAMA_CPP}"
+    assert read_log(log).model == "Meta Llama 3.1 8B"
+
+
+# --- vLLM ---
+
+# vllm-project/vllm #10517, 24 GB, Llama-3.1 8B
+V0 = """\
+Loading model weights took 14.9888 GB
+Memory profiling results: total_gpu_memory=23.58GiB initial_memory_usage=15.34GiB peak_torch_memory=17.06GiB \
+memory_usage_post_profile=15.35GiB non_torch_memory=0.35GiB kv_cache_size=3.81GiB gpu_memory_utilization=0.90
+GPU blocks: 1952, # CPU blocks: 2048
+Maximum concurrency for 20000 tokens per request: 1.56x
+"""
+# An 8 GB card, Llama-3.2 3B
+V0_DEVICE = """\
+INFO 03-29 15:53:07 [worker.py:267] the current vLLM instance can use total_gpu_memory (7.65GiB) x \
+gpu_memory_utilization (0.90) = 6.89GiB
+INFO 03-29 15:53:07 [worker.py:267] model weights take 3.26GiB; non_torch_memory takes 0.02GiB; PyTorch activation \
+peak memory takes 1.22GiB; the rest of the memory reserved for KV Cache is 2.38GiB.
+INFO 03-29 15:53:07 [executor_base.py:111] # cuda blocks: 1395, # CPU blocks: 2340
+INFO 03-29 15:53:07 [executor_base.py:116] Maximum concurrency for 10000 tokens per request: 2.23x
+"""
+
+
+def test_vllm_v0_prints_blocks() -> None:
+    found = compare(read_log(V0), LLAMA_8B, "bf16")
+    assert figures(found, "tokens")[1] == 1952 * 16 == 31_232
+    assert figures(found, "bytes")[:2] == (31_232 * PER_TOKEN * 2,) * 2
+    assert figures(found, "concurrency")[1:] == (Fraction(31_232, 20_000), Fraction("1.56"))
+    assert steps(found).keys() == {"rounding"}
+
+
+def test_vllm_v0_names_the_device_and_the_parts_of_its_memory() -> None:
+    log = read_log(V0_DEVICE)
+    assert {(fact.code, fact.value, fact.line) for fact in log.facts} >= {
+        ("weights_memory", "3.26GiB", 2),
+        ("beside_torch", "0.02GiB", 2),
+        ("activation_peak", "1.22GiB", 2),
+        ("blocks", "1395", 3),
+    }
+    found = compare(log, catalogue()["Llama-3.2 3B"], "fp16")
+    assert figures(found, "bytes")[1] == 1395 * 16 * 28 * 8 * 2 * 128 * 2
+    assert steps(found).keys() == {"rounding"}
+
+
+# A Gemma-3 1B on vLLM 0.13: 4 layers that see everything, 22 with a window of 512
+V1_WINDOWS = """\
+INFO 01-16 14:20:09 [scheduler.py:230] Chunked prefill is enabled with max_num_batched_tokens=8192.
+(EngineCore_DP0 pid=590168) INFO 01-16 14:20:13 [core.py:93] Initializing a V1 LLM engine (v0.13.0) with config: \
+model='google/gemma-3-1b-it', speculative_config=None, dtype=torch.bfloat16, max_seq_len=2048, \
+tensor_parallel_size=1, pipeline_parallel_size=1, data_parallel_size=1, kv_cache_dtype=auto, device_config=cuda
+(EngineCore_DP0 pid=590168) INFO 01-16 14:20:25 [gpu_worker.py:375] Available KV cache memory: 25.39 GiB
+(EngineCore_DP0 pid=590168) WARNING 01-16 14:20:25 [kv_cache_utils.py:1033] Add 2 padding layers, may waste at most \
+9.09% KV cache memory
+(EngineCore_DP0 pid=590168) INFO 01-16 14:20:25 [kv_cache_utils.py:1291] GPU KV cache size: 950,864 tokens
+(EngineCore_DP0 pid=590168) INFO 01-16 14:20:25 [kv_cache_utils.py:1296] Maximum concurrency for 2,048 tokens per \
+request: 461.21x
+"""
+
+
+def test_vllm_deals_window_layers_out_in_groups() -> None:
+    """Groups of 4 layers: one that sees everything, six with windows, the last of them short of two layers."""
+    found = compare(read_log(V1_WINDOWS), gemma3_1b(), "bf16")
+    assert (found.log.model, found.dtype, found.log.batched) == ("google/gemma-3-1b-it", "bf16", 8192)
+    block = 4 * 16 * 2 * 256 * 2  # bytes in all layers of a group
+    blocks = reserved(found, "blocks")
+    assert abs(blocks * block - 25.39 * GIB) < 0.005 * GIB
+    assert figures(found, "tokens") == (None, 950_864, 950_864)
+    request = 128 + 6 * (128 + 1)  # the window, 8,192 tokens of a step, at most 2,048: all of it and a block more
+    assert reserved(found, "concurrency") == blocks / request
+    assert float(blocks / request) == pytest.approx(461.21, abs=0.02)
+    least = 2048 * 4 * 1024 + 512 * 22 * 1024
+    assert figures(found, "request")[:2] == (least, request * block)
+    named = steps(found, "request")
+    assert named == {"window_blocks": 22 * 1024 * (129 * 16 - 512), "padding_layers": 2 * 129 * 16 * 1024}
+    assert least + sum(filter(None, named.values())) == request * block
+
+
+# vllm-project/vllm #21348, four H100, Qwen3-235B-A22B in FP8: 94 layers, one K/V head of 128 on each
+OF_TWO_RANKS = """\
+INFO model='/path/to/Qwen3-235B-A22B-FP8', dtype=torch.bfloat16, tensor_parallel_size=4, kv_cache_dtype=auto
+Available KV cache memory: 8.11 GiB
+GPU KV cache size: 178,880 tokens
+"""
+
+
+def test_vllm_gives_all_ranks_what_the_least_has_room_for() -> None:
+    found = compare(read_log(OF_TWO_RANKS), qwen3(94, 64, 4, 4096), "bf16")
+    each = 94 * 1 * 2 * 128 * 2
+    assert (found.tp, figures(found, "token")[0]) == (4, each)
+    assert figures(found, "bytes")[:2] == (178_880 * each,) * 2
+    assert steps(found)["least_rank"] == round(8.11 * GIB) - 178_880 * each
+
+
+# Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256
+STATES = """\
+INFO 04-25 03:28:52 [scheduler.py:238] Chunked prefill is enabled with max_num_batched_tokens=8192.
+INFO 04-25 03:28:52 [config.py:281] Setting attention block size to 784 tokens to ensure that attention page size is \
+>= mamba page size.
+INFO 04-25 03:28:52 [config.py:312] Padding mamba page size by 0.13% to ensure that mamba page size and attention page \
+size are exactly equal.
+Available KV cache memory: 20.00 GiB
+Maximum concurrency for 8,192 tokens per request: 29.07x
+"""
+
+
+def test_vllm_makes_attention_pages_as_large_as_a_state() -> None:
+    """A state is 48 × 128 × 128 numbers in fp32 and 3 × 10,240 in 16 bits; a token takes 4 × 2 × 256 × 2 bytes."""
+    state, each = 48 * 128 * 128 * 4 + 3 * 10_240 * 2, 4 * 2 * 256 * 2
+    assert aligned_block(state, each) == 784
+    assert 784 * each / state == pytest.approx(1.0013, abs=5e-5)  # the log's 0.13 %
+    assert aligned_block(32 * 128 * 128 * 4 + 3 * 8192 * 2, each) == 528  # Qwen3.5 9B, as vLLM 0.25 prints it
+    found = compare(read_log(STATES), qwen_27b(), "bf16")
+    assert figures(found, "block_size") == (None, 784, 784)
+    page = 784 * each
+    assert steps(found, "request")["state_page"] == 48 * (page - state)
+    # Four groups of 16 layers: 11 blocks for 8,192 tokens, and one each for the states.
+    assert figures(found, "request")[1] == (11 + 3) * 16 * page
+    more = sum(filter(None, steps(found, "request").values()))
+    assert needed(found, "request") + more == 14 * 16 * page
+
+
+# --- SGLang ---
+
+# sgl-project/sglang #4760
+SGLANG = """\
+[2025-03-25 16:37:06 TP0] Load weight end. type=LlamaForCausalLM, dtype=torch.bfloat16, avail mem=63.48 GB, \
+mem usage=15.11 GB.
+[2025-03-25 16:37:06 TP0] KV Cache is allocated. #tokens: 442750, K size: 27.02 GB, V size: 27.02 GB
+[2025-03-25 16:37:06 TP0] Memory pool end. avail mem=8.32 GB
+"""
+WITH_DTYPE = (
+    "[01:39:47] KV Cache is allocated. dtype: torch.bfloat16, #tokens: 1131687, K size: 60.44 GB, V size: 60.44 GB"
+)
+OF_RANKS = "\n".join(
+    f"[2025-07-22 10:00:00 TP{rank}] KV Cache is allocated. #tokens: 367404, K size: 8.23 GB, V size: 8.23 GB"
+    for rank in range(4)
+)
+
+
+def test_sglang_says_gb_and_means_gib() -> None:
+    found = compare(read_log(SGLANG), LLAMA_8B, "fp16")
+    assert found.dtype == "bf16"
+    assert figures(found, "bytes")[:2] == (442_750 * PER_TOKEN * 2, 442_751 * PER_TOKEN * 2)
+    assert pytest.approx(27.02, abs=0.005) == 442_751 * PER_TOKEN / GIB
+    assert steps(found).keys() == {"padded_page", "gb_is_gib", "rounding"}
+
+
+def test_sglang_with_a_dtype_and_on_several_ranks() -> None:
+    found = compare(read_log(WITH_DTYPE), qwen3(28, 16, 8), "fp8")
+    assert pytest.approx(60.44, abs=0.005) == 1_131_688 * 28 * 8 * 128 * 2 / GIB
+    assert (found.dtype, "rounding" in steps(found)) == ("bf16", True)
+    ranks = compare(read_log(OF_RANKS), qwen3(94, 64, 4, 4096), "bf16")
+    assert (ranks.tp, ranks.log.tokens, "rounding" in steps(ranks)) == (4, 367_404, True)
+
+
+def test_sglang_names_the_page_that_it_adds() -> None:
+    paged = f"server_args=ServerArgs(model_path='/m', tp_size=1, page_size=64)\n{SGLANG}"
+    assert steps(compare(read_log(paged), LLAMA_8B, "bf16"))["padded_page"] == 64 * PER_TOKEN * 2
+
+
+# --- TensorRT-LLM ---
+
+TRT = """\
+[TensorRT-LLM][INFO] Memory usage when calculating max tokens in paged kv cache: total: 31.84 GiB, available: 17.83 GiB
+[TensorRT-LLM][INFO] Number of blocks in KV cache primary pool: 8219
+[TensorRT-LLM][INFO] Number of blocks in KV cache secondary pool: 0, onboard blocks to primary memory before reuse: true
+[TensorRT-LLM][INFO] Number of tokens per block: 32.
+[TensorRT-LLM][INFO] [MemUsageChange] Allocated 16.05 GiB for max tokens in paged KV cache (263008)
+"""
+# NVIDIA/TensorRT-LLM #1400, LLaMA-2 7B
+TRT_OLD = """\
+[TensorRT-LLM][INFO] Allocate 69524783104 bytes for k/v cache.
+[TensorRT-LLM][INFO] Using 132608 tokens in paged KV cache.
+"""
+
+
+def test_tensorrt_llm_prints_whole_blocks() -> None:
+    found = compare(read_log(TRT), LLAMA_8B, "fp8")
+    assert figures(found, "tokens")[1:] == (8219 * 32, 263_008)
+    assert figures(found, "bytes")[0] == 263_008 * PER_TOKEN
+    assert pytest.approx(16.05, abs=0.005) == 263_008 * PER_TOKEN / GIB
+    assert "rounding" in steps(found)
+    assert compare(read_log(TRT), LLAMA_8B, "bf16").fitting == ("fp8",)
+
+
+def test_tensorrt_llm_once_printed_bytes() -> None:
+    found = compare(read_log(TRT_OLD), catalogue()["Llama-2 7B"], "fp16")
+    assert figures(found, "bytes") == (132_608 * 2 * 32 * 4096 * 2, 69_524_783_104, 69_524_783_104)
+    assert steps(found) == {"rounding": 0}
+
+
+# --- Ollama ---
+
+OLLAMA = """\
+time=2026-01-04T09:59:31.514-06:00 level=INFO source=device.go:256 msg="kv cache" device=CPU size="512.0 MiB"
+time=2026-01-04T09:59:31.518-06:00 level=INFO source=device.go:272 msg="total memory" size="4.6 GiB"
+time=2026-01-04T09:59:32.568-06:00 level=INFO source=runner.go:895 msg=load request="{Operation:commit LoraPath:[] \
+Parallel:1 BatchSize:512 FlashAttention:Auto KvSize:4096 KvCacheType: NumThreads:4 GPULayers:[] MultiUserCache:false}"
+"""
+ESTIMATE = """\
+level=INFO source=memory.go:309 msg="offload to cuda" layers.model=33 memory.available="[14.6 GiB]" \
+memory.required.kv="1.0 GiB" memory.required.allocations="[6.2 GiB]" memory.weights.total="4.7 GiB"
+level=INFO source=server.go:391 msg="starting llama server" cmd="/ollama_llama_server --model /m --ctx-size 8192 \
+--batch-size 512 --n-gpu-layers 33 --parallel 4 --port 32989"
+"""
+
+
+@pytest.mark.parametrize(("log", "tokens", "size"), [(OLLAMA, 4096, 512 * MIB), (ESTIMATE, 8192, GIB)])
+def test_ollama_prints_one_digit(log: str, tokens: int, size: int) -> None:
+    found = compare(read_log(log), LLAMA_8B, "bf16")
+    assert (found.log.tokens, found.log.logged and found.log.logged.bytes) == (tokens, size)
+    assert figures(found, "bytes") == (tokens * PER_TOKEN * 2, size, size)
+    assert steps(found)["rounding"] == 0
+
+
+def test_ollama_on_two_devices_that_it_tried_twice() -> None:
+    tries = [("CUDA0", "1.5 GiB"), ("CUDA1", "1.0 GiB"), ("CUDA0", "2.0 GiB"), ("CUDA1", "512.0 MiB")]
+    log = read_log("\n".join(f'msg="kv cache" device={device} size="{size}"' for device, size in tries))
+    assert log.logged
+    assert log.logged.bytes == 2 * GIB + 512 * MIB
+
+
+def test_ollama_with_llama_cpps_lines_is_read_by_those() -> None:
+    assert read_log(ESTIMATE + UNIFIED).engine == "llama.cpp"
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("log", "reason", "says"),
+    [
+        (" \n", "empty", "paste the lines"),
+        ("INFO hello", "none", "GPU KV cache size"),
+        (V0 + TRT, "several", "vLLM and TensorRT-LLM"),
+        ("x" * (MAX_CHARACTERS + 1), "long", "200,001 characters"),
+        ("\n" * (MAX_LINES + 1) + "x", "lines", "10,002 lines"),
+    ],
+)
+def test_what_is_no_log_is_refused_by_name(log: str, reason: str, says: str) -> None:
+    with pytest.raises(GlassLlamaError, match=says) as caught:
+        read_log(log)
+    assert (caught.value.code, caught.value.params["reason"]) == ("engine_log", reason)
+
+
+def test_an_encoder_is_not_compared() -> None:
+    with pytest.raises(GlassLlamaError, match="T5-large"):
+        compare(read_log(TRT), catalogue()["T5-large (v1.0)"], "bf16")
+
+
+def test_sources_name_repository_and_commit() -> None:
+    for source in SOURCES.values():
+        assert source.address == "" or source.address.startswith("https://github.com/")
+        assert "/" in source.text

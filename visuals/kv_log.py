@@ -1,0 +1,64 @@
+"""An engine's log beside the formula, as a message: rows, differences with their sources, and what was read where."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
+
+from .messages.kv_log import KvLogAnswer, LogCell, LogDifference, LogRow
+
+DtypeFrom = Literal["log", "fits", "chosen"]
+
+
+def log_message(
+    found: Comparison, model_from: Literal["log", "chosen"], dtype_from: DtypeFrom, unread: str
+) -> KvLogAnswer:
+    """The whole answer. `unread` says why metadata in the log could not be read, "" where none was or it was read."""
+    log = found.log
+    return {
+        "engine": log.engine,
+        "model": found.spec.name,
+        "model_from": model_from,
+        "unread": unread,
+        "named": log.model,
+        "dtype": found.dtype,
+        "dtype_from": dtype_from,
+        "fitting": list(found.fitting),
+        "ranks": found.tp * found.pp,
+        "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
+        "rows": [row_message(row) for row in found.rows],
+        "differences": [difference_message(one) for one in found.differences],
+    }
+
+
+def row_message(row: Row) -> LogRow:
+    """A row."""
+    return {
+        "quantity": row.quantity,
+        "formula": cell_message(row.formula),
+        "reserved": cell_message(row.reserved),
+        "logged": cell_message(row.logged),
+    }
+
+
+def cell_message(cell: Cell | None) -> LogCell | None:
+    """A figure as a decimal text: whole numbers to the last digit, others to six digits."""
+    return None if cell is None else {"value": number_text(cell.value), "how": cell.how}
+
+
+def number_text(value: int | Decimal | Fraction) -> str:
+    """Such as "4093640704" or "461.201"."""
+    return str(value) if isinstance(value, int | Decimal) else f"{float(value):.6g}"
+
+
+def difference_message(one: Difference) -> LogDifference:
+    """A difference with its source."""
+    source = SOURCES.get(one.source)
+    return {
+        "code": one.code,
+        "of": one.of,
+        "bytes": None if one.bytes is None else str(one.bytes),
+        "params": dict(one.params),
+        "source": source and {"text": source.text, "address": source.address},
+    }

@@ -1,0 +1,71 @@
+"""What the comparison of an engine's log with the formula is sent. Exact numbers are decimal texts (see `sums`)."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from model.engine_logs import Engine
+
+
+class LogFact(TypedDict):
+    """A value as the log has it, a code for what it is, and the number of its line, from 1."""
+
+    code: str
+    value: str
+    line: int
+
+
+class LogCell(TypedDict):
+    """A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither."""
+
+    value: str
+    how: str
+
+
+class LogRow(TypedDict):
+    """A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none."""
+
+    quantity: str
+    formula: LogCell | None
+    reserved: LogCell | None
+    logged: LogCell | None
+
+
+class LogSource(TypedDict):
+    """Where it was read what an engine does; `address` may be ""."""
+
+    text: str
+    address: str
+
+
+class LogDifference(TypedDict):
+    """One step from the formula to the log: `bytes` more, null for a remark. `of`: the pool, or one request."""
+
+    code: str
+    of: Literal["pool", "request"]
+    bytes: str | None
+    params: dict[str, object]
+    source: LogSource | None
+
+
+class KvLogAnswer(TypedDict):
+    """An engine's log beside the formula, on one of `ranks` ranks.
+
+    `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
+    `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it does
+    not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"), or the
+    calculator's; `fitting` are all with which it is.
+    """
+
+    engine: Engine
+    model: str
+    model_from: Literal["log", "chosen"]
+    unread: str
+    named: str
+    dtype: str
+    dtype_from: Literal["log", "fits", "chosen"]
+    fitting: list[str]
+    ranks: int
+    facts: list[LogFact]
+    rows: list[LogRow]
+    differences: list[LogDifference]

@@ -1,0 +1,105 @@
+// What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
+
+import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
+
+/** Where the formula stands; model/kv_math/**init**.py names the same. */
+const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../messages.d.ts").KvAnswer} Answer
+ *
+ * @typedef {Answer["terms"][number]} Term
+ */
+
+/**
+ * What the answer is of, such as "Llama-3 8B, 1 × 8,192 tokens, bf16".
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ */
+const subject = (glass, { card, batch, tokens, dtype }) =>
+  `${calledIn(glass, card)}, ${whole(batch)} × ${whole(tokens)} ${glass.text("kv.copied_tokens")}, ${dtype}`;
+
+/**
+ * The figure in one line.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ */
+export function figureText(glass, answer) {
+  const { bytes } = answer;
+  const size = `${scaled(bytes, "binary")} = ${scaled(bytes, "decimal")} = ${exactBytes(bytes)}`;
+  return `${subject(glass, answer)}: ${size}`.replaceAll("\u00a0", " ");
+}
+
+/**
+ * @param {Glass} glass
+ * @param {Term["factors"][number]} factor
+ */
+const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`, params);
+
+/**
+ * Every product with its factors named, their sum, and where model and formula were read.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ */
+export function formulaText(glass, answer) {
+  const name = (code, params) => glass.text(`kv.factor_${code}`, params);
+  const factor = (one) => {
+    const came = origin(one.how, name);
+    return `${whole(one.value)} ${nameOfFactor(glass, one)}${came ? ` (${came})` : ""}`;
+  };
+  const products = answer.terms.map(
+    ({ factors, bytes }) => `${factors.map(factor).join(" × ")} = ${exactBytes(bytes)}`,
+  );
+  const total = products.length > 1 ? [`= ${exactBytes(answer.bytes)}`] : [];
+  return [figureText(glass, answer), ...products, ...total, sourcesOf(glass, answer.card), REFERENCE]
+    .join("\n")
+    .replaceAll("\u00a0", " ");
+}
+
+const SPECIAL = /** @type {Record<string, string>} */ ({
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+});
+
+/**
+ * A text with what LaTeX reads as its own escaped.
+ *
+ * @param {string} text
+ */
+export const escaped = (text) =>
+  text.replace(/[\\~^#$%&_{}]/g, (sign) => SPECIAL[sign] ?? `\\${sign}`).replaceAll("\u00a0", "~");
+
+/**
+ * A whole number with thin spaces.
+ *
+ * @param {number | string} value
+ */
+const spaced = (value) => whole(value).replaceAll(",", "\\,");
+
+/**
+ * The same as LaTeX: an align* whose braces name the factors; the reference as a comment.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ */
+export function formulaLatex(glass, answer) {
+  const factor = (one) => `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(nameOfFactor(glass, one))}}}`;
+  const lines = answer.terms.map(
+    ({ factors, bytes }, i) =>
+      `  ${i ? "&\\quad + " : "M_{\\text{KV}} &= "}${factors.map(factor).join(" \\times ")}${
+        answer.terms.length > 1 ? ` && (${spaced(bytes)}\\,\\text{B})` : ""
+      }`,
+  );
+  const total = `  &= ${spaced(answer.bytes)}\\,\\text{B} \\approx ${escaped(scaled(answer.bytes, "binary"))}`;
+  const head = [`% ${subject(glass, answer)}`, `% ${sourcesOf(glass, answer.card)}`, `% ${REFERENCE}`];
+  const approx = total.replace(/ (\w*B)$/, "\\,\\text{$1}");
+  return [...head, "\\begin{align*}", [...lines, approx].join(" \\\\\n"), "\\end{align*}"]
+    .join("\n")
+    .replaceAll("\u00a0", " ");
+}

@@ -1,0 +1,175 @@
+// @ts-check
+// A pasted log of an inference engine beside the formula: what is needed, reserved and logged, and why they differ.
+
+import { h } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { inView } from "../../pointing.js";
+import { reactive } from "../../reads.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { nameOf } from "./format.js";
+import { EXAMPLES } from "./log-examples.js";
+import { COLUMNS, logView } from "./log-view.js";
+import { question, requestOf } from "./question.js";
+import { troubleText } from "./trouble.js";
+
+/**
+ * @typedef {import("../../messages.d.ts").KvLogAnswer} Answer
+ *
+ * @typedef {object} State
+ * @property {Answer | null} answer
+ * @property {import("../../types.d.ts").Refusal | null} trouble
+ * @property {boolean} busy
+ */
+
+export const about = { namesChanges: false };
+
+/**
+ * What is wrong with a log, in the reader's language.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {(name: string, params?: Record<string, unknown>) => string} text
+ * @param {import("../../types.d.ts").Refusal} refused
+ */
+function wrong(glass, text, refused) {
+  const { reason, lines, engines } = refused.params;
+  if (refused.code !== "engine_log" || !reason) return troubleText(glass, refused);
+  const listed = { ...refused.params, lines: [lines].flat().join(" · "), engines: [engines].flat().join(", ") };
+  return text(`trouble_${reason}`, listed);
+}
+
+/**
+ * @param {Answer | null} answer
+ * @returns {(string | number)[][]} every figure, then every difference
+ */
+function table(answer) {
+  const rows = (answer?.rows ?? []).flatMap((row) =>
+    COLUMNS.flatMap((name) => {
+      const cell = row[name];
+      return cell ? [[row.quantity, name, cell.value, cell.how, ""]] : [];
+    }),
+  );
+  const steps = (answer?.differences ?? []).map(({ code, of, bytes, params, source }) => [
+    code,
+    `difference_${of}`,
+    bytes ?? "",
+    Object.entries(params)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" "),
+    source ? source.address || source.text : "",
+  ]);
+  const head = ["quantity", "column", "value", "how", "source"];
+  const subject = answer ? [["engine", answer.engine, answer.model, answer.dtype, `ranks=${answer.ranks}`]] : [];
+  return [head, ...subject, ...rows, ...steps];
+}
+
+/**
+ * The box, its button and the examples.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {(name: string, params?: Record<string, unknown>) => string} text
+ * @param {(log: string) => void} compare
+ */
+function createForm(glass, text, compare) {
+  const box = h("textarea", { id: "kv-log-box", rows: 10, spellcheck: "false", "aria-describedby": "kv-log-kept" });
+  const area = /** @type {HTMLTextAreaElement} */ (box);
+  const go = h("button.kv-button.is-primary", { type: "submit", "data-text": "kv-log.compare" });
+  const examples = EXAMPLES.map(({ engine, from, lines }) =>
+    h(
+      "button.kv-button.kv-log-example",
+      {
+        type: "button",
+        title: from,
+        click: () => {
+          area.value = lines;
+          compare(lines);
+        },
+      },
+      engine,
+    ),
+  );
+  const trouble = h("p.kv-trouble", { role: "alert" });
+  const element = h(
+    "form.kv-form",
+    {
+      submit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        compare(area.value);
+      },
+      keydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) compare(area.value);
+      },
+    },
+    h(
+      "div.kv-field.is-wide",
+      { "data-field": "log" },
+      h("label", { for: "kv-log-box", "data-text": "kv-log.box" }),
+      box,
+      trouble,
+    ),
+    h("p.gp-note", { id: "kv-log-kept", "data-text": "kv-log.kept" }),
+    go,
+    h(
+      "div.kv-log-examples",
+      { role: "group", "data-text-label": "kv-log.examples" },
+      h("span.gp-note", { "data-text": "kv-log.examples" }),
+      ...examples,
+    ),
+  );
+  /** @param {State} state */
+  function show({ busy, trouble: refused }) {
+    /** @type {HTMLButtonElement} */ (go).disabled = busy;
+    trouble.textContent = refused ? wrong(glass, text, refused) : "";
+    if (refused) box.setAttribute("aria-invalid", "true");
+    else box.removeAttribute("aria-invalid");
+  }
+  return { element, show };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {import("../../types.d.ts").Glass} glass
+ */
+export default function kvLog(element, glass) {
+  const asked = question(glass);
+  const view = /** @type {State} */ (reactive({ answer: null, trouble: null, busy: false }, glass.repaint));
+  const panel = frame(element, glass, "kv-log", {
+    csv: () => table(view.answer),
+    parts: ["what", "formula", "myth", "source"],
+    pointed: false,
+  });
+
+  /** @param {string} log */
+  async function compare(log) {
+    if (view.busy) return;
+    view.busy = true;
+    const request = { ...requestOf(asked.answered ?? asked.settings), log };
+    const { data, message } = await glass.calculate("kv_log", request);
+    Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
+  }
+  const form = createForm(glass, panel.text, compare);
+  const result = h("div.kv-log-result", { "aria-live": "polite" });
+  panel.body.append(h("div.kv-two", null, form.element, result));
+  glass.translate(element);
+
+  return inView(element, function draw() {
+    const { answer, busy } = view;
+    panel.title.textContent = panel.text("title");
+    form.show(view);
+    result.toggleAttribute("data-stale", busy);
+    const empty = html`<p class="gp-note" .textContent=${panel.text(busy ? "busy" : "empty")}></p>`;
+    render(answer ? logView(answer, panel.text, (model) => nameOf(glass, model)) : empty, result);
+    panel.tell(answer ? valueOf(answer) : "");
+  });
+}
+
+/**
+ * The value line.
+ *
+ * @param {Answer} answer
+ */
+function valueOf({ engine, dtype, rows, differences }) {
+  const bytes = rows.find(({ quantity }) => quantity === "bytes");
+  const left = differences.filter(({ of, bytes: more }) => of === "pool" && more !== null).at(-1);
+  const figures = COLUMNS.map((name) => `${name}=${bytes?.[name]?.value ?? "none"}`).join(" ");
+  return `engine=${engine} dtype=${dtype} ${figures} rest=${left?.code ?? "none"}`;
+}

@@ -1,0 +1,165 @@
+// @ts-check
+// A log beside the formula: three columns, the ladder of differences with their sources, and what was read where.
+
+import { html, nothing } from "../../vendor/lit-html.js";
+import { exactBytes, scaled, whole } from "./format.js";
+
+/**
+ * @typedef {import("../../messages.d.ts").KvLogAnswer} Answer
+ *
+ * @typedef {import("../../messages.d.ts").LogCell} Cell
+ *
+ * @typedef {import("../../messages.d.ts").LogDifference} Difference
+ *
+ * @typedef {(name: string, params?: Record<string, unknown>) => string} Text
+ */
+
+export const COLUMNS = /** @type {const} */ (["formula", "reserved", "logged"]);
+/** Quantities that are bytes; the others are counts. */
+const BYTES = new Set(["token", "bytes", "request", "state"]);
+/** Particulars of differences that are bytes. */
+const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack"]);
+
+/**
+ * A figure: bytes in GiB with the exact ones below, a count with separators.
+ *
+ * @param {Cell | null} cell
+ * @param {string} quantity
+ */
+function figure(cell, quantity) {
+  if (!cell) return html`<td class="kv-log-none">—</td>`;
+  const bytes = BYTES.has(quantity);
+  const number = /^-?\d+$/.test(cell.value);
+  const main = bytes ? scaled(cell.value, "binary") : number ? whole(cell.value) : `${cell.value}×`;
+  const exact = bytes ? exactBytes(cell.value) : "";
+  return html`<td>
+    <strong .textContent=${main}></strong>
+    ${exact ? html`<span class="kv-log-exact" .textContent=${exact}></span>` : nothing}
+    ${cell.how ? html`<span class="kv-log-how" .textContent=${cell.how}></span>` : nothing}
+  </td>`;
+}
+
+/**
+ * A signed number of bytes.
+ *
+ * @param {string} bytes
+ */
+const signed = (bytes) => {
+  const size = bytes.replace("-", "");
+  const sign = bytes.startsWith("-") ? "−" : "+";
+  return Number(size) === 0 ? "0 B" : `${sign}${scaled(size, "binary")} (${sign}${exactBytes(size)})`;
+};
+
+/**
+ * Particulars as a text takes them: counts with separators, sizes with units.
+ *
+ * @param {Difference["params"]} params
+ */
+const told = (params) =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      typeof value !== "number" ? value : SIZES.has(name) ? scaled(value, "binary") : whole(value),
+    ]),
+  );
+
+/**
+ * @param {Difference[]} differences
+ * @param {Text} text
+ */
+function ladder(differences, text) {
+  return html`<ul class="kv-log-steps">
+    ${differences.map(
+      ({ code, bytes, params, source }) =>
+        html`<li data-code=${code}>
+          <strong .textContent=${text(`step_${code}`)}></strong>
+          ${bytes === null ? nothing : html`<span class="kv-log-bytes" .textContent=${signed(bytes)}></span>`}
+          <span .textContent=${text(`step_${code}_says`, told(params))}></span>
+          ${source ? sourceOf(source, text) : nothing}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/**
+ * @param {NonNullable<Difference["source"]>} source
+ * @param {Text} text
+ */
+const sourceOf = ({ text: name, address }, text) =>
+  html`<span class="gp-note kv-log-source"
+    >${text("from")}:
+    ${
+      address
+        ? html`<a href=${address} target="_blank" rel="noreferrer" .textContent=${name}></a>`
+        : html`<span .textContent=${name}></span>`
+    }</span
+  >`;
+
+/**
+ * What the figures are of: engine, model, format, ranks.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ */
+function heading(answer, text, named) {
+  const { engine, ranks, dtype, named: own } = answer;
+  const notes = [
+    text(`model_${answer.model_from}`, { model: named(answer.model) }),
+    text(`dtype_${answer.dtype_from}`, { dtype }),
+    own && answer.model_from === "chosen" ? text("named", { named: own }) : "",
+    answer.unread && text("unread", { reason: answer.unread }),
+    ranks > 1 ? text("ranks", { ranks }) : "",
+  ].filter(Boolean);
+  return html`<p class="kv-total"><strong .textContent=${engine}></strong></p>
+    ${notes.map((note) => html`<p class="gp-note" .textContent=${note}></p>`)}`;
+}
+
+/**
+ * The whole answer.
+ *
+ * @param {Answer} answer
+ * @param {Text} text of the panel
+ * @param {(model: string) => string} named a model as the page calls it
+ */
+export function logView(answer, text, named) {
+  const { rows, differences, facts } = answer;
+  const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
+  return html`${heading(answer, text, named)}
+    <div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
+      <table class="gp-table kv-log-table">
+        <thead>
+          <tr>
+            <th scope="col" .textContent=${text("quantity")}></th>
+            ${COLUMNS.map((name) => html`<th scope="col" .textContent=${text(`column_${name}`)}></th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`<tr data-quantity=${row.quantity}>
+                <th scope="row" .textContent=${text(`quantity_${row.quantity}`)}></th>
+                ${COLUMNS.map((name) => figure(row[name], row.quantity))}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <h3 class="gp-subtitle" .textContent=${text("why")}></h3>
+    ${ladder(pool, text)}
+    ${
+      request.length
+        ? html`<h3 class="gp-subtitle" .textContent=${text("why_request")}></h3>
+            ${ladder(request, text)}`
+        : nothing
+    }
+    <details class="kv-log-facts">
+      <summary .textContent=${text("read", { count: facts.length })}></summary>
+      <ul>
+        ${facts.map(
+          ({ code, value, line }) =>
+            html`<li .textContent=${`${text("line", { line })} · ${text(`fact_${code}`)}: ${value}`}></li>`,
+        )}
+      </ul>
+    </details>`;
+}
