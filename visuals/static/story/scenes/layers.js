@@ -73,9 +73,9 @@ export function createLayers(glass) {
     draw() {
       const { trace, language } = state;
       if (!trace?.next) return null;
-      const found = glass.detail("lens", { follow: false });
+      const found = glass.detail("lens", { follow: false, token: trace.T - 1 });
       if (!found) return null;
-      const [lens, token] = [readLens(found), trace.T - 1];
+      const [lens, token] = [readLens(found), 0]; // of the last token alone
       paint(lens, token, language);
       const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (first.at(-1));
@@ -88,7 +88,7 @@ export function createLayers(glass) {
           layers: String(trace.model.n_layers),
         },
         value: `answer ${answer} from ${from} first ${first.join(",")}`,
-        select: { query: token },
+        select: { query: trace.T - 1 },
       };
     },
   };
