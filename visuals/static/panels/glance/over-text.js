@@ -1,6 +1,6 @@
 // @ts-check
-// Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to the tokens that the answer rests on, the more is lost
-// without one the thicker.
+// Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to
+// the tokens that the answer rests on, the more is lost without one the thicker.
 
 import { svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
