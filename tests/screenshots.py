@@ -1,9 +1,17 @@
-"""python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model."""
+"""python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model.
 
-from playwright.sync_api import Page
+With `--all DIR` every chapter and the story instead, in both languages and themes and at three sizes, to be looked at.
+"""
 
+import argparse
+from itertools import product
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from app.chapters import CHAPTERS
 from tests.app.looking import settled
-from tests.page import ROOT, chromium, open_page, running_app, wait_for_run
+from tests.page import ROOT, chromium, leave, open_page, running_app, wait_for_run
 
 TRAINING = "docs/training.png"
 PICTURES = {
@@ -35,8 +43,46 @@ def training(page: Page) -> bytes:
     return panel.screenshot()
 
 
+SIZES = ((1280, 720), (1920, 1080), (390, 844))
+
+
+def whole_story(page: Page) -> None:
+    """Has every scene drawn: one that nobody has come near is not."""
+    for scene in page.locator(".st-scene").all():
+        if scene.is_visible():
+            scene.scroll_into_view_if_needed()
+            page.wait_for_function(
+                "(one) => one.dataset.value && !('waits' in one.dataset)", arg=scene.element_handle()
+            )
+    page.evaluate("scrollTo(0, 0)")
+
+
+def everything(browser: Browser, address: str, folder: Path) -> None:
+    """The story and every chapter, whole, in both languages and themes and at each size."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for language, theme, (width, height) in product(("en", "zh"), ("light", "dark"), SIZES):
+        page = open_page(browser, f"{address}#lang={language}", width, height)
+        if theme == "dark":
+            page.click("#theme")
+        for chapter in ("story", *CHAPTERS):
+            page.evaluate("(name) => glass.open(name)", chapter)
+            if chapter == "story":
+                page.locator(".st-scene").first.wait_for()
+                whole_story(page)
+            settled(page)
+            name = f"{chapter}-{language}-{theme}-{width}.png"
+            page.screenshot(path=folder / name, full_page=True)
+            print(name, flush=True)
+        leave(page)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Pictures of the page.")
+    parser.add_argument("--all", type=Path, metavar="DIR", help="the story and every chapter, to be looked at")
+    args = parser.parse_args()
     with running_app() as address, chromium() as browser:
+        if args.all:
+            return everything(browser, address, args.all)
         for name, (language, prompt) in PICTURES.items():
             page = open_page(browser, f"{address}#lang={language}", width=1440, height=900)
             (ROOT / "docs" / name).write_bytes(take(page, prompt))

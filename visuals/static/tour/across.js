@@ -64,7 +64,7 @@ export function acrossHead(glass, found) {
       p: chance(found.probability),
       without: chance(without ?? found.probability),
       n_look: whole(look.heads.length),
-      looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)),
+      looking: list(look.heads.map((one) => glass.text("tour.head_name", one))),
       look_key: piece(readBy(trace, look.kind)[look.key]),
       together: chance(look.without),
     },

@@ -54,7 +54,7 @@ export function head(glass, found) {
       p: chance(found.probability),
       without: chance(without ?? found.probability),
       n_look: whole(look.heads.length),
-      looking: list(look.heads.map((one) => `${one.layer}.${one.head}`)),
+      looking: list(look.heads.map((one) => glass.text("tour.head_name", one))),
       look_key: piece(trace.tokens.pieces[look.key]),
       together: chance(look.without),
       ...missedWords(glass, trace, found, cell.weights),
