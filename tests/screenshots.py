@@ -82,7 +82,8 @@ def main() -> None:
     args = parser.parse_args()
     with running_app() as address, chromium() as browser:
         if args.all:
-            return everything(browser, address, args.all)
+            everything(browser, address, args.all)
+            return
         for name, (language, prompt) in PICTURES.items():
             page = open_page(browser, f"{address}#lang={language}", width=1440, height=900)
             (ROOT / "docs" / name).write_bytes(take(page, prompt))

@@ -199,7 +199,7 @@ def test_the_heads_and_the_token_that_the_tour_names_are_those_of_the_measuremen
     numbers = json.loads(arrive(page, "head")["numbers"])
     layer, head = numbers["layer"], numbers["head"]
     assert numbers["without"] == pytest.approx(found.p * np.exp(-found.heads[layer, head]), rel=1e-3)
-    assert numbers["looking"] == ", ".join(f"{at}.{number}" for at, number in found.group)
+    assert numbers["looking"] == ", ".join(text("tour.head_name", layer=at, head=number) for at, number in found.group)
     most_layer, most_head = np.unravel_index(found.heads.argmax(), found.heads.shape)
     assert f"head {most_head} of layer {most_layer} is missed most" in page.inner_text(".tour-said")
     page.click(".tour-stop[data-stop=off]")
