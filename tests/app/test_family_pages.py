@@ -1,12 +1,13 @@
 """The page on tiny networks of the other families: every chapter is drawn, and what it works out is transformers'."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from app.chapters import CHAPTERS
 from tests.app.family_page import families, raw_keys, read, value_of
@@ -92,3 +93,37 @@ def test_every_chapter_is_drawn_and_attention_is_transformers(page: Page, pairs:
         for query, row in enumerate(weights):
             expected = theirs.attentions[layer][0, head, query, : query + 1].numpy()
             np.testing.assert_allclose(row, expected, atol=1e-5)
+
+
+# What the story leaves out of a network that has no such part.
+LACKS: dict[str, set[str]] = {
+    "Qwen": set(),
+    "BLOOM": {"norm", "rope", "gate"},
+    "Falcon-7B": {"norm", "gate"},
+    "Falcon-40B": {"norm", "gate"},
+    "GLM": set(),
+    "Mixtral": {"gate"},
+    "DeepSeek": {"rope", "group", "carried", "gate"},
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_story_is_told_of_what_a_network_has(page: Page, pairs: dict[str, Pair], name: str) -> None:
+    ids = read(page, name, PROMPT)
+    page.evaluate("glass.open('story')")
+    page.locator(".st-scene").first.wait_for()
+    page.wait_for_function("glass.drawn()")
+    seen = {scene.get_attribute("data-scene"): scene for scene in page.locator(".st-scene").all() if scene.is_visible()}
+    everything = {scene.get_attribute("data-scene") for scene in page.locator(".st-scene").all()}
+    assert everything - set(seen) == LACKS[name]
+    for scene in seen.values():
+        scene.scroll_into_view_if_needed()
+        expect(scene).to_have_attribute("data-value", re.compile("."))
+        expect(scene.locator(".st-says")).not_to_have_text("")
+    assert page.locator("[data-failed]").count() == 0
+    assert raw_keys(page) == []
+    logits = run(pairs[name].peer, torch.tensor([ids])).logits[0, -1].double()
+    best = int(logits.argmax())
+    value = seen["answer"].get_attribute("data-value") or ""
+    assert value.startswith(f"answer {best} ")
+    assert number(value, "probability") == pytest.approx(float(logits.softmax(-1)[best]), rel=1e-3)
