@@ -16,8 +16,8 @@ ASKED = {"model", "config", "hub", "tokens", "batch", "dtype"}
 SERVED = {"gpu", "memory_gb", "bandwidth_gb_per_s", "weights", "embeddings", "usable_percent"}
 # The load of the reverse question: the endpoint's is `batch` × `tokens`, the command's --users × --tokens.
 LOAD = {"users", "user_tokens"}
-# The page's alone: how many K/V heads the comparison of the four kinds takes for GQA, what a pasted config is called, and
-# what the lines on memory beside weights and cache are worked out from; the others print none of it.
+# The page's alone: how many K/V heads the comparison of the four kinds takes for GQA, what a pasted config is called,
+# and what the lines on memory beside weights and cache are worked out from; the others print none of it.
 SHOWN = {"n_kv_heads", "config_name", "step_tokens", "context_mib"}
 COMMAND = {"gpu_memory": "memory_gb", "gpu_bandwidth": "bandwidth_gb_per_s"}
 

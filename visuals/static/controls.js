@@ -149,6 +149,8 @@ export function checkbox(text, act) {
   return { element: h("label.gp-check", null, box, h("span", { "data-text": text })), box };
 }
 
+const DONE = 4000; // ms for which a button says that it is done
+
 /**
  * A button that copies a text.
  *
@@ -163,7 +165,7 @@ export function copyButton(look, say, [offer, done], find) {
     button.textContent = say(done);
     setTimeout(() => {
       button.textContent = say(offer);
-    }, 1500);
+    }, DONE);
   }
   const button = h(`button.${look}`, { "data-text": offer, click: copy });
   button.hidden = !navigator.clipboard;
