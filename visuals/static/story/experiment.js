@@ -147,5 +147,5 @@ export function createExperiment(glass) {
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
     says.textContent = act ? text(`story.did_${waits ? "wait" : act}`) : "";
   }
-  return { element, draw, act: () => view.act };
+  return { element, draw };
 }
