@@ -31,8 +31,7 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
 
 
 def test_the_figure_and_the_formula_are_copied(page: Page) -> None:
-    page.add_init_script("navigator.clipboard.writeText = async (text) => { window.copied = text; };")
-    page.reload()
+    page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     opened(page)
     calculated(page, "Llama-3 8B tokens=8192 ")
     buttons = panel(page, "kv-calculator").locator(".kv-copies")

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
@@ -73,10 +74,26 @@ def lone(browser: Browser, site: str) -> Iterator[Page]:
     leave(page)
 
 
-def fails_once(page: Page, pattern: str, failure: Failure, times: int = 1) -> None:
-    """The next request to this address fails. From now on the page notes what it says: some of it is soon replaced."""
-    page.route(pattern, failure, times=times)
+def fails_once(page: Page, pattern: str, failure: Failure, times: int = 1) -> Callable[[], None]:
+    """The next request to this address fails. From now on the page notes what it says: some of it is soon replaced.
+
+    What it gives waits until all that are to fail have failed.
+    """
+    failed: list[Route] = []
+
+    def fail(route: Route) -> None:
+        failed.append(route)
+        failure(route)
+
+    def wait() -> None:
+        late = time.monotonic() + 30
+        while len(failed) < times and time.monotonic() < late:
+            page.wait_for_timeout(20)
+        assert len(failed) == times
+
+    page.route(pattern, fail, times=times)
     page.evaluate(NOTING)
+    return wait
 
 
 # A server that answers again is said to be there within moments, in place of what was said before.
@@ -156,7 +173,8 @@ def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
         failure, words = (FAILURES if where == "join" else STREAMS)[way]
         before = lone.evaluate("glass.state.trace.id")
         # gradio's list raises its event twice for one choice.
-        fails_once(lone, f"**/queue/{where}*", failure, 2 if (control, where) == ("model", "join") else 1)
+        twice = (control, where) == ("model", "join")
+        failed = fails_once(lone, f"**/queue/{where}*", failure, 2 if twice else 1)
         if (control, where) == ("model", "data"):  # whose second event may come after the stream has failed, and run
             joined = second_join()
             with lone.expect_event("requestfinished", joined):
@@ -165,6 +183,7 @@ def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
             calm(lone)
             continue
         CONTROLS[control](lone)
+        failed()  # else the second event would take the failure that is meant for the next
         said(lone, words)
         assert lone.evaluate("glass.state.trace.id") == before
     CONTROLS["chip" if control == "chip" else "step"](lone)
