@@ -16,12 +16,14 @@ const SWAPS = 3;
  *
  * @typedef {import("../panels/glance/rests.js").Rests} Rests
  *
- * @typedef {{ word: string; p: number }} Bar
+ * @typedef {{ id: number; word: string; p: number }} Answer
+ *
+ * @typedef {{ name: "now" | "before" | "after" | "first"; word: string; p: number }} Bar
  *
  * @typedef {"hide" | "heads" | "word"} Act
  *
- * @typedef {{ act: Act | null; waits: boolean; before: (Bar & { prompt: string }) | null }} Tried `waits`: for the
- *   heads
+ * @typedef {{ act: Act | null; waits: boolean; before: (Answer & { prompt: string }) | null }} Tried `waits`: for
+ *   the heads
  */
 
 /**
@@ -34,13 +36,12 @@ function createBars({ text, state }) {
   const element = h("table.st-bars", null, body);
   const draw = memo((/** @type {string} */ packed, _language) => {
     const bars = /** @type {Bar[]} */ (JSON.parse(packed)); // as text, so that the same bars are not drawn again
-    const names = bars.length > 1 ? ["before", "after"] : ["now"];
     body.replaceChildren(
-      ...bars.map(({ word, p }, i) =>
+      ...bars.map(({ name, word, p }) =>
         h(
-          `tr.is-${names[i]}`,
+          `tr.is-${name}`,
           null,
-          h("th", { scope: "row" }, text(`story.bar_${names[i]}`)),
+          h("th", { scope: "row" }, text(`story.bar_${name}`)),
           h("td.st-best", null, word),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
           h("td.st-share", { title: exact(p, 6) }, percent(text, p, state.language)),
@@ -49,6 +50,23 @@ function createBars({ text, state }) {
     );
   });
   return { element, draw };
+}
+
+/**
+ * The answer before, how probable it is now where that is known, and what comes first now where that is another.
+ *
+ * @param {Answer} before
+ * @param {Answer} now
+ * @param {import("../decode.js").Next | null} next
+ * @returns {Bar[]}
+ */
+function barsOf(before, now, next) {
+  const first = { ...before, name: /** @type {const} */ ("before") };
+  if (before.id === now.id) return [first, { ...now, name: "after" }];
+  const i = next?.ids.indexOf(before.id) ?? -1;
+  const left = next && i >= 0 ? Math.exp(next.logits.data[i] - next.logZ) : null;
+  const after = left === null ? [] : [{ ...before, name: /** @type {const} */ ("after"), p: left }];
+  return [first, ...after, { ...now, name: "first" }];
 }
 
 /**
@@ -80,7 +98,7 @@ export function createExperiment(glass) {
   const swaps = h("p.st-acts.st-swaps");
   const says = h("p.st-note", { role: "status" });
   const element = h("div.st-try", null, bars.element, acts.element, swaps, says);
-  /** @type {(Bar & { prompt: string }) | null} */
+  /** @type {(Answer & { prompt: string }) | null} */
   let now = null;
   /** @type {string | null} */
   let expected = null; // the prompt of the run that is waited for
@@ -129,7 +147,7 @@ export function createExperiment(glass) {
   });
 
   /**
-   * @param {Bar} own the answer that is shown
+   * @param {Answer} own the answer that is shown
    * @param {Rests | null} rests
    */
   function draw(own, rests) {
@@ -140,9 +158,8 @@ export function createExperiment(glass) {
     const { act, before, waits } = view;
     const [key] = rests?.tokens ?? [];
     const hidden = act === "hide" && rests && key !== undefined ? { ...own, p: leftWithout(rests, key) } : null;
-    const after = hidden ?? own;
-    const both = before && (hidden || !waits) ? [before, after] : [own];
-    bars.draw(JSON.stringify(both), language);
+    const seen = before && (hidden || !waits) ? barsOf(before, hidden ?? own, trace.next) : [{ ...own, name: "now" }];
+    bars.draw(JSON.stringify(seen), language);
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
     says.textContent = act ? text(`story.did_${waits ? "wait" : act}`) : "";

@@ -66,7 +66,8 @@ export function createFrame(glass, scene, wide) {
 
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
     const text = (/** @type {string} */ part) => glass.text(`story.${name}_${part}${form}`);
-    title.replaceChildren(...filled(text("title"), words));
+    const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
+    title.replaceChildren(...filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
     says.replaceChildren(...filled(text("says"), words));
   });
   /** @param {boolean} fresh */

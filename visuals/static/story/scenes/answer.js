@@ -10,6 +10,28 @@ import { answerOf, bold, named, percent, told } from "../words.js";
 
 const MOST = 120; // letters of the sentence before its words are written smaller
 
+/** @typedef {import("../../decode.js").Trace} Trace */
+
+/**
+ * Whether a token ends the text.
+ *
+ * @param {Trace} trace
+ * @param {number} id
+ */
+const endsWith = ({ model }, id) => model.eos_ids.includes(id);
+
+/**
+ * In which form the answer is told: by what it rests on, as far as that has come and can be measured.
+ *
+ * @param {import("../../decoded.d.ts").Detail<"rests"> | null} found
+ * @param {import("../../panels/glance/rests.js").Rests | null} rests
+ */
+function formOf(found, rests) {
+  if (!found) return "_waits";
+  if (!rests) return "_other";
+  return rests.tokens.length ? `_${rests.form}` : "_none";
+}
+
 /**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
@@ -21,6 +43,20 @@ export function createAnswer(glass) {
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const experiment = createExperiment(glass);
   const element = h("div.st-answer", null, sentence.element, experiment.element);
+
+  /**
+   * The next word stands in the gap; while the model writes, what it has written.
+   *
+   * @param {Trace} trace
+   * @param {string} piece of the next word
+   * @param {string} answer the same by name
+   */
+  function fillGap({ generating, steps }, piece, answer) {
+    const bare = piece.trim();
+    const written = generating ? steps.map((step) => step.piece).join("") : "";
+    blank.textContent = !written && bare && bare === piece ? "" : " ";
+    gap.textContent = written || (answer === bare ? bare : answer);
+  }
   return {
     name: "answer",
     behind: ["glance", "why"],
@@ -29,21 +65,18 @@ export function createAnswer(glass) {
       const { trace, language } = state;
       if (!trace?.next) return null;
       const [best] = topCandidates(trace.next, 1).rows;
-      const answer = answerOf(text, best.piece, trace.model.eos_ids.includes(best.id));
+      const answer = answerOf(text, best.piece, endsWith(trace, best.id));
       const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
       const rests = restsOf(found);
-      const ends = trace.model.eos_ids.includes(best.id);
-      const bare = ends ? "" : best.piece.trim();
-      blank.textContent = bare && bare === best.piece ? "" : " ";
-      gap.textContent = bare || answer;
+      fillGap(trace, best.piece, answer);
       element.classList.toggle("is-long", trace.prompt.length > MOST);
       sentence.draw({ query: -1, key: -1, inSource: false, strange: [], rests });
-      experiment.draw({ word: answer, p: best.probability }, rests);
+      experiment.draw({ id: best.id, word: answer, p: best.probability }, rests);
       const [key] = rests?.tokens ?? [];
       const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
       const place = `key ${key ?? "-"} without=${exact(left)}`;
       return {
-        form: !found ? "_waits" : !rests ? "_other" : key === undefined ? "_none" : `_${rests.form}`,
+        form: trace.generating ? "_writes" : formOf(found, rests),
         words: {
           answer: bold(answer),
           p: told(percent(text, best.probability, language), best.probability),

@@ -56,7 +56,8 @@ export function createGate(glass) {
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     drawing.setAttribute("aria-label", text("story.gate_curve"));
     drawing.replaceChildren(...curveOf(width, gate));
-    formula.textContent = `SiLU(gate) · up = ${few(silu(gate))} · ${few(up)} = ${few(product)}`;
+    const factor = up < 0 ? `(${few(up)})` : few(up);
+    formula.textContent = `SiLU(gate) · up = ${few(silu(gate))} · ${factor} = ${few(product)}`;
   });
   return {
     name: "gate",
