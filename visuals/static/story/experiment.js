@@ -147,6 +147,19 @@ export function createExperiment(glass) {
   });
 
   /**
+   * What is said of what was done, or that it is under way.
+   *
+   * @param {Act} act
+   * @param {boolean} comes
+   * @param {import("../decode.js").Trace} trace
+   */
+  function sayingOf(act, comes, { changes }) {
+    if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
+    const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head", { layer, head }));
+    return text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
+  }
+
+  /**
    * @param {Answer} own the answer that is shown
    * @param {Rests | null} rests
    */
@@ -155,14 +168,16 @@ export function createExperiment(glass) {
     if (!trace) return;
     now = { ...own, prompt: trace.prompt };
     follow();
-    const { act, before, waits } = view;
+    const { act, before } = view;
     const [key] = rests?.tokens ?? [];
     const hidden = act === "hide" && rests && key !== undefined ? { ...own, p: leftWithout(rests, key) } : null;
-    const seen = before && (hidden || !waits) ? barsOf(before, hidden ?? own, trace.next) : [{ ...own, name: "now" }];
+    // until the run that was asked for is there, what is seen is the one before
+    const comes = (act === "heads" && !isChanged(trace)) || (act === "word" && trace.prompt === before?.prompt);
+    const seen = before && !comes ? barsOf(before, hidden ?? own, trace.next) : [{ ...own, name: "now" }];
     bars.draw(JSON.stringify(seen), language);
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
-    says.textContent = act ? text(`story.did_${waits ? "wait" : act}`) : "";
+    says.textContent = act ? sayingOf(act, comes, trace) : "";
   }
   return { element, draw };
 }

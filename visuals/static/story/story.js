@@ -78,7 +78,7 @@ export default function createStory(place, glass) {
 
   const seen = new IntersectionObserver(
     (entries) => {
-      const entry = entries.filter(({ isIntersecting }) => isIntersecting).at(-1);
+      const entry = entries.find(({ isIntersecting }) => isIntersecting);
       const name = entry?.target.getAttribute("data-scene");
       if (name) view.at = name;
     },

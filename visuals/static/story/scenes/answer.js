@@ -68,7 +68,9 @@ export function createAnswer(glass) {
       const answer = answerOf(text, best.piece, endsWith(trace, best.id));
       const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
       const rests = restsOf(found);
+      const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, best.piece, answer);
+      for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-long", trace.prompt.length > MOST);
       sentence.draw({ query: -1, key: -1, inSource: false, strange: [], rests });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests);
@@ -76,7 +78,7 @@ export function createAnswer(glass) {
       const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
       const place = `key ${key ?? "-"} without=${exact(left)}`;
       return {
-        form: trace.generating ? "_writes" : formOf(found, rests),
+        form: over ? "_ended" : trace.generating ? "_writes" : formOf(found, rests),
         words: {
           answer: bold(answer),
           p: told(percent(text, best.probability, language), best.probability),

@@ -46,7 +46,10 @@ function staysFrom(first, answer) {
 export function createLayers(glass) {
   const { state, text } = glass;
   const body = h("tbody");
-  const element = h("table.st-layers", null, h("caption.gp-hidden", { "data-text": "story.layers_table" }), body);
+  const own = h("th", { scope: "col", colspan: 2 });
+  const first = h("th", { scope: "col", "data-text": "story.layers_first" });
+  const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
+  const element = h("table.st-layers", null, caption, h("thead", null, h("tr", null, h("td"), first, own)), body);
   const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language) => {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
@@ -77,17 +80,19 @@ export function createLayers(glass) {
       if (!found) return null;
       const [lens, token] = [readLens(found), 0]; // of the last token alone
       paint(lens, token, language);
-      const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
-      const answer = /** @type {number} */ (first.at(-1));
-      const from = staysFrom(first, answer);
+      const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
+      own.textContent = text("story.word", { word: named });
+      const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
+      const answer = /** @type {number} */ (best.at(-1));
+      const from = staysFrom(best, answer);
       return {
-        form: from === 0 ? "_ever" : from === first.length - 1 ? "_last" : "",
+        form: from === 0 ? "_ever" : from === best.length - 1 ? "_last" : "",
         words: {
-          answer: bold(answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]))),
+          answer: bold(named),
           layer: bold(String(Math.max(0, from - 1))),
           layers: String(trace.model.n_layers),
         },
-        value: `answer ${answer} from ${from} first ${first.join(",")}`,
+        value: `answer ${answer} from ${from} first ${best.join(",")}`,
         select: { query: trace.T - 1 },
       };
     },

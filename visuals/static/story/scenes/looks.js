@@ -1,7 +1,7 @@
 // @ts-check
 // One head's attention: words that look back are rows, words that are looked at columns.
 
-import { attention, kvHead, rotatedPair } from "../../compute.js";
+import { attention, kvHead, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h, svg } from "../../dom.js";
 import { ink, shade } from "../../draw.js";
@@ -22,14 +22,15 @@ const LONG = 12; // letters of a word on an edge
  */
 
 /**
- * The tokens that the map has: all, or of a long text those that the last one looks at most.
+ * The tokens that the map has: all, or of a long text those that the query looks at most, and the key.
  *
  * @param {ArrayLike<number>} weights of the query
  * @param {number} query
+ * @param {number} key
  */
-function tokensShown(weights, query) {
+function tokensShown(weights, query, key) {
   const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]);
-  const wanted = new Set([query, ...order].slice(0, MOST));
+  const wanted = new Set([...new Set([query, key, ...order])].slice(0, MOST));
   return [...wanted].sort((a, b) => a - b);
 }
 
@@ -38,10 +39,11 @@ function tokensShown(weights, query) {
  * @param {Layer} layer
  * @param {number} head
  * @param {number} query
+ * @param {number} key
  * @returns {Grid}
  */
-function gridOf({ model }, layer, head, query) {
-  const tokens = tokensShown(attention(layer, model, head, query), query);
+function gridOf({ model }, layer, head, query, key) {
+  const tokens = tokensShown(attention(layer, model, head, query), query, key);
   return {
     tokens,
     weights: tokens.map((row) => tokens.map((key) => attention(layer, model, head, row)[key] ?? NaN)),
@@ -124,17 +126,20 @@ export function createLooks(glass) {
       const row = attention(held, trace.model, head, query);
       const best = row.reduce((most, weight, t) => (weight > row[most] ? t : most), 0);
       const key = row[state.key] === undefined ? best : state.key;
-      paint(shownFor(gridFor(trace, held, head, query), trace.tokens.pieces, query, key, width), theme, language);
+      const grid = gridFor(trace, held, head, query, key);
+      paint(shownFor(grid, trace.tokens.pieces, query, key, width), theme, language);
       drawing.setAttribute("aria-label", text("story.looks_map", { layer, head }));
       const [from, to] = view.at ?? [query, key];
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
-      read.textContent = text("story.looks_read", {
+      const said = text("story.looks_read", {
         from: wordOf(trace.tokens.pieces[from]),
         to: wordOf(trace.tokens.pieces[to]),
         weight: percent(text, weight, language),
       });
+      const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
+      read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
       const [q, k] = rotatedPair(held, trace.model, { head, query, key });
-      const product = dot(q, k);
+      const [product, score] = [dot(q, k), scores(held, trace.model, head, query)[key]];
       return {
         words: {
           head: bold(text("story.head", { layer, head })),
@@ -142,6 +147,7 @@ export function createLooks(glass) {
           to: bold(wordOf(trace.tokens.pieces[key]), "k"),
           weight: told(percent(text, row[key], language), row[key]),
           product: told(few(product), product),
+          score: told(few(score), score),
           group: String(kvHead(trace.model, head)),
         },
         value: `layer ${layer} head ${head} query ${query} key ${key} weight=${exact(row[key])} qk=${exact(product)}`,
@@ -150,7 +156,10 @@ export function createLooks(glass) {
   };
 }
 
-/** @type {(trace: Trace, held: Layer, head: number, query: number) => Grid} the same grid for the same head */
+/**
+ * @type {(trace: Trace, held: Layer, head: number, query: number, key: number) => Grid} the same grid for the same
+ *   head
+ */
 const gridFor = kept(gridOf);
 /** @type {(grid: Grid, pieces: string[], query: number, key: number, width: number) => Shown} */
 const shownFor = kept((grid, pieces, query, key, width) => ({ grid, pieces, query, key, width }));

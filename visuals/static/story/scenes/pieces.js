@@ -1,6 +1,7 @@
 // @ts-check
 // The pieces that the model reads: the sentence cut into tokens, each in a colour of its own.
 
+import { textOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { memo } from "../../reads.js";
@@ -34,11 +35,12 @@ export function createPieces(glass) {
     draw() {
       const { trace, language } = state;
       if (!trace) return null;
-      const { pieces, ids } = trace.tokens;
+      const { tokens, model } = trace;
+      const [{ pieces, ids }, { eos_ids }] = [tokens, model];
       write(pieces, ids);
       return {
         words: {
-          letters: count([...pieces.join("")].length, language),
+          letters: count([...textOf(pieces.filter((_, t) => !eos_ids.includes(ids[t])))].length, language),
           pieces: bold(count(pieces.length, language)),
           vocabulary: count(trace.model.vocab_size, language),
         },

@@ -76,7 +76,7 @@ function curveOf(width, scores, chosen, own) {
   const points = scores.map((score, d) => `${x(d)},${y(score)}`).join(" ");
   return [
     svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
-    svg("text", { x: width, y: y(0) + (low < 0 ? 16 : -6), "text-anchor": "end" }, `0 … ${scores.length - 1}`),
+    svg("text", { x: width, y: HIGH - 2, "text-anchor": "end" }, `0 … ${scores.length - 1}`),
     svg("polyline.st-curve", { points }),
     svg("circle.st-own", { cx: x(own), cy: y(scores[own] ?? 0), r: 6 }),
     svg("circle.st-chosen", { cx: x(chosen), cy: y(scores[chosen]), r: 6 }),
