@@ -39,7 +39,9 @@ function world(read) {
       [1, { cross }],
     ]),
   };
-  return { cross, terms, glass: { state: { trace }, detail: (what) => (what === "logit_terms" ? terms : null) } };
+  const text = (key, { layer, head }) => `${key} ${layer} ${head}`;
+  const glass = { state: { trace }, text, detail: (what) => (what === "logit_terms" ? terms : null) };
+  return { cross, terms, glass };
 }
 const part = (kind, index, without, key) => ({
   kind,

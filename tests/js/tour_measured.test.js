@@ -79,7 +79,7 @@ test("the head that the tour follows is said to be missed most only where it is"
   assert.match(says, /look most at “6”.* it is head 2 of layer 1/);
   assert.match(says, /“a” goes from 0\.6000 to 0\.4500/);
   assert.match(asks, /the 2 heads that are missed most are off together/);
-  assert.match(answers, /1\.2, 0\.1\. With all of them switched off together, 0\.2000 is left/);
+  assert.match(answers, /layer 1 head 2, layer 0 head 1\. With all of them switched off together, 0\.2000 is left/);
   const weights = weightsOf(measuredWorld());
   assert.ok(Math.abs(told.numbers.weight.value - weights[1]) < 1e-6);
   assert.ok(says.includes(`${weights[0].toFixed(4)} of its weight at “5” (an attention sink`), says);
