@@ -4,16 +4,11 @@
 import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 
+export { named, word as wordOf } from "../panels/glance/words.js";
+
 /** @typedef {import("../types.d.ts").Texts["text"]} Say */
 
 const NEVER = 1e-6; // below it a probability is not told any more
-
-/**
- * A piece as a word.
- *
- * @param {string} piece
- */
-export const wordOf = (piece) => piece.trim() || visible(piece);
 
 /**
  * An answer by name: what cannot be seen as a word of its own is called what it is.
@@ -73,16 +68,3 @@ export const told = (words, value) => h("b", { title: exact(value, 6) }, words);
  * @param {string} [role] whose hue it has
  */
 export const bold = (words, role) => h("b", role ? { style: `color: var(--glass-${role})` } : null, words);
-
-/**
- * A token of the text by name: where its word stands there more than once, with its position.
- *
- * @param {Say} text
- * @param {string[]} pieces
- * @param {number} t
- */
-export function named(text, pieces, t) {
-  const name = wordOf(pieces[t]);
-  const twice = pieces.filter((piece) => piece.trim() === pieces[t].trim()).length > 1;
-  return text(twice ? "story.word_at" : "story.word", { word: name, position: t });
-}

@@ -81,7 +81,7 @@ export function createLayers(glass) {
       const [lens, token] = [readLens(found), 0]; // of the last token alone
       paint(lens, token, language);
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
-      own.textContent = text("story.word", { word: named });
+      own.textContent = text("why.token", { piece: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
       const from = staysFrom(best, answer);
