@@ -33,6 +33,7 @@ from app.serving import PackedFiles
 from app.session import Runs
 from app.texts import LANGUAGES
 from app.zoo import offers
+from tests.apart import apart
 from tests.page import Kept
 
 # The bar's part of the work, which gradio's components do on the page itself.
@@ -155,7 +156,7 @@ SITES = Sites()
 def plain_site(engine: Engine, runs: Runs) -> Iterator[str]:
     """The address of the plain page, for as long as the context lasts."""
     number = next(SITES.numbers)
-    SITES.sites[number] = Site(engine, runs)
+    SITES.sites[number] = Site(apart(engine), runs)
     try:
         yield f"{SITES.address}{number}/"
     finally:

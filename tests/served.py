@@ -11,13 +11,14 @@ from app.connections import bounded_server
 from app.engine import Engine
 from app.hosting import HOSTING, launch_options
 from app.session import Runs
+from tests.apart import apart
 from tests.page import Kept
 
 
 @contextmanager
 def gradio_site(engine: Engine, runs: Runs) -> Iterator[str]:
     """The address of the page as gradio serves it, for as long as the context lasts."""
-    demo = build(engine, runs)
+    demo = build(apart(engine), runs)
     options = launch_options(demo, replace(HOSTING, at_once=1_000_000))  # all tests are one address
     options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
     with bounded_server():

@@ -51,11 +51,11 @@ def test_a_prompt_that_is_refused_twice_ends_twice(page: Page, kind: str) -> Non
 
 
 @pytest.mark.gradio
-def test_an_error_that_comes_again_ends_again(page: Page, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_that_comes_again_ends_again(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_args: object, **_kwargs: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(engine, "trace", fails)
+    monkeypatch.setattr(LocalEngine, "trace", fails)
     assert press_twice(page, "#run") == text("message.internal", detail="RuntimeError")
 
 
