@@ -20,6 +20,7 @@ from model.analysis.head_losses import POINTS as HEAD_POINTS
 from model.analysis.head_losses import HeadLosses, heads_of_a_pass
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
+from model.analysis.last_token import MOST_ROWS
 from model.analysis.lens import (
     best_tokens,
     contributions,
@@ -216,6 +217,11 @@ def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return 2 * len(trace.token_ids) + FORM_ROWS
 
 
+def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
+    """The text, and rows of the last token."""
+    return len(trace.token_ids) + MOST_ROWS
+
+
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:
     """The head alone, at every depth and for every target."""
     share = lm.config.vocab_size * lm.config.d_model / lm.n_parameters
@@ -364,6 +370,7 @@ OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
 HEADS = long_of_run("heads", why.heads, _further_cost)
+LOOKS_BACK = long_of_run("looks_back", why.back, _back_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)

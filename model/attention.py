@@ -45,12 +45,13 @@ class Heads(Module):
         k: Float[Tensor, "#B n_kv_heads S qk_dim"],
         v: Float[Tensor, "#B n_kv_heads S width"],
         bias: Float[Tensor, "n_heads T S"] | None,
-        mask: Bool[Tensor, "T S"] | None,
+        mask: Bool[Tensor, "*heads T S"] | None,
         eager: bool,
     ) -> Float[Tensor, "B T n_heads width"]:
         """Each head's weighted sum of values; keys and values may be the same for every text of the batch.
 
-        `bias` is added to the scores. `mask` is True where a query sees a key; None stands for the causal mask.
+        `bias` is added to the scores. `mask` is True where a query sees a key, for all heads or
+        (n_heads, T, S) for each; None stands for the causal mask.
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
@@ -69,8 +70,8 @@ class Heads(Module):
                 k, v = self._share(k), self._share(v)
                 return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scale)
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if mask is None else mask
-        # of four dimensions, as the fused kernel for the CPU asks
-        added = mask if bias is None else hidden(bias, mask)[None]
+        added = mask if bias is None else hidden(bias, mask)
+        added = added[None] if added.ndim == 3 else added  # by head: the fused kernel for the CPU asks for four
         return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=added, scale=self.scale)
 
     def _eager(

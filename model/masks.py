@@ -17,6 +17,6 @@ def prefix_mask(queries: int, keys: int, prefix: int, device: torch.device) -> B
     return mask
 
 
-def hidden(scores: Float[Tensor, "*heads queries keys"], mask: Bool[Tensor, "queries keys"]) -> Tensor:
+def hidden(scores: Float[Tensor, "*rows queries keys"], mask: Bool[Tensor, "*heads queries keys"]) -> Tensor:
     """The scores with -inf wherever a query may not look."""
     return scores.masked_fill(~mask, float("-inf"))

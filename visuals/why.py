@@ -21,6 +21,7 @@ from model.analysis.head_losses import (
     losses_before,
 )
 from model.analysis.last_token import TextRead, read_text
+from model.analysis.looks_back import LooksBack, looks_back
 from model.analysis.read_before import is_causal
 from model.analysis.why import Missed, Support, missed_heads, support
 from model.errors import check_index
@@ -31,6 +32,7 @@ from .messages.glance import (
     EffectMessage,
     FirstHead,
     HeadsMessage,
+    LooksBackDetail,
     MeasuredDetail,
     Nothing,
     RestsDetail,
@@ -76,6 +78,17 @@ def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) ->
     read = _read(trace, target, position)
     yield
     return (yield from _rests(read, target, position))
+
+
+@in_pieces
+def back(lm: LanguageModel, trace: Trace, known: Rests) -> Work[LooksBack | None]:
+    """The last token's looks at the token that an answer needs most; None where it needs none. `known` is what it rests
+    on."""
+    if not known.found.tokens:
+        return None
+    read = _read(trace, known.target, known.position)
+    yield
+    return looks_back(read, known.target, known.found.tokens[0], known.found.attention)
 
 
 class Measured(NamedTuple):
@@ -240,6 +253,19 @@ def _effect(probability: float, missed: Missed, sight: SightPlace) -> EffectMess
     loss = float(missed.losses.lost[sight["layer"], sight["head"]])
     without = min(1.0, probability * math.exp(-loss))
     return {"kind": "head", "index": sight["head"], "without": without, "loss": loss, **sight}
+
+
+def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothing:
+    """The message of LooksBack; `piece` is that of the token that would come instead. {} where there is none."""
+    if found is None:
+        return {}
+    return {
+        "token": found.token,
+        "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
+        "heads": [
+            {"layer": layer, "head": head, "weight": weight, "lost": lost} for layer, head, weight, lost in found.heads
+        ],
+    }
 
 
 def heads_payload(found: Measured, ablation: Ablation) -> MeasuredDetail:

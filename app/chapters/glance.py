@@ -13,6 +13,7 @@ from visuals.circuit import edges_payload
 from visuals.glance import matching_payload, outside_payload, swaps_payload
 from visuals.messages.circuit import CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
+    LooksBackDetail,
     MatchingDetail,
     MeasuredDetail,
     Nothing,
@@ -22,12 +23,12 @@ from visuals.messages.glance import (
     WordsDetail,
 )
 from visuals.messages.page import RealModelAnswer
-from visuals.why import heads_payload, looked_payload, rests_payload, target_of
+from visuals.why import back_payload, heads_payload, looked_payload, rests_payload, target_of
 
 from ..engine import Engine
 from ..examples import nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
-from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, MATCHING, OUTSIDE, RESTS, SWAPS
+from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, LOOKS_BACK, MATCHING, OUTSIDE, RESTS, SWAPS
 from ..prompts import check_text
 from ..requests import (
     PAIR_TOKENS,
@@ -129,6 +130,17 @@ def rests(engine: Engine, held: HeldRun, asked: Sent) -> RestsDetail | Nothing:
     of = about_run(Why, engine, held, asked)
     found = held.study_and_keep(engine, RESTS, of.target, of.token)
     return rests_payload(found, engine.pieces(held.model, [found.target])[0] if found else "")
+
+
+def looks_back(engine: Engine, held: HeldRun, asked: Sent) -> LooksBackDetail | Nothing:
+    """{token, target}: what `target` takes from the token that it needs most: what would come without a look back at
+    that, and with which heads it looks; {} where it needs none, or that is not measured."""
+    of = about_run(Why, engine, held, asked)
+    known = held.study_and_keep(engine, RESTS, of.target, of.token)
+    if known is None:
+        return {}
+    found = held.study(engine, LOOKS_BACK, known)
+    return back_payload(found, engine.pieces(held.model, [found.instead])[0] if found else "")
 
 
 def heads(engine: Engine, held: HeldRun, asked: Sent) -> MeasuredDetail | Nothing:
@@ -244,6 +256,7 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
 DETAILS = {
     "rests": rests,
     "heads": heads,
+    "looks_back": looks_back,
     "why": why,
     "matching": matching,
     "outside": outside,

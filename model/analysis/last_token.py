@@ -57,15 +57,16 @@ class TextRead:
 
 @dataclass(frozen=True)
 class _OnePosition:
-    """Rows that all stand where `single`, the encoding of one token, stands; `mask` says what each sees."""
+    """Rows that all stand where `single`, the encoding of one token, stands; `mask` says what each sees, by head or for
+    all."""
 
     single: PositionEncoding
-    mask: Bool[Tensor, "R S"]
+    mask: Bool[Tensor, "*heads R S"]
 
     @property
     def bias(self) -> Float[Tensor, "n_heads R S"] | None:
         """That of the single token: each row has its own last column, which is at distance 0 from it."""
-        bias, (rows, seen) = self.single.bias, self.mask.shape
+        bias, (rows, seen) = self.single.bias, self.mask.shape[-2:]
         if bias is None:
             return None
         return torch.cat([bias, bias[..., -1:].expand(-1, -1, seen - bias.shape[-1])], -1).expand(-1, rows, -1)
@@ -114,13 +115,14 @@ def check_causal(lm: LanguageModel) -> None:
 def last_token_logs(
     read: TextRead,
     rows: int,
-    hidden: Callable[[int], Bool[Tensor, "R T"]],
+    hidden: Callable[[int], Bool[Tensor, "*heads R T"]],
     eager: bool = False,
 ) -> Float[Tensor, "R V"]:
     """Log-probabilities after each of 2 to MOST_ROWS rows of the last token.
 
-    `hidden(layer)` is True where a row may not look at a token in that layer; the last column is the row itself. With
-    `eager` the taps of scores and weights, (1, n_heads, R, T - 1 + R), are passed. To be called in inference mode.
+    `hidden(layer)` is True where a row may not look at a token in that layer, with all heads or (n_heads, R, T) with
+    each; the last column is the row itself. With `eager` the taps of scores and weights are passed, each
+    (1, n_heads, R, T - 1 + R). To be called in inference mode.
     """
     assert 2 <= rows <= MOST_ROWS  # a single query would see all keys, whatever its mask
     net, before = read.lm.net, len(read.ids) - 1
@@ -130,6 +132,6 @@ def last_token_logs(
         x = net.embed_tokens(torch.tensor([[read.ids[-1]] * rows], device=read.lm.device))
         for layer in range(net.config.n_layers):
             off = hidden(layer)
-            sees = torch.cat([~off[:, :-1], own & ~off[:, -1:]], 1)
+            sees = torch.cat([~off[..., :-1], own & ~off[..., -1:]], -1)
             x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
         return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)

@@ -27,7 +27,16 @@ from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
-from .glance import MatchingDetail, MeasuredDetail, Nothing, OutsideDetail, RestsDetail, WhyDetail, WordsDetail
+from .glance import (
+    LooksBackDetail,
+    MatchingDetail,
+    MeasuredDetail,
+    Nothing,
+    OutsideDetail,
+    RestsDetail,
+    WhyDetail,
+    WordsDetail,
+)
 from .kv import (
     KvAnswer,
     KvChartAnswer,
@@ -70,6 +79,7 @@ class Details(TypedDict):
     tensors: dict[str, TensorPlace]
     rests: RestsDetail | Nothing
     heads: MeasuredDetail | Nothing
+    looks_back: LooksBackDetail | Nothing
     why: WhyDetail
     matching: MatchingDetail | Nothing
     outside: OutsideDetail | Nothing

@@ -94,6 +94,32 @@ class HeadsMessage(TypedDict):
     measured: Packed
 
 
+class InsteadMessage(TypedDict):
+    """The token that would come first, and how probable it would be."""
+
+    id: int
+    piece: str
+    probability: float
+
+
+class LookingMessage(TypedDict):
+    """A head, its weight on a token, and the nats of log-probability lost when it alone may not look there."""
+
+    layer: int
+    head: int
+    weight: float
+    lost: float
+
+
+class LooksBackDetail(TypedDict):
+    """What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
+    them, and the `heads` that give it most weight, the one that loses most first."""
+
+    token: int
+    instead: InsteadMessage
+    heads: list[LookingMessage]
+
+
 class MeasuredDetail(TypedDict):
     """Heads that are measured one after the other: `done` of `total` so far, and what is known by then."""
 

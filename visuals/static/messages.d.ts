@@ -20,6 +20,7 @@ export interface Details {
   tensors: Record<string, TensorPlace>;
   rests: RestsDetail | Nothing;
   heads: MeasuredDetail | Nothing;
+  looks_back: LooksBackDetail | Nothing;
   why: WhyDetail;
   matching: MatchingDetail | Nothing;
   outside: OutsideDetail | Nothing;
@@ -692,6 +693,31 @@ export interface HeadsMessage {
   ablation: "mean" | "zero";
   lost: Packed;
   measured: Packed;
+}
+
+/** The token that would come first, and how probable it would be. */
+export interface InsteadMessage {
+  id: number;
+  piece: string;
+  probability: number;
+}
+
+/** A head, its weight on a token, and the nats of log-probability lost when it alone may not look there. */
+export interface LookingMessage {
+  layer: number;
+  head: number;
+  weight: number;
+  lost: number;
+}
+
+/**
+ * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
+ * them, and the `heads` that give it most weight, the one that loses most first.
+ */
+export interface LooksBackDetail {
+  token: number;
+  instead: InsteadMessage;
+  heads: LookingMessage[];
 }
 
 /** Heads that are measured one after the other: `done` of `total` so far, and what is known by then. */
