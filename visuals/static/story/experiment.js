@@ -53,6 +53,23 @@ function createBars({ text, state }) {
 }
 
 /**
+ * The answer before, how probable it is with no look at the token, and what would come first then.
+ *
+ * @param {Answer} before
+ * @param {number} left
+ * @param {Answer | null} instead
+ * @returns {Bar[]}
+ */
+function barsHidden(before, left, instead) {
+  /** @type {Bar[]} */
+  const both = [
+    { ...before, name: "before" },
+    { ...before, name: "after", p: left },
+  ];
+  return instead && instead.id !== before.id ? [...both, { ...instead, name: "first" }] : both;
+}
+
+/**
  * The answer before, how probable it is now where that is known, and what comes first now where that is another.
  *
  * @param {Answer} before
@@ -162,22 +179,24 @@ export function createExperiment(glass) {
   /**
    * @param {Answer} own the answer that is shown
    * @param {Rests | null} rests
+   * @param {Answer | null} instead what would come first with no look at the token that is needed most
    */
-  function draw(own, rests) {
+  function draw(own, rests, instead) {
     const { trace, language } = state;
     if (!trace) return;
     now = { ...own, prompt: trace.prompt };
     follow();
     const { act, before } = view;
     const [key] = rests?.tokens ?? [];
-    const hidden = act === "hide" && rests && key !== undefined ? { ...own, p: leftWithout(rests, key) } : null;
+    const left = act === "hide" && rests && key !== undefined ? leftWithout(rests, key) : null;
     // until the run that was asked for is there, what is seen is the one before
     const comes = (act === "heads" && !isChanged(trace)) || (act === "word" && trace.prompt === before?.prompt);
-    const seen = before && !comes ? barsOf(before, hidden ?? own, trace.next) : [{ ...own, name: "now" }];
-    bars.draw(JSON.stringify(seen), language);
+    const changed = (/** @type {Answer} */ was) =>
+      left === null ? barsOf(was, own, trace.next) : barsHidden(was, left, instead);
+    bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), language);
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
     says.textContent = act ? sayingOf(act, comes, trace) : "";
   }
-  return { element, draw };
+  return { element, draw, hides: () => view.act === "hide" };
 }

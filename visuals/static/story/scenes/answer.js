@@ -6,6 +6,7 @@ import { exact, h } from "../../dom.js";
 import { leftWithout, restsOf } from "../../panels/glance/rests.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
+import { looksBack } from "../place.js";
 import { answerOf, bold, named, percent, told } from "../words.js";
 
 const MOST = 120; // letters of the sentence before its words are written smaller
@@ -33,6 +34,14 @@ function formOf(found, rests) {
 }
 
 /**
+ * Whether a hidden token changes what comes first.
+ *
+ * @param {{ id: number }} instead
+ * @param {{ id: number }} best
+ */
+const hiddenForm = (instead, best) => (instead.id === best.id ? "_still" : "_hidden");
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -57,34 +66,83 @@ export function createAnswer(glass) {
     blank.textContent = !written && bare && bare === piece ? "" : " ";
     gap.textContent = written || (answer === bare ? bare : answer);
   }
+  /**
+   * What would come first with no look at the token that the answer needs most; null while that has not come.
+   *
+   * @param {Trace} trace
+   */
+  function insteadIn(trace) {
+    const back = looksBack(glass);
+    if (!back) return null;
+    const { id, piece, probability: p } = back.instead;
+    return { id, piece, word: answerOf(text, piece, endsWith(trace, id)), p };
+  }
+
+  /**
+   * What is told of the answer.
+   *
+   * @param {Trace} trace
+   */
+  function toldOf(trace) {
+    const { next } = trace;
+    if (!next) return null;
+    const [best] = topCandidates(next, 1).rows;
+    const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
+    const rests = restsOf(found);
+    const [key] = rests?.tokens ?? [];
+    const instead = key === undefined ? null : insteadIn(trace);
+    const hidden = experiment.hides() ? instead : null; // what stands there while the token is hidden
+    const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
+    return {
+      best,
+      answer: answerOf(text, best.piece, endsWith(trace, best.id)),
+      found,
+      rests,
+      key,
+      instead,
+      hidden,
+      left,
+    };
+  }
+  /**
+   * What the texts name.
+   *
+   * @param {Trace} trace
+   * @param {NonNullable<ReturnType<typeof toldOf>>} it
+   */
+  function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
+    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : percent(text, p, state.language), p);
+    return {
+      answer: bold(answer),
+      instead: bold(hidden?.word ?? ""),
+      q: share(hidden?.p ?? NaN),
+      p: share(best.probability),
+      key: bold(key === undefined ? "" : named(text, tokens.pieces, key)),
+      left: share(left),
+    };
+  }
   return {
     name: "answer",
     behind: ["glance", "why"],
     element,
     draw() {
-      const { trace, language } = state;
-      if (!trace?.next) return null;
-      const [best] = topCandidates(trace.next, 1).rows;
-      const answer = answerOf(text, best.piece, endsWith(trace, best.id));
-      const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
-      const rests = restsOf(found);
+      const { trace } = state;
+      const it = trace && toldOf(trace);
+      if (!it) return null;
+      const { best, answer, found, rests, key, instead, hidden, left } = it;
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
-      fillGap(trace, best.piece, answer);
+      fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-long", trace.prompt.length > MOST);
-      sentence.draw({ query: -1, key: -1, inSource: false, strange: [], rests });
-      experiment.draw({ id: best.id, word: answer, p: best.probability }, rests);
-      const [key] = rests?.tokens ?? [];
-      const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
+      element.classList.toggle("is-hiding", Boolean(hidden));
+      const marked = hidden ? { key, rests: null } : { key: -1, rests };
+      sentence.draw({ query: -1, inSource: false, strange: [], ...marked });
+      experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
+      const form = hidden ? hiddenForm(hidden, best) : formOf(found, rests);
       const place = `key ${key ?? "-"} without=${exact(left)}`;
       return {
-        form: over ? "_ended" : trace.generating ? "_writes" : formOf(found, rests),
-        words: {
-          answer: bold(answer),
-          p: told(percent(text, best.probability, language), best.probability),
-          key: bold(key === undefined ? "" : named(text, trace.tokens.pieces, key)),
-          left: told(Number.isNaN(left) ? "" : percent(text, left, language), left),
-        },
+        form: over ? "_ended" : trace.generating ? "_writes" : form,
+        words: wordsOf(trace, it),
         value: `answer ${best.id} '${best.piece}' probability=${exact(best.probability)} ${place}`,
       };
     },

@@ -6,6 +6,7 @@ import { exact, h } from "../../dom.js";
 import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { kept } from "../kept.js";
+import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { bold, few, percent, told, wordOf } from "../words.js";
 
@@ -38,11 +39,14 @@ export function createCarried(glass) {
     element,
     has: ({ parts: { latent } }) => !latent,
     draw(width) {
-      const { trace, layer, head, query, key, language, theme } = state;
-      const held = glass.layer();
-      const values = trace && glass.detail("values", { layer });
-      const write = trace && glass.detail("head_write", { layer, head, query });
-      if (!trace || !held || !values || !write) return null;
+      const { trace, language, theme } = state;
+      const place = placeOf(glass);
+      if (!trace || !place) return null;
+      const { layer, head, query, key } = place;
+      const held = glass.layerOf(trace, layer);
+      const values = glass.detail("values", { layer });
+      const write = glass.detail("head_write", { layer, head, query });
+      if (!held || !values || !write) return null;
       const { model, tokens } = trace;
       const weight = attention(held, model, head, query)[key] ?? 0;
       const part = partFor(values.v, kvHead(model, head), key, weight);
@@ -51,6 +55,7 @@ export function createCarried(glass) {
       const share = lengthOf(write.written.data) / lengthOf(write.stream.data);
       return {
         form: headOff(trace, layer, head) ? "_off" : "",
+        select: { layer, head, query, key },
         words: {
           head: bold(text("story.head", { layer, head })),
           word: bold(word, "v"),

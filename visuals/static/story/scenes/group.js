@@ -4,6 +4,7 @@
 import { kvHead } from "../../compute.js";
 import { h, svg } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { placeOf } from "../place.js";
 import { bold, count } from "../words.js";
 
 const [HIGH, BOX, TOP, BELOW] = [150, 26, 34, 116]; // px
@@ -90,13 +91,15 @@ export function createGroup(glass) {
     element,
     has: ({ parts: { latent, stack } }) => !latent && !stack,
     draw(width) {
-      const { trace, head, language } = state;
-      if (!trace) return null;
-      const { model } = trace;
+      const { trace, language } = state;
+      const place = placeOf(glass);
+      if (!trace || !place) return null;
+      const [{ model }, { layer, head }] = [trace, place];
       const { n_heads, n_kv_heads } = model;
       paint(model, head, width, language);
       const [bytes, all] = [bytesOf(model, n_kv_heads), bytesOf(model, n_heads)];
       return {
+        select: { layer, head },
         form: n_kv_heads === n_heads ? "_mha" : n_kv_heads === 1 ? "_mqa" : "",
         words: {
           heads: bold(String(n_heads)),

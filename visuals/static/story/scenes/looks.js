@@ -8,6 +8,7 @@ import { ink, shade } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
+import { placeOf } from "../place.js";
 import { bold, few, percent, told, wordOf } from "../words.js";
 
 const [LEFT, TOP, MOST, CELL] = [104, 92, 16, 30]; // px around the cells, how many words at most, and px of a cell
@@ -120,12 +121,14 @@ export function createLooks(glass) {
     behind: ["attend", "cell"],
     element,
     draw(width) {
-      const { trace, layer, head, query, theme, language } = state;
-      const held = glass.layer();
+      const { trace, theme, language } = state;
+      const place = placeOf(glass);
+      const held = trace && place && glass.layerOf(trace, place.layer);
       if (!trace || !held) return null;
+      const { layer, head, query } = place;
       const row = attention(held, trace.model, head, query);
       const best = row.reduce((most, weight, t) => (weight > row[most] ? t : most), 0);
-      const key = row[state.key] === undefined ? best : state.key;
+      const key = row[place.key] === undefined ? best : place.key;
       const grid = gridFor(trace, held, head, query, key);
       paint(shownFor(grid, trace.tokens.pieces, query, key, width), theme, language);
       drawing.setAttribute("aria-label", text("story.looks_map", { layer, head }));
@@ -141,6 +144,8 @@ export function createLooks(glass) {
       const [q, k] = rotatedPair(held, trace.model, { head, query, key });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, query)[key]];
       return {
+        form: place.why,
+        select: { layer, head, query, key },
         words: {
           head: bold(text("story.head", { layer, head })),
           from: bold(wordOf(trace.tokens.pieces[query]), "q"),

@@ -7,6 +7,7 @@ import { centres } from "../../parts.js";
 import { memo } from "../../reads.js";
 import { normVector } from "../../readings/norm.js";
 import { readHere } from "../../run-for.js";
+import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { few, told, wordOf } from "../words.js";
 
@@ -101,19 +102,24 @@ export function createNorm(glass) {
     element,
     has: (model) => !centres(model),
     draw(width) {
-      const { layer, query, trace, language, theme } = state;
-      const found = readHere(glass, normVector, { norm: "attn", layer, query, channel: null });
-      if (!found || !trace) return null;
+      const { trace, language, theme } = state;
+      const place = placeOf(glass);
+      if (!trace || !place) return null;
+      const { layer, why, key, query } = place;
+      const token = why ? key : query;
+      const found = readHere(glass, normVector, { norm: "attn", layer, query: token, channel: null });
+      if (!found) return null;
       paint(found, width, language, theme);
       const { divisor, x } = found.input;
       return {
         words: {
-          word: wordOf(trace.tokens.pieces[query]),
+          word: wordOf(trace.tokens.pieces[token]),
           d: String(x.length),
           layer: String(layer),
           rms: told(few(divisor), divisor),
         },
-        value: `layer ${layer} token ${query} rms=${exact(divisor)}`,
+        select: { layer, query: token },
+        value: `layer ${layer} token ${token} rms=${exact(divisor)}`,
       };
     },
   };

@@ -8,6 +8,7 @@ import { exact, h, svg } from "../../dom.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
+import { placeOf } from "../place.js";
 import { bold, few, told, wordOf } from "../words.js";
 
 const [DIALS, RADIUS, FAR, HIGH] = [4, 56, 64, 130]; // how many pairs, px, tokens apart at most, px of the curve
@@ -118,9 +119,11 @@ export function createRope(glass) {
     element,
     has: ({ parts: { rotary, latent } }) => Boolean(rotary) && !latent,
     draw(width) {
-      const { trace, head, query, key } = state;
-      const held = glass.layer();
+      const { trace } = state;
+      const place = placeOf(glass);
+      const held = trace && place && glass.layerOf(trace, place.layer);
       if (!trace || !held?.k) return null;
+      const { layer, head, query, key } = place;
       const { model, tokens } = trace;
       const own = Math.max(0, query - key);
       const distance = view.distance ?? own;
@@ -129,6 +132,7 @@ export function createRope(glass) {
       paint(pair, distance, own, width, state.language);
       const { score } = scoreAt(pair, own);
       return {
+        select: { layer, head, query, key },
         words: {
           from: bold(wordOf(tokens.pieces[query]), "q"),
           to: bold(wordOf(tokens.pieces[key]), "k"),

@@ -1,0 +1,63 @@
+// @ts-check
+// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that looks
+// there to most effect.
+
+import { restsOf } from "../panels/glance/rests.js";
+
+const MISSED = 0.05; // nats from which on the look of one head is missed (model/analysis/why.py)
+
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../decoded.d.ts").Decoded<import("../messages.d.ts").LooksBackDetail>} LooksBack
+ *
+ * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; the answer misses its look; it looks
+ *   most, and others stand in for it
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number; why: Why }} Place
+ */
+
+/**
+ * What the answer takes from the token that it needs most; null while that has not come, and where it needs none.
+ *
+ * @param {Glass} glass
+ * @returns {LooksBack | null}
+ */
+export function looksBack({ state, detail }) {
+  if (!state.trace) return null;
+  const found = detail("looks_back", { token: state.trace.T - 1 });
+  return found && "instead" in found ? found : null;
+}
+
+/**
+ * The head to show of those that look there, and why that.
+ *
+ * @param {LooksBack} back
+ * @returns {Pick<Place, "layer" | "head" | "why">}
+ */
+function headOf({ heads }) {
+  const [missed] = heads;
+  if (missed.lost >= MISSED) return { layer: missed.layer, head: missed.head, why: "_missed" };
+  const { layer, head } = heads.reduce((most, one) => (one.weight > most.weight ? one : most));
+  return { layer, head, why: "_shared" };
+}
+
+/**
+ * The place, or null while it is measured. Where an answer rests on no token, or that is not to be measured, it is
+ * what is selected.
+ *
+ * @param {Glass} glass
+ * @returns {Place | null}
+ */
+export function placeOf(glass) {
+  const { trace, layer, head, query, key, status } = glass.state;
+  if (!trace) return null;
+  /** @type {Place} */
+  const selected = { layer, head, query, key, why: "" };
+  if (trace.generating || status === "generating") return selected;
+  const found = glass.detail("rests", { token: trace.T - 1 });
+  if (found && !restsOf(found)?.tokens.length) return selected;
+  const back = found && looksBack(glass);
+  if (back) return { ...headOf(back), query: trace.T - 1, key: back.token };
+  return glass.asking() ? null : selected; // what was refused does not come
+}
