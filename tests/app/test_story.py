@@ -13,6 +13,10 @@ from playwright.sync_api import Browser, Page, expect
 
 import model
 from app.texts import LANGUAGES, text_file
+from model.analysis.last_token import read_text
+from model.analysis.looks_back import looks_back
+from model.analysis.sinks import last_attention
+from model.analysis.why import NEEDED
 from tests.app.looking import faults, number
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.peer import Peer
@@ -44,16 +48,31 @@ def value(page: Page, scene: str) -> str:
     return place.get_attribute("data-value") or ""
 
 
+def place_of(page: Page) -> tuple[int, int, int, int]:
+    """Layer, head, query and key that the scenes on attention tell of."""
+    found = re.match(r"layer (\d+) head (\d+) query (\d+) key (\d+) ", value(page, "looks"))
+    assert found
+    layer, head, query, key = map(int, found.groups())
+    return layer, head, query, key
+
+
+def needed(page: Page) -> int:
+    """The token that the answer needs most, as the first scene says."""
+    found = re.search(r" key (\d+) ", value(page, "answer"))
+    assert found, "no token is needed for this answer"
+    return int(found[1])
+
+
 def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpoint: Path) -> None:
-    at = story.evaluate("({ ...glass.state.locked, ids: glass.state.trace.tokens.ids })")
-    layer, head, query, key, ids = (at[name] for name in ("layer", "head", "query", "key", "ids"))
+    ids = story.evaluate("glass.state.trace.tokens.ids")
+    layer, head, query, key = place_of(story)
     peer = Peer(roomy_checkpoint, ids)
     p = peer.run.logits[0, -1].double().softmax(-1)
     best = int(p.argmax())
     assert value(story, "answer").startswith(f"answer {best} ")
     assert number(value(story, "answer"), "probability") == pytest.approx(float(p[best]), **CLOSE)
     assert value(story, "pieces") == f"tokens {len(ids)} ids {','.join(map(str, ids))}"
-    assert number(value(story, "norm"), "rms") == pytest.approx(peer.rms(layer, query), **CLOSE)
+    assert number(value(story, "norm"), "rms") == pytest.approx(peer.rms(layer, key), **CLOSE)
     weight = float(peer.run.attentions[layer][0, head, query, key])
     assert number(value(story, "looks"), "weight") == pytest.approx(weight, **CLOSE)
     config = peer.config
@@ -73,11 +92,23 @@ def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpo
     assert value(story, "cache") == f"tokens {len(ids)} bytes {size * config.num_key_value_heads * len(ids)}"
 
 
+def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: Path) -> None:
+    """From the last token at the one that it needs most, with the head without whose look there most is lost."""
+    lm = model.load(roomy_checkpoint, device="cpu")
+    ids, key = story.evaluate("glass.state.trace.tokens.ids"), needed(story)
+    read = read_text(lm, ids)
+    found = looks_back(read, read.answer, key, last_attention(read).numpy())
+    head = found.heads[0] if found.heads[0].lost >= NEEDED else max(found.heads, key=lambda one: one.weight)
+    assert place_of(story) == (head.layer, head.head, len(ids) - 1, key)
+    assert re.match(rf"distance {len(ids) - 1 - key} ", value(story, "rope"))
+    assert value(story, "carried").startswith(f"layer {head.layer} head {head.head} key {key} ")
+    assert value(story, "norm").startswith(f"layer {head.layer} token {key} ")
+
+
 def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkpoint: Path) -> None:
     """What the slider says is q·k after transformers' own rotation, at that distance."""
-    at = story.evaluate("({ ...glass.state.locked, ids: glass.state.trace.tokens.ids })")
-    layer, head, query, key = (at[name] for name in ("layer", "head", "query", "key"))
-    peer = Peer(roomy_checkpoint, at["ids"])
+    layer, head, query, key = place_of(story)
+    peer = Peer(roomy_checkpoint, story.evaluate("glass.state.trace.tokens.ids"))
     group = peer.config.num_attention_heads // peer.config.num_key_value_heads
     q, k = (
         torch.as_tensor(np.asarray(peer.head(layer, name, one, position)))
@@ -97,19 +128,27 @@ def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkp
 
 def test_a_token_that_is_hidden_costs_what_knocking_it_out_costs(story: Page, roomy_checkpoint: Path) -> None:
     lm = model.load(roomy_checkpoint, device="cpu")
-    found = re.search(r"key (\d+) without=(\S+)", value(story, "answer"))
-    assert found, "no token is needed for this answer"
+    key = needed(story)
+    without = number(value(story, "answer"), "without")
     lost = model.knock_out(lm, story.evaluate("glass.state.trace.tokens.ids"))
     p = number(value(story, "answer"), "probability")
-    left = min(1.0, p * float(np.exp(-lost[int(found[1])])))
-    assert float(found[2]) == pytest.approx(left, rel=1e-3)
+    left = min(1.0, p * float(np.exp(-lost[key])))
+    assert without == pytest.approx(left, rel=1e-3)
+    read = read_text(lm, story.evaluate("glass.state.trace.tokens.ids"))
+    instead = looks_back(read, read.answer, key, last_attention(read).numpy())
+    value(story, "looks")  # by then it is known what would come
     story.click("[data-act=hide]")
+    expect(story.locator(".st-gap")).to_have_text(lm.tokenizer.pieces([instead.instead])[0].strip())
+    expect(story.locator("[data-scene=answer] .is-key")).to_be_visible()
+    first = story.locator(".st-bars tr").last.locator(".st-share")
+    assert float(first.get_attribute("title") or "nan") == pytest.approx(instead.p_instead, rel=1e-3)
     after = story.locator(".st-bars .is-after .st-share")
     assert float(after.get_attribute("title") or "nan") == pytest.approx(left, rel=1e-3)
     before = story.locator(".st-bars .is-before .st-share").get_attribute("title")
     assert float(before or "nan") == pytest.approx(p, rel=1e-4)
     story.click("[data-act=back]")
     expect(story.locator(".st-bars .is-now")).to_be_visible()
+    expect(story.locator("[data-scene=answer] .is-key")).to_have_count(0)
 
 
 def test_heads_are_switched_off_and_on_again_there(story: Page) -> None:

@@ -124,7 +124,7 @@ export function createLooks(glass) {
       const { trace, theme, language } = state;
       const place = placeOf(glass);
       const held = trace && place && glass.layerOf(trace, place.layer);
-      if (!trace || !held) return null;
+      if (!trace || !place || !held) return null;
       const { layer, head, query } = place;
       const row = attention(held, trace.model, head, query);
       const best = row.reduce((most, weight, t) => (weight > row[most] ? t : most), 0);

@@ -122,7 +122,7 @@ export function createRope(glass) {
       const { trace } = state;
       const place = placeOf(glass);
       const held = trace && place && glass.layerOf(trace, place.layer);
-      if (!trace || !held?.k) return null;
+      if (!trace || !place || !held?.k) return null;
       const { layer, head, query, key } = place;
       const { model, tokens } = trace;
       const own = Math.max(0, query - key);
