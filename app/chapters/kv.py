@@ -14,7 +14,6 @@ from typing import Any
 from model import GlassLlamaError, catalogue
 from model.analysis import cacheless
 from model.kv_math import kv_breakdown
-from model.kv_math.beside import beside
 from model.kv_math.gpus import GPUS
 from model.kv_math.memory import gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.speed import decode_bound
@@ -126,7 +125,7 @@ def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
         "use": fit.use_message(use, in_languages),
-        "beside": fit.beside_message(beside(use, asked.step_tokens, asked.context_mib)),
+        "beside": fit.beside_message(use),
         "batch": fit.message_or_reason(partial(largest_batch, spec, tokens, gpu, setup), fit.largest_message),
         "context": fit.message_or_reason(partial(largest_context, spec, batch, gpu, setup), fit.largest_message),
         "bound": fit.message_or_reason(partial(decode_bound, spec, tokens, batch, gpu, setup), fit.bound_message),

@@ -997,14 +997,17 @@ export interface GpuMessage {
 }
 
 /**
- * The fullest of `gpus` GPUs, of which `percent` may be used: what its weights and its cache take, what is left.
+ * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
+ * `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
  * `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
   gpus: number;
+  by: "lines" | "share";
   percent: number;
+  share: string;
   usable: string;
   weights: string;
   cache: string;
@@ -1017,7 +1020,10 @@ export interface UseMessage {
   weight_terms: Product[];
 }
 
-/** The largest batch or context; `next` is what one more would take on the fullest GPU. */
+/**
+ * The largest batch or context; `next` is what one more would take on the fullest GPU: weights and cache, by lines
+ * these too.
+ */
 export interface LargestMessage {
   value: number;
   unlimited: boolean;
@@ -1051,7 +1057,8 @@ export interface Unanswered {
 
 /**
  * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
- * step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking.
+ * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it
+ * is the rest, and below 0 so much is lacking.
  */
 export interface BesideMessage {
   kept_back: string;
@@ -1082,13 +1089,14 @@ export interface Layout {
 }
 
 /**
- * How many GPUs of one kind a load needs: `at_least` by bytes alone; the `layout` that fits, null where none does;
- * `one_server` the fewest without stages. `own`: the reader's own figures.
+ * How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
+ * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `own`: the
+ * reader's own figures.
  */
 export interface GpuNeedMessage {
   name: string;
   own: boolean;
-  at_least: number;
+  at_least: number | null;
   layout: Layout | null;
   one_server: number | null;
   per_gpu?: string;

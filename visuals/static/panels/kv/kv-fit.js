@@ -5,7 +5,7 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
-import { createQuestions, OWN_GPU } from "./fit-questions.js";
+import { byShare, createQuestions, OWN_GPU } from "./fit-questions.js";
 import { fitView } from "./fit-view.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
@@ -16,9 +16,11 @@ export const FIRST = {
   gpu: "H100 80 GB",
   weights: "",
   embeddings: "",
+  room: "lines",
   usable_percent: "90",
   step_tokens: "8192",
   context_mib: "358",
+  fragmentation_mib: "150",
   users: "64",
   user_tokens: "32768",
   memory_gb: "80",
@@ -77,18 +79,23 @@ function createFields(glass, view, set) {
   const formats = () =>
     (view.gpus?.weights ?? []).map(({ name, engine }) => option(name, engine ? `${name} (${engine})` : name));
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
+  const [share, fragmentation] = [numberField("usable_percent", set), numberField("fragmentation_mib", set)];
   const fields = [
     choiceField("gpu", set, gpus),
     ...own,
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
-    numberField("usable_percent", set),
+    choiceField("room", set, () => ["lines", "share"].map((by) => option(by, glass.text(`kv.choice_${by}`)))),
+    share,
     numberField("step_tokens", set),
     numberField("context_mib", set),
+    fragmentation,
   ];
   function show(settings) {
     for (const one of fields) one.show(settings);
     for (const one of own) one.element.hidden = settings.gpu !== OWN_GPU;
+    share.element.hidden = !byShare(settings);
+    fragmentation.element.hidden = byShare(settings);
   }
   return { fields, show };
 }
@@ -146,14 +153,14 @@ export default function kvFit(element, glass) {
   panel.body.append(stale, fitSide.element, needsSide.element);
   glass.translate(element);
 
-  /** The percent that may be used, where it is less than was set, and in the explanation. */
+  /** The percent that counts, where it is less than was set, and the formula that decides. */
   function showLimit(found) {
-    const { usable_percent: set } = view.settings;
+    const share = byShare(view.settings);
+    const set = share ? view.settings.usable_percent : "100";
     limited.hidden = !found || found.use.percent >= Number(set);
     if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
-    const explained = { usable: found?.use.percent ?? set };
-    for (const part of ["formula", "myth"])
-      element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
+    const explained = panel.text(share ? "formula_share" : "formula", { usable: found?.use.percent ?? set });
+    element.querySelector(".is-formula span").textContent = explained;
   }
 
   return inView(element, function draw() {
@@ -195,6 +202,7 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
       tokens_per_second_at_most: bound.each,
     });
     add("beside", use.gpu.name, {
+      decided_by: use.by,
       kept_back_bytes: beside.kept_back,
       activation_bytes: beside.activation_bytes,
       context_bytes: beside.context,
