@@ -148,6 +148,7 @@ def kv_cache(
     step_tokens: int = STEP_TOKENS,
     context_mib: int = CONTEXT_MIB,
     fragmentation_mib: int = FRAGMENTATION_MIB,
+    weight_bytes: int | None = None,
 ) -> dict:
     """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
@@ -177,6 +178,8 @@ def kv_cache(
         context_mib: with gpu, what CUDA's own context takes, in MiB.
         fragmentation_mib: with gpu, what fragmentation makes unusable, in MiB; with usable_percent, the rest of the
             share is left for it.
+        weight_bytes: with gpu, the weights' bytes as the model's files have them (the total_size of
+            model.safetensors.index.json), in the place of the count from its parameters.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token` (what each further token of a
@@ -195,7 +198,15 @@ def kv_cache(
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
         device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
         lines = {"step_tokens": step_tokens, "context_mib": context_mib, "fragmentation_mib": fragmentation_mib}
-        setup = Setup(dtype, weights, None if embeddings == "" else embeddings, kept, usable_percent, **lines)
+        setup = Setup(
+            dtype,
+            weights,
+            None if embeddings == "" else embeddings,
+            kept,
+            usable_percent,
+            **lines,
+            weight_bytes=weight_bytes,
+        )
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         answer = {
             "model": breakdown.spec.name,

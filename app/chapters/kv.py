@@ -44,6 +44,7 @@ from ..requests import Sent, model_of
 from ..session import HeldRun
 from .kv_log import kv_log
 from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
+from .kv_weights import kv_weights
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
 RACE_STEP = 8
@@ -194,4 +195,5 @@ CALCULATORS = {
     "kv_models": kv_models,
     "kv_places": kv_places,
     "kv_race": kv_race,
+    "kv_weights": kv_weights,
 }

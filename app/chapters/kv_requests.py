@@ -18,7 +18,7 @@ from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup
 from model.kv_math.options import MAX_BATCH, MAX_TOKENS, options_from, whole
-from model.kv_math.weights import AS_CONFIG, weight_format
+from model.kv_math.weights import AS_CONFIG, MAX_BYTES, weight_format
 from model.published.expected import any_of, expected
 from model.published.hf_spec import PASTED as UNNAMED
 from model.published.hf_spec import spec_from_text
@@ -163,6 +163,7 @@ class OnGpu(OfCache):
     step_tokens: Tokens = STEP_TOKENS
     context_mib: Mebibytes = CONTEXT_MIB
     fragmentation_mib: Mebibytes = FRAGMENTATION_MIB
+    weight_bytes: Annotated[int, _count(1, MAX_BYTES)] | None = None
 
     def device(self) -> Gpu:
         """The GPU. Raises GlassLlamaError for an unknown name, and for one's own without figures."""
@@ -172,7 +173,15 @@ class OnGpu(OfCache):
         """Formats, options, and what decides how much of the memory may be taken."""
         lines = {"step_tokens": self.step_tokens, "context_mib": self.context_mib}
         lines |= {"fragmentation_mib": self.fragmentation_mib}
-        return Setup(self.dtype, self.weights, self.embeddings, self.options, self.usable_percent, **lines)
+        return Setup(
+            self.dtype,
+            self.weights,
+            self.embeddings,
+            self.options,
+            self.usable_percent,
+            **lines,
+            weight_bytes=self.weight_bytes,
+        )
 
 
 class Fit(OnGpu, OfSize):

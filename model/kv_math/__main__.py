@@ -57,7 +57,10 @@ def _lines(given: dict[str, Any]) -> list[str]:
         )
     spec, gpu = _spec(given), _gpu(given)
     tokens, batch, users = (given.pop(name) for name in ("tokens", "batch", "users"))
-    room = {name: given.pop(name) for name in ("usable_percent", "step_tokens", "context_mib", "fragmentation_mib")}
+    room = {
+        name: given.pop(name)
+        for name in ("usable_percent", "step_tokens", "context_mib", "fragmentation_mib", "weight_bytes")
+    }
     dtype, weights, embeddings = (given.pop(name) for name in ("dtype", "weights", "embeddings"))
     setup = Setup(dtype, weights, embeddings, KvOptions(**given), **room)
     if users is not None:  # the load is the whole question
@@ -161,6 +164,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"the weights': {', '.join(WEIGHT_FORMATS)}; or {AS_CONFIG} (default): as the config says, else bf16",
     )
     fits.add_argument("--embeddings", help="the embedding tables', where they differ")
+    fits.add_argument("--weight-bytes", type=whole_number, help="the weights' bytes as their files have them")
     fits.add_argument(
         "--usable-percent",
         type=whole_number,

@@ -53,6 +53,7 @@ NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ("ffn_width", "width of the feed-forward", ""),
         ("vocabulary", "vocabulary", ""),
         ("mib", "MiB", ""),
+        ("tensors", "tensors", "tensor"),
     )}
 )  # fmt: skip
 # Arithmetic that cannot be told in numbers and operators alone, by code.

@@ -10,6 +10,7 @@ from .growth import Phase, kv_growth
 from .memory import GpuNeed, Largest, MemoryUse, Needs
 from .speed import DecodeBound
 from .terms import Place
+from .weights import WeightBreakdown
 
 PLACES: dict[Place, str] = {
     "full": "Full-attention layers",
@@ -81,10 +82,15 @@ def memory_lines(use: MemoryUse) -> list[str]:
     return [
         *lines,
         "",
-        f"Weights    {size(weights.total_bytes)}",
+        f"Weights    {size(weights.total_bytes)}" + _counted(weights),
         *(_named_lines(use) if use.by_lines else _share_lines(use)),
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
     ]
+
+
+def _counted(weights: WeightBreakdown) -> str:
+    """What was counted, where the files' own bytes stand in its place."""
+    return "" if weights.measured is None else f", as the files have it; counted {weights.counted_bytes:,} B"
 
 
 def _named_lines(use: MemoryUse) -> list[str]:

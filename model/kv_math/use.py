@@ -10,7 +10,7 @@ from .gpus import Gpu
 from .options import MAX_TOKENS, KvOptions, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
-from .weights import AS_CONFIG, WeightBreakdown, weight_breakdown, weight_format
+from .weights import AS_CONFIG, MAX_BYTES, WeightBreakdown, weight_breakdown, weight_format
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Setup:
 
     `weights` and `embeddings` as in `weight_breakdown`. Weights and cache may take the memory less its named lines: the
     activations of a step of `step_tokens` tokens, CUDA's context and what fragmentation makes unusable, in MiB. With
-    `usable_percent` they may take that share instead, and the lines live in the rest. Raises GlassLlamaError for an
+    `usable_percent` they may take that share instead, and the lines live in the rest. `weight_bytes` are those of the
+    model's files, where they are to stand in the place of the count. Raises GlassLlamaError for an
     unknown format and for a number out of its range, naming the field.
     """
 
@@ -31,6 +32,7 @@ class Setup:
     step_tokens: int = STEP_TOKENS
     context_mib: int = CONTEXT_MIB
     fragmentation_mib: int = FRAGMENTATION_MIB
+    weight_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.usable_percent is not None:
@@ -38,6 +40,8 @@ class Setup:
         whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
         for name in ("context_mib", "fragmentation_mib"):
             whole(name, getattr(self, name), 0, MAX_MIB)
+        if self.weight_bytes is not None:
+            whole("weight_bytes", self.weight_bytes, 1, MAX_BYTES)
         if self.weights != AS_CONFIG:
             weight_format("weights", self.weights)
         if self.embeddings is not None:
@@ -48,7 +52,8 @@ class Setup:
     def weight_breakdowns(self, spec: ModelSpec) -> tuple[WeightBreakdown, ...]:
         """The model's weights, and the draft model's where there is one, which the last pipeline stage holds."""
         options = self.options
-        own = weight_breakdown(spec, self.weights, self.embeddings, options.tp, options.pp, options.mtp)
+        formats = (self.weights, self.embeddings)
+        own = weight_breakdown(spec, *formats, options.tp, options.pp, options.mtp, self.weight_bytes)
         if options.draft is None:
             return (own,)
         draft = find_spec(options.draft, "draft")

@@ -180,7 +180,8 @@ class UseMessage(TypedDict):
     """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
     `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
-    `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+    `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have
+    them. `weights_in` is the weights' format, `stored` a remark on it.
     """
 
     gpu: GpuMessage
@@ -194,6 +195,7 @@ class UseMessage(TypedDict):
     free: str
     fits: bool
     all_weights: str
+    measured: str | None
     all_cache: str
     weights_in: str
     stored: list[Remark]

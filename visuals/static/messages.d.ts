@@ -68,6 +68,7 @@ export interface Calculations {
   kv_needs: KvNeedsAnswer;
   kv_gpus: KvGpusAnswer;
   kv_log: KvLogAnswer;
+  kv_weights: KvWeightsAnswer;
   kv_models: KvModelsAnswer;
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
@@ -1000,7 +1001,8 @@ export interface GpuMessage {
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
  * `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
- * `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+ * `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have them.
+ * `weights_in` is the weights' format, `stored` a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1014,6 +1016,7 @@ export interface UseMessage {
   free: string;
   fits: boolean;
   all_weights: string;
+  measured: string | null;
   all_cache: string;
   weights_in: string;
   stored: Remark[];
@@ -1214,6 +1217,36 @@ export interface KvLogAnswer {
   facts: LogFact[];
   rows: LogRow[];
   differences: LogDifference[];
+}
+
+/** Tensors of one format: their products, whose labels are the tensors' names, and their sum. */
+export interface DtypeMessage {
+  dtype: string;
+  bytes: string;
+  tensors: number;
+  products: Product[];
+}
+
+/** A reason why the files hold more than is counted, in `bytes`, signed; see model/kv_math/from_files.py. */
+export interface WeightDifference {
+  code: string;
+  bytes: string;
+  dtypes: string[];
+}
+
+/**
+ * What the files hold beside what is `counted` from the parameters in the format `weights_in`.
+ *
+ * `output` says whether the files have an output matrix of their own, null where no tensor is named.
+ */
+export interface KvWeightsAnswer {
+  bytes: string;
+  tensors: number;
+  counted: string;
+  weights_in: string;
+  output: boolean | null;
+  dtypes: DtypeMessage[];
+  differences: WeightDifference[];
 }
 
 /** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */

@@ -38,6 +38,12 @@ function settingsFor(calculator, settings, skipped) {
 /** What fits on the GPU, as a request. */
 const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, settings, REVERSE));
 
+/** What the model's own files hold, as a request: as many settings as the count beside it depends on. */
+export const weightsRequest = (calculator, settings, held) => ({
+  ...fitRequest(calculator, { ...settings, weight_bytes: "" }),
+  ...held,
+});
+
 /** What users need, as a request: of their tokens, whatever the calculator's own are. */
 function needsRequest(calculator, settings) {
   const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, byShare(settings) ? BESIDE : []);

@@ -52,13 +52,15 @@ function createWeights(glass, element) {
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
 
   /** @param {Fit["use"]} use */
-  function of({ weight_terms, all_weights }) {
+  function of({ weight_terms, all_weights, measured }) {
+    const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
     const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
     const rows = weight_terms.map(({ label, factors, bytes }) =>
       titled(weightName(glass.text, label), factors, factor, bytes),
     );
     const summary = h("summary", null, glass.text("kv-fit.weights_sum", sum));
-    return h("details.kv-source", opened ? { open: "" } : null, summary, ...rows);
+    const list = h("details.kv-source", opened ? { open: "" } : null, summary, ...rows);
+    return h("div", null, ...(files ? [h("p.gp-note.kv-measured", null, files)] : []), list);
   }
   return { of };
 }

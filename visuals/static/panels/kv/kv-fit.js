@@ -3,14 +3,16 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import { linkedState } from "../../settings.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
-import { byShare, createQuestions, OWN_GPU } from "./fit-questions.js";
+import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questions.js";
 import { fitView } from "./fit-view.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
 import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
+import { weightsFile } from "./weights-file.js";
 
 export const FIRST = {
   gpu: "H100 80 GB",
@@ -21,6 +23,7 @@ export const FIRST = {
   step_tokens: "8192",
   context_mib: "358",
   fragmentation_mib: "150",
+  weight_bytes: "",
   users: "64",
   user_tokens: "32768",
   memory_gb: "80",
@@ -85,6 +88,7 @@ function createFields(glass, view, set) {
     ...own,
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
+    numberField("weight_bytes", set, glass.text("kv.choice_counted")),
     choiceField("room", set, () => ["lines", "share"].map((by) => option(by, glass.text(`kv.choice_${by}`)))),
     share,
     numberField("step_tokens", set),
@@ -98,6 +102,45 @@ function createFields(glass, view, set) {
     fragmentation.element.hidden = byShare(settings);
   }
   return { fields, show };
+}
+
+/**
+ * Weights from the model's own files: their bytes become a setting, until another model is asked about.
+ *
+ * @param {Glass} glass
+ * @param {object} view the panel's state, which takes what was read and the answer
+ * @param {ReturnType<typeof question>} asked the calculator's question
+ * @param {(change: Object<string, string>) => void} set
+ */
+function createFiles(glass, view, asked, set) {
+  /** @param {Object<string, string>} settings */
+  const modelOf = ({ model, config = "", hub = "" }) => JSON.stringify([model, config, hub]);
+  let model = "";
+  function use(held) {
+    Object.assign(view, { held, files: null, files_trouble: null });
+    model = modelOf(asked.settings);
+    if (!held) set({ weight_bytes: "" });
+  }
+  const files = weightsFile(
+    (name, params) => glass.text(`kv-fit.${name}`, params),
+    (name, params) => glass.text(`kv.factor_${name}`, params),
+    use,
+  );
+  const ask = memo(async (request) => {
+    const { data, message } = await glass.calculate("kv_weights", JSON.parse(request));
+    if (!view.held) return;
+    Object.assign(view, { files: data ?? null, files_trouble: message ?? null });
+    set({ weight_bytes: data?.bytes ?? "" });
+  });
+  function show() {
+    if (view.held && model !== modelOf(asked.settings)) {
+      files.clear();
+      use(null);
+    }
+    if (view.held && asked.answered) ask(JSON.stringify(weightsRequest(asked.answered, view.settings, view.held)));
+    files.show({ answer: view.files, trouble: view.files_trouble ? troubleText(glass, view.files_trouble) : "" });
+  }
+  return { element: files.element, show };
 }
 
 /**
@@ -129,7 +172,10 @@ function createSide(glass, fields, result, { more = [], look = "" }) {
  */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  const { state: view, set } = linkedState(glass, "kvfit", FIRST, { kv_fit: null, kv_needs: null, gpus: null });
+  const { state: view, set } = linkedState(glass, "kvfit", FIRST, {
+    ...{ kv_fit: null, kv_needs: null, gpus: null },
+    ...{ held: null, files: null, files_trouble: null },
+  });
   const panel = frame(element, glass, "kv-fit", {
     csv: () => table(glass, view, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
@@ -141,6 +187,7 @@ export default function kvFit(element, glass) {
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
+  const files = createFiles(glass, view, asked, set);
   const reverse = [
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
     slidingField("user_tokens", set, [7, 20], 4, questions.nearNeeds),
@@ -148,7 +195,7 @@ export default function kvFit(element, glass) {
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const [fit, needs] = [fitView(glass), needsView(glass)];
-  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited] });
+  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited, files.element] });
   const needsSide = createSide(glass, reverse, needs, { look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, needsSide.element);
   glass.translate(element);
@@ -165,6 +212,7 @@ export default function kvFit(element, glass) {
 
   return inView(element, function draw() {
     questions.ask();
+    files.show();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked.answer);
     gpu.show(view.settings);

@@ -21,7 +21,7 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last eight: of kv-fit.js
+// the last nine: of kv-fit.js
 const NUMBERS = new Set([
   ...COUNTS,
   "users",
@@ -32,6 +32,7 @@ const NUMBERS = new Set([
   "step_tokens",
   "context_mib",
   "fragmentation_mib",
+  "weight_bytes",
 ]);
 
 /** The calculator's own settings. */
