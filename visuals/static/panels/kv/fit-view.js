@@ -95,7 +95,7 @@ function sumOf({ use, beside }, text) {
  */
 function linesOf({ use, beside }, text) {
   const { activation_bytes, context, left } = beside;
-  const mib = (bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576. `;
+  const mib = (bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · `;
   /** @type {[string, string, string][]} */
   const lines = [
     ["activations", activation_bytes, text("kept_activations_says")],

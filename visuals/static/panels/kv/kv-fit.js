@@ -140,7 +140,7 @@ function createFiles(glass, view, asked, set) {
     if (view.held && asked.answered) ask(JSON.stringify(weightsRequest(asked.answered, view.settings, view.held)));
     files.show({ answer: view.files, trouble: view.files_trouble ? troubleText(glass, view.files_trouble) : "" });
   }
-  return { element: files.element, show };
+  return { ...files, show };
 }
 
 /**
@@ -197,7 +197,7 @@ export default function kvFit(element, glass) {
   const [fit, needs] = [fitView(glass), needsView(glass)];
   const fitSide = createSide(glass, gpu.fields, fit, { more: [limited, files.element] });
   const needsSide = createSide(glass, reverse, needs, { look: ".kv-reverse" });
-  panel.body.append(stale, fitSide.element, needsSide.element);
+  panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
 
   /** The percent that counts, where it is less than was set, and the formula that decides. */

@@ -25,8 +25,8 @@ import { heldBy, readFiles, readText } from "./weight-files.js";
  * @param {string} bytes
  */
 const signed = (bytes) => {
-  const size = bytes.replace("-", "");
-  return `${bytes.startsWith("-") ? "−" : "+"}${scaled(size, "binary")} (${exactBytes(size)})`;
+  const [sign, size] = [bytes.startsWith("-") ? "−" : "+", bytes.replace("-", "")];
+  return `${sign}${scaled(size, "binary")} (${sign}${exactBytes(size)})`;
 };
 
 /**
@@ -158,7 +158,6 @@ export function weightsFile(text, factor, use) {
       box,
     ),
     trouble,
-    result,
   );
 
   /** @param {Shown} shown */
@@ -171,5 +170,5 @@ export function weightsFile(text, factor, use) {
   function clear() {
     [box.value, picker.value, failed] = ["", "", null];
   }
-  return { element, show, clear };
+  return { element, result, show, clear };
 }
