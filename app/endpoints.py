@@ -12,9 +12,10 @@ import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
+from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
-from model.kv_math.memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
+from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import options_from
 from model.kv_math.options import refusal as kv_refusal
 from model.kv_math.speed import decode_bound
@@ -139,11 +140,15 @@ def kv_cache(
     gpu: str = "",
     weights: str = AS_CONFIG,
     embeddings: str = "",
-    usable_percent: int = USABLE_PERCENT,
+    usable_percent: int | None = None,
     memory_gb: int = 0,
     bandwidth_gb_per_s: int = 0,
     hub: str = "",
     options: dict | None = None,
+    step_tokens: int = STEP_TOKENS,
+    context_mib: int = CONTEXT_MIB,
+    fragmentation_mib: int = FRAGMENTATION_MIB,
+    weight_bytes: int | None = None,
 ) -> dict:
     """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
@@ -160,29 +165,48 @@ def kv_cache(
             quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else
             bf16. Where it says something that is not counted, `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
-        usable_percent: with gpu, how much of its memory weights and cache may take; on an Apple chip at most 75.
+        usable_percent: with gpu, how much of its memory weights and cache may take, as vLLM's gpu_memory_utilization.
+            Left out, they may take what step_tokens, context_mib and fragmentation_mib leave of the memory. On an Apple
+            chip at most 75 per cent count in either case.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).
         bandwidth_gb_per_s: your own GPU: its memory bandwidth in GB/s.
         hub: OWNER/NAME on the Hugging Face Hub, whose config.json is read instead of a model of the catalogue.
         options: how the cache is kept, by name, such as {"tp": 8, "block_size": 16}: encoder_tokens, window,
             batched_tokens, block_size, shared_prefix, shared_layers, reserved_tokens, reserved_batch, tp, pp, dcp,
             layout, indexer, state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
+        step_tokens: with gpu, the tokens that a step reads at once: the activations are counted for them.
+        context_mib: with gpu, what CUDA's own context takes, in MiB.
+        fragmentation_mib: with gpu, what fragmentation makes unusable, in MiB; with usable_percent, the rest of the
+            share is left for it.
+        weight_bytes: with gpu, the weights' bytes as the model's files have them (the total_size of
+            model.safetensors.index.json), in the place of the count from its parameters.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token` (what each further token of a
         sequence adds while every layer keeps it), `bytes_per_token_windows_full` (what it adds once every sliding
         window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
-        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `usable_bytes`,
-        `weights` (the format counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`,
-        `largest_context` (null where the options fix it), `tokens_per_second_at_most` (of all sequences together, at
-        one token a step for each: without a draft model or MTP; null where it does not fit) and `gpus_needed`: for
-        each kind of GPU the count that bytes alone demand and the fewest that fit.
+        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `decided_by` ("lines"
+        or "share"), `usable_bytes`, `kept_back` (what weights and cache may not take: `bytes`, `activations`, each with
+        its multiplication, `context_bytes`, `fragmentation_bytes`; below 0, so much is lacking), `weights` (the format
+        counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null
+        where the options fix it), `tokens_per_second_at_most` (of all sequences together, at one token a step for each:
+        without a draft model or MTP; null where it does not fit) and `gpus_needed`: for each kind of GPU the count that
+        bytes alone demand (null where the lines take all of one) and the fewest that fit.
     """
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
         device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
-        setup = Setup(dtype, weights, None if embeddings == "" else embeddings, kept, usable_percent)
+        lines = {"step_tokens": step_tokens, "context_mib": context_mib, "fragmentation_mib": fragmentation_mib}
+        setup = Setup(
+            dtype,
+            weights,
+            None if embeddings == "" else embeddings,
+            kept,
+            usable_percent,
+            **lines,
+            weight_bytes=weight_bytes,
+        )
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         answer = {
             "model": breakdown.spec.name,
@@ -257,7 +281,14 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
     return {
         "gpu": use.gpu.name,
         "gpus": use.gpus,
+        "decided_by": "lines" if use.by_lines else "share",
         "usable_bytes": use.usable_bytes,
+        "kept_back": {
+            "bytes": use.kept_back,
+            "activations": [product_message(term.label, term.factors, term.bytes) for term in use.beside.activations],
+            "context_bytes": use.beside.context,
+            "fragmentation_bytes": use.left_bytes,
+        },
         "weights": use.weights.dtype,
         "weights_bytes": use.weights.total_bytes,
         "weights_products": [product_message(term.label, term.factors, term.bytes) for term in use.weights.terms],

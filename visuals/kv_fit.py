@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from model.errors import GlassLlamaError
-from model.kv_math.beside import Beside
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
@@ -60,13 +59,16 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
     return {
         "gpu": gpu_message(use.gpu, say),
         "gpus": use.gpus,
+        "by": "lines" if use.by_lines else "share",
         "percent": use.percent,
+        "share": str(use.share_bytes),
         "usable": str(use.usable_bytes),
         "weights": str(use.weight_stage_bytes[stage]),
         "cache": str(use.cache.stage_bytes[stage]),
         "free": str(use.free_bytes),
         "fits": use.fits,
-        "all_weights": str(use.weights.total_bytes),
+        "all_weights": str(use.weights.counted_bytes),
+        "measured": None if use.weights.measured is None else str(use.weights.measured),
         "all_cache": str(use.cache.total_bytes),
         "weights_in": use.weights.dtype,
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
@@ -74,17 +76,18 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
     }
 
 
-def beside_message(found: Beside) -> BesideMessage:
+def beside_message(use: MemoryUse) -> BesideMessage:
     """What the memory kept back is for, with each product of the activations."""
+    found = use.beside
     return {
-        "kept_back": str(found.kept_back),
+        "kept_back": str(use.kept_back),
         "activations": [
             {"label": term.label, "factors": [factor_message(one) for one in term.factors], "bytes": str(term.bytes)}
             for term in found.activations
         ],
         "activation_bytes": str(found.activation_bytes),
         "context": str(found.context),
-        "left": str(found.left),
+        "left": str(use.left_bytes),
     }
 
 
@@ -104,7 +107,7 @@ def largest_message(found: Largest) -> LargestMessage:
         "value": found.value,
         "unlimited": found.unlimited,
         "per_gpu": str(found.use.per_gpu_bytes),
-        "next": None if found.next_bytes is None else str(found.next_bytes),
+        "next": str(found.next_use.taken_bytes) if found.next_use else None,
         "max_context": spec.max_context,
     }
 

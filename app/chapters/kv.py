@@ -14,7 +14,6 @@ from typing import Any
 from model import GlassLlamaError, catalogue
 from model.analysis import cacheless
 from model.kv_math import kv_breakdown
-from model.kv_math.beside import beside
 from model.kv_math.gpus import GPUS
 from model.kv_math.memory import gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.speed import decode_bound
@@ -45,6 +44,7 @@ from ..requests import Sent, model_of
 from ..session import HeldRun
 from .kv_log import kv_log
 from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
+from .kv_weights import kv_weights
 
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
 RACE_STEP = 8
@@ -126,7 +126,7 @@ def kv_fit(_engine: Engine, data: Sent) -> KvFitAnswer:
     use = memory_use(spec, tokens, batch, gpu, setup)
     return {
         "use": fit.use_message(use, in_languages),
-        "beside": fit.beside_message(beside(use, asked.step_tokens, asked.context_mib)),
+        "beside": fit.beside_message(use),
         "batch": fit.message_or_reason(partial(largest_batch, spec, tokens, gpu, setup), fit.largest_message),
         "context": fit.message_or_reason(partial(largest_context, spec, batch, gpu, setup), fit.largest_message),
         "bound": fit.message_or_reason(partial(decode_bound, spec, tokens, batch, gpu, setup), fit.bound_message),
@@ -195,4 +195,5 @@ CALCULATORS = {
     "kv_models": kv_models,
     "kv_places": kv_places,
     "kv_race": kv_race,
+    "kv_weights": kv_weights,
 }

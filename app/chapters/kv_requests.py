@@ -13,12 +13,12 @@ from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from model import ModelSpec, catalogue
 from model.kv_math import KvOptions
-from model.kv_math.beside import CONTEXT_MIB, MAX_MIB, STEP_TOKENS
+from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, STEP_TOKENS
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
-from model.kv_math.memory import USABLE_PERCENT, Setup
+from model.kv_math.memory import Setup
 from model.kv_math.options import MAX_BATCH, MAX_TOKENS, options_from, whole
-from model.kv_math.weights import AS_CONFIG, weight_format
+from model.kv_math.weights import AS_CONFIG, MAX_BYTES, weight_format
 from model.published.expected import any_of, expected
 from model.published.hf_spec import PASTED as UNNAMED
 from model.published.hf_spec import spec_from_text
@@ -74,6 +74,7 @@ def _count(low: int, high: int) -> PlainValidator:
 
 Tokens = Annotated[int, _count(1, MAX_TOKENS)]
 Batch = Annotated[int, _count(1, MAX_BATCH)]
+Mebibytes = Annotated[int, _count(0, MAX_MIB)]
 Gigabytes = Annotated[int, _count(1, MAX_GB)]
 NONE = Field(default_factory=list)
 Axis = Annotated[Literal["log", "linear"], among(("log", "linear"))]
@@ -150,29 +151,41 @@ class Chart(OfSize):
 
 
 class OnGpu(OfCache):
-    """Weights and cache on a GPU: a name in GPUS, or OWN_GPU with its figures."""
+    """Weights and cache on a GPU: a name in GPUS, or OWN_GPU with its figures. `usable_percent` and what follows it
+    decide how much of its memory they may take, as in Setup."""
 
     gpu: Text = "H100 80 GB"
     memory_gb: Gigabytes = 0  # less than any GPU has: own_gpu says so where one's own GPU comes without figures
     bandwidth_gb_per_s: Gigabytes = 0
     weights: Annotated[str, checked(_weight_format)] = AS_CONFIG
     embeddings: Annotated[str, checked(_weight_format)] | None = None
-    usable_percent: Annotated[int, _count(1, 100)] = USABLE_PERCENT
+    usable_percent: Annotated[int, _count(1, 100)] | None = None
+    step_tokens: Tokens = STEP_TOKENS
+    context_mib: Mebibytes = CONTEXT_MIB
+    fragmentation_mib: Mebibytes = FRAGMENTATION_MIB
+    weight_bytes: Annotated[int, _count(1, MAX_BYTES)] | None = None
 
     def device(self) -> Gpu:
         """The GPU. Raises GlassLlamaError for an unknown name, and for one's own without figures."""
         return own_gpu(self.memory_gb, self.bandwidth_gb_per_s) if self.gpu == OWN_GPU else find_gpu(self.gpu)
 
     def setup(self) -> Setup:
-        """Formats, options and usable percent."""
-        return Setup(self.dtype, self.weights, self.embeddings, self.options, self.usable_percent)
+        """Formats, options, and what decides how much of the memory may be taken."""
+        lines = {"step_tokens": self.step_tokens, "context_mib": self.context_mib}
+        lines |= {"fragmentation_mib": self.fragmentation_mib}
+        return Setup(
+            self.dtype,
+            self.weights,
+            self.embeddings,
+            self.options,
+            self.usable_percent,
+            **lines,
+            weight_bytes=self.weight_bytes,
+        )
 
 
 class Fit(OnGpu, OfSize):
-    """What fits on the GPU beside the weights; a step reads `step_tokens` at once, and CUDA takes `context_mib`."""
-
-    step_tokens: Tokens = STEP_TOKENS
-    context_mib: Annotated[int, _count(0, MAX_MIB)] = CONTEXT_MIB
+    """What fits on the GPU beside the weights."""
 
 
 class Load(OnGpu):

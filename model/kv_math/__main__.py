@@ -19,9 +19,10 @@ from ..published.hf.gguf import ARCHITECTURES
 from ..published.hf_spec import spec_from_hub, spec_from_text
 from ..published.spec import ModelSpec
 from . import KvOptions, kv_breakdown
+from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
 from .formats import FORMATS
 from .gpus import GPUS, MAX_GB, Gpu, find_gpu, own_gpu
-from .memory import USABLE_PERCENT, Setup, gpus_needed, largest_batch, largest_context, memory_use
+from .memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from .options import refusal, whole
 from .report import bound_lines, breakdown_lines, largest_lines, memory_lines, needs_lines
 from .speed import decode_bound
@@ -56,10 +57,12 @@ def _lines(given: dict[str, Any]) -> list[str]:
         )
     spec, gpu = _spec(given), _gpu(given)
     tokens, batch, users = (given.pop(name) for name in ("tokens", "batch", "users"))
-    dtype, weights, embeddings, percent = (
-        given.pop(name) for name in ("dtype", "weights", "embeddings", "usable_percent")
-    )
-    setup = Setup(dtype, weights, embeddings, KvOptions(**given), percent)
+    room = {
+        name: given.pop(name)
+        for name in ("usable_percent", "step_tokens", "context_mib", "fragmentation_mib", "weight_bytes")
+    }
+    dtype, weights, embeddings = (given.pop(name) for name in ("dtype", "weights", "embeddings"))
+    setup = Setup(dtype, weights, embeddings, KvOptions(**given), **room)
     if users is not None:  # the load is the whole question
         if batch is not None:
             raise refusal("batch", batch, "none with --users, which takes its place")
@@ -161,9 +164,19 @@ def parser() -> argparse.ArgumentParser:
         help=f"the weights': {', '.join(WEIGHT_FORMATS)}; or {AS_CONFIG} (default): as the config says, else bf16",
     )
     fits.add_argument("--embeddings", help="the embedding tables', where they differ")
+    fits.add_argument("--weight-bytes", type=whole_number, help="the weights' bytes as their files have them")
     fits.add_argument(
-        "--usable-percent", type=whole_number, default=USABLE_PERCENT, help="of a GPU's memory (default 90)"
+        "--usable-percent",
+        type=whole_number,
+        help="of a GPU's memory for weights and cache, as vLLM's --gpu-memory-utilization; left out, the lines below "
+        "are taken off instead",
     )
+    for name, default, text in (
+        ("step-tokens", STEP_TOKENS, "tokens that a step reads at once, for the activations"),
+        ("context-mib", CONTEXT_MIB, "CUDA's own context in MiB"),
+        ("fragmentation-mib", FRAGMENTATION_MIB, "memory that fragmentation makes unusable, in MiB"),
+    ):
+        fits.add_argument(f"--{name}", type=whole_number, default=default, help=f"{text} (default {default})")
     _add_options(command.add_argument_group("how the cache is kept"))
     return command
 

@@ -1,4 +1,4 @@
-"""What a GPU holds beside weights and cache: activations, CUDA's own context, and what is left for fragmentation.
+"""What a GPU holds beside weights and cache: activations, CUDA's own context, and what fragmentation makes unusable.
 
 Pure integers. The activations are those of the largest moment of a step, counted from shapes: the stream and its normed
 copy; the feed-forward's gate, input and product; the logits in fp32. A real engine holds a few buffers more.
@@ -9,11 +9,12 @@ from math import prod
 
 from ..published.spec import ModelSpec
 from .factors import Factor
-from .options import MAX_TOKENS, whole
-from .use import MemoryUse
 
 STEP_TOKENS = 8192  # vLLM's max_num_batched_tokens, as it logs it on large GPUs
 CONTEXT_MIB = 358  # 0.35 GiB: non_torch_memory in a log of vLLM on one RTX 3090 (vllm-project/vllm #10517)
+# What vLLM leaves for memory that its profile missed: redundancy_buffer_memory in vllm/v1/worker/gpu_worker.py, which
+# vllm-project/vllm #37428 calls its buffer for fragmentation. llama.cpp's --fit leaves 1,024 MiB.
+FRAGMENTATION_MIB = 150
 MAX_MIB = 10**6
 MIB = 1 << 20
 
@@ -32,15 +33,14 @@ class Activations:
 
 @dataclass(frozen=True)
 class Beside:
-    """Bytes of one GPU that weights and cache may not take, and what they are for.
+    """Bytes of one GPU, line by line, that weights and cache may not take: the same on every GPU of a model.
 
-    `kept_back` is memory less what is usable. `left` is what remains of it for fragmentation; below 0, so much is kept
-    back too little.
+    Only the last pipeline stage makes logits; they are counted on each.
     """
 
-    kept_back: int
     activations: tuple[Activations, ...]
     context: int
+    fragmentation: int
 
     @property
     def activation_bytes(self) -> int:
@@ -48,20 +48,9 @@ class Beside:
         return sum(term.bytes for term in self.activations)
 
     @property
-    def left(self) -> int:
-        """What is left of the memory kept back."""
-        return self.kept_back - self.activation_bytes - self.context
-
-
-def beside(use: MemoryUse, step_tokens: int = STEP_TOKENS, context_mib: int = CONTEXT_MIB) -> Beside:
-    """What stands beside weights and cache on the fullest GPU of `use`, where a step reads `step_tokens` tokens.
-
-    Raises GlassLlamaError, naming the field and its range.
-    """
-    step = whole("step_tokens", step_tokens, 1, MAX_TOKENS)
-    context = whole("context_mib", context_mib, 0, MAX_MIB) * MIB
-    terms = activations(use.cache.spec, step, use.cache.batch, use.weights.tp)
-    return Beside(use.gpu.memory - use.usable_bytes, terms, context)
+    def bytes(self) -> int:
+        """All lines together."""
+        return self.activation_bytes + self.context + self.fragmentation
 
 
 def activations(spec: ModelSpec, step_tokens: int, batch: int, tp: int = 1) -> tuple[Activations, ...]:

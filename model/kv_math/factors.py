@@ -46,6 +46,14 @@ NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ("bytes_each", "bytes each", "byte each"),
         ("bytes_beside", "bytes beside them ({format})", ""),
         ("bytes_per_row", "bytes per row", ""),
+        ("step_tokens", "tokens of a step", "token of a step"),
+        ("stream_and_norm", "stream and its normed copy", ""),
+        ("d_model", "d_model", ""),
+        ("ffn_parts", "gate, input, product", ""),
+        ("ffn_width", "width of the feed-forward", ""),
+        ("vocabulary", "vocabulary", ""),
+        ("mib", "MiB", ""),
+        ("tensors", "tensors", "tensor"),
     )}
 )  # fmt: skip
 # Arithmetic that cannot be told in numbers and operators alone, by code.

@@ -1,7 +1,7 @@
 """What fits on which GPUs: weights and cache together, the largest batch and context, and what a load needs.
 
-Pure integers. Activations, CUDA's own context and fragmentation are not computed: they live in what `usable_percent`
-leaves free.
+Pure integers. Activations, CUDA's own context and fragmentation are lines of their own (kv_math/beside.py), unless a
+share of the memory is set: then they live in the rest of it.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,10 +17,10 @@ from .compressed import fullest_lengths
 from .gpus import GPUS, Gpu, find_gpu
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, rank_copies, refusal, whole
 from .stages import find_spec
-from .use import USABLE_PERCENT, MemoryUse, Setup
+from .use import MemoryUse, Setup
 from .weights import WeightBreakdown
 
-__all__ = ["USABLE_PERCENT", "GpuNeed", "Largest", "MemoryUse", "Needs", "Setup", "gpus_needed", "largest_batch",
+__all__ = ["GpuNeed", "Largest", "MemoryUse", "Needs", "Setup", "gpus_needed", "largest_batch",
            "largest_context", "memory_use"]  # fmt: skip
 
 FEW = 4  # numbers of stages that are tried before a bound rules out the others
@@ -33,26 +33,32 @@ class Largest:
     or at the least where that does not fit.
 
     `unlimited`: memory does not limit it (a window's cache stops growing); `value` is then the calculator's own limit.
-    `next_bytes` is what one more would take on the fullest GPU, None where unlimited or where nothing fits.
+    `next_use` is the memory with one more, None where unlimited or where nothing fits.
     """
 
     value: int
     unlimited: bool
     use: MemoryUse
-    next_bytes: int | None
+    next_use: MemoryUse | None
+
+    @property
+    def next_bytes(self) -> int | None:
+        """Weights and cache with one more on the fullest GPU."""
+        return self.next_use and self.next_use.per_gpu_bytes
 
 
 @dataclass(frozen=True)
 class GpuNeed:
     """How many GPUs of one kind a load needs.
 
-    `at_least`: all bytes, each once, over one GPU's usable bytes, rounded up: no layout needs fewer. `use`: the fewest
+    `at_least`: all bytes, each once, over one GPU's usable bytes, rounded up: no layout needs fewer; None where no GPU
+    has any, since the lines beside weights and cache take more than its memory. `use`: the fewest
     that really fit with whole layers and heads, as tensor-parallel ranks (up to 8) × pipeline stages, or None where no
     such layout does. Its tp, pp and dcp are in `use.cache.options`. `one_server`: the fewest without stages, or None.
     """
 
     gpu: Gpu
-    at_least: int
+    at_least: int | None
     use: MemoryUse | None
     one_server: MemoryUse | None
 
@@ -151,7 +157,7 @@ def gpus_needed(
 
 
 def _use(gpu: Gpu, setup: Setup, weights: tuple[WeightBreakdown, ...], cache: KvBreakdown) -> MemoryUse:
-    return MemoryUse(gpu, setup.usable_percent, weights[0], weights[1] if len(weights) > 1 else None, cache)
+    return MemoryUse(gpu, setup, weights[0], weights[1] if len(weights) > 1 else None, cache)
 
 
 def _largest(
@@ -181,7 +187,7 @@ def _largest(
     if (over := left(most)) >= 0:
         return Largest(limit, True, use(limit), None)
     beyond = first_of(_first_below_zero(left, 0, first.free_bytes, most, over))
-    return Largest(beyond - 1, False, use(beyond - 1), use(beyond).per_gpu_bytes)
+    return Largest(beyond - 1, False, use(beyond - 1), use(beyond))
 
 
 def _first_below_zero(left: Callable[[int], int], low: int, of_low: int, high: int, of_high: int) -> int:
@@ -207,19 +213,20 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
 
     `fullest(index, pp)` is what the fullest GPU holds of that layout in pp stages.
     """
-    usable, n_layers = gpu.usable(layouts[0].usable_percent), needs.cache.spec.n_layers
+    usable, n_layers = [one.usable_on(gpu) for one in layouts], needs.cache.spec.n_layers
     best: tuple[int, int, int] | None = None  # GPUs, layout, stages
     for index, one_stage in enumerate(layouts):
-        if fullest(index, n_layers) > usable:  # not even one stage a layer would do
+        if fullest(index, n_layers) > usable[index]:  # not even one stage a layer would do
             continue
         most = n_layers if best is None else (best[0] - 1) // one_stage.gpus
-        if pp := fewest_stages(one_stage, usable, most, partial(fullest, index)):
+        if pp := fewest_stages(one_stage, usable[index], most, partial(fullest, index)):
             best = (one_stage.gpus * pp, index, pp)
     use = replace(_in_stages(layouts[best[1]], best[2]), gpu=gpu) if best else None
-    fitting = [one for index, one in enumerate(layouts) if fullest(index, 1) <= usable]
+    fitting = [one for index, one in enumerate(layouts) if fullest(index, 1) <= usable[index]]
     fewest = min(fitting, key=lambda one: one.gpus, default=None)
     one_server = replace(fewest, gpu=gpu) if fewest else None
-    return GpuNeed(gpu, -(-needs.total_bytes // usable), use, one_server)
+    at_least = -(-needs.total_bytes // most_usable) if (most_usable := max(usable)) > 0 else None
+    return GpuNeed(gpu, at_least, use, one_server)
 
 
 def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int]) -> int | None:

@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from . import KvBreakdown
+from .beside import MIB
 from .factors import Factor
 from .growth import Phase, kv_growth
-from .memory import Largest, MemoryUse, Needs
+from .memory import GpuNeed, Largest, MemoryUse, Needs
 from .speed import DecodeBound
 from .terms import Place
+from .weights import WeightBreakdown
 
 PLACES: dict[Place, str] = {
     "full": "Full-attention layers",
@@ -19,6 +21,7 @@ PLACES: dict[Place, str] = {
     "csa": "Compressed sparse attention (CSA)",
     "hca": "Heavily compressed attention (HCA)",
 }
+ACTIVATIONS = {"stream": "residual stream", "ffn": "feed-forward", "logits": "logits"}
 PARTS = {
     "kv": "K and V",
     "shared": "K, which is V too",
@@ -74,16 +77,62 @@ def memory_lines(use: MemoryUse) -> list[str]:
         lines += _product(term.label, term.factors, term.bytes)
     if use.draft_weights:
         lines.append(f"Draft model {use.draft_weights.spec.name}: {size(use.draft_weights.total_bytes)}")
-    gpu, each = use.gpu, f"on the fullest of {use.gpus}" if use.gpus > 1 else "on the GPU"
+    each = f"on the fullest of {use.gpus}" if use.gpus > 1 else "on the GPU"
     verdict = f"fits, {use.free_bytes:,} B left" if use.fits else f"does not fit, {-use.free_bytes:,} B lacking"
     return [
         *lines,
         "",
-        f"Weights    {size(weights.total_bytes)}",
-        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
+        f"Weights    {size(weights.total_bytes)}" + _counted(weights),
+        *(_named_lines(use) if use.by_lines else _share_lines(use)),
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
-        f"Not counted: activations, the system and its GPU runtime, fragmentation (the other {100 - use.percent} %)",
     ]
+
+
+def _counted(weights: WeightBreakdown) -> str:
+    """What was counted, where the files' own bytes stand in its place."""
+    return "" if weights.measured is None else f", as the files have it; counted {weights.counted_bytes:,} B"
+
+
+def _named_lines(use: MemoryUse) -> list[str]:
+    """What weights and cache may take, where named lines decide."""
+    gpu, beside = use.gpu, use.beside
+    share = f" × {use.percent} %" if use.percent < 100 else ""
+    taken = (
+        f"{beside.activation_bytes:,} B of activations − {beside.context:,} B of context − "
+        f"{beside.fragmentation:,} B for fragmentation"
+    )
+    return [
+        *_beside_lines(use),
+        *_product(
+            "Fragmentation",
+            (Factor(use.setup.fragmentation_mib, "mib"), Factor(MIB, "bytes_each")),
+            beside.fragmentation,
+        ),
+        "",
+        f"{gpu.name}: {gpu.memory:,} B{share} − {taken} = {use.usable_bytes:,} B for weights and cache ({gpu.source})",
+    ]
+
+
+def _share_lines(use: MemoryUse) -> list[str]:
+    """What weights and cache may take, where a share of the memory decides, and what the rest is for."""
+    gpu, left = use.gpu, use.left_bytes
+    rest = f"{left:,} B left for fragmentation" if left >= 0 else f"{-left:,} B lacking"
+    return [
+        *_beside_lines(use),
+        "",
+        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
+        f"Kept back  {use.kept_back:,} B − {use.beside.activation_bytes:,} B of activations − "
+        f"{use.beside.context:,} B of context: {rest}",
+    ]
+
+
+def _beside_lines(use: MemoryUse) -> list[str]:
+    """Activations and context as products."""
+    lines = ["", "Beside weights and cache, on each GPU", ""]
+    for term in use.beside.activations:
+        lines += _product(f"Activations: {ACTIVATIONS[term.label]}", term.factors, term.bytes)
+    context = (Factor(use.setup.context_mib, "mib"), Factor(MIB, "bytes_each"))
+    return [*lines, *_product("CUDA context", context, use.beside.context)]
 
 
 def largest_lines(batch: Largest, context: Largest) -> list[str]:
@@ -138,8 +187,14 @@ def needs_lines(needs: Needs) -> list[str]:
             )
             if need.one_server and need.one_server.gpus != need.use.gpus:
                 found += f"; in one server without stages {need.one_server.gpus}"
-        lines.append(f"  {need.gpu.name:<15} at least {need.at_least:,} by bytes; fits on {found}")
+        lines.append(f"  {need.gpu.name:<15} {_at_least(need)}fits on {found}")
     return lines + _note_lines(cache)
+
+
+def _at_least(need: GpuNeed) -> str:
+    if need.at_least is None:
+        return "the lines beside weights and cache take all of it; "
+    return f"at least {need.at_least:,} by bytes; "
 
 
 def size(count: int) -> str:

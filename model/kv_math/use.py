@@ -5,31 +5,43 @@ from functools import cached_property
 
 from ..published.spec import ModelSpec
 from . import KvBreakdown
+from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, STEP_TOKENS, Beside, activations
 from .gpus import Gpu
-from .options import KvOptions, refusal, whole
+from .options import MAX_TOKENS, KvOptions, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
-from .weights import AS_CONFIG, WeightBreakdown, weight_breakdown, weight_format
-
-USABLE_PERCENT = 90  # vLLM's gpu_memory_utilization of 0.9
+from .weights import AS_CONFIG, MAX_BYTES, WeightBreakdown, weight_breakdown, weight_format
 
 
 @dataclass(frozen=True)
 class Setup:
-    """How a model is served: number formats of cache and weights, cache options, usable percent of each GPU.
+    """How a model is served: number formats of cache and weights, cache options, and how much of a GPU they may take.
 
-    `weights` and `embeddings` as in `weight_breakdown`. Raises GlassLlamaError for an unknown format and for a percent
-    outside 1 to 100.
+    `weights` and `embeddings` as in `weight_breakdown`. Weights and cache may take the memory less its named lines: the
+    activations of a step of `step_tokens` tokens, CUDA's context and what fragmentation makes unusable, in MiB. With
+    `usable_percent` they may take that share instead, and the lines live in the rest. `weight_bytes` are those of the
+    model's files, where they are to stand in the place of the count. Raises GlassLlamaError for an
+    unknown format and for a number out of its range, naming the field.
     """
 
     dtype: str = "bf16"
     weights: str = "bf16"
     embeddings: str | None = None
     options: KvOptions = field(default_factory=KvOptions)
-    usable_percent: int = USABLE_PERCENT
+    usable_percent: int | None = None
+    step_tokens: int = STEP_TOKENS
+    context_mib: int = CONTEXT_MIB
+    fragmentation_mib: int = FRAGMENTATION_MIB
+    weight_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        whole("usable_percent", self.usable_percent, 1, 100)
+        if self.usable_percent is not None:
+            whole("usable_percent", self.usable_percent, 1, 100)
+        whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
+        for name in ("context_mib", "fragmentation_mib"):
+            whole(name, getattr(self, name), 0, MAX_MIB)
+        if self.weight_bytes is not None:
+            whole("weight_bytes", self.weight_bytes, 1, MAX_BYTES)
         if self.weights != AS_CONFIG:
             weight_format("weights", self.weights)
         if self.embeddings is not None:
@@ -40,7 +52,8 @@ class Setup:
     def weight_breakdowns(self, spec: ModelSpec) -> tuple[WeightBreakdown, ...]:
         """The model's weights, and the draft model's where there is one, which the last pipeline stage holds."""
         options = self.options
-        own = weight_breakdown(spec, self.weights, self.embeddings, options.tp, options.pp, options.mtp)
+        formats = (self.weights, self.embeddings)
+        own = weight_breakdown(spec, *formats, options.tp, options.pp, options.mtp, self.weight_bytes)
         if options.draft is None:
             return (own,)
         draft = find_spec(options.draft, "draft")
@@ -52,7 +65,7 @@ class MemoryUse:
     """Weights and cache on `gpus` GPUs of one kind. Bytes per GPU are those of the fullest one."""
 
     gpu: Gpu
-    usable_percent: int
+    setup: Setup
     weights: WeightBreakdown
     draft_weights: WeightBreakdown | None
     cache: KvBreakdown
@@ -63,14 +76,58 @@ class MemoryUse:
         return self.weights.tp * self.weights.pp
 
     @property
+    def by_lines(self) -> bool:
+        """Whether named lines decide what fits, not a share of the memory."""
+        return self.setup.usable_percent is None
+
+    @property
     def percent(self) -> int:
-        """How much of one GPU's memory weights and cache may take: usable_percent, or less where its system says so."""
-        return self.gpu.percent_of(self.usable_percent)
+        """The percentage of one GPU's memory to begin with: 100 or the share that was set, or its system's limit."""
+        return self.gpu.percent_of(self._asked_percent)
+
+    @property
+    def share_bytes(self) -> int:
+        """Bytes of `percent`: memory × percent // 100."""
+        return self.gpu.usable(self._asked_percent)
 
     @property
     def usable_bytes(self) -> int:
-        """Bytes of one GPU that weights and cache may take: memory × percent // 100."""
-        return self.gpu.usable(self.usable_percent)
+        """Bytes of one GPU that weights and cache may take: the share, by lines less each of them; then it may be
+        below 0."""
+        return self.usable_on(self.gpu)
+
+    def usable_on(self, gpu: Gpu) -> int:
+        """The same on a GPU of another kind."""
+        return gpu.usable(self._asked_percent) - (self.beside.bytes if self.by_lines else 0)
+
+    @property
+    def _asked_percent(self) -> int:
+        return 100 if self.setup.usable_percent is None else self.setup.usable_percent
+
+    @cached_property
+    def beside(self) -> Beside:
+        """What stands beside weights and cache on each GPU."""
+        setup = self.setup
+        terms = activations(self.cache.spec, setup.step_tokens, self.cache.batch, self.weights.tp)
+        return Beside(terms, setup.context_mib * MIB, setup.fragmentation_mib * MIB)
+
+    @property
+    def kept_back(self) -> int:
+        """Bytes of one GPU that weights and cache may not take."""
+        return self.gpu.memory - self.usable_bytes
+
+    @property
+    def left_bytes(self) -> int:
+        """What is left of a share's rest for fragmentation after activations and context; below 0, so much is lacking.
+        By lines it is the fragmentation's own line."""
+        if self.by_lines:
+            return self.beside.fragmentation
+        return self.kept_back - self.beside.activation_bytes - self.beside.context
+
+    @property
+    def taken_bytes(self) -> int:
+        """What counts against the share on the fullest GPU: weights and cache, by lines these too."""
+        return self.per_gpu_bytes + (self.beside.bytes if self.by_lines else 0)
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:

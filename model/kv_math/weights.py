@@ -55,6 +55,7 @@ _ALL = (
 )
 WEIGHT_FORMATS: Mapping[str, KvFormat] = MappingProxyType({fmt.name: fmt for fmt in _ALL})
 AS_CONFIG = "config"
+MAX_BYTES = 10**15
 MOST_KEPT = 128  # numbers of stages of which the bytes are kept; one made up with thousands must not fill the memory
 _QUANTISED_TABLES = ("q8_0", "q4_0")  # llama.cpp quantises embeddings too; the others keep them in 16 bits
 
@@ -124,7 +125,9 @@ class StageKind(NamedTuple):
 class WeightBreakdown:
     """The weights' bytes as a sum of products. `stage_bytes[s]` is what one GPU of pipeline stage s holds.
 
-    `embeddings` is the format of the embedding tables, `small` that of norms, biases and routers.
+    `embeddings` is the format of the embedding tables, `small` that of norms, biases and routers. `measured` are the
+    bytes that the model's files have, where they are known: they stand in the place of the sum, and are spread over
+    ranks and stages as it is.
     """
 
     spec: ModelSpec
@@ -135,6 +138,7 @@ class WeightBreakdown:
     pp: int
     mtp: bool
     terms: tuple[WeightTerm, ...]
+    measured: int | None = None
     _held: dict[tuple[int, tuple[Layers, ...]], tuple[StageKind, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -142,6 +146,11 @@ class WeightBreakdown:
     @property
     def total_bytes(self) -> int:
         """Bytes of the weights, each once: all experts, tied embeddings once, without copies on further ranks."""
+        return self.counted_bytes if self.measured is None else self.measured
+
+    @property
+    def counted_bytes(self) -> int:
+        """The sum of the products."""
         return sum(term.bytes for term in self.terms)
 
     @property
@@ -208,6 +217,8 @@ class WeightBreakdown:
         all of it on the last alone. The encoder is on the first.
         """
         inside, outside = [], {"first": 0, "last": 0, "both": 0}
+        if self.measured is not None:
+            shares, outside["first"] = self._scaled(shares, self.measured)
         for term, each in shares:
             if term.layers and not term.label.startswith("encoder"):
                 inside.append(Share(term.layers, each))
@@ -217,6 +228,13 @@ class WeightBreakdown:
                 outside["last" if term.part.last else "first"] += each
         return Spread(self.spec.n_layers, self.spec.mtp_layers, inside, **outside)
 
+    def _scaled(self, shares: list[tuple[WeightTerm, int]], measured: int) -> tuple[list[tuple[WeightTerm, int]], int]:
+        """Shares of the measured bytes in the same proportions, rounded down, and what is left over by that."""
+        counted = self.counted_bytes
+        scaled = [(term, each * measured // counted) for term, each in shares]
+        whole_share = -(-sum(each for _, each in shares) * measured // counted)
+        return scaled, whole_share - sum(each for _, each in scaled)
+
 
 def weight_breakdown(
     spec: ModelSpec | str,
@@ -225,13 +243,15 @@ def weight_breakdown(
     tp: int = 1,
     pp: int = 1,
     mtp: bool = False,
+    measured: int | None = None,
 ) -> WeightBreakdown:
     """What the weights of `spec` take in `dtype`, a name in WEIGHT_FORMATS, over `tp` ranks and `pp` stages.
 
     AS_CONFIG: as the model's own config.json says that they are stored (`spec.quantised`), else in bf16.
     `embeddings` is the format of the embedding tables; None: 16 bits under every quantised format except llama.cpp's
     q8_0 and q4_0, which quantise them too. Norms, biases and routers keep 16 bits under every quantised format. `mtp`
-    counts the multi-token-prediction layers. Raises GlassLlamaError, naming the field.
+    counts the multi-token-prediction layers. `measured`: what the model's files take. Raises GlassLlamaError, naming
+    the field.
     """
     spec = find_spec(spec)
     tp, pp = whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
@@ -244,7 +264,9 @@ def weight_breakdown(
     tables = small if dtype not in _QUANTISED_TABLES else fmt
     if embeddings is not None:
         tables = weight_format("embeddings", embeddings)
-    return _breakdown(spec, quant, fmt, tables, small, tp, pp, mtp)
+    if measured is not None:
+        whole("weight_bytes", measured, 1, MAX_BYTES)
+    return _breakdown(spec, quant, fmt, tables, small, tp, pp, mtp, measured)
 
 
 @lru_cache(maxsize=64)  # what does not change with the load, while a slider passes over a hundred loads
@@ -257,6 +279,7 @@ def _breakdown(
     tp: int,
     pp: int,
     mtp: bool,
+    measured: int | None,
 ) -> WeightBreakdown:
     formats = {"matrix": fmt, "vector": small, "table": tables}
     terms: list[WeightTerm] = []
@@ -266,7 +289,7 @@ def _breakdown(
         else:
             terms.append(WeightTerm(part, _factors(part, formats[part.kind])))
     name = quant.name if quant else fmt.name
-    return WeightBreakdown(spec, name, tables.name, small.name, tp, pp, mtp, tuple(terms))
+    return WeightBreakdown(spec, name, tables.name, small.name, tp, pp, mtp, tuple(terms), measured)
 
 
 def weight_format(field: str, name: str) -> KvFormat:

@@ -14,6 +14,8 @@ from app import endpoints
 from app.engine import LocalEngine, Settings
 from model.kv_math.gpus import GPUS, find_gpu
 
+SHARE = {"usable_percent": 90}
+
 
 @pytest.fixture(scope="module")
 def client(site: str) -> Client:
@@ -102,15 +104,35 @@ def test_kv_cache_tells_what_a_token_adds_before_and_after_its_windows_are_full(
 def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
     config = (Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8")
     text = json.dumps(json.loads(config)["Llama-3 8B"])
-    answer = client.predict("Mine", 8192, 1, "bf16", text, "H100", "bf16", api_name="/kv_cache")
+    answer = client.predict("Mine", 8192, 1, "bf16", text, "H100", "bf16", **SHARE, api_name="/kv_cache")
     assert (answer["model"], answer["bytes"]) == ("Mine", 1_073_741_824)
     memory = answer["memory"]
     assert memory["weights_bytes"] == 16_060_522_496 == sum(product["bytes"] for product in memory["weights_products"])
     assert (memory["fits"], memory["largest_batch"], memory["largest_context"]) == (True, 52, 426_784)
     assert memory["tokens_per_second_at_most"] == pytest.approx(208.287, abs=0.001)
     assert {need["gpu"]: need["fits_on"] for need in memory["gpus_needed"]}["T4 16 GB"] == 2
-    too_much = client.predict("Llama-3 70B", 8192, 64, "bf16", "", "T4", "bf16", api_name="/kv_cache")["memory"]
+    too_much = client.predict("Llama-3 70B", 8192, 64, "bf16", "", "T4", "bf16", **SHARE, api_name="/kv_cache")[
+        "memory"
+    ]
     assert (too_much["fits"], too_much["largest_batch"], too_much["tokens_per_second_at_most"]) == (False, 0, None)
+
+
+def test_kv_cache_says_what_decides_and_line_by_line_what_is_kept_back(client: Client) -> None:
+    """Llama-3 8B on 80 GB: 8,192 × (2 × 4,096 + 3 × 14,336) × 2 B and 2 × 128,256 × 4 B; context and the rest, MiB."""
+    given = {"gpu": "H100", "context_mib": 400, "fragmentation_mib": 1024}
+    memory = client.predict("Llama-3 8B", 8192, 2, **given, api_name="/kv_cache")["memory"]
+    lines = 8192 * (2 * 4096 + 3 * 14_336) * 2 + 2 * 128_256 * 4 + (400 + 1024) * 2**20
+    assert (memory["decided_by"], memory["usable_bytes"]) == ("lines", 80 * 10**9 - lines)
+    assert memory["free_bytes"] == 80 * 10**9 - lines - 2 * 8_030_261_248 - 2 * 2**30
+    kept = memory["kept_back"]
+    assert sum(one["bytes"] for one in kept["activations"]) == lines - (400 + 1024) * 2**20
+    assert (kept["bytes"], kept["context_bytes"], kept["fragmentation_bytes"]) == (lines, 400 * 2**20, 2**30)
+    assert "× 14,336 width of the feed-forward × 2 bytes (bf16)" in kept["activations"][1]["product"]
+    fewer = client.predict("Llama-3 8B", 8192, 2, step_tokens=2048, **given, api_name="/kv_cache")["memory"]
+    assert fewer["free_bytes"] - memory["free_bytes"] == 6144 * (2 * 4096 + 3 * 14_336) * 2
+    shared = client.predict("Llama-3 8B", 8192, 2, **given, **SHARE, api_name="/kv_cache")["memory"]
+    assert (shared["decided_by"], shared["usable_bytes"]) == ("share", 72 * 10**9)
+    assert shared["kept_back"]["fragmentation_bytes"] == 8 * 10**9 - (lines - 2**30)
 
 
 def test_the_gpus_that_kv_cache_names_are_those_it_knows() -> None:
@@ -162,6 +184,9 @@ def test_kv_cache_names_the_wrong_field(client: Client, given: tuple, says: str)
         ({"usable_percent": 0}, "usable_percent is 0; expected a whole number from 1 to 100."),
         ({"usable_percent": 101}, "usable_percent is 101; expected a whole number from 1 to 100."),
         ({"usable_percent": "most"}, "usable_percent is 'most'; expected a whole number from 1 to 100."),
+        ({"step_tokens": 0}, "step_tokens is 0; expected a whole number from 1 to 100,000,000."),
+        ({"context_mib": -1}, "context_mib is -1; expected a whole number from 0 to 1,000,000."),
+        ({"fragmentation_mib": "few"}, "fragmentation_mib is 'few'; expected a whole number from 0 to 1,000,000."),
         ({"gpu": "H100", "memory_gb": 80}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per_s"),
         ({"gpu": "H100", "bandwidth_gb_per_s": 9}, "gpu is 'H100'; expected a name, or memory_gb and bandwidth_gb_per"),
         ({"hub": "org/mine"}, "hub is 'org/mine'; expected a model of the Hub alone, with model and config empty"),

@@ -81,6 +81,32 @@ def test_examples_follow_the_calculator(chapter: Page) -> None:
     assert faults(chapter) == []
 
 
+def test_an_example_sets_the_calculator_and_it_can_be_set_back(chapter: Page) -> None:
+    """vLLM's report is of 20,000 tokens of Llama-3 8B in bf16; nothing of another model stands beside it."""
+    page, log = chapter, panel(chapter, "kv-log")
+    field(page, "kv-calculator", "model").select_option("DeepSeek-V3")
+    field(page, "kv-calculator", "tokens").fill("5000")
+    field(page, "kv-calculator", "dtype").select_option("fp8")
+    shown(page, "kv-calculator", "DeepSeek-V3 tokens=5000 batch=1 dtype=fp8")
+    log.get_by_role("button", name="vLLM", exact=True).click()
+    shown(page, "kv-calculator", f"Llama-3 8B tokens=20000 batch=1 dtype=bf16 bytes={20_000 * 131_072}")
+    assert shown(page, "kv-log", "engine=vLLM dtype=bf16 ").endswith("rest=rounding")
+    expect(log).to_contain_text(text("kv-log.model_chosen", model="Llama-3 8B"))
+    set_to = {"engine": "vLLM", "model": "Llama-3 8B", "tokens": "20,000", "batch": "1", "dtype": "bf16"}
+    expect(log.locator(".kv-log-taken p")).to_have_text(text("kv-log.example_of", **set_to))
+    log.get_by_role("button", name="llama.cpp", exact=True).click()
+    shown(page, "kv-calculator", f"Llama-3 8B tokens=2048 batch=4 dtype=fp16 bytes={1024**3}")
+    log.get_by_role("button", name="vLLM", exact=True).click()
+    shown(page, "kv-calculator", "Llama-3 8B tokens=20000 ")
+    log.get_by_role("button", name=text("kv-log.example_back")).click()
+    shown(page, "kv-calculator", "DeepSeek-V3 tokens=5000 batch=1 dtype=fp8")
+    expect(log.locator(".kv-log-taken")).to_have_count(0)
+    field(page, "kv-calculator", "dtype").select_option("bf16")
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    field(page, "kv-calculator", "tokens").fill("8192")
+    shown(page, "kv-calculator", "Llama-3 8B tokens=8192 batch=1 dtype=bf16")
+
+
 def test_in_chinese_and_not_in_the_link(chapter: Page) -> None:
     compared(chapter, VLLM, "engine=vLLM")
     assert "blocks" not in chapter.evaluate("location.href")

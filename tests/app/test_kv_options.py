@@ -14,11 +14,12 @@ PANELS = Path(visuals.__file__).parent / "static" / "panels" / "kv"
 KEPT = set(KvOptions.__dataclass_fields__)  # how the cache is kept
 ASKED = {"model", "config", "hub", "tokens", "batch", "dtype"}
 SERVED = {"gpu", "memory_gb", "bandwidth_gb_per_s", "weights", "embeddings", "usable_percent"}
+SERVED |= {"step_tokens", "context_mib", "fragmentation_mib", "weight_bytes"}
 # The load of the reverse question: the endpoint's is `batch` × `tokens`, the command's --users × --tokens.
 LOAD = {"users", "user_tokens"}
 # The page's alone: how many K/V heads the comparison of the four kinds takes for GQA, what a pasted config is called,
-# and what the lines on memory beside weights and cache are worked out from; the others print none of it.
-SHOWN = {"n_kv_heads", "config_name", "step_tokens", "context_mib"}
+# and whether lines or a share decide what fits; the others go by the share where usable_percent is given.
+SHOWN = {"n_kv_heads", "config_name", "room"}
 COMMAND = {"gpu_memory": "memory_gb", "gpu_bandwidth": "bandwidth_gb_per_s"}
 
 

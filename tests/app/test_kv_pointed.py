@@ -108,9 +108,16 @@ def test_a_click_on_a_point_and_on_a_bar_shows_its_arithmetic(chapter: Page) -> 
 
 LINK = (
     "chapter=kv&kv.model=Llama-2+7B&kv.n_kv_heads=4&kvchart.unit=gb&kvchart.x=linear&kvchart.y=linear"
-    "&kvfit.gpu=A100+40+GB&kvfit.weights=fp16&kvfit.usable_percent=85&kvfit.users=10&kvfit.user_tokens=4096"
+    "&kvfit.gpu=A100+40+GB&kvfit.weights=fp16&kvfit.room=share&kvfit.usable_percent=85&kvfit.users=10&kvfit.user_tokens=4096"
 )
-FIT = {"gpu": "A100 40 GB", "weights": "fp16", "usable_percent": "85", "users": "10", "user_tokens": "4096"}
+FIT = {
+    "gpu": "A100 40 GB",
+    "weights": "fp16",
+    "room": "share",
+    "usable_percent": "85",
+    "users": "10",
+    "user_tokens": "4096",
+}
 
 
 def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panels_alone: str) -> None:

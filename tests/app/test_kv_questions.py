@@ -126,10 +126,16 @@ def test_the_chart_for_several_models(service: Service) -> None:
 
 def test_what_fits(service: Service) -> None:
     own = {"gpu": ":gpu", "memory_gb": 24, "bandwidth_gb_per_s": 1000}
-    found = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, **own)
+    found = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, usable_percent=90, **own)
     assert int(found["use"]["usable"]) == 24 * 10**9 * 9 // 10
     assert found["batch"]["value"] == (24 * 10**9 * 9 // 10 - 2 * 8_030_261_248) // 2**30
     assert ask(service, "kv_needs", model="Llama-3 8B", users=2, user_tokens=100, tp=8, **own)["gpus"][-1]["layout"]
+    lines = 8192 * (2 * 4096 + 3 * 14_336) * 2 + (358 + 150) * 2**20  # activations but for the logits; MiB
+    found = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, **own)
+    assert (found["use"]["by"], found["use"]["usable"]) == ("lines", str(24 * 10**9 - lines - 128_256 * 4))
+    most = (24 * 10**9 - lines - 2 * 8_030_261_248) // (2**30 + 128_256 * 4)
+    assert found["batch"]["value"] == most
+    assert int(found["batch"]["next"]) == 2 * 8_030_261_248 + lines + (most + 1) * (2**30 + 128_256 * 4)
     lacking = ask(service, "kv_fit", model="Llama-3 70B")
     assert not lacking["use"]["fits"]
     assert "refused" in lacking["bound"]

@@ -18,7 +18,7 @@ from tests.page import leave, open_page, watched
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
     """One for all: nobody here changes a setting but in a page of his own."""
-    page = open_page(browser, f"{panels_alone}#lang=en")
+    page = open_page(browser, f"{panels_alone}#lang=en&kvfit.room=share")
     with watched(page):
         yield opened(page)
     leave(page)

@@ -269,12 +269,13 @@ def test_contexts_are_powers_of_two_and_their_halfway_points():
 
 
 def test_fit_messages_are_the_sums():
-    use = memory_use(LLAMA, 8192, 4, "L40S 48 GB")
+    share = Setup(usable_percent=90)
+    use = memory_use(LLAMA, 8192, 4, "L40S 48 GB", share)
     message = kv_fit.use_message(use, in_languages)
     assert message["fits"] is True
     assert int(message["weights"]) + int(message["cache"]) + int(message["free"]) == 48 * 10**9 * 9 // 10
     assert sum(int(term["bytes"]) for term in message["weight_terms"]) == 2 * 8_030_261_248
-    found = kv_fit.largest_message(largest_batch(LLAMA, 8192, "L40S 48 GB"))
+    found = kv_fit.largest_message(largest_batch(LLAMA, 8192, "L40S 48 GB", share))
     # (43.2e9 - 16,060,522,496) / 2^30 = 25.3 sequences
     assert found["value"] == 25
     assert int(found["next"]) == 2 * 8_030_261_248 + 26 * 2**30
@@ -288,7 +289,7 @@ def test_fit_messages_are_the_sums():
 
 
 def test_what_a_load_needs():
-    needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], Setup()))
+    needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], Setup(usable_percent=90)))
     assert int(needs["cache"]) == 64 * 32_768 * 131_072
     assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // (72 * 10**9))
     assert needs["gpus"][0]["layout"]["gpus"] >= needs["gpus"][0]["at_least"]

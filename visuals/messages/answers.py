@@ -49,6 +49,7 @@ from .kv import (
     LiveCacheDetail,
 )
 from .kv_log import KvLogAnswer
+from .kv_weights import KvWeightsAnswer
 from .norm import NormDepthDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
 from .page import QrAnswer, RealModelAnswer, TensorPlace
@@ -129,6 +130,7 @@ class Calculations(TypedDict):
     kv_needs: KvNeedsAnswer
     kv_gpus: KvGpusAnswer
     kv_log: KvLogAnswer
+    kv_weights: KvWeightsAnswer
     kv_models: KvModelsAnswer
     kv_places: KvPlacesAnswer
     kv_race: KvRaceAnswer

@@ -1,6 +1,6 @@
 """What the chapter on the KV cache is sent. Bytes are decimal texts (see `sums`)."""
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -177,20 +177,25 @@ class GpuMessage(TypedDict):
 
 
 class UseMessage(TypedDict):
-    """The fullest of `gpus` GPUs, of which `percent` may be used: what its weights and its cache take, what is left.
+    """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
-    `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+    `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
+    `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have
+    them. `weights_in` is the weights' format, `stored` a remark on it.
     """
 
     gpu: GpuMessage
     gpus: int
+    by: Literal["lines", "share"]
     percent: int
+    share: str
     usable: str
     weights: str
     cache: str
     free: str
     fits: bool
     all_weights: str
+    measured: str | None
     all_cache: str
     weights_in: str
     stored: list[Remark]
@@ -198,7 +203,8 @@ class UseMessage(TypedDict):
 
 
 class LargestMessage(TypedDict):
-    """The largest batch or context; `next` is what one more would take on the fullest GPU."""
+    """The largest batch or context; `next` is what one more would take on the fullest GPU: weights and cache, by lines
+    these too."""
 
     value: int
     unlimited: bool
@@ -232,7 +238,8 @@ class Unanswered(TypedDict):
 
 class BesideMessage(TypedDict):
     """What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
-    step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking."""
+    step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it is
+    the rest, and below 0 so much is lacking."""
 
     kept_back: str
     activations: list[Product]
@@ -262,12 +269,13 @@ class Layout(TypedDict):
 
 
 class GpuNeedMessage(TypedDict):
-    """How many GPUs of one kind a load needs: `at_least` by bytes alone; the `layout` that fits, null where none does;
+    """How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
+    take all of one; the `layout` that fits, null where none does;
     `one_server` the fewest without stages. `own`: the reader's own figures."""
 
     name: str
     own: bool
-    at_least: int
+    at_least: int | None
     layout: Layout | None
     one_server: int | None
     per_gpu: NotRequired[str]

@@ -69,6 +69,7 @@ export interface Calculations {
   kv_needs: KvNeedsAnswer;
   kv_gpus: KvGpusAnswer;
   kv_log: KvLogAnswer;
+  kv_weights: KvWeightsAnswer;
   kv_models: KvModelsAnswer;
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
@@ -1023,27 +1024,35 @@ export interface GpuMessage {
 }
 
 /**
- * The fullest of `gpus` GPUs, of which `percent` may be used: what its weights and its cache take, what is left.
+ * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `all_weights` and `all_cache` are of all GPUs; `weights_in` is the weights' format, `stored` a remark on it.
+ * `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
+ * `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have them.
+ * `weights_in` is the weights' format, `stored` a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
   gpus: number;
+  by: "lines" | "share";
   percent: number;
+  share: string;
   usable: string;
   weights: string;
   cache: string;
   free: string;
   fits: boolean;
   all_weights: string;
+  measured: string | null;
   all_cache: string;
   weights_in: string;
   stored: Remark[];
   weight_terms: Product[];
 }
 
-/** The largest batch or context; `next` is what one more would take on the fullest GPU. */
+/**
+ * The largest batch or context; `next` is what one more would take on the fullest GPU: weights and cache, by lines
+ * these too.
+ */
 export interface LargestMessage {
   value: number;
   unlimited: boolean;
@@ -1077,7 +1086,8 @@ export interface Unanswered {
 
 /**
  * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
- * step, the GPU's own `context`, and what is `left` for fragmentation; below 0, so much is lacking.
+ * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it
+ * is the rest, and below 0 so much is lacking.
  */
 export interface BesideMessage {
   kept_back: string;
@@ -1108,13 +1118,14 @@ export interface Layout {
 }
 
 /**
- * How many GPUs of one kind a load needs: `at_least` by bytes alone; the `layout` that fits, null where none does;
- * `one_server` the fewest without stages. `own`: the reader's own figures.
+ * How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
+ * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `own`: the
+ * reader's own figures.
  */
 export interface GpuNeedMessage {
   name: string;
   own: boolean;
-  at_least: number;
+  at_least: number | null;
   layout: Layout | null;
   one_server: number | null;
   per_gpu?: string;
@@ -1232,6 +1243,36 @@ export interface KvLogAnswer {
   facts: LogFact[];
   rows: LogRow[];
   differences: LogDifference[];
+}
+
+/** Tensors of one format: their products, whose labels are the tensors' names, and their sum. */
+export interface DtypeMessage {
+  dtype: string;
+  bytes: string;
+  tensors: number;
+  products: Product[];
+}
+
+/** A reason why the files hold more than is counted, in `bytes`, signed; see model/kv_math/from_files.py. */
+export interface WeightDifference {
+  code: string;
+  bytes: string;
+  dtypes: string[];
+}
+
+/**
+ * What the files hold beside what is `counted` from the parameters in the format `weights_in`.
+ *
+ * `output` says whether the files have an output matrix of their own, null where no tensor is named.
+ */
+export interface KvWeightsAnswer {
+  bytes: string;
+  tensors: number;
+  counted: string;
+  weights_in: string;
+  output: boolean | null;
+  dtypes: DtypeMessage[];
+  differences: WeightDifference[];
 }
 
 /** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */

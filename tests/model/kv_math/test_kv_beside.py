@@ -3,8 +3,8 @@
 import pytest
 
 from model import GlassLlamaError, catalogue, spec_from_config
-from model.kv_math.beside import activations, beside, ffn_width
-from model.kv_math.memory import memory_use
+from model.kv_math.beside import activations, ffn_width
+from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -36,14 +36,42 @@ def test_as_much_as_vllm_logs_for_a_small_model() -> None:
 
 
 def test_what_is_left_of_what_is_kept_back() -> None:
-    use = memory_use("Llama-3 8B", 8192, 1, "H100 80 GB")
-    found = beside(use, 8192, 358)
-    assert (found.kept_back, found.context) == (8_000_000_000, 358 * MIB)
-    assert found.left == 8_000_000_000 - 358 * MIB - (8192 * (2 * 4096 + 3 * 14_336) * 2 + 128_256 * 4)
-    assert beside(use, 100_000, 0).left < 0
+    share = Setup(usable_percent=90, step_tokens=8192, context_mib=358)
+    use = memory_use("Llama-3 8B", 8192, 1, "H100 80 GB", share)
+    assert (use.kept_back, use.beside.context) == (8_000_000_000, 358 * MIB)
+    assert use.left_bytes == 8_000_000_000 - 358 * MIB - (8192 * (2 * 4096 + 3 * 14_336) * 2 + 128_256 * 4)
+    lacking = Setup(usable_percent=90, step_tokens=100_000, context_mib=0)
+    assert memory_use("Llama-3 8B", 8192, 1, "H100 80 GB", lacking).left_bytes < 0
 
 
-@pytest.mark.parametrize(("field", "given"), [("step_tokens", (0, 1)), ("context_mib", (1, -1))])
-def test_a_value_out_of_range_is_named(field: str, given: tuple[int, int]) -> None:
+def test_the_lines_decide_what_fits() -> None:
+    """Llama-3 8B, 4,096 tokens a step: memory − weights − cache − activations − context − fragmentation, by hand."""
+    lines = Setup(step_tokens=4096, context_mib=300, fragmentation_mib=1000)
+    each = 4096 * (2 * 4096 + 3 * 14_336) * 2 + 1300 * MIB
+    use = memory_use("Llama-3 8B", 8192, 5, "RTX 4090 24 GB", lines)
+    assert use.free_bytes == 24 * 10**9 - 16_060_522_496 - 5 * GIB - each - 5 * 128_256 * 4
+    assert (use.kept_back, use.left_bytes) == (each + 5 * 128_256 * 4, 1000 * MIB)
+    most = (24 * 10**9 - 16_060_522_496 - each) // (GIB + 128_256 * 4)
+    assert largest_batch("Llama-3 8B", 8192, "RTX 4090 24 GB", lines).value == most
+    mac = memory_use("Llama-3 8B", 8192, 5, "Apple M4 Max 128 GB", lines)
+    assert (mac.percent, mac.usable_bytes) == (75, 96 * 10**9 - each - 5 * 128_256 * 4)
+
+
+def test_ranks_share_the_feed_forward_when_gpus_are_sought() -> None:
+    """30 GB of activations on one rank: of two ranks each needs half of the feed-forward's."""
+    tokens = 300_000
+    setup = Setup(step_tokens=tokens, context_mib=0, fragmentation_mib=0)
+    need = gpus_needed("Llama-3 8B", 1, 1000, ["A100 40 GB"], setup).gpus[0]
+    one, two = (tokens * (2 * 4096 + 3 * 14_336 // tp) * 2 + 128_256 * 4 for tp in (1, 2))
+    weights = 16_060_522_496 + 1000 * 131_072
+    assert one + weights > 40 * 10**9 > two + weights / 2 + GIB
+    assert need.use is not None
+    assert (need.use.gpus, need.use.weights.tp) == (2, 2)
+    nothing = gpus_needed("Llama-3 8B", 1, 1000, ["T4"], Setup(context_mib=16_000)).gpus[0]
+    assert (nothing.at_least, nothing.use, nothing.one_server) == (None, None, None)
+
+
+@pytest.mark.parametrize(("field", "given"), [("step_tokens", 0), ("context_mib", -1), ("fragmentation_mib", -1)])
+def test_a_value_out_of_range_is_named(field: str, given: int) -> None:
     with pytest.raises(GlassLlamaError, match=field):
-        beside(memory_use("Llama-3 8B"), *given)
+        Setup(**{field: given})

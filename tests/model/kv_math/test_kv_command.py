@@ -12,6 +12,8 @@ from model.errors import LONGEST, both_ends
 from model.kv_math.__main__ import main
 from model.published.hf.gguf import ARCHITECTURES
 
+SHARE = ["--usable-percent", "90"]
+
 
 def refused(capsys, *arguments):
     """What the command says to arguments that it refuses; it then prints no result, not even a part of one."""
@@ -66,7 +68,7 @@ def test_the_command_says_what_is_wrong(capsys):
 
 
 def test_the_command_says_what_fits(capsys):
-    assert main(["Llama-3 8B", "--gpu", "H100"]) == 0
+    assert main(["Llama-3 8B", "--gpu", "H100", *SHARE]) == 0
     printed = capsys.readouterr().out
     for line in (
         "32 layers × 176,160,768 weights (3 × 4,096 × 14,336) × 2 bytes (bf16)",
@@ -104,12 +106,34 @@ def test_the_command_says_what_fits(capsys):
     assert main(["Mistral-7B v0.1", "--gpu", "4090", "--reserved-tokens", "9000"]) == 0
 
 
+def test_the_command_decides_by_lines_or_by_a_share(capsys):
+    """8,192 tokens × (2 × 4,096 + 3 × 14,336) × 2 B and 128,256 logits × 4 B; 358 and 150 MiB; else 90 %."""
+    assert main(["Llama-3 8B", "--gpu", "H100"]) == 0
+    printed = capsys.readouterr().out
+    usable = 80 * 10**9 - 8192 * (2 * 4096 + 3 * 14_336) * 2 - 128_256 * 4 - (358 + 150) * 2**20
+    for line in (
+        "8,192 tokens of a step × 3 gate, input, product × 14,336 width of the feed-forward × 2 bytes (bf16)\n",
+        "358 MiB × 1,048,576 bytes each\n  = 375,390,208 B",
+        "80,000,000,000 B − 839,373,824 B of activations − 375,390,208 B of context − 157,286,400 B for fragmentation"
+        f" = {usable:,} B for weights and cache",
+        f"fits, {usable - 17_134_264_320:,} B left",
+        f"Largest batch at 8,192 tokens: {(usable - 16_060_522_496) // 2**30} sequences",
+    ):
+        assert line in printed
+    assert main(["Llama-3 8B", "--gpu", "M4", "--fragmentation-mib", "0"]) == 0
+    assert "128,000,000,000 B × 75 % − 839,373,824 B of activations" in capsys.readouterr().out
+    assert main(["Llama-3 8B", "--gpu", "H100", *SHARE]) == 0
+    assert f"{8 * 10**9 - 839_373_824 - 375_390_208:,} B left for fragmentation" in capsys.readouterr().out
+    assert main(["Llama-3 8B", "--users", "4", "--gpu", "T4", "--context-mib", "20000"]) == 0
+    assert "the lines beside weights and cache take all of it" in capsys.readouterr().out
+
+
 def test_the_command_says_what_a_load_needs(capsys):
-    assert main(["Llama-3 70B", "--users", "64", "--tokens", "32768"]) == 0
+    assert main(["Llama-3 70B", "--users", "64", "--tokens", "32768", *SHARE]) == 0
     printed = capsys.readouterr().out
     assert "64 users at 32,768 tokens: 828,302,180,352 B" in printed
     assert "H200 141 GB     at least 7 by bytes; fits on 7 (tp 1 × pp 7); in one server without stages 8" in printed
-    assert main(["DeepSeek-V3", "--users", "64", "--tokens", "32768", "--gpu", "H100", "--weights", "fp8"]) == 0
+    assert main(["DeepSeek-V3", "--users", "64", "--tokens", "32768", "--gpu", "H100", "--weights", "fp8", *SHARE]) == 0
     assert "fits on 12 (tp 4 × pp 3, dcp 4)" in capsys.readouterr().out
     assert main(["T5-11B (v1.0)", "--users", "64", "--tokens", "32768", "--gpu", "T4"]) == 0
     assert "more than 8 tensor-parallel ranks" in capsys.readouterr().out
@@ -153,6 +177,9 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["Llama-3 8B", "--embeddings", ""], "embeddings is ''; expected one of fp32"),
         (["Llama-3 8B", "--users", "4", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
         (["Llama-3 8B", "--usable-percent", "0"], "usable_percent is 0; expected a whole number from 1 to 100."),
+        (["Llama-3 8B", "--step-tokens", "0"], "step_tokens is 0; expected a whole number from 1"),
+        (["Llama-3 8B", "--context-mib", "-1"], "context_mib is -1; expected a whole number from 0"),
+        (["Llama-3 8B", "--fragmentation-mib", "-1"], "fragmentation_mib is -1; expected a whole number from 0"),
         (["Llama-3 8B", "--users", "4", "--batch", "1"], "batch is 1; expected none with --users, which takes its"),
         (["Llama-3 8B", "--gpu", "H100", "--gpu-memory", "80"], "gpu: expected --gpu NAME, or --gpu-memory and"),
         (["Llama-3 8B", "--gpu-memory", "0", "--gpu-bandwidth", "9"], "--gpu-memory is 0; expected a whole number"),

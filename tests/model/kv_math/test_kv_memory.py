@@ -34,6 +34,7 @@ DATASHEETS = {
     "Apple M3 Ultra 512 GB": (512, 819),
     "Apple M4 Max 128 GB": (128, 546),
 }
+SHARE = Setup(usable_percent=90)
 
 
 def test_the_gpus_are_those_of_the_datasheets():
@@ -171,13 +172,13 @@ def test_tensor_parallel_ranks_split_matrices_and_copy_kv_heads_and_norms():
 
 def test_what_is_left_on_one_h100_decides_batch_and_context():
     """72 × 10⁹ usable bytes less 16,060,522,496 of weights, over 131,072 a token: 426,784 tokens, 52 × 8,192."""
-    use = memory_use("Llama-3 8B", 8192, 1, "H100")
+    use = memory_use("Llama-3 8B", 8192, 1, "H100", SHARE)
     assert use.usable_bytes == 72_000_000_000
     assert use.per_gpu_bytes == 16_060_522_496 + 1_073_741_824
     assert use.fits
     assert use.free_bytes == 72_000_000_000 - 17_134_264_320
-    assert largest_batch("Llama-3 8B", 8192, "H100").value == 55_939_477_504 // 1_073_741_824 == 52
-    context = largest_context("Llama-3 8B", 1, "H100")
+    assert largest_batch("Llama-3 8B", 8192, "H100", SHARE).value == 55_939_477_504 // 1_073_741_824 == 52
+    context = largest_context("Llama-3 8B", 1, "H100", SHARE)
     assert context.value == 55_939_477_504 // 131_072 == 426_784
     assert not context.unlimited
     assert context.next_bytes - context.use.usable_bytes == 131_072 - context.use.free_bytes
@@ -186,7 +187,7 @@ def test_what_is_left_on_one_h100_decides_batch_and_context():
 
 
 def test_what_does_not_fit_and_what_memory_does_not_limit():
-    lacking = largest_batch("Llama-3 70B", 8192, "H100")
+    lacking = largest_batch("Llama-3 70B", 8192, "H100", SHARE)
     assert (lacking.value, lacking.unlimited, lacking.next_bytes) == (0, False, None)
     assert lacking.use.free_bytes == 72 * 10**9 - 2 * 70_553_706_496 - 327_680 * 8192
     window = largest_context("Mistral-7B v0.1", 1, "4090")
@@ -218,7 +219,7 @@ def test_a_window_in_blocks_limits_the_context():
     4,101 tokens of 107 sequences would fit. 4,097 take 257 blocks of 16; at 4,112 the window leaves one of them.
     """
     assert (72 * 10**9 - 2 * 7_241_732_096) // (107 * 131_072) == 4_101
-    setup = Setup(options=KvOptions(block_size=16))
+    setup = Setup(options=KvOptions(block_size=16), usable_percent=90)
     found = largest_context("Mistral-7B v0.1", 107, "A100 80", setup)
     assert (found.value, found.unlimited) == (4_096, False)
     assert found.next_bytes == 2 * 7_241_732_096 + 107 * 257 * 16 * 131_072
@@ -234,7 +235,7 @@ def test_a_window_in_blocks_limits_the_context():
     ],
 )
 def test_every_length_up_to_the_largest_context_fits(name, batch, gpu, dtype, block, prefix):
-    setup = Setup(dtype, options=KvOptions(block_size=block, shared_prefix=prefix))
+    setup = Setup(dtype, options=KvOptions(block_size=block, shared_prefix=prefix), usable_percent=90)
     found = largest_context(name, batch, gpu, setup)
     fits = [memory_use(name, tokens, batch, gpu, setup).fits for tokens in range(max(1, prefix), found.value + 2)]
     assert found.value > catalogue()[name].attention.window
@@ -243,7 +244,7 @@ def test_every_length_up_to_the_largest_context_fits(name, batch, gpu, dtype, bl
 
 def test_64_users_at_32k():
     """Llama-3 70B: 141,107,412,992 bytes of weights and 64 × 32,768 × 327,680 of cache; 90 % of a GPU, 75 of a Mac."""
-    needs = gpus_needed("Llama-3 70B", 64, 32_768)
+    needs = gpus_needed("Llama-3 70B", 64, 32_768, setup=SHARE)
     assert needs.weights.total_bytes == 2 * 70_553_706_496
     assert needs.cache.total_bytes == 64 * 32_768 * 327_680
     assert needs.total_bytes == 828_302_180_352
@@ -427,6 +428,9 @@ def test_ranks_read_at_once():
         (lambda: memory_use("Llama-3 8B", batch=10**9), "^batch is 1,000,000,000; expected a whole number from 1"),
         (lambda: Setup(usable_percent=0), "^usable_percent is 0; expected a whole number from 1 to 100"),
         (lambda: Setup(usable_percent=101), "^usable_percent is 101"),
+        (lambda: Setup(step_tokens=0), "^step_tokens is 0; expected a whole number from 1"),
+        (lambda: Setup(context_mib=-1), "^context_mib is -1; expected a whole number from 0"),
+        (lambda: Setup(fragmentation_mib=10**7), "^fragmentation_mib is 10,000,000; expected a whole number from 0"),
         (lambda: Setup(options={"tp": 2}), "^options is .*expected a KvOptions"),
         (lambda: memory_use("Llama-3 8B", setup=Setup(weights="q9")), "^weights is 'q9'; expected one of"),
         (lambda: memory_use("Llama-3 8B", setup=Setup(embeddings="x")), "^embeddings is 'x'; expected one of"),

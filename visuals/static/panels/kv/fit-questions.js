@@ -12,8 +12,15 @@ export const OWN_GPU = ":gpu";
 const REVERSE = ["users", "user_tokens"];
 /** Settings of such a GPU alone. */
 const OWN = ["memory_gb", "bandwidth_gb_per_s"];
-/** Settings that the reverse question does not depend on. */
+/** Settings of what stands beside weights and cache: where a share decides, no count of GPUs depends on them. */
 const BESIDE = ["step_tokens", "context_mib"];
+
+/**
+ * Whether a share of the memory decides what fits, as vLLM has it, and not named lines.
+ *
+ * @param {Object<string, string>} settings
+ */
+export const byShare = ({ room }) => room === "share";
 
 /**
  * The settings of both panels, without what a question does not depend on.
@@ -23,16 +30,23 @@ const BESIDE = ["step_tokens", "context_mib"];
  * @param {string[]} skipped
  */
 function settingsFor(calculator, settings, skipped) {
-  const left = settings.gpu === OWN_GPU ? skipped : [...skipped, ...OWN];
+  const room = ["room", byShare(settings) ? "fragmentation_mib" : "usable_percent"];
+  const left = [...skipped, ...room, ...(settings.gpu === OWN_GPU ? [] : OWN)];
   return { ...calculator, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !left.includes(name))) };
 }
 
 /** What fits on the GPU, as a request. */
 const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, settings, REVERSE));
 
+/** What the model's own files hold, as a request: as many settings as the count beside it depends on. */
+export const weightsRequest = (calculator, settings, held) => ({
+  ...fitRequest(calculator, { ...settings, weight_bytes: "" }),
+  ...held,
+});
+
 /** What users need, as a request: of their tokens, whatever the calculator's own are. */
 function needsRequest(calculator, settings) {
-  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, BESIDE);
+  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, byShare(settings) ? BESIDE : []);
   return requestOf(kept);
 }
 

@@ -52,28 +52,75 @@ function createWeights(glass, element) {
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
 
   /** @param {Fit["use"]} use */
-  function of({ weight_terms, all_weights }) {
+  function of({ weight_terms, all_weights, measured }) {
+    const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
     const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
     const rows = weight_terms.map(({ label, factors, bytes }) =>
       titled(weightName(glass.text, label), factors, factor, bytes),
     );
     const summary = h("summary", null, glass.text("kv-fit.weights_sum", sum));
-    return h("details.kv-source", opened ? { open: "" } : null, summary, ...rows);
+    const list = h("details.kv-source", opened ? { open: "" } : null, summary, ...rows);
+    return h("div", null, ...(files ? [h("p.gp-note.kv-measured", null, files)] : []), list);
   }
   return { of };
 }
 
 /**
- * What the memory that is kept back is for, line by line: activations with their products, CUDA's context, the
- * rest.
+ * The sum that decides, with exact bytes: memory less weights and cache, and by lines less each of these.
+ *
+ * @param {Fit} found
+ * @param {Function} text of the section "kv-fit"
+ */
+function sumOf({ use, beside }, text) {
+  const percent = use.by === "share" || use.percent < 100;
+  const memory = exactBytes(use.gpu.memory);
+  const words = text(`sum_${use.by}`, {
+    memory: percent ? `${memory} × ${use.percent} %` : memory,
+    weights: exactBytes(use.weights),
+    cache: exactBytes(use.cache),
+    activations: exactBytes(beside.activation_bytes),
+    context: exactBytes(beside.context),
+    fragmentation: exactBytes(beside.left),
+    free: exactBytes(use.free).replace("-", "−"),
+  });
+  return h("p.kv-sum.kv-fit-sum", null, words);
+}
+
+/**
+ * What the memory that weights and cache may not take is for: each line's name, bytes and words.
+ *
+ * @param {Fit} found
+ * @param {Function} text of the section "kv-fit"
+ * @returns {[string, string, string][]}
+ */
+function linesOf({ use, beside }, text) {
+  const { activation_bytes, context, left } = beside;
+  const mib = (bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · `;
+  /** @type {[string, string, string][]} */
+  const lines = [
+    ["activations", activation_bytes, text("kept_activations_says")],
+    ["context", context, mib(context) + text("kept_context_says")],
+  ];
+  if (use.by === "share") {
+    const name = left.startsWith("-") ? "lacking" : "left";
+    return [...lines, [name, left.replace("-", ""), text(`kept_${name}_says`)]];
+  }
+  const system = String(BigInt(use.gpu.memory) - BigInt(use.share));
+  lines.push(["fragmentation", left, mib(left) + text("kept_fragmentation_says")]);
+  return system === "0" ? lines : [...lines, ["system", system, text("kept_system_says", { percent: use.percent })]];
+}
+
+/**
+ * What the memory that weights and cache may not take is for, line by line, and the products of the activations.
  *
  * @param {Glass} glass
- * @param {Fit["beside"]} beside
+ * @param {Fit} found
  */
-function keptBack(glass, { kept_back, activations, activation_bytes, context, left }) {
+function keptBack(glass, found) {
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-  const line = (name, bytes, says) =>
+  const { kept_back, activations } = found.beside;
+  const line = ([name, bytes, says]) =>
     h(
       "li",
       { "data-line": name },
@@ -81,18 +128,12 @@ function keptBack(glass, { kept_back, activations, activation_bytes, context, le
       h("span.kv-log-bytes", null, scaled(bytes, "binary")),
       h("span.gp-note", null, says),
     );
-  const lacks = left.startsWith("-");
   return h(
     "div.kv-kept-back",
     null,
-    h("h4", null, text("kept_title", { bytes: both(kept_back) })),
-    h(
-      "ul.kv-log-steps",
-      null,
-      line("activations", activation_bytes, text("kept_activations_says")),
-      line("context", context, text("kept_context_says")),
-      lacks ? line("lacking", left.slice(1), text("kept_lacking_says")) : line("left", left, text("kept_left_says")),
-    ),
+    h("h4", null, text(`kept_title_${found.use.by}`, { bytes: both(kept_back) })),
+    ...(found.use.by === "share" ? [h("p.gp-note", null, text("share_says"))] : []),
+    h("ul.kv-log-steps", null, ...linesOf(found, text).map(line)),
     h(
       "details.kv-kept-products",
       null,
@@ -112,11 +153,13 @@ export function fitView(glass) {
    * @param {Fit} found
    * @param {{ tokens: number; batch: number }} asked
    */
-  function show({ use, beside, batch, context, bound }, { tokens, batch: sequences }) {
+  function show(found, { tokens, batch: sequences }) {
+    const { use, batch, context, bound } = found;
     element.replaceChildren(
       verdict(use, text),
       ...stored(glass, use),
-      ...memoryBar(use, text),
+      ...memoryBar(found, text),
+      sumOf(found, text),
       h(
         "div.kv-facts",
         null,
@@ -124,7 +167,7 @@ export function fitView(glass) {
         largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens"),
         boundFact(bound, sequences, text),
       ),
-      keptBack(glass, beside),
+      keptBack(glass, found),
       weights.of(use),
       h("p.gp-note", null, text("source", { source: remarkIn(use.gpu.source, glass.state.language) })),
     );

@@ -3,22 +3,27 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { memo } from "../../reads.js";
 import { linkedState } from "../../settings.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
-import { createQuestions, OWN_GPU } from "./fit-questions.js";
+import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questions.js";
 import { fitView } from "./fit-view.js";
 import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
 import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
+import { weightsFile } from "./weights-file.js";
 
 export const FIRST = {
   gpu: "H100 80 GB",
   weights: "",
   embeddings: "",
+  room: "lines",
   usable_percent: "90",
   step_tokens: "8192",
   context_mib: "358",
+  fragmentation_mib: "150",
+  weight_bytes: "",
   users: "64",
   user_tokens: "32768",
   memory_gb: "80",
@@ -77,20 +82,65 @@ function createFields(glass, view, set) {
   const formats = () =>
     (view.gpus?.weights ?? []).map(({ name, engine }) => option(name, engine ? `${name} (${engine})` : name));
   const own = [numberField("memory_gb", set), numberField("bandwidth_gb_per_s", set)];
+  const [share, fragmentation] = [numberField("usable_percent", set), numberField("fragmentation_mib", set)];
   const fields = [
     choiceField("gpu", set, gpus),
     ...own,
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
-    numberField("usable_percent", set),
+    numberField("weight_bytes", set, glass.text("kv.choice_counted")),
+    choiceField("room", set, () => ["lines", "share"].map((by) => option(by, glass.text(`kv.choice_${by}`)))),
+    share,
     numberField("step_tokens", set),
     numberField("context_mib", set),
+    fragmentation,
   ];
   function show(settings) {
     for (const one of fields) one.show(settings);
     for (const one of own) one.element.hidden = settings.gpu !== OWN_GPU;
+    share.element.hidden = !byShare(settings);
+    fragmentation.element.hidden = byShare(settings);
   }
   return { fields, show };
+}
+
+/**
+ * Weights from the model's own files: their bytes become a setting, until another model is asked about.
+ *
+ * @param {Glass} glass
+ * @param {object} view the panel's state, which takes what was read and the answer
+ * @param {ReturnType<typeof question>} asked the calculator's question
+ * @param {(change: Object<string, string>) => void} set
+ */
+function createFiles(glass, view, asked, set) {
+  /** @param {Object<string, string>} settings */
+  const modelOf = ({ model, config = "", hub = "" }) => JSON.stringify([model, config, hub]);
+  let model = "";
+  function use(held) {
+    Object.assign(view, { held, files: null, files_trouble: null });
+    model = modelOf(asked.settings);
+    if (!held) set({ weight_bytes: "" });
+  }
+  const files = weightsFile(
+    (name, params) => glass.text(`kv-fit.${name}`, params),
+    (name, params) => glass.text(`kv.factor_${name}`, params),
+    use,
+  );
+  const ask = memo(async (request) => {
+    const { data, message } = await glass.calculate("kv_weights", JSON.parse(request));
+    if (!view.held) return;
+    Object.assign(view, { files: data ?? null, files_trouble: message ?? null });
+    set({ weight_bytes: data?.bytes ?? "" });
+  });
+  function show() {
+    if (view.held && model !== modelOf(asked.settings)) {
+      files.clear();
+      use(null);
+    }
+    if (view.held && asked.answered) ask(JSON.stringify(weightsRequest(asked.answered, view.settings, view.held)));
+    files.show({ answer: view.files, trouble: view.files_trouble ? troubleText(glass, view.files_trouble) : "" });
+  }
+  return { ...files, show };
 }
 
 /**
@@ -122,7 +172,10 @@ function createSide(glass, fields, result, { more = [], look = "" }) {
  */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  const { state: view, set } = linkedState(glass, "kvfit", FIRST, { kv_fit: null, kv_needs: null, gpus: null });
+  const { state: view, set } = linkedState(glass, "kvfit", FIRST, {
+    ...{ kv_fit: null, kv_needs: null, gpus: null },
+    ...{ held: null, files: null, files_trouble: null },
+  });
   const panel = frame(element, glass, "kv-fit", {
     csv: () => table(glass, view, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
@@ -134,6 +187,7 @@ export default function kvFit(element, glass) {
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
+  const files = createFiles(glass, view, asked, set);
   const reverse = [
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
     slidingField("user_tokens", set, [7, 20], 4, questions.nearNeeds),
@@ -141,23 +195,24 @@ export default function kvFit(element, glass) {
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const [fit, needs] = [fitView(glass), needsView(glass)];
-  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited] });
+  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited, files.element] });
   const needsSide = createSide(glass, reverse, needs, { look: ".kv-reverse" });
-  panel.body.append(stale, fitSide.element, needsSide.element);
+  panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
 
-  /** The percent that may be used, where it is less than was set, and in the explanation. */
+  /** The percent that counts, where it is less than was set, and the formula that decides. */
   function showLimit(found) {
-    const { usable_percent: set } = view.settings;
+    const share = byShare(view.settings);
+    const set = share ? view.settings.usable_percent : "100";
     limited.hidden = !found || found.use.percent >= Number(set);
     if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
-    const explained = { usable: found?.use.percent ?? set };
-    for (const part of ["formula", "myth"])
-      element.querySelector(`.is-${part} span`).textContent = panel.text(part, explained);
+    const explained = panel.text(share ? "formula_share" : "formula", { usable: found?.use.percent ?? set });
+    element.querySelector(".is-formula span").textContent = explained;
   }
 
   return inView(element, function draw() {
     questions.ask();
+    files.show();
     const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked.answer);
     gpu.show(view.settings);
@@ -195,6 +250,7 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
       tokens_per_second_at_most: bound.each,
     });
     add("beside", use.gpu.name, {
+      decided_by: use.by,
       kept_back_bytes: beside.kept_back,
       activation_bytes: beside.activation_bytes,
       context_bytes: beside.context,

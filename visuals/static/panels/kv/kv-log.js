@@ -7,6 +7,7 @@ import { inView } from "../../pointing.js";
 import { reactive } from "../../reads.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { nameOf } from "./format.js";
+import { take, takenView } from "./log-example.js";
 import { EXAMPLES } from "./log-examples.js";
 import { COLUMNS, logView } from "./log-view.js";
 import { question, requestOf } from "./question.js";
@@ -19,6 +20,7 @@ import { troubleText } from "./trouble.js";
  * @property {Answer | null} answer
  * @property {import("../../types.d.ts").Refusal | null} trouble
  * @property {boolean} busy
+ * @property {import("./log-example.js").Taken | null} taken the example that the calculator is set to
  */
 
 export const about = { namesChanges: false };
@@ -67,24 +69,24 @@ function table(answer) {
  *
  * @param {import("../../types.d.ts").Glass} glass
  * @param {(name: string, params?: Record<string, unknown>) => string} text
- * @param {(log: string) => void} compare
+ * @param {(log: string, example?: import("./log-examples.js").Example) => void} compare
  */
 function createForm(glass, text, compare) {
   const box = h("textarea", { id: "kv-log-box", rows: 10, spellcheck: "false", "aria-describedby": "kv-log-kept" });
   const area = /** @type {HTMLTextAreaElement} */ (box);
   const go = h("button.kv-button.is-primary", { type: "submit", "data-text": "kv-log.compare" });
-  const examples = EXAMPLES.map(({ engine, from, lines }) =>
+  const examples = EXAMPLES.map((example) =>
     h(
       "button.kv-button.kv-log-example",
       {
         type: "button",
-        title: from,
+        title: example.from,
         click: () => {
-          area.value = lines;
-          compare(lines);
+          area.value = example.lines;
+          compare(example.lines, example);
         },
       },
-      engine,
+      example.engine,
     ),
   );
   const trouble = h("p.kv-trouble", { role: "alert" });
@@ -131,20 +133,30 @@ function createForm(glass, text, compare) {
  */
 export default function kvLog(element, glass) {
   const asked = question(glass);
-  const view = /** @type {State} */ (reactive({ answer: null, trouble: null, busy: false }, glass.repaint));
+  const view = /** @type {State} */ (
+    reactive({ answer: null, trouble: null, busy: false, taken: null }, glass.repaint)
+  );
   const panel = frame(element, glass, "kv-log", {
     csv: () => table(view.answer),
     parts: ["what", "formula", "myth", "source"],
     pointed: false,
   });
 
-  /** @param {string} log */
-  async function compare(log) {
+  /**
+   * @param {string} log
+   * @param {import("./log-examples.js").Example} [example]
+   */
+  async function compare(log, example) {
     if (view.busy) return;
     view.busy = true;
-    const request = { ...requestOf(asked.answered ?? asked.settings), log };
+    view.taken = example ? take(asked, example, view.taken) : null;
+    const request = { ...requestOf(example ? asked.settings : (asked.answered ?? asked.settings)), log };
     const { data, message } = await glass.calculate("kv_log", request);
     Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
+  }
+  function back() {
+    if (view.taken) asked.set(view.taken.before);
+    view.taken = null;
   }
   const form = createForm(glass, panel.text, compare);
   const result = h("div.kv-log-result", { "aria-live": "polite" });
@@ -157,7 +169,8 @@ export default function kvLog(element, glass) {
     form.show(view);
     result.toggleAttribute("data-stale", busy);
     const empty = html`<p class="gp-note" .textContent=${panel.text(busy ? "busy" : "empty")}></p>`;
-    render(answer ? logView(answer, panel.text, (model) => nameOf(glass, model)) : empty, result);
+    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model)) : empty;
+    render(html`${takenView(view.taken, panel.text, back)}${shown}`, result);
     panel.tell(answer ? valueOf(answer) : "");
   });
 }

@@ -1,4 +1,4 @@
-// One GPU's memory as a bar: weights, cache, what is left, and what is kept free.
+// One GPU's memory as a bar: weights, cache, what stands beside them, and what is left.
 
 import { h } from "../../dom.js";
 import { exactBytes, scaled } from "./format.js";
@@ -6,34 +6,59 @@ import { exactBytes, scaled } from "./format.js";
 const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
 
 /**
+ * What takes memory, and what is left of it where it fits.
+ *
+ * @param {import("../../decoded.d.ts").Calculation<"kv_fit">} found
+ * @returns {[string, number][]}
+ */
+function piecesOf({ use, beside }) {
+  const { gpu, by, share, usable, weights, cache, free, fits } = use;
+  /** @type {[string, number][]} */
+  const pieces = [
+    ["weights", Number(weights)],
+    ["cache", Number(cache)],
+  ];
+  if (by === "share")
+    return fits ? [...pieces, ["room", Number(free)], ["reserve", Number(gpu.memory) - Number(usable)]] : pieces;
+  pieces.push(
+    ["activations", Number(beside.activation_bytes)],
+    ["context", Number(beside.context)],
+    ["fragmentation", Number(beside.left)],
+  );
+  if (fits) pieces.push(["room", Number(free)], ["system", Number(gpu.memory) - Number(share)]);
+  return pieces;
+}
+
+/**
  * The fullest GPU from 0 to its memory; where it does not fit, the bar is as long as what it would need.
  *
- * @param {import("../../decoded.d.ts").Calculation<"kv_fit">["use"]} use
+ * @param {import("../../decoded.d.ts").Calculation<"kv_fit">} found
  * @param {Function} text of the section "kv-fit"
  * @returns {HTMLElement[]}
  */
-export function memoryBar({ gpu, percent, usable, weights, cache, free, fits }, text) {
-  const taken = Number(weights) + Number(cache);
+export function memoryBar(found, text) {
+  const { gpu, by, percent, share, weights, cache, usable } = found.use;
+  const pieces = piecesOf(found).filter(([, bytes]) => bytes > 0);
+  const taken = pieces.reduce((sum, [, bytes]) => sum + bytes, 0);
   const scale = Math.max(Number(gpu.memory), taken);
-  const piece = (name, bytes) =>
+  const drawn = pieces.map(([name, bytes]) =>
     h(`span.kv-piece.is-${name}`, {
       style: `width: ${percentOf(bytes, scale)}`,
       title: `${text(name)}: ${exactBytes(Math.round(bytes))}`,
-    });
-  const pieces = [piece("weights", weights), piece("cache", cache)];
-  if (fits) pieces.push(piece("room", Number(free)), piece("reserve", Number(gpu.memory) - Number(usable)));
-  const edge = h("span.kv-edge", { style: `left: ${percentOf(usable, scale)}` });
-  const key = (name) => h("span.gp-sample", null, h(`span.kv-dot.is-${name}`), text(name));
+    }),
+  );
+  const edge = h("span.kv-edge", { style: `left: ${percentOf(share, scale)}` });
+  const key = ([name, _bytes]) => h("span.gp-sample", null, h(`span.kv-dot.is-${name}`), text(name));
   const said = {
     weights: scaled(weights, "binary"),
     cache: scaled(cache, "binary"),
-    usable: scaled(usable, "binary"),
+    usable: scaled(usable.replace("-", ""), "binary"),
     percent,
     memory: scaled(gpu.memory, "decimal"),
   };
   return [
-    h("div.kv-memory", null, ...pieces, edge),
-    h("div.gp-samples", null, ...["weights", "cache", "room", "reserve"].map(key)),
-    h("p.gp-note", null, text("bar", said)),
+    h("div.kv-memory", null, ...drawn, edge),
+    h("div.gp-samples", null, ...pieces.map(key)),
+    h("p.gp-note", null, text(`bar_${by}`, said)),
   ];
 }

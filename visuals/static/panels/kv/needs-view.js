@@ -24,7 +24,7 @@ export function needsView(glass) {
       ...gpus.map(({ name, own, at_least, layout: found, one_server }) =>
         table.line([
           own ? text("own_gpu") : name,
-          whole(at_least),
+          at_least === null ? "—" : whole(at_least),
           layout(found),
           one_server ? String(one_server) : "—",
         ]),

@@ -21,7 +21,7 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last seven: of kv-fit.js
+// the last nine: of kv-fit.js
 const NUMBERS = new Set([
   ...COUNTS,
   "users",
@@ -31,6 +31,8 @@ const NUMBERS = new Set([
   "bandwidth_gb_per_s",
   "step_tokens",
   "context_mib",
+  "fragmentation_mib",
+  "weight_bytes",
 ]);
 
 /** The calculator's own settings. */
@@ -70,6 +72,7 @@ const NEEDED = new Set([
   "bandwidth_gb_per_s",
   "step_tokens",
   "context_mib",
+  "fragmentation_mib",
 ]);
 
 /**

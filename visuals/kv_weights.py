@@ -1,0 +1,36 @@
+"""What a model's own files hold, as a message. Bytes travel as decimal texts, as in visuals/kv.py."""
+
+from model.kv_math.from_files import FileWeights, TensorGroup
+from model.kv_math.weights import WeightBreakdown
+
+from .kv import factor_message
+from .messages.kv_weights import DtypeMessage, KvWeightsAnswer
+
+
+def weights_message(found: FileWeights, counted: WeightBreakdown) -> KvWeightsAnswer:
+    """The files' bytes by format, and why they are not what is counted."""
+    return {
+        "bytes": str(found.bytes),
+        "tensors": sum(group.count for group in found.groups),
+        "counted": str(counted.counted_bytes),
+        "weights_in": counted.dtype,
+        "output": found.has_output,
+        "dtypes": [_dtype_message(dtype, groups) for dtype, groups in found.by_dtype.items()],
+        "differences": [
+            {"code": one.code, "bytes": str(one.bytes), "dtypes": list(one.dtypes)}
+            for one in found.differences(counted)
+        ],
+    }
+
+
+def _dtype_message(dtype: str, groups: tuple[TensorGroup, ...]) -> DtypeMessage:
+    heaviest = sorted(groups, key=lambda group: -group.bytes)
+    return {
+        "dtype": dtype,
+        "bytes": str(sum(group.bytes for group in groups)),
+        "tensors": sum(group.count for group in groups),
+        "products": [
+            {"label": one.name, "factors": [factor_message(f) for f in one.factors], "bytes": str(one.bytes)}
+            for one in heaviest
+        ],
+    }
