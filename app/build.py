@@ -11,8 +11,7 @@ from visuals.messages.run import Notice
 from visuals.payload import message_payload
 
 from . import panels
-from .chapters import CALCULATORS, CHAPTERS, DETAILS, FIRST, all_panels
-from .chapters.glance import COLUMNS
+from .chapters import ABOVE, CALCULATORS, DETAILS, all_panels
 from .direct_calls import OF_HUB, SUMS, DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
@@ -53,7 +52,7 @@ def build(engine: Engine, runs: Runs | None = None) -> GlassPage:
     with demo:
         bus = panels.bus(guarded_calls(service, demo.metrics))
         bar = Bar(engine)
-        all_columns()
+        body()
         # First the public names: gradio numbers whatever asks for a name that is taken.
         names = {"trace": "run", "generate": "generate", "kv_cache": "sums"}
         for (name, kind), function in zip(names.items(), endpoints(engine), strict=True):
@@ -102,9 +101,9 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
     return [calculate, *(calls.guarded(method, DETAILS if method == service.detail else ()) for method in others)]
 
 
-def all_columns() -> gr.HTML:
-    """Every panel: the first chapter's columns, and one for all that the other chapters add."""
-    return panels.body([*COLUMNS, [kind for kind in all_panels() if kind not in CHAPTERS[FIRST]]])
+def body() -> gr.HTML:
+    """Every panel, those of the first chapter first."""
+    return panels.body([kind for kind in all_panels() if kind != ABOVE])
 
 
 class Bar:

@@ -7,7 +7,7 @@ from pathlib import Path
 from model.smollm2 import NAME as REAL_NAME
 from visuals import PLOTLY, STATIC
 
-from .chapters import CHAPTERS, FIRST, homes
+from .chapters import CHAPTERS, FIRST, ON_DEMAND, homes
 from .examples import EXAMPLES, REAL_EXAMPLES
 from .labels import LABELS
 from .texts import DIRECTORY, LANGUAGES, text_file
@@ -67,8 +67,9 @@ def first_modules() -> set[Path]:
 
 
 def bench_modules() -> list[str]:
-    """The modules that the workbench's first chapter needs besides."""
-    panels = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in ("tokens", *CHAPTERS[FIRST])]
+    """The modules that the workbench's first chapter needs besides, as it opens."""
+    kinds = ("tokens", *(kind for kind in CHAPTERS[FIRST] if kind not in ON_DEMAND[FIRST]))
+    panels = [STATIC / "panels" / homes()[kind] / f"{kind}.js" for kind in kinds]
     return [address(path) for path in sorted(imported(*panels) - first_modules() - {STATIC / "glass.js"})]
 
 
@@ -78,7 +79,11 @@ def head() -> str:
         {
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
             "chapters": {
-                name: {"panels": kinds, "style": None if name == FIRST else chapter_style(name)}
+                name: {
+                    "panels": kinds,
+                    "onDemand": ON_DEMAND[name],
+                    "style": None if name == FIRST else chapter_style(name),
+                }
                 for name, kinds in CHAPTERS.items()
             },
             "homes": homes(),

@@ -92,12 +92,12 @@ def header() -> gr.HTML:
     return fixed("header", f"<header>{words}<div class='page-tools'>{levels}{tools}</div></header>")
 
 
-def body(columns: Sequence[Sequence[str]]) -> gr.HTML:
-    """The story; the answer, the token strip, the row of chapters and every panel, by column.
+def body(kinds: Sequence[str]) -> gr.HTML:
+    """The story; the answer, the token strip, the row of chapters and these panels.
 
     One component: gradio takes time for each.
     """
-    grid = "".join(f"<div class='page-column'>{''.join(map(panel, column))}</div>" for column in columns)
+    grid = "".join(map(panel, kinds))
     nav = "<nav class='page-nav' data-text-label='chapter.nav'></nav>"
     written = "<div class='page-written' hidden></div>"
     above = panel("why") + panel("tokens")

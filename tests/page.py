@@ -1,11 +1,12 @@
 """The real page for those who look at it: app.py as its own process, and Debian's Chromium."""
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from playwright.sync_api import (
 )
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.chapters import CHAPTERS
 
 ROOT = Path(__file__).parent.parent
 # The same engine twice: the first is built without a desktop's windows and takes less of a processor.
@@ -135,35 +138,52 @@ class Held:
 _held: WeakKeyDictionary[Browser, list[Held]] = WeakKeyDictionary()
 
 
-# A reader who chose the workbench, unless a test is about the story, which else opens.
-CHOSE = "try { localStorage['glass.level'] ??= 'workbench'; } catch { /* a page without storage */ }"
+# A reader who chose the workbench, unless a test is about the story, which else opens; and who left every fold of its
+# chapters open, unless a test is about those.
+KEPT = {"glass.level": "workbench", "glass.folds": " ".join(CHAPTERS)}
 
 
-def _free(browser: Browser, how: dict[str, Any], story: bool) -> Held:
+def _kept(names: Iterable[str]) -> str:
+    """JavaScript that has a browser know these choices of its reader, where there are none yet."""
+    given = json.dumps({name: KEPT[name] for name in names})
+    return (
+        f"try {{ for (const [name, value] of Object.entries({given})) localStorage[name] ??= value; }}"
+        " catch { /* a page without storage */ }"
+    )
+
+
+def _free(browser: Browser, how: dict[str, Any], names: Sequence[str]) -> Held:
     known = _held.setdefault(browser, [])
     known[:] = [one for one in known if one.context in browser.contexts]
-    asked = how | {"story": story}
+    asked = how | {"kept": tuple(names)}
     found = next((one for one in known if one.how == asked and one.free()), None)
     if not found:
         context = browser.new_context(**how)
-        if not story:
-            context.add_init_script(CHOSE)
+        context.add_init_script(_kept(names))
         found = Held(asked, context, context.new_cdp_session(context.new_page()))
         known.append(found)
     return found
 
 
 def new_page(
-    browser: Browser, address: str, width: int = 1280, height: int = 720, story: bool = False, **context: Any
+    browser: Browser,
+    address: str,
+    width: int = 1280,
+    height: int = 720,
+    story: bool = False,
+    folded: bool = False,
+    **context: Any,
 ) -> Page:
     """An empty tab for this address in a context that holds nothing but files, whatever was done before.
 
     A context without a page is taken again, since a new one would load and compile every script anew. Leave or close
-    the page when it is no longer needed; two that are open share nothing. It opens with the workbench unless `story`.
+    the page when it is no longer needed; two that are open share nothing. It opens with the workbench unless `story`,
+    and with all folds open unless `folded`.
     """
     how = {"locale": "en-US"} | context
     scheme = how.pop("color_scheme", "light")  # of the page, not of the context: two would compile every script twice
-    held = _free(browser, how, story)
+    names = [name for name, left_out in zip(KEPT, (story, folded), strict=True) if not left_out]
+    held = _free(browser, how, names)
     page = held.tab()
     held.context.clear_cookies()
     if "permissions" not in how:
@@ -216,11 +236,9 @@ def watched(page: Page) -> Iterator[list[str]]:
     assert not troubles, "\n".join(troubles)
 
 
-def open_page(
-    browser: Browser, address: str, width: int = 1280, height: int = 720, story: bool = False, **context: Any
-) -> Page:
-    """A tab of its own that shows the page, once its first run is drawn."""
-    page = new_page(browser, address, width, height, story, **context)
+def open_page(browser: Browser, address: str, width: int = 1280, height: int = 720, **how: Any) -> Page:
+    """A tab of its own, as `new_page` makes it, that shows the page, once its first run is drawn."""
+    page = new_page(browser, address, width, height, **how)
     page.goto(address)
     wait_for_run(page)
     page.mouse.move(1, 1)  # somebody is there: what the pointer may ask for is fetched ahead

@@ -25,7 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from app import panels
-from app.build import all_columns, direct_calls
+from app.build import body, direct_calls
 from app.engine import Engine
 from app.files import address, head, static_files
 from app.service import Service
@@ -69,7 +69,7 @@ box.addEventListener("keydown", (event) => {
 
 def html(service: Service, names: list[str]) -> str:
     """The page: its head as the real one's, the pieces that gradio only carries, and the script above."""
-    pieces = (panels.header(), panels.status_line(), all_columns())
+    pieces = (panels.header(), panels.status_line(), body())
     parts = "".join(f"<div class='{' '.join(piece.elem_classes)}'>{piece.html_template}</div>" for piece in pieces)
     script = f"const NAMES = {json.dumps(names)}, MODEL = {json.dumps(service.engine.names[0])};"
     script += f"const OFFERS = {json.dumps(offers(service.engine))};{SCRIPT}"

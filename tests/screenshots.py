@@ -1,6 +1,7 @@
 """python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model.
 
 With `--all DIR` every chapter and the story instead, in both languages and themes and at three sizes, to be looked at.
+With `--heights` no pictures: how many screens of 1280 × 720 each chapter of the workbench takes.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from app.chapters import CHAPTERS
-from tests.app.looking import settled
+from tests.app.looking import settled, walk
 from tests.page import ROOT, chromium, leave, open_page, running_app, wait_for_run
 
 TRAINING = "docs/training.png"
@@ -76,11 +77,28 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
         leave(page)
 
 
+def heights(browser: Browser, address: str) -> dict[str, float]:
+    """How many screens each chapter takes as it opens, its panels drawn, with the header and the token strip."""
+    page = open_page(browser, f"{address}#lang=en", folded=True)
+    found = {}
+    for chapter in CHAPTERS:
+        walk(page, [chapter])
+        found[chapter] = page.evaluate("document.documentElement.scrollHeight / innerHeight")
+    leave(page)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Pictures of the page.")
     parser.add_argument("--all", type=Path, metavar="DIR", help="the story and every chapter, to be looked at")
+    parser.add_argument("--heights", action="store_true", help="how many screens each chapter takes")
     args = parser.parse_args()
     with running_app() as address, chromium() as browser:
+        if args.heights:
+            found = heights(browser, address)
+            for name, screens in (found | {"in all": sum(found.values())}).items():
+                print(f"{name:10} {screens:5.1f}")
+            return
         if args.all:
             everything(browser, address, args.all)
             return

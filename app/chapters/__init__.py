@@ -2,7 +2,8 @@
 
 A panel is drawn by `visuals/static/panels/<chapter>/<kind>.js` of the chapter that it belongs to. The browser fetches
 it when a chapter that shows it is opened, with that chapter's style.css where there is one. A chapter may show panels
-of the first one again, above its own.
+of the first one again, above its own. Of its PANELS those ON_DEMAND lie folded under one sentence, the text
+`fold.<chapter>`, until a reader opens them: what is for a second look.
 
 DETAILS is what panels ask about a run beyond its first message, by `glass.detail(name, params)`. An entry takes the
 engine, the held run and what the page sent (`about_run()` reads it into a model; where that names an `other` run, the
@@ -43,7 +44,11 @@ NEEDS_LOGITS = frozenset(
 )  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}
+ON_DEMAND: dict[str, tuple[str, ...]] = {
+    module.__name__.rpartition(".")[2]: getattr(module, "ON_DEMAND", ()) for module in MODULES
+}
 FIRST = next(iter(CHAPTERS))
+ABOVE = CHAPTERS[FIRST][0]  # stands above the token strip, all others below the row of chapters
 DETAILS: dict[str, Detail] = {"tensors": tensors}
 CALCULATORS: dict[str, Calculator] = {"qr": qr}
 for module in MODULES:

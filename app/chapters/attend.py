@@ -54,7 +54,8 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-PANELS = ("cross", "heads", "attention", "qkv", "latent", "cell", "score-terms", "sinks", "arcs", "difference")
+ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference")
+PANELS = ("cross", "attention", "latent", "cell", *ON_DEMAND)
 
 
 def values(engine: Engine, held: HeldRun, asked: Sent) -> ValuesDetail:

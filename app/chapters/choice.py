@@ -97,7 +97,8 @@ class CausalMap(OtherText):
     patched: Annotated[Patched, among(("stream", "attention", "ffn"))] = "stream"
 
 
-PANELS = ("sampling", "lens", "contributions", "logit-terms", "causal-map")
+ON_DEMAND = ("contributions", "logit-terms", "causal-map")
+PANELS = ("sampling", "lens", *ON_DEMAND)
 
 
 def lens(engine: Engine, held: HeldRun, asked: Sent) -> LensDetail:

@@ -7,7 +7,8 @@ from ..engine import Engine
 from ..requests import Sent
 from ..zoo import small_name
 
-PANELS = ("families", "family-parameters", "family-myths")
+ON_DEMAND = ("family-parameters", "family-myths")
+PANELS = ("families", *ON_DEMAND)
 # Which panel shows a row live, chapter and panel; where a line's code leads instead; and where it does as long as no
 # model of the family is on offer: beside what the shown network has.
 ROW_PLACES = {

@@ -25,7 +25,8 @@ class OfNeuron(Request):
     target: TokenId | None = None
 
 
-PANELS = ("experts", "swiglu", "ffn-token", "ffn-tokens")
+ON_DEMAND = ("swiglu", "ffn-tokens")
+PANELS = ("experts", "ffn-token", *ON_DEMAND)
 
 
 def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:

@@ -47,9 +47,8 @@ from ..requests import (
 from ..session import HeldRun
 from ..zoo import offers
 
-# Two columns, about equally tall; on a narrow screen page.css makes them one. "why" stands above the token strip.
-COLUMNS = (("attention", "swiglu"), ("next", "rmsnorm", "rope"))
-PANELS = ("why", *(kind for column in COLUMNS for kind in column))
+ON_DEMAND = ("rmsnorm", "rope", "swiglu")
+PANELS = ("why", "next", "attention", *ON_DEMAND)
 MOST_NODES = 60
 MOST_SWAPS = 6
 

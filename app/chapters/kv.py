@@ -46,7 +46,8 @@ from .kv_log import kv_log
 from .kv_requests import Breakdown, Chart, Fit, Load, Places, Race
 from .kv_weights import kv_weights
 
-PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
+ON_DEMAND = ("kv-kinds", "kv-race", "kv-chart", "kv-fit", "kv-log", "kv-myth")
+PANELS = ("kv-live", "kv-calculator", *ON_DEMAND)
 RACE_STEP = 8
 MAX_COMPARED = 5
 PLACES_SECONDS = 0.7  # of one thread's processor time: all places of a published model take less

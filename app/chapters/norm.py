@@ -20,7 +20,8 @@ class Vectors(Neurons):
     norm: Annotated[norm.Norm, among(norm.NORMS)]
 
 
-PANELS = ("rmsnorm", "norm-vector", "norm-scale")
+ON_DEMAND = ("rmsnorm", "norm-scale")
+PANELS = ("norm-vector", *ON_DEMAND)
 
 
 def norm_vectors(engine: Engine, held: HeldRun, data: Sent) -> NormVectorsDetail:

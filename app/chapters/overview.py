@@ -17,7 +17,8 @@ from ..operations import (
 from ..requests import Place, Sent, about_run, leader_of, token_of
 from ..session import HeldRun
 
-PANELS = ("overview", "residual", "training")
+ON_DEMAND = ("residual", "training")
+PANELS = ("overview", *ON_DEMAND)
 
 
 def stream(engine: Engine, held: HeldRun, _asked: Sent) -> StreamDetail:

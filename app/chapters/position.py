@@ -18,7 +18,8 @@ class Scaling(Request):
     factor: Annotated[int, among(position.FACTORS)]
 
 
-PANELS = ("rope", "rope-score", "rope-scaling", "rope-layout")
+ON_DEMAND = ("rope-scaling", "rope-layout")
+PANELS = ("rope", "rope-score", *ON_DEMAND)
 
 
 def rope_scalings(engine: Engine, held: HeldRun, data: Sent) -> RopeScalingsDetail:

@@ -23,7 +23,7 @@ from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
 from tests.app.looking import run, settled
-from tests.page import CHOSE, leave, listen, open_page, wait_for_run, watched
+from tests.page import leave, listen, new_page, open_page, wait_for_run, watched
 from tests.panels import of_a_llama
 from tests.plain import plain_site
 
@@ -243,9 +243,7 @@ def test_a_picture_has_the_colours_of_the_page(shown: Page) -> None:
 
 
 def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled: str) -> None:
-    context = browser.new_context()
-    context.add_init_script(CHOSE)
-    page = context.new_page()
+    page = new_page(browser, bundled)
     fetched: list[str] = []
     listen(page, "request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
     page.goto(bundled)
@@ -254,7 +252,7 @@ def test_the_picture_code_comes_with_the_first_picture(browser: Browser, bundled
     assert lazy.isdisjoint(fetched)
     save(page, page.locator("section[data-kind=next]"), "next", "csv")
     assert "picture.js" in fetched
-    context.close()
+    leave(page)
 
 
 def test_a_failure_is_said_in_the_panel(browser: Browser, bundled: str) -> None:

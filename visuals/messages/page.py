@@ -6,9 +6,11 @@ from typing_extensions import TypedDict
 
 
 class ChapterConfig(TypedDict):
-    """The panels that a chapter shows, and the address of its styles where it has any."""
+    """The panels that a chapter shows, those of them that lie folded until they are opened, and the address of its
+    styles where it has any."""
 
     panels: tuple[str, ...]
+    onDemand: tuple[str, ...]
     style: str | None
 
 

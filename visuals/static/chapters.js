@@ -1,8 +1,9 @@
 // @ts-check
-// The chapters of the page: which panels are in view, and fetching a chapter's styles when it is first opened. The
-// story stands among them as one that shows no panel.
+// The chapters of the page: which panels are in view, in which order, and fetching a chapter's styles when it is first
+// opened. The story stands among them as one that shows no panel.
 
 import { h } from "./dom.js";
+import { panelOfLink } from "./folds.js";
 import { keptLevel, STORY } from "./level.js";
 import { chapterForms } from "./parts.js";
 
@@ -87,12 +88,29 @@ function createRow(names, texts, go) {
 }
 
 /**
+ * Puts a chapter's panels into its order, which is that of the Tab key, too, and the fold before those on demand.
+ *
+ * @param {Config["chapters"][string]} chapter
+ * @param {HTMLElement} fold
+ */
+function arrange({ panels, onDemand }, fold) {
+  const grid = document.querySelector(".page-grid");
+  if (!grid) return;
+  const sections = new Map([...panelsIn(".page-grid")].map((one) => [one.dataset.kind ?? "", one]));
+  const main = panels.filter((kind) => !onDemand.includes(kind));
+  const wanted = [...main, null, ...onDemand].flatMap((kind) => (kind ? (sections.get(kind) ?? []) : fold));
+  const now = [...grid.children].filter((one) => wanted.includes(/** @type {HTMLElement} */ (one)));
+  if (wanted.some((one, i) => one !== now[i])) grid.append(...wanted);
+}
+
+/**
  * @param {Store} store
  * @param {import("./types.d.ts").Texts} texts
+ * @param {ReturnType<typeof import("./folds.js").createFolds>} folds
  * @param {string | undefined} wanted the chapter of the link
  * @param {Config} config
  */
-export function createChapters(store, texts, wanted, { chapters, homes }) {
+export function createChapters(store, texts, folds, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
   const known = (/** @type {string | undefined} */ name) => name === STORY || names.includes(name ?? "");
@@ -112,38 +130,37 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
   const panelsNow = () => (state.chapter === STORY ? [] : chapters[state.chapter].panels);
 
   /**
-   * Whether a panel is in view now; what no chapter lists (the token strip) is, wherever there are panels.
+   * Whether a panel is in view now: of the open chapter, and not folded. What no chapter lists (the token strip)
+   * is, wherever there are panels.
    *
    * @param {string | undefined} kind
    */
   const shows = (kind = "") =>
     state.chapter !== STORY &&
-    ((alone ? kind === alone : panelsNow().includes(kind)) ||
+    ((alone ? kind === alone : panelsNow().includes(kind) && !folds.hides(state.chapter, kind)) ||
       !names.some((name) => chapters[name].panels.includes(kind)));
 
   /**
-   * Resolves when a chapter that shows this panel is open.
+   * Resolves when this panel is in view: its chapter open, and its fold where it lies in one.
    *
    * @param {string} kind
    * @returns {Promise<void>}
    */
   const opened = (kind) =>
     new Promise((done) => {
-      const look = () => (shows(kind) ? (stop(), done()) : undefined);
-      const stop = store.on("chapter", look);
+      const look = () => (shows(kind) ? (stops.forEach((stop) => stop()), done()) : undefined);
+      const stops = [store.on("chapter", look), store.on("fold", look)];
       look();
     });
 
-  /** Puts the panels of the open chapter in view, in its order, and marks its button. */
+  /** Puts the panels of the open chapter in view, and marks its button. */
   function show() {
     const { chapter } = state;
     if (chapter !== STORY) fetchStyle(chapter);
     document.body.dataset.chapter = chapter;
-    const panels = panelsNow();
     for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
-    for (const section of panelsIn(".page-grid")) {
-      section.style.order = chapter === names[0] ? "" : String(panels.indexOf(section.dataset.kind ?? ""));
-    }
+    folds.show(chapter, alone !== null);
+    if (chapter !== STORY) arrange(chapters[chapter], folds.element);
     row.mark(chapter);
   }
 
@@ -156,6 +173,24 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
     store.emit("chapter", name);
     if (moved) queueMicrotask(row.toTop); // once the token strip has seen whether it sticks in this chapter
     store.repaint(true);
+  }
+
+  store.on("settings", (name) => {
+    if (name !== "fold") return;
+    show();
+    store.emit("fold");
+    store.repaint(true);
+  });
+  /**
+   * Opens the fold of the open chapter where this panel lies in it.
+   *
+   * @param {string} kind
+   * @returns {boolean} whether it did
+   */
+  function reveal(kind) {
+    const hidden = folds.hides(state.chapter, kind);
+    if (hidden) folds.open(state.chapter);
+    return hidden;
   }
 
   /**
@@ -171,6 +206,17 @@ export function createChapters(store, texts, wanted, { chapters, homes }) {
 
   return {
     open,
+    reveal,
+    /**
+     * Reveals the panel that an address leads to.
+     *
+     * @param {Parameters<typeof panelOfLink>[0]} link
+     * @returns {string | null} its kind, where it is to be scrolled to: the address names it, or it lay folded
+     */
+    meet(link) {
+      const kind = state.chapter === STORY ? null : panelOfLink(link, chapters[state.chapter]);
+      return kind && (reveal(kind) || kind === link.panel) ? kind : null;
+    },
     usual,
     opened,
     shows,

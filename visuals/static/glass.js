@@ -6,6 +6,7 @@ import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
 import { watchConnection } from "./connection.js";
 import { h } from "./dom.js";
+import { createFolds } from "./folds.js";
 import { magnify } from "./draw.js";
 import { createFetching } from "./fetching.js";
 import { panelOf } from "./frame.js";
@@ -25,6 +26,7 @@ import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
 import { createRealModel, offerRealModel } from "./real-model.js";
 import { listenToPointer, still } from "./pointer-rest.js";
+import { hold } from "./scroll-anchor.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { offerTour } from "./tour/offer.js";
@@ -42,7 +44,8 @@ const pace = createPace(store, settings, {
   cut: async (request) => (await online).cut(request),
   setStatus: page.setStatus,
 });
-const chapters = createChapters(store, texts, link.chapter, config);
+const folds = createFolds(store, settings, texts, config.chapters);
+const chapters = createChapters(store, texts, folds, link.chapter, config);
 /** @param {HTMLElement} element */
 page.parts.panels = (element) => {
   /** @type {(selector: string) => HTMLElement} */
@@ -253,7 +256,7 @@ const layerOf = (trace, layer) => fetching?.layerOf(trace, layer) ?? null;
 const calculate = async (what, params) => (await online).calculate(what, params);
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
-const { open, present } = chapters;
+const { open, present, reveal } = chapters;
 const { keep, showSide, sides, subtractable, toEnd } = store;
 /**
  * Runs the shown tokens once more with something changed (app/comparing.py).
@@ -327,6 +330,7 @@ const core = {
   layerOf,
   open,
   present,
+  reveal,
   enlarge,
   visit,
   detail,
@@ -369,6 +373,22 @@ async function goOn() {
 }
 const connection = watchConnection(store, goOn);
 
+/**
+ * Brings the panel into view that an address leads to, if any, once the run is there.
+ *
+ * @param {ReturnType<typeof readLink>} described
+ */
+async function leadIn(described) {
+  const kind = chapters.meet(described);
+  if (!kind || state.presenting) return;
+  if (!state.trace)
+    await new Promise((done) => {
+      const stop = on("run", () => (stop(), done(undefined)));
+    });
+  const section = document.querySelector(`.page-body section[data-kind="${kind}"]`);
+  if (section) hold(() => section.scrollIntoView({ block: "start", behavior: "instant" }));
+}
+
 /** What an address leaves out where a reader has chosen none. */
 const UNCHOSEN = { pair: null, neuron: null };
 
@@ -381,6 +401,7 @@ async function bring(hash) {
   const described = readLink(hash);
   settings.restore(described.settings);
   open(described.chapter ?? chapters.usual());
+  leadIn(described);
   page.setStatus("running");
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
@@ -415,6 +436,7 @@ async function visit(hash) {
   if (!same) return bring(hash);
   settings.restore(described.settings);
   open(described.chapter ?? chapters.usual());
+  leadIn(described);
   store.endPreview();
   select({ ...UNCHOSEN, ...described.selection });
 }
@@ -434,6 +456,7 @@ function bringBack(hash) {
 }
 
 store.pin(link.selection);
+leadIn(link);
 if (link.runs) bringBack(location.hash);
 const { address } = keepHistory(store, {
   open,

@@ -2,35 +2,12 @@
 // The two levels of the page: the story of one answer, and the workbench of chapters. Which of them a reader chose is
 // kept in this browser.
 
+import { remembered } from "./remembered.js";
+
 /** What the chapter is called while the story is open. */
 export const STORY = "story";
-const KEY = "glass.level";
-
-/**
- * Where a browser refuses to keep anything (a page in a frame, a full disk), nothing is known.
- *
- * @param {() => Storage} storage
- */
-export function keptLevel(storage = () => localStorage) {
-  return {
-    /** @returns {string | null} story or "workbench", as it was chosen last */
-    get() {
-      try {
-        return storage().getItem(KEY);
-      } catch {
-        return null;
-      }
-    },
-    /** @param {string} level */
-    set(level) {
-      try {
-        storage().setItem(KEY, level);
-      } catch {
-        /* the page opens with the story again */
-      }
-    },
-  };
-}
+/** "story" or "workbench", as it was chosen last. */
+export const keptLevel = () => remembered("glass.level");
 
 /**
  * The buttons with `data-level` lead from one level to the other; the one that is open is marked.

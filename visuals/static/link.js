@@ -22,6 +22,7 @@ const ID = /^\d{1,7}$/;
  * @param {string} hash
  * @returns {{
  *   chapter?: string;
+ *   panel?: string;
  *   prompt?: string;
  *   language?: string;
  *   model?: string;
@@ -31,7 +32,8 @@ const ID = /^\d{1,7}$/;
  *   runs: boolean;
  *   faults: Fault[];
  * }}
- *   `runs`: whether linked.js finds more; `faults`: numbers that are none, and are left out
+ *   `panel`: the one of the chapter to scroll to; `runs`: whether linked.js finds more; `faults`: numbers that are
+ *   none, and are left out
  */
 export function readLink(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -62,6 +64,7 @@ export function readLink(hash) {
   const optional = (name) => fields.get(name) ?? undefined;
   return {
     chapter: optional("chapter"),
+    ...(fields.has("panel") && { panel: optional("panel") }),
     prompt: optional("prompt"),
     language: optional("lang"),
     model: optional("model"),

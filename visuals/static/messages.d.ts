@@ -1405,9 +1405,13 @@ export interface TrainingDetail {
   measured: MeasuredSkill[];
 }
 
-/** The panels that a chapter shows, and the address of its styles where it has any. */
+/**
+ * The panels that a chapter shows, those of them that lie folded until they are opened, and the address of its
+ * styles where it has any.
+ */
 export interface ChapterConfig {
   panels: string[];
+  onDemand: string[];
   style: string | null;
 }
 

@@ -95,7 +95,8 @@ type FromStore = Pick<
   | "toEnd"
 >;
 
-export interface Glass extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present">, Page {
+export interface Glass
+  extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present" | "reveal">, Page {
   settings: Settings;
   pace: Pace;
   /** The real LLaMA, where the page can offer it. */

@@ -20,12 +20,13 @@ const waysIn = (tourNow) =>
     )
   );
 
-/** The page as a stop needs it: its chapter, and of two runs or two stacks the one that it speaks of. */
+/** The page as a stop needs it: its chapter and panel, and of two runs or two stacks the one that it speaks of. */
 function openFor(glass, stop) {
   const { state } = glass;
   if (state.side === "B-A") glass.showSide("B"); // a stop speaks of one run
   if (state.trace?.whole) glass.readStack("decoder"); // of two stacks the one that chooses
   if (state.chapter !== stop.chapter) glass.way.led(() => glass.open(stop.chapter));
+  glass.reveal(stop.panel);
 }
 
 /** Selects what a stop speaks of, once for each stop of each run: the reader's own choice after that stays. */

@@ -62,6 +62,7 @@ export async function leadTo(glass, chapter, kind, select) {
   glass.way.remember();
   select?.();
   glass.way.led(() => glass.open(chapter));
+  glass.reveal(kind);
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const panel = /** @type {HTMLElement | null} */ (document.querySelector(`section[data-kind="${kind}"]`));
   if (panel) hold(() => panel.scrollIntoView({ block: "start", behavior: "instant" }));
