@@ -42,7 +42,8 @@ _BUFFER = re.compile(r"inv_freq|rope_freqs|masked_bias|(^|\.)attn\.bias$|attenti
 Kind = Literal["table", "vector", "matrix", "buffer", "tied"]
 
 
-class TensorGroup(NamedTuple):
+@dataclass(frozen=True)
+class TensorGroup:
     """`count` tensors of one format and shape, whose names differ in their numbers alone: "#" stands for these."""
 
     name: str

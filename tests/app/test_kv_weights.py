@@ -27,6 +27,7 @@ from tests.page import ROOT, leave, open_page, watched
 
 BUNDLED = ROOT / "model/bundled"
 SMOLLM2 = ROOT / ".weights/SmolLM2-135M-Instruct.Q4_1.gguf"
+NOBODY: Any = None  # this calculator asks no engine
 LLAMA_8B = {"model": "Llama-3 8B"}
 CONFIG = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
           "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 96, "head_dim": 16,
@@ -68,7 +69,7 @@ def test_the_bytes_are_the_files_and_each_difference_has_its_reason(tmp_path: Pa
     save_file(tensors(), path)
     header = header_of(path)
     asked = {"model": ":config", "config": json.dumps(CONFIG), "tensors": groups_of(header)}
-    answer = CALCULATORS["kv_weights"](None, asked)  # pyright: ignore[reportArgumentType]
+    answer: Any = CALCULATORS["kv_weights"](NOBODY, asked)
     assert int(answer["bytes"]) == header["bytes"] == sum(int(one["bytes"]) for one in answer["dtypes"])
     assert {one["code"]: int(one["bytes"]) for one in answer["differences"]} == {
         "vector_format": 5 * 64 * 2,  # five norms, four bytes a weight and not two
@@ -134,7 +135,7 @@ def test_the_files_bytes_decide_and_are_spread_as_the_count_is() -> None:
 def test_what_is_wrong_is_named(group: dict[str, Any], says: str) -> None:
     asked = {**LLAMA_8B, "tensors": [{"name": "x", "count": 1, **group}]}
     with pytest.raises(GlassLlamaError, match=re.escape(says)):
-        CALCULATORS["kv_weights"](None, asked)  # pyright: ignore[reportArgumentType]
+        CALCULATORS["kv_weights"](NOBODY, asked)
 
 
 @pytest.fixture(scope="module")

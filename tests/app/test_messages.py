@@ -174,6 +174,8 @@ SUMS: list[Asked] = [
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [1, 2, 10**12]}),
     ("kv_places", {"model": "Llama-3 8B", "asked": "kv", "along": "tokens", "values": [-1, 2]}),
     *(("kv_log", {"model": "Llama-3 8B", "log": log}) for log in KV_LOGS),
+    ("kv_weights", {"model": "Llama-3 8B", "total_size": 16_060_522_500}),
+    ("kv_weights", {"model": "Llama-3 8B", "tensors": [{"name": "x", "dtype": "Q4_K", "shape": [256, 8], "count": 2}]}),
     ("kv_race", {"model": BUNDLED_NAME, "ids": [5, 6, 7]}),
     ("lens_fit", {"model": BUNDLED_NAME}),
 ]  # fmt: skip
