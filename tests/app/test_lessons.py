@@ -5,6 +5,7 @@ import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ import zxingcpp
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 
+import model
+from app.engine import LocalEngine
 from app.files import lesson_files
+from app.service import Service
 from app.texts import text
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
@@ -131,6 +135,19 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
         page.keyboard.press("Escape")
         expect(page.locator(".ls-bar")).to_be_hidden()
         assert page.evaluate("document.body.dataset.lesson") is None
+
+
+def test_the_lesson_on_attention_speaks_of_one_head_in_all_its_views() -> None:
+    """“Our head” is what the page frames by itself; the bundled model frames the same for every text of the lesson."""
+    service = Service(LocalEngine([model.load(device="cpu")]))
+    for files in lesson_files().values():
+        file = next(one for one in files if "attention" in one.name)
+        links = [view["link"] for view in json.loads(file.read_text(encoding="utf-8"))["views"]]
+        framed = set()
+        for prompt in {parse_qs(link.removeprefix("#"))["prompt"][0] for link in links}:
+            start = service.recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
+            framed.add((start["layer"], start["head"]))
+        assert len(framed) == 1, file.name
 
 
 def make(page: Page) -> None:

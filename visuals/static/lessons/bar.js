@@ -19,7 +19,7 @@ function makeGame(acts) {
     autocomplete: "off",
     "data-text-label": "lessons.guess",
     keydown: ({ key }) => {
-      if (key === "Enter" && !asked.hidden) acts.reveal();
+      if (key === "Enter" && !guess.disabled) acts.reveal();
     },
   });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
@@ -95,7 +95,7 @@ export function createBar(glass, acts) {
     note.textContent = view.note;
     note.hidden = !notes || !view.note;
     game.hidden = !view.hidden;
-    asked.hidden = !covered;
+    asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");

@@ -2,6 +2,7 @@
 
 import { createBar } from "./bar.js";
 import { createCourse } from "./course.js";
+import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
 import { linkOn } from "./lesson.js";
 import { keepPresented } from "./resume.js";
@@ -49,12 +50,36 @@ function wordsOf(glass, { code, params }) {
   return said === `message.${code}` ? (params.detail ?? code) : said;
 }
 
+/**
+ * What else happens on the page while a lesson is presented.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {() => boolean} presents
+ * @param {{ say: (words: string) => void; again: () => void; speak: () => void; leave: () => void }} acts
+ */
+function followPage(glass, presents, { say, again, speak, leave }) {
+  glass.on("message", (message) => {
+    if (!presents()) return;
+    say(wordsOf(glass, message));
+    again();
+  });
+  glass.on("language", () => {
+    if (presents()) speak();
+  });
+  passOverAtRest(presents);
+  addEventListener("resize", () => {
+    if (presents()) again();
+  });
+  addEventListener("popstate", leave);
+}
+
 const offeredBy = (glass) => glass.models().map(({ name }) => name);
 
 /** Opens the chapter that has the panel, unless it is open. */
 function openChapterOf(glass, panel) {
   const { chapters } = window.glassConfig;
-  if (!chapters[glass.state.chapter].panels.includes(panel))
+  if (!chapters[glass.state.chapter]?.panels.includes(panel))
+    // the story has none
     glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(panel)));
 }
 
@@ -92,7 +117,8 @@ export function createPresenter(glass, openList) {
     full: toggleFullscreen,
   };
   const bar = createBar(glass, acts);
-  const stage = createStage(glass, bar.element, bar.page);
+  const headline = createHeadline();
+  const stage = createStage(glass, { top: headline.element, bar: bar.element }, bar.page);
   listenToLesson(() => lesson !== null, acts);
 
   /** The bar and the cover at once; the view when its run has come. */
@@ -100,6 +126,7 @@ export function createPresenter(glass, openList) {
     const view = lesson.views[course.at()];
     body.toggleAttribute("data-covered", course.covered());
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
+    headline.show(view);
     keepPresented({ lesson, at: course.at(), notes });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
@@ -116,6 +143,7 @@ export function createPresenter(glass, openList) {
     keepPresented(null);
     turn += 1;
     bar.close();
+    headline.hide();
     body.removeAttribute("data-covered");
     state.presenting = false; // from here on the page's history goes on
     stage.end();
@@ -123,21 +151,15 @@ export function createPresenter(glass, openList) {
     before?.focus?.({ preventScroll: true });
   }
 
-  glass.on("message", (message) => {
-    if (!lesson) return;
-    bar.say(wordsOf(glass, message));
-    stage.again();
+  followPage(glass, () => lesson !== null, {
+    say: bar.say,
+    again: () => void stage.again(),
+    speak() {
+      bar.open();
+      show(false);
+    },
+    leave,
   });
-  glass.on("language", () => {
-    if (!lesson) return;
-    bar.open();
-    show(false);
-  });
-  passOverAtRest(() => lesson !== null);
-  addEventListener("resize", () => {
-    if (lesson) stage.again();
-  });
-  addEventListener("popstate", leave);
 
   return function present(given, { at = 0, notes: noted = false } = {}) {
     if (!given.views.length) return;
