@@ -163,10 +163,50 @@ def make(page: Page) -> None:
     page.keyboard.press("Escape")
     page.evaluate("glass.open('attend'); glass.select({ layer: 1, head: 2, query: 4, key: 3 })")
     page.locator("section[data-kind=cell] .gp-title").click()
+    # From the page itself: the reader stays where they are, and the lesson stays open.
+    page.locator(".ls-add-here").click()
+    expect(page.locator(".ls-docked")).to_have_text(text("lessons.added", at=2, panel=text("panel.cell")))
+    assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
     page.locator(".ls-further").click()
     expect(page.locator(".ls-panel")).to_have_value("cell")
-    press(page, "add")
     expect(page.locator(".ls-view")).to_have_count(2)
+
+
+def check_own_window(page: Page, answer: str) -> None:
+    """Notes have a window of their own: never on the picture; both have the keys, and either may be closed."""
+    page.evaluate("() => { window.really = window.open; window.open = () => null; }")
+    page.keyboard.press("n")
+    expect(page.locator(".ls-trouble")).to_have_text(text("lessons.no_window"))
+    page.evaluate("() => { window.open = window.really; }")
+    expect(page.locator(".ls-note")).to_be_hidden()
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    own = caught.value
+    expect(own.locator(".ls-notes-said p")).to_have_text("Guess & see <b>bold</b>")
+    expect(own.locator(".ls-then")).to_contain_text(text("panel.cell"))
+    expect(own.locator(".ls-time").first).to_have_text(re.compile(r"\d+:\d\d"))
+    expect(page.locator(".ls-bar")).to_be_hidden()
+    assert on_stage(page)["covered"]
+    own.keyboard.press("r")
+    expect(page.locator(".wy-word")).to_have_text(answer)
+    expect(page.locator(".wy-word")).to_be_visible()
+    own.keyboard.press("PageDown")
+    expect(own.locator(".ls-at")).to_have_text("2 / 2")
+    expect(own.locator(".ls-then")).to_contain_text(text("lessons.no_next"))
+    page.keyboard.press("PageUp")
+    expect(own.locator(".ls-at")).to_have_text("1 / 2")
+    assert "bold" not in page.locator("body").inner_text()
+    assert faults(own) == []
+    own.close()
+    expect(page.locator(".ls-bar")).to_be_visible()
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    with caught.value.expect_event("close"):
+        page.keyboard.press("Escape")  # the lesson's end is the window's
+    expect(page.locator(".ls-bar")).to_be_hidden()
+    page.locator("#lessons").click()
+    page.locator(".ls-view").nth(0).get_by_role("button", name=re.compile(text("lessons.present"))).click()
+    on_stage(page)
 
 
 def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: Page) -> None:
@@ -194,8 +234,6 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     page.fill(".ls-guess", "n r f 7")  # what is typed is no key of the page's
     expect(page.locator(".ls-note")).to_be_hidden()
     page.keyboard.press("Escape")
-    page.keyboard.press("n")
-    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
     expect(word).to_be_hidden()
     page.click(".ls-reveal")
     expect(word).to_be_visible()
@@ -206,6 +244,9 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     expect(word).to_be_visible()
     assert page.input_value(".ls-guess") == "n r f 7"
     assert faults(page) == []
+    page.keyboard.press("r")
+    check_own_window(page, answer)
+    page.keyboard.press("PageDown")
     page.keyboard.press("Space")
     page.wait_for_function("document.querySelector('.ls-count').textContent === '2 / 2'")
     assert on_stage(page)["kind"] == "cell"
@@ -227,10 +268,11 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     expect(guess).to_have_value("nr next?")
     page.keyboard.press("Enter")  # shows the answer
     assert not on_stage(page)["covered"]
-    page.keyboard.press("n")
-    expect(note).to_be_visible()
-    page.keyboard.press("n")
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
     expect(note).to_be_hidden()
+    caught.value.close()
+    expect(page.locator(".ls-bar")).to_be_visible()
     page.keyboard.press("r")
     assert on_stage(page)["covered"]
     guess.click()

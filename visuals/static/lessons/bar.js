@@ -72,7 +72,7 @@ function makeElements(acts) {
  *   close: () => void;
  *   show: Function;
  *   say: (words: string) => void;
- *   page: (at: number, pages: number) => void;
+ *   page: (at: number, pages: number) => string;
  * }}
  */
 export function createBar(glass, acts) {
@@ -107,9 +107,10 @@ export function createBar(glass, acts) {
     trouble.textContent = words;
     trouble.hidden = !words;
   }
-  /** Which page of a tall panel is shown. */
+  /** Which page of a tall panel is shown; what is said of it. */
   function page(at, pages) {
     part.textContent = pages > 1 ? text("part", { at: at + 1, pages }) : "";
+    return part.textContent;
   }
   /** Opens it in the page's language. */
   function open() {

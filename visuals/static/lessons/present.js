@@ -6,6 +6,7 @@ import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
 import { linkOn } from "./lesson.js";
 import { keepPresented } from "./resume.js";
+import { createSpeaker } from "./speaker.js";
 import { createStage } from "./stage.js";
 
 /**
@@ -84,14 +85,44 @@ function openChapterOf(glass, panel) {
 }
 
 /**
+ * All that shows a lesson: the stage with what stands above and below it, and the presenter's own window.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Object<string, () => void>} acts as keys.js names them
+ * @param {() => boolean} presents
+ */
+function createScreens(glass, acts, presents) {
+  const bar = createBar(glass, acts);
+  const headline = createHeadline();
+  const speaker = createSpeaker(glass, acts, (open) => {
+    document.body.toggleAttribute("data-speaker", open);
+    if (presents()) stage.again();
+  });
+  const stage = createStage(glass, { top: headline.element, bar: bar.element }, (at, pages) =>
+    speaker.page(bar.page(at, pages)),
+  );
+  listenToLesson(presents, acts);
+  /** @param {string} words of a message */
+  function say(words) {
+    bar.say(words);
+    speaker.say(words);
+  }
+  return { bar, headline, speaker, stage, say };
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {() => void} openList opens the list of lessons
- * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number; notes?: boolean }) => void}
+ * @returns {(
+ *   lesson: import("./lesson.js").Lesson,
+ *   how?: { at?: number; notes?: boolean; reads?: boolean },
+ * ) => void}
  */
 export function createPresenter(glass, openList) {
   const { state } = glass;
   const { body } = document;
   let [lesson, course] = [null, null];
+  let reads = false; // somebody alone reads along: the notes are for them
   let notes = false;
   let before = null; // what had the focus
   let turn = 0;
@@ -111,15 +142,13 @@ export function createPresenter(glass, openList) {
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
     notes: () => {
-      notes = !notes;
+      if (reads) notes = !notes;
+      else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
       show(false);
     },
     full: toggleFullscreen,
   };
-  const bar = createBar(glass, acts);
-  const headline = createHeadline();
-  const stage = createStage(glass, { top: headline.element, bar: bar.element }, bar.page);
-  listenToLesson(() => lesson !== null, acts);
+  const { bar, headline, speaker, stage, say } = createScreens(glass, acts, () => lesson !== null);
 
   /** The bar and the cover at once; the view when its run has come. */
   async function show(moved) {
@@ -127,7 +156,8 @@ export function createPresenter(glass, openList) {
     body.toggleAttribute("data-covered", course.covered());
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
     headline.show(view);
-    keepPresented({ lesson, at: course.at(), notes });
+    speaker.show(lesson, { at: course.at(), covered: course.covered(), moved });
+    keepPresented({ lesson, at: course.at(), notes, reads });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
@@ -142,6 +172,7 @@ export function createPresenter(glass, openList) {
     lesson = null;
     keepPresented(null);
     turn += 1;
+    speaker.end();
     bar.close();
     headline.hide();
     body.removeAttribute("data-covered");
@@ -152,7 +183,7 @@ export function createPresenter(glass, openList) {
   }
 
   followPage(glass, () => lesson !== null, {
-    say: bar.say,
+    say,
     again: () => void stage.again(),
     speak() {
       bar.open();
@@ -161,11 +192,12 @@ export function createPresenter(glass, openList) {
     leave,
   });
 
-  return function present(given, { at = 0, notes: noted = false } = {}) {
+  return function present(given, { at = 0, notes: noted = false, reads: alone = noted } = {}) {
     if (!given.views.length) return;
     before = document.activeElement;
-    [lesson, notes] = [given, noted];
+    [lesson, notes, reads] = [given, noted, alone];
     bar.open();
+    speaker.begin();
     state.presenting = true;
     course = createCourse(lesson.views, at, show);
     course.begin();
