@@ -150,6 +150,31 @@ def test_the_lesson_on_attention_speaks_of_one_head_in_all_its_views() -> None:
         assert len(framed) == 1, file.name
 
 
+def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
+    lesson = json.loads(lesson_files()["en"][0].read_text(encoding="utf-8"))
+    desk(page)
+    row = page.locator(".ls-row").first
+    with page.expect_popup() as caught:
+        row.get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
+    sheet = caught.value
+    for place, name in ((".ls-task p", "question"), (".ls-answers p", "answer")):
+        expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
+    sheet.emulate_media(media="print")
+    assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
+    assert faults(sheet) == []
+    sheet.close()
+    row.locator("summary").click()
+    expect(row.locator("tr")).to_have_count(1 + len(lesson["views"]))
+    row.locator(".ls-plans button").first.click()
+    shown = [view for view in lesson["views"] if view["minutes"][0]]
+    expect(page.locator(".ls-count")).to_have_text(f"1 / {len(shown)}")
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    expect(caught.value.locator(".ls-time").first).to_contain_text(text("lessons.of_minutes", minutes=5))
+    caught.value.keyboard.press("Escape")
+    expect(page.locator(".ls-bar")).to_be_hidden()
+
+
 def make(page: Page) -> None:
     """A lesson of two views: the answer, covered, and a head's map, from wherever the page is."""
     run(page, "The cat sleeps on the sofa. The dog plays on the")

@@ -5,6 +5,7 @@
 import { h } from "../dom.js";
 import { render } from "../vendor/lit-html.js";
 import { listenToLesson } from "./keys.js";
+import { furnish } from "./own-window.js";
 import { minutesOf } from "./plans.js";
 import { speakerView } from "./speaker-view.js";
 import { createTiming } from "./timing.js";
@@ -17,25 +18,6 @@ const SECOND = 1000;
  *
  * @typedef {{ at: number; covered: boolean }} Now which view is shown, and whether its answer is covered
  */
-
-/**
- * Makes an empty window look like the page.
- *
- * @param {Window} opened
- * @param {HTMLElement} root what is drawn in it
- * @param {string} title
- */
-function furnish({ document: own }, root, title) {
-  if (root.ownerDocument === own && root.isConnected) return;
-  own.title = title;
-  own.documentElement.lang = document.documentElement.lang;
-  own.body.className = document.body.className;
-  /** @type {NodeListOf<HTMLLinkElement>} */
-  const styles = document.querySelectorAll('link[rel="stylesheet"]');
-  const own_styles = [...styles].filter(({ href }) => /\/(glass|lessons\/style)\.css/.test(href));
-  for (const { href } of own_styles) own.head.append(h("link", { rel: "stylesheet", href }));
-  own.body.append(root);
-}
 
 /**
  * @param {import("../types.d.ts").Glass} glass
