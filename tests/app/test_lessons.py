@@ -5,6 +5,7 @@ import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ import zxingcpp
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 
+import model
+from app.engine import LocalEngine
 from app.files import lesson_files
+from app.service import Service
 from app.texts import text
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
@@ -133,6 +137,44 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
         assert page.evaluate("document.body.dataset.lesson") is None
 
 
+def test_the_lesson_on_attention_speaks_of_one_head_in_all_its_views() -> None:
+    """“Our head” is what the page frames by itself; the bundled model frames the same for every text of the lesson."""
+    service = Service(LocalEngine([model.load(device="cpu")]))
+    for files in lesson_files().values():
+        file = next(one for one in files if "attention" in one.name)
+        links = [view["link"] for view in json.loads(file.read_text(encoding="utf-8"))["views"]]
+        framed = set()
+        for prompt in {parse_qs(link.removeprefix("#"))["prompt"][0] for link in links}:
+            start = service.recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
+            framed.add((start["layer"], start["head"]))
+        assert len(framed) == 1, file.name
+
+
+def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
+    lesson = json.loads(lesson_files()["en"][0].read_text(encoding="utf-8"))
+    desk(page)
+    row = page.locator(".ls-row").first
+    with page.expect_popup() as caught:
+        row.get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
+    sheet = caught.value
+    for place, name in ((".ls-task p", "question"), (".ls-answers p", "answer")):
+        expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
+    sheet.emulate_media(media="print")
+    assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
+    assert faults(sheet) == []
+    sheet.close()
+    row.locator("summary").click()
+    expect(row.locator("tr")).to_have_count(1 + len(lesson["views"]))
+    row.locator(".ls-plans button").first.click()
+    shown = [view for view in lesson["views"] if view["minutes"][0]]
+    expect(page.locator(".ls-count")).to_have_text(f"1 / {len(shown)}")
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    expect(caught.value.locator(".ls-time").first).to_contain_text(text("lessons.of_minutes", minutes=5))
+    caught.value.keyboard.press("Escape")
+    expect(page.locator(".ls-bar")).to_be_hidden()
+
+
 def make(page: Page) -> None:
     """A lesson of two views: the answer, covered, and a head's map, from wherever the page is."""
     run(page, "The cat sleeps on the sofa. The dog plays on the")
@@ -146,10 +188,50 @@ def make(page: Page) -> None:
     page.keyboard.press("Escape")
     page.evaluate("glass.open('attend'); glass.select({ layer: 1, head: 2, query: 4, key: 3 })")
     page.locator("section[data-kind=cell] .gp-title").click()
+    # From the page itself: the reader stays where they are, and the lesson stays open.
+    page.locator(".ls-add-here").click()
+    expect(page.locator(".ls-docked")).to_have_text(text("lessons.added", at=2, panel=text("panel.cell")))
+    assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
     page.locator(".ls-further").click()
     expect(page.locator(".ls-panel")).to_have_value("cell")
-    press(page, "add")
     expect(page.locator(".ls-view")).to_have_count(2)
+
+
+def check_own_window(page: Page, answer: str) -> None:
+    """Notes have a window of their own: never on the picture; both have the keys, and either may be closed."""
+    page.evaluate("() => { window.really = window.open; window.open = () => null; }")
+    page.keyboard.press("n")
+    expect(page.locator(".ls-trouble")).to_have_text(text("lessons.no_window"))
+    page.evaluate("() => { window.open = window.really; }")
+    expect(page.locator(".ls-note")).to_be_hidden()
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    own = caught.value
+    expect(own.locator(".ls-notes-said p")).to_have_text("Guess & see <b>bold</b>")
+    expect(own.locator(".ls-then")).to_contain_text(text("panel.cell"))
+    expect(own.locator(".ls-time").first).to_have_text(re.compile(r"\d+:\d\d"))
+    expect(page.locator(".ls-bar")).to_be_hidden()
+    assert on_stage(page)["covered"]
+    own.keyboard.press("r")
+    expect(page.locator(".wy-word")).to_have_text(answer)
+    expect(page.locator(".wy-word")).to_be_visible()
+    own.keyboard.press("PageDown")
+    expect(own.locator(".ls-at")).to_have_text("2 / 2")
+    expect(own.locator(".ls-then")).to_contain_text(text("lessons.no_next"))
+    page.keyboard.press("PageUp")
+    expect(own.locator(".ls-at")).to_have_text("1 / 2")
+    assert "bold" not in page.locator("body").inner_text()
+    assert faults(own) == []
+    own.close()
+    expect(page.locator(".ls-bar")).to_be_visible()
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
+    with caught.value.expect_event("close"):
+        page.keyboard.press("Escape")  # the lesson's end is the window's
+    expect(page.locator(".ls-bar")).to_be_hidden()
+    page.locator("#lessons").click()
+    page.locator(".ls-view").nth(0).get_by_role("button", name=re.compile(text("lessons.present"))).click()
+    on_stage(page)
 
 
 def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: Page) -> None:
@@ -177,8 +259,6 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     page.fill(".ls-guess", "n r f 7")  # what is typed is no key of the page's
     expect(page.locator(".ls-note")).to_be_hidden()
     page.keyboard.press("Escape")
-    page.keyboard.press("n")
-    expect(page.locator(".ls-note")).to_have_text("Guess & see <b>bold</b>")
     expect(word).to_be_hidden()
     page.click(".ls-reveal")
     expect(word).to_be_visible()
@@ -189,6 +269,9 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     expect(word).to_be_visible()
     assert page.input_value(".ls-guess") == "n r f 7"
     assert faults(page) == []
+    page.keyboard.press("r")
+    check_own_window(page, answer)
+    page.keyboard.press("PageDown")
     page.keyboard.press("Space")
     page.wait_for_function("document.querySelector('.ls-count').textContent === '2 / 2'")
     assert on_stage(page)["kind"] == "cell"
@@ -210,10 +293,11 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     expect(guess).to_have_value("nr next?")
     page.keyboard.press("Enter")  # shows the answer
     assert not on_stage(page)["covered"]
-    page.keyboard.press("n")
-    expect(note).to_be_visible()
-    page.keyboard.press("n")
+    with page.expect_popup() as caught:
+        page.keyboard.press("n")
     expect(note).to_be_hidden()
+    caught.value.close()
+    expect(page.locator(".ls-bar")).to_be_visible()
     page.keyboard.press("r")
     assert on_stage(page)["covered"]
     guess.click()

@@ -21,6 +21,7 @@ import {
 } from "../../visuals/static/lessons/lesson.js";
 import { packLesson, unpackLesson } from "../../visuals/static/lessons/pack.js";
 import { led, pagesOf } from "../../visuals/static/lessons/pages.js";
+import { inPlan, minutesOf, plansOf } from "../../visuals/static/lessons/plans.js";
 import { createShelf } from "../../visuals/static/lessons/shelf.js";
 import { sizesFor } from "../../visuals/static/lessons/sizes.js";
 
@@ -108,6 +109,13 @@ const BAD = [
   ["views[1].part", inView({ part: 1 })],
   ["views[1].note", inView({ note: "x".repeat(MOST.note + 1) })],
   ["views[1].hidden", inView({ hidden: "yes" })],
+  ["views[1].headline", inView({ headline: "x".repeat(MOST.headline + 1) })],
+  ["views[1].question", inView({ question: 3 })],
+  ["views[1].answer", inView({ answer: null })],
+  ["views[1].minutes", inView({ minutes: 5 })],
+  ["views[1].minutes", inView({ minutes: [1, -1] })],
+  ["views[1].minutes", inView({ minutes: [1, "2"] })],
+  ["views[1].minutes", inView({ minutes: Array(MOST.plans + 1).fill(1) })],
 ];
 
 test("of a bad lesson the field is named, what it holds, and what would be right, in both languages", () => {
@@ -143,6 +151,41 @@ test("a link that was cut or changed, or would fill the memory, is refused", asy
     code: "size",
   });
   await assert.rejects(unpackLesson(await packLesson({ ...lesson, version: 9 }), known), { code: "field" });
+});
+
+test("a view may have a headline, a question with its answer, and minutes for each plan", () => {
+  const said = { headline: "H", question: "Why 为什么？", answer: "So.", minutes: [1, 0, 2.5] };
+  const full = { ...lesson, views: [{ ...view, ...said }, view] };
+  assert.deepEqual(readLesson(writeLesson(full), known), full);
+  assert.deepEqual(
+    plansOf(full).map(({ at, minutes, views }) => [at, minutes, views]),
+    [
+      [0, 1, 1],
+      [2, 2.5, 1],
+    ],
+  );
+  assert.deepEqual(minutesOf(full), [2.5, 0]);
+  assert.deepEqual(inPlan(full, 2).views, [{ ...view, ...said, minutes: [2.5] }]);
+  assert.deepEqual(plansOf(lesson), []);
+});
+
+test("every view that comes with the page has a headline, a question and an answer, each lesson three plans", () => {
+  for (const file of readdirSync(new URL("lessons/", folder))) {
+    const shipped = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
+    for (const { headline, question, answer } of shipped.views) {
+      assert.match(headline, /^\P{P}.*[^.。?？]$/u, file);
+      assert.match(question, /[?？]$/, file);
+      assert.ok(answer.length > 10, file);
+      assert.doesNotMatch(headline + question + answer, /\d/, file); // the page shows the numbers
+    }
+    assert.equal(new Set(shipped.views.map(({ headline }) => headline)).size, shipped.views.length);
+    assert.deepEqual(
+      plansOf(shipped).map(({ minutes }) => minutes),
+      [5, 15, 45],
+      file,
+    );
+    assert.equal(plansOf(shipped)[2].views, shipped.views.length);
+  }
 });
 
 test("every lesson that comes with the page is one, in both languages, each view with a note without a number", () => {

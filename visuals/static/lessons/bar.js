@@ -19,7 +19,7 @@ function makeGame(acts) {
     autocomplete: "off",
     "data-text-label": "lessons.guess",
     keydown: ({ key }) => {
-      if (key === "Enter" && !asked.hidden) acts.reveal();
+      if (key === "Enter" && !guess.disabled) acts.reveal();
     },
   });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
@@ -72,7 +72,7 @@ function makeElements(acts) {
  *   close: () => void;
  *   show: Function;
  *   say: (words: string) => void;
- *   page: (at: number, pages: number) => void;
+ *   page: (at: number, pages: number) => string;
  * }}
  */
 export function createBar(glass, acts) {
@@ -95,7 +95,7 @@ export function createBar(glass, acts) {
     note.textContent = view.note;
     note.hidden = !notes || !view.note;
     game.hidden = !view.hidden;
-    asked.hidden = !covered;
+    asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
@@ -107,9 +107,10 @@ export function createBar(glass, acts) {
     trouble.textContent = words;
     trouble.hidden = !words;
   }
-  /** Which page of a tall panel is shown. */
+  /** Which page of a tall panel is shown; what is said of it. */
   function page(at, pages) {
     part.textContent = pages > 1 ? text("part", { at: at + 1, pages }) : "";
+    return part.textContent;
   }
   /** Opens it in the page's language. */
   function open() {

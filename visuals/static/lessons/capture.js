@@ -16,20 +16,35 @@ function upperEdge() {
   return strip && strip.top <= 1 ? strip.bottom : 0;
 }
 
+const PANELS = '.page-body section.glass-panel:not([data-kind="tokens"])';
+const SCENES = ".page-story [data-behind]";
+
 /**
- * The panels in view, the last that was pressed first, then the one that takes most of the window.
+ * The panels in view, the last that was pressed first, then the one that takes most of the window; in the story its
+ * scenes.
  *
  * @param {Element | null} pressed
  * @returns {HTMLElement[]}
  */
-export function panelsInView(pressed) {
+function inView(pressed) {
   const from = upperEdge();
   /** @type {NodeListOf<HTMLElement>} */
-  const panels = document.querySelectorAll('.page-body section.glass-panel:not([data-kind="tokens"])');
-  const all = [...panels].filter((one) => one.getClientRects().length);
+  const found = document.querySelectorAll(`${PANELS}, ${SCENES}`);
+  const all = [...found].filter((one) => one.getClientRects().length);
   const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0)]));
   return all.sort((a, b) => area.get(b) - area.get(a));
 }
+
+/** The kind of a panel, or of the one behind a scene of the story. */
+const kindOf = ({ dataset }) => dataset.kind ?? dataset.behind;
+
+/**
+ * The kinds of panels that could be added, the most probable first; of the story those behind its scenes.
+ *
+ * @param {Element | null} pressed
+ * @returns {string[]}
+ */
+export const kindsInView = (pressed) => [...new Set(inView(pressed).map(kindOf))];
 
 /**
  * The first part of a panel that is in view, by a class that no other part of it has; "" for its top.
@@ -53,14 +68,15 @@ function partInView(panel) {
 
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {HTMLElement} panel
+ * @param {string} kind of a panel in view
  * @returns {Promise<import("./lesson.js").View>}
  */
-export async function viewNow(glass, panel) {
+export async function viewNow(glass, kind) {
+  const panel = inView(null).find((one) => kindOf(one) === kind);
   return {
     link: linkOf(await glass.address()),
-    panel: panel.dataset.kind,
-    part: partInView(panel),
+    panel: kind,
+    part: panel ? partInView(panel) : "",
     note: "",
     hidden: false,
   };

@@ -2,7 +2,9 @@
 
 import { createDialog } from "../dialog.js";
 import { h } from "../dom.js";
-import { createEditor } from "./edit.js";
+import { kindsInView } from "./capture.js";
+import { createDock } from "./dock.js";
+import { addView, createEditor, draftOf } from "./edit.js";
 import { createKeeping } from "./keeping.js";
 import { checkLesson, Refused } from "./lesson.js";
 import { createList } from "./list.js";
@@ -13,22 +15,6 @@ import { createShare } from "./share.js";
 import { browserStorage, createShelf } from "./shelf.js";
 import { createShipped } from "./shipped.js";
 import { createStatus } from "./status.js";
-
-/** The way back to a lesson that is being made, from wherever the reader has scrolled to. */
-function createFurther(text, open) {
-  const element = h("button.ls-button.is-first.ls-further", { hidden: "", click: open });
-  return {
-    /** @param {import("./lesson.js").Lesson | null} lesson */
-    offer(lesson) {
-      element.hidden = !lesson;
-      element.textContent = lesson ? text("further", { title: lesson.title }) : "";
-      if (!element.isConnected) document.body.append(element);
-    },
-    hide: () => {
-      element.hidden = true;
-    },
-  };
-}
 
 /** @returns {import("./lesson.js").Known} */
 function knownOf({ chapters, texts }) {
@@ -56,9 +42,13 @@ export function createDesk(glass, pressed) {
   const shipped = createShipped(glass, known, tell);
   const pane = h("div.ls-pane");
   const { element: dialog, title, show } = createDialog({ name: "ls-title", look: ".ls-desk" }, status, pane);
-  const further = createFurther(text, () => open());
+  const dock = createDock(text, {
+    add: async () =>
+      (await addView(glass, draftOf(desk, at.id), kindsInView(pressed())[0])) || status.firstElementChild.textContent,
+    open: () => open(),
+  });
   const language = () => glass.state.language;
-  dialog.addEventListener("close", () => further.offer(at?.pane === "edit" ? shelf.get(at.id) : null));
+  dialog.addEventListener("close", () => dock.offer(at?.pane === "edit" ? shelf.get(at.id) : null));
 
   function start(lesson, how) {
     dialog.close();
@@ -100,7 +90,7 @@ export function createDesk(glass, pressed) {
    */
   async function open(to = at?.pane === "edit" && shelf.get(at.id) ? at : { pane: "list" }) {
     tell("");
-    further.hide();
+    dock.hide();
     await shipped.fetch();
     go(to);
     show(glass.translate);

@@ -1,7 +1,7 @@
 // One lesson being made: its title, and its views in their order. Each change is kept at once.
 
 import { h } from "../dom.js";
-import { panelsInView, viewNow } from "./capture.js";
+import { kindsInView, viewNow } from "./capture.js";
 import { MOST, withView } from "./lesson.js";
 import { saveLesson } from "./save.js";
 import { createViewRow } from "./view-row.js";
@@ -19,7 +19,7 @@ import { createViewRow } from "./view-row.js";
  */
 
 /** @returns {Draft} */
-function draftOf(desk, id) {
+export function draftOf(desk, id) {
   let lesson = desk.shelf.get(id);
   return {
     id,
@@ -47,6 +47,22 @@ function titleField({ text, tell }, draft) {
 }
 
 /**
+ * Adds what is shown now to a lesson.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Pick<Draft, "lesson" | "keep">} draft
+ * @param {string} kind of a panel in view
+ * @returns {Promise<string>} what is to be said of it; "" where that was said already
+ */
+export async function addView(glass, draft, kind) {
+  if (!glass.state.trace) return glass.text("page.starting");
+  if (draft.lesson().views.length >= MOST.views) return glass.text("lessons.full_lesson", { most: MOST.views });
+  const longer = withView(draft.lesson(), await viewNow(glass, kind));
+  if (!draft.keep(longer)) return "";
+  return glass.text("lessons.added", { at: longer.views.length, panel: glass.text(`panel.${kind}`) });
+}
+
+/**
  * The button that takes up what is on the page, and which of the panels in view it takes.
  *
  * @param {import("../types.d.ts").Glass} glass
@@ -55,19 +71,12 @@ function titleField({ text, tell }, draft) {
  */
 function addingOf(glass, desk, draft) {
   const { text, tell } = desk;
-  const seen = panelsInView(desk.pressed());
-  const options = seen.map(({ dataset: { kind } }) => h("option", { value: kind }, glass.text(`panel.${kind}`)));
+  const options = kindsInView(desk.pressed()).map((kind) => h("option", { value: kind }, glass.text(`panel.${kind}`)));
   const panel = h("select.ls-panel", null, ...options);
   async function add() {
-    if (!glass.state.trace) return tell(glass.text("page.starting"));
-    if (draft.lesson().views.length >= MOST.views) return tell(text("full_lesson", { most: MOST.views }));
-    const view = await viewNow(
-      glass,
-      seen.find((one) => one.dataset.kind === panel.value),
-    );
-    const longer = withView(draft.lesson(), view);
-    if (draft.keep(longer)) tell(text("added", { at: longer.views.length }));
-    return draft.show([longer.views.length - 1, "note"]);
+    const before = draft.lesson().views.length;
+    tell(await addView(glass, draft, panel.value));
+    if (draft.lesson().views.length > before) draft.show([before, "note"]);
   }
   return h(
     "div.ls-does.ls-add",

@@ -45,13 +45,14 @@ export function actOf(event) {
 /**
  * @param {() => boolean} open whether a lesson is presented
  * @param {Object<string, () => void>} acts by what actOf gives
+ * @param {Window} [where]
  */
-export function listenToLesson(open, acts) {
+export function listenToLesson(open, acts, where = window) {
   // Before the page's own keys, which move the selection.
-  addEventListener(
+  where.addEventListener(
     "keydown",
     (event) => {
-      const act = open() && !document.querySelector("dialog[open]") ? actOf(event) : null;
+      const act = open() && !where.document.querySelector("dialog[open]") ? actOf(event) : null;
       if (!act) return;
       event.preventDefault();
       event.stopPropagation();

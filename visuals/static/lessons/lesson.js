@@ -5,14 +5,40 @@ import { readLink } from "../link.js";
 
 export const FORMAT = "glass-llama-lesson";
 const VERSION = 1;
-/** The most of each: characters of a title, a note and a view's link, views of a lesson, bytes of a file. */
-export const MOST = { title: 120, note: 2000, link: 100_000, views: 60, bytes: 1_000_000 };
+/** The most of each: characters of texts and of a view's link, views and plans of a lesson, bytes of a file. */
+export const MOST = {
+  title: 120,
+  headline: 80,
+  question: 200,
+  answer: 1000,
+  note: 2000,
+  link: 100_000,
+  views: 60,
+  plans: 5,
+  minutes: 240,
+  bytes: 1_000_000,
+};
+/** What a view may say beside its note; left out where it says nothing. */
+export const SAYINGS = /** @type {const} */ (["headline", "question", "answer"]);
+const VIEW = ["link", "panel", "part", "note", "hidden"]; // fields that each view has
 const SAID = 40; // characters of a wrong value that a message repeats
 
 /**
- * @typedef {{ link: string; panel: string; part: string; note: string; hidden: boolean }} View `link`: the part of
- *   an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of it comes first,
- *   "" for its top; `hidden`: covered until the presenter shows it
+ * @typedef {{
+ *   link: string;
+ *   panel: string;
+ *   part: string;
+ *   note: string;
+ *   hidden: boolean;
+ *   headline?: string;
+ *   question?: string;
+ *   answer?: string;
+ *   minutes?: number[];
+ * }} View
+ *   `link`: the part of an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of
+ *   it comes first, "" for its top; `note`: for the presenter alone; `hidden`: covered until the presenter shows
+ *   it; `headline` and `question`: shown above it; `answer`: of the question, for the presenter and the worksheet;
+ *   `minutes`: how long it is shown in each plan of the lesson, 0 where it is left out
  *
  * @typedef {{
  *   format: string;
@@ -77,9 +103,29 @@ function text(value, field, most, least = 0) {
   return value;
 }
 
+/** How long a view is shown, by plan. */
+function minutesOf(value, field) {
+  const most = MOST.minutes;
+  const fits = (one) => typeof one === "number" && one >= 0 && one <= most;
+  if (!Array.isArray(value) || value.length > MOST.plans || !value.every(fits))
+    throw wrong(field, value, "minutes", { plans: MOST.plans, most });
+  return value;
+}
+
+/** What a view may have beside the fields that each has. */
+function moreOf(given, at) {
+  const more = {};
+  for (const name of SAYINGS)
+    if (given[name] !== undefined) more[name] = text(given[name], `${at}.${name}`, MOST[name]);
+  if (given.minutes !== undefined) more.minutes = minutesOf(given.minutes, `${at}.minutes`);
+  return more;
+}
+
 /** A view; its link is read as a pasted one is. */
 function viewOf(given, at, { panels }) {
-  const { link, panel, part, note, hidden } = fieldsOf(given, ["link", "panel", "part", "note", "hidden"], at);
+  if (!isObject(given)) throw wrong(at, given, "object", { names: VIEW.join(", ") });
+  const { headline: _h, question: _q, answer: _a, minutes: _m, ...plain } = given;
+  const { link, panel, part, note, hidden } = fieldsOf(plain, VIEW, at);
   text(link, `${at}.link`, MOST.link, 2);
   if (!/^#[^\s#]+$/.test(link)) throw wrong(`${at}.link`, link, "link");
   const [fault] = readLink(link).faults;
@@ -88,7 +134,7 @@ function viewOf(given, at, { panels }) {
   if (typeof part !== "string" || !/^(\.[a-zA-Z][\w-]{0,59})?$/.test(part)) throw wrong(`${at}.part`, part, "part");
   text(note, `${at}.note`, MOST.note);
   if (typeof hidden !== "boolean") throw wrong(`${at}.hidden`, hidden, "one_of", { names: "true, false" });
-  return { link, panel, part, note, hidden };
+  return { link, panel, part, note, hidden, ...moreOf(given, at) };
 }
 
 /**

@@ -1,13 +1,70 @@
 // The list of lessons: that of a link, the reader's own, those that come with the page.
 
 import { h } from "../dom.js";
+import { inPlan, plansOf } from "./plans.js";
 import { save } from "./save.js";
+import { openSheet } from "./sheet.js";
 
 /** @returns {HTMLElement[]} what is said of a lesson whose model is not on offer */
 const strange = (glass, { model }) =>
   model === undefined || glass.models().some(({ name }) => name === model)
     ? []
     : [h("p.ls-none", null, glass.text("lessons.other_model", { model }))];
+
+/**
+ * The plans of a lesson, each with the views that it shows and for how long; pressed, one is presented.
+ *
+ * @param {object} desk of desk.js
+ * @param {import("./lesson.js").Lesson} lesson
+ * @returns {HTMLElement[]} none where nothing is planned
+ */
+function plansRow({ text, start }, lesson) {
+  const plans = plansOf(lesson);
+  if (!plans.length) return [];
+  const minutesOf = ({ minutes }, at) => (minutes?.[at] ? text("plan", { minutes: minutes[at] }) : "–");
+  const button = ({ at, minutes }) =>
+    h(
+      "button.ls-button",
+      { click: () => start(inPlan(lesson, at)), "aria-label": `${text("plan", { minutes })}: ${lesson.title}` },
+      text("plan", { minutes }),
+    );
+  const line = (view, i) =>
+    h(
+      "tr",
+      null,
+      h("th", { scope: "row" }, view.headline ?? text("view", { at: i + 1 })),
+      ...plans.map(({ at }) => h("td", null, minutesOf(view, at))),
+    );
+  return [
+    h(
+      "details.ls-plans",
+      null,
+      h("summary", null, text("plans", { minutes: plans.map(({ minutes }) => minutes).join(" · ") })),
+      h(
+        "table",
+        null,
+        h("tr", null, h("td"), ...plans.map((plan) => h("th", { scope: "col" }, button(plan)))),
+        ...lesson.views.map(line),
+      ),
+    ),
+  ];
+}
+
+/** A lesson of the list, with what can be done with it. */
+const rowOf = (glass, desk, lesson, buttons) =>
+  h(
+    "li.ls-row",
+    null,
+    h(
+      "div",
+      null,
+      h("strong", null, lesson.title),
+      h("span.ls-count-of", null, desk.text("views", { views: lesson.views.length })),
+      ...strange(glass, lesson),
+    ),
+    h("div.ls-does", null, ...buttons),
+    ...plansRow(desk, lesson),
+  );
 
 /**
  * @param {import("../types.d.ts").Glass} glass
@@ -18,25 +75,18 @@ export function createList(glass, desk) {
   const button = (name, act, label) =>
     h("button.ls-button", { click: act, "aria-label": label && `${text(name)}: ${label}` }, text(name));
 
-  function row(lesson, buttons) {
-    return h(
-      "li.ls-row",
-      null,
-      h(
-        "div",
-        null,
-        h("strong", null, lesson.title),
-        h("span.ls-count-of", null, text("views", { views: lesson.views.length })),
-        ...strange(glass, lesson),
-      ),
-      h("div.ls-does", null, ...buttons),
-    );
+  const row = (lesson, buttons) => rowOf(glass, desk, lesson, buttons);
+  function sheet(lesson) {
+    tell(openSheet(lesson, text) ? "" : text("no_sheet"));
   }
   const showing = (lesson) =>
     lesson.views.length
       ? [
           button("present", () => desk.start(lesson), lesson.title),
           button("follow", () => desk.start(lesson, { notes: true }), lesson.title),
+          ...(lesson.views.some(({ question }) => question)
+            ? [button("sheet", () => sheet(lesson), lesson.title)]
+            : []),
         ]
       : [];
   const foreign = (lesson, name) =>

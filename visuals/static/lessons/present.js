@@ -2,9 +2,11 @@
 
 import { createBar } from "./bar.js";
 import { createCourse } from "./course.js";
+import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
 import { linkOn } from "./lesson.js";
 import { keepPresented } from "./resume.js";
+import { createSpeaker } from "./speaker.js";
 import { createStage } from "./stage.js";
 
 /**
@@ -49,24 +51,78 @@ function wordsOf(glass, { code, params }) {
   return said === `message.${code}` ? (params.detail ?? code) : said;
 }
 
+/**
+ * What else happens on the page while a lesson is presented.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {() => boolean} presents
+ * @param {{ say: (words: string) => void; again: () => void; speak: () => void; leave: () => void }} acts
+ */
+function followPage(glass, presents, { say, again, speak, leave }) {
+  glass.on("message", (message) => {
+    if (!presents()) return;
+    say(wordsOf(glass, message));
+    again();
+  });
+  glass.on("language", () => {
+    if (presents()) speak();
+  });
+  passOverAtRest(presents);
+  addEventListener("resize", () => {
+    if (presents()) again();
+  });
+  addEventListener("popstate", leave);
+}
+
 const offeredBy = (glass) => glass.models().map(({ name }) => name);
 
 /** Opens the chapter that has the panel, unless it is open. */
 function openChapterOf(glass, panel) {
   const { chapters } = window.glassConfig;
-  if (!chapters[glass.state.chapter].panels.includes(panel))
+  if (!chapters[glass.state.chapter]?.panels.includes(panel))
+    // the story has none
     glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(panel)));
+}
+
+/**
+ * All that shows a lesson: the stage with what stands above and below it, and the presenter's own window.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Object<string, () => void>} acts as keys.js names them
+ * @param {() => boolean} presents
+ */
+function createScreens(glass, acts, presents) {
+  const bar = createBar(glass, acts);
+  const headline = createHeadline();
+  const speaker = createSpeaker(glass, acts, (open) => {
+    document.body.toggleAttribute("data-speaker", open);
+    if (presents()) stage.again();
+  });
+  const stage = createStage(glass, { top: headline.element, bar: bar.element }, (at, pages) =>
+    speaker.page(bar.page(at, pages)),
+  );
+  listenToLesson(presents, acts);
+  /** @param {string} words of a message */
+  function say(words) {
+    bar.say(words);
+    speaker.say(words);
+  }
+  return { bar, headline, speaker, stage, say };
 }
 
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {() => void} openList opens the list of lessons
- * @returns {(lesson: import("./lesson.js").Lesson, how?: { at?: number; notes?: boolean }) => void}
+ * @returns {(
+ *   lesson: import("./lesson.js").Lesson,
+ *   how?: { at?: number; notes?: boolean; reads?: boolean },
+ * ) => void}
  */
 export function createPresenter(glass, openList) {
   const { state } = glass;
   const { body } = document;
   let [lesson, course] = [null, null];
+  let reads = false; // somebody alone reads along: the notes are for them
   let notes = false;
   let before = null; // what had the focus
   let turn = 0;
@@ -86,21 +142,22 @@ export function createPresenter(glass, openList) {
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
     notes: () => {
-      notes = !notes;
+      if (reads) notes = !notes;
+      else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
       show(false);
     },
     full: toggleFullscreen,
   };
-  const bar = createBar(glass, acts);
-  const stage = createStage(glass, bar.element, bar.page);
-  listenToLesson(() => lesson !== null, acts);
+  const { bar, headline, speaker, stage, say } = createScreens(glass, acts, () => lesson !== null);
 
   /** The bar and the cover at once; the view when its run has come. */
   async function show(moved) {
     const view = lesson.views[course.at()];
     body.toggleAttribute("data-covered", course.covered());
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
-    keepPresented({ lesson, at: course.at(), notes });
+    headline.show(view);
+    speaker.show(lesson, { at: course.at(), covered: course.covered(), moved });
+    keepPresented({ lesson, at: course.at(), notes, reads });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
@@ -115,7 +172,9 @@ export function createPresenter(glass, openList) {
     lesson = null;
     keepPresented(null);
     turn += 1;
+    speaker.end();
     bar.close();
+    headline.hide();
     body.removeAttribute("data-covered");
     state.presenting = false; // from here on the page's history goes on
     stage.end();
@@ -123,27 +182,22 @@ export function createPresenter(glass, openList) {
     before?.focus?.({ preventScroll: true });
   }
 
-  glass.on("message", (message) => {
-    if (!lesson) return;
-    bar.say(wordsOf(glass, message));
-    stage.again();
+  followPage(glass, () => lesson !== null, {
+    say,
+    again: () => void stage.again(),
+    speak() {
+      bar.open();
+      show(false);
+    },
+    leave,
   });
-  glass.on("language", () => {
-    if (!lesson) return;
-    bar.open();
-    show(false);
-  });
-  passOverAtRest(() => lesson !== null);
-  addEventListener("resize", () => {
-    if (lesson) stage.again();
-  });
-  addEventListener("popstate", leave);
 
-  return function present(given, { at = 0, notes: noted = false } = {}) {
+  return function present(given, { at = 0, notes: noted = false, reads: alone = noted } = {}) {
     if (!given.views.length) return;
     before = document.activeElement;
-    [lesson, notes] = [given, noted];
+    [lesson, notes, reads] = [given, noted, alone];
     bar.open();
+    speaker.begin();
     state.presenting = true;
     course = createCourse(lesson.views, at, show);
     course.begin();

@@ -2,7 +2,7 @@
 
 const KEY = "glass-llama-presented";
 
-/** @typedef {{ lesson: import("./lesson.js").Lesson; at: number; notes: boolean }} Presented */
+/** @typedef {{ lesson: import("./lesson.js").Lesson; at: number; notes: boolean; reads: boolean }} Presented */
 
 /** @param {Presented | null} what null: nothing is presented any more */
 export function keepPresented(what) {

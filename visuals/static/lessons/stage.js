@@ -67,10 +67,10 @@ function watchHeights(panel, isShown, changed) {
 
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {HTMLElement} bar of the lesson, at the lower edge
+ * @param {{ top: HTMLElement; bar: HTMLElement }} edges of the lesson: at the upper edge, and at the lower
  * @param {(page: number, pages: number) => void} tell which page of the panel is shown
  */
-export function createStage(glass, bar, tell) {
+export function createStage(glass, { top, bar }, tell) {
   const { body } = document;
   const panel = createPresented(glass, bar);
   let turn = 0; // which fitting is the newest
@@ -96,6 +96,7 @@ export function createStage(glass, bar, tell) {
     heights.stop();
     panel.release();
     panel.unshrink();
+    body.style.setProperty("--lesson-top", `${top.offsetHeight}px`);
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
     const divided = await fitLargest(panel, () => mine === turn);
     if (!divided) return false;

@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { readLink } from "../link.js";
 import { changed, MOST, moved, without } from "./lesson.js";
+import { createFields } from "./view-fields.js";
 
 /** @typedef {import("./edit.js").Draft} Draft */
 
@@ -32,6 +33,7 @@ function summary(glass, { link, panel }) {
  */
 export function createViewRow(glass, desk) {
   const { text, tell } = desk;
+  const { sayingsOf, minutesOf } = createFields(text);
   const button = (name, act, label, more = {}) =>
     h("button.ls-button", { click: act, "aria-label": `${text(name)}: ${label}`, ...more }, text(name));
 
@@ -81,11 +83,13 @@ export function createViewRow(glass, desk) {
       "li.ls-view",
       null,
       h("p.ls-summary", null, h("strong", null, label), " ", summary(glass, view)),
+      ...sayingsOf(draft, view, i, label),
       noteOf(draft, view, i, label),
       h(
         "div.ls-does",
         null,
         hiddenOf(draft, view, i),
+        minutesOf(draft, view, i, label),
         move(draft, i, ["earlier", -1], label),
         move(draft, i, ["later", 1], label),
         button("show", () => look(view), label),

@@ -47,7 +47,7 @@ export function createFrame(glass, scene, wide) {
   const more = h("button.st-more", { "data-text": `story.${name}_more`, click: look });
   const element = h(
     "section.st-scene",
-    { "data-scene": name, "aria-labelledby": id, tabindex: "-1" },
+    { "data-scene": name, "data-behind": behind[1], "aria-labelledby": id, tabindex: "-1" },
     title,
     h("div.st-picture", null, notHere, picture),
     says,

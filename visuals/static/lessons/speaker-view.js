@@ -1,0 +1,134 @@
+// @ts-check
+// What stands in the presenter's window.
+
+import { html, nothing } from "../vendor/lit-html.js";
+import { clockOf } from "./timing.js";
+
+/**
+ * @typedef {import("./lesson.js").View} View
+ *
+ * @typedef {{ lesson: number; view: number; planned: number[]; clock: Date }} Time seconds since each began,
+ *   minutes that are planned for each view, and what a clock shows
+ *
+ * @typedef {{
+ *   lesson: import("./lesson.js").Lesson;
+ *   now: import("./speaker.js").Now;
+ *   part: string;
+ *   trouble: string;
+ *   time: Time;
+ * }} Shown
+ */
+
+const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, one) => all + one, 0);
+
+/**
+ * A time beside what is planned for it.
+ *
+ * @param {(name: string, params?: object) => string} text
+ * @param {string} name
+ * @param {number} seconds
+ * @param {number} minutes planned; 0: none
+ */
+function timeLine(text, name, seconds, minutes) {
+  const over = minutes > 0 && seconds > 60 * minutes;
+  const of = minutes > 0 ? text(over ? "over" : "of_minutes", { minutes }) : "";
+  return html`<p class="ls-time ${over ? "is-over" : ""}">
+    <span .textContent=${text(name)}></span> <strong .textContent=${clockOf(seconds)}></strong>
+    <span .textContent=${of}></span>
+  </p>`;
+}
+
+/**
+ * @param {(name: string, params?: object) => string} text
+ * @param {Time} time
+ * @param {number} at
+ * @param {string} language
+ */
+function timeOf(text, { lesson, view, planned, clock }, at, language) {
+  const shown = clock.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+  return html`<div class="ls-times">
+    <p class="ls-clock" .textContent=${shown}></p>
+    ${timeLine(text, "elapsed", lesson, sum(planned))}${timeLine(text, "this_view", view, planned[at])}
+  </div>`;
+}
+
+/**
+ * One text of a view under its name.
+ *
+ * @param {string} name
+ * @param {string | undefined} words
+ * @param {string} look
+ */
+const saying = (name, words, look) =>
+  words
+    ? html`<section class=${look}>
+        <h2 .textContent=${name}></h2>
+        <p .textContent=${words}></p>
+      </section>`
+    : nothing;
+
+/**
+ * The view that follows.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {View | undefined} view undefined: this is the last
+ */
+function nextOf(glass, view) {
+  const panel = view ? glass.text(`panel.${view.panel}`) : glass.text("lessons.no_next");
+  return html`<section class="ls-then">
+    <h2 .textContent=${glass.text("lessons.then")}></h2>
+    <p>
+      <strong .textContent=${view?.headline ?? panel}></strong>
+      ${view?.headline ? html`<span class="ls-then-panel" .textContent=${panel}></span>` : nothing}
+    </p>
+    ${view?.question ? html`<p .textContent=${view.question}></p>` : nothing}
+  </section>`;
+}
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Shown} shown
+ * @param {Object<string, () => void>} acts
+ */
+export function speakerView(glass, { lesson, now, part, trouble, time }, acts) {
+  /** @type {(name: string, params?: object) => string} */
+  const text = (name, params) => glass.text(`lessons.${name}`, params);
+  const { at, covered } = now;
+  const view = lesson.views[at];
+  /**
+   * @type {(
+   *   name: string,
+   *   label: string,
+   *   sign: string,
+   *   off?: boolean,
+   * ) => import("../vendor/lit-html.js").TemplateResult}
+   */
+  const button = (name, label, sign, off = false) =>
+    html`<button
+      type="button"
+      class="ls-button ls-${name}"
+      title=${label}
+      aria-label=${label}
+      ?disabled=${off}
+      @click=${acts[name]}
+      .textContent=${sign}
+    ></button>`;
+  const uncovers = text(covered ? "reveal" : "cover");
+  const last = at === lesson.views.length - 1;
+  return html`<header class="ls-speaker-head">
+      ${timeOf(text, time, at, glass.state.language)}
+      <div class="ls-does">
+        ${button("back", text("back"), "‹", at === 0)}
+        <output class="ls-at" .textContent=${text("count", { at: at + 1, views: lesson.views.length })}></output>
+        ${button("next", text("next"), "›", last && !covered)}
+        ${view.hidden ? button("reveal", uncovers, uncovers) : nothing}
+        <span class="ls-part" .textContent=${part}></span>
+        ${button("again", text("again"), text("again"))} ${button("leave", text("leave"), "✕")}
+      </div>
+    </header>
+    ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
+    <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
+    ${saying(text("asked"), view.question, "ls-asked")}${saying(text("note"), view.note, "ls-notes-said")}
+    ${saying(text("answer"), view.answer, "ls-answered")}${nextOf(glass, lesson.views[at + 1])}
+    <p class="ls-hint" .textContent=${text("keys")}></p>`;
+}

@@ -1,0 +1,115 @@
+// @ts-check
+// The presenter's window: notes, answer, next view and time, while the page shows the view alone. It is a window of the
+// page's own origin that the page draws in, so that both are in step by themselves.
+
+import { h } from "../dom.js";
+import { render } from "../vendor/lit-html.js";
+import { listenToLesson } from "./keys.js";
+import { furnish } from "./own-window.js";
+import { minutesOf } from "./plans.js";
+import { speakerView } from "./speaker-view.js";
+import { createTiming } from "./timing.js";
+
+const SIZE = "popup,width=760,height=720";
+const SECOND = 1000;
+
+/**
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {{ at: number; covered: boolean }} Now which view is shown, and whether its answer is covered
+ */
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {Object<string, () => void>} acts as keys.js names them
+ * @param {(open: boolean) => void} changed it was opened, or closed
+ */
+export function createSpeaker(glass, acts, changed) {
+  /** @type {Window | null} */
+  let opened = null;
+  /** @type {{ lesson: Lesson; now: Now } | null} */
+  let shown = null;
+  let [part, trouble] = ["", ""];
+  const timing = createTiming(Date.now);
+  const root = h("main.ls-speaker");
+
+  function draw() {
+    if (!opened || !shown) return;
+    const { lesson, now } = shown;
+    const time = { ...timing.elapsed(), planned: minutesOf(lesson), clock: new Date() };
+    const again = () => {
+      timing.begin();
+      draw();
+    };
+    render(speakerView(glass, { lesson, now, part, trouble, time }, { ...acts, again }), root);
+  }
+  /** The window has gone, by whatever way. */
+  function gone() {
+    if (!opened?.closed) return;
+    opened = null;
+    changed(false);
+  }
+  function close() {
+    opened?.close();
+    gone();
+  }
+  /** @returns {boolean} false where the browser opens none */
+  function open() {
+    if (opened && !opened.closed) {
+      opened.focus();
+      return true;
+    }
+    const fresh = window.open("", "", SIZE);
+    if (!fresh) return false;
+    opened = fresh;
+    const furnished = () => {
+      furnish(fresh, root, glass.text("lessons.speaker"));
+      listenToLesson(() => shown !== null, acts, fresh);
+      fresh.addEventListener("pagehide", () => setTimeout(gone));
+    };
+    furnished();
+    fresh.addEventListener("load", furnished); // a browser may put another empty page in its place
+    const timer = setInterval(() => {
+      gone();
+      if (opened === fresh) draw();
+      else clearInterval(timer);
+    }, SECOND);
+    changed(true);
+    draw();
+    return true;
+  }
+  addEventListener("pagehide", close);
+
+  return {
+    open,
+    close,
+    isOpen: () => opened !== null,
+    begin: timing.begin,
+    /**
+     * @param {Lesson} lesson
+     * @param {Now & { moved: boolean }} now
+     */
+    show(lesson, now) {
+      if (now.moved) {
+        timing.enter();
+        trouble = "";
+      }
+      shown = { lesson, now };
+      draw();
+    },
+    /** @param {string} words of a message */
+    say(words) {
+      trouble = words;
+      draw();
+    },
+    /** @param {string} words which part of a tall panel is shown */
+    page(words) {
+      part = words;
+      draw();
+    },
+    end() {
+      shown = null;
+      close();
+    },
+  };
+}

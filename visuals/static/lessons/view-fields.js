@@ -1,0 +1,45 @@
+// What a view of a lesson may say beside its note, and how long it is shown in each plan, as fields.
+
+import { h } from "../dom.js";
+import { changed, MOST, SAYINGS } from "./lesson.js";
+import { plansOf } from "./plans.js";
+
+/**
+ * @typedef {import("./edit.js").Draft} Draft
+ * @param {(name: string, params?: object) => string} text of the lessons
+ */
+export function createFields(text) {
+  /** Headline, question and answer: one left empty is left out. */
+  function sayingsOf(draft, view, i, label) {
+    return SAYINGS.map((name) => {
+      const field = h("input.ls-saying", {
+        type: "text",
+        maxlength: MOST[name],
+        value: view[name] ?? "",
+        placeholder: text(name),
+        "aria-label": `${text(name)}: ${label}`,
+        input: () => draft.keep(changed(draft.lesson(), i, { [name]: field.value.trim() ? field.value : undefined })),
+      });
+      return field;
+    });
+  }
+  /** How long it is shown in each plan of the lesson; a lesson without a plan may get one. */
+  function minutesOf(draft, view, i, label) {
+    const count = Math.max(1, ...plansOf(draft.lesson()).map(({ at }) => at + 1));
+    const fields = Array.from({ length: count }, (_, plan) =>
+      h("input.ls-minutes", {
+        type: "number",
+        min: 0,
+        max: MOST.minutes,
+        value: view.minutes?.[plan] ?? 0,
+        "aria-label": `${text("minutes_in", { plan: plan + 1 })}: ${label}`,
+        input: () =>
+          draft.keep(
+            changed(draft.lesson(), i, { minutes: fields.map((one) => (one.validity.valid ? +one.value : 0)) }),
+          ),
+      }),
+    );
+    return h("span.ls-planned", null, text("minutes"), " ", ...fields);
+  }
+  return { sayingsOf, minutesOf };
+}
