@@ -2,9 +2,9 @@
 
 For each word that names something, candidates are single tokens of the same shape (space, case, letters): its nearest
 in the embedding, by cosine, and the other such words of the text. They are weighed with what the model itself expects
-at that place, NEARNESS x cosine + log p, and PRESENT more for a word of the text. The best are run, and kept where the
-most probable next token is another; there they are weighed once more, with how likely the model finds the rest of the
-text after them: "The invest of France" is no text.
+at that place, NEARNESS x cosine + log p, and PRESENT more for a name (a word with a capital) of the text. The best are
+run, and kept where the most probable next token is another; there they are weighed once more, with how likely the model
+finds the rest of the text after them: "The invest of France" is no text.
 
 Symbols: T tokens, V vocabulary, d d_model, R rows of a pass.
 """
@@ -27,7 +27,7 @@ from .read_before import is_causal
 from .swaps import Swap, swaps
 
 NEARNESS = 20.0  # nats that a cosine of 1 is worth
-PRESENT = 5.0  # nats that it is worth that a word stands in the text already
+PRESENT = 5.0  # nats that it is worth that a name stands in the text already: names are exchanged, other words repeat
 NEIGHBOURS = 48  # in the embedding, of the same shape, looked at for each place
 TRIED = 8  # run for each place
 LARGEST = 2048  # tokens of all that is run
@@ -132,10 +132,16 @@ def _candidates(lm: LanguageModel, ids: list[int]) -> list[_Tried]:
         tokens = torch.tensor(_alike(lm, ids, own, cosine), dtype=torch.long, device=lm.device)
         if len(tokens):
             fits = NEARNESS * (cosine[tokens] - cosine[own]) + log_p[tokens] - log_p[own]
-            fits += PRESENT * torch.isin(tokens, torch.tensor(ids, device=lm.device))
+            if _is_name(lm, own):
+                fits += PRESENT * torch.isin(tokens, torch.tensor(ids, device=lm.device))
             best = fits.topk(min(TRIED, len(tokens)))
             found += [_Tried(at, int(tokens[i]), float(value)) for value, i in zip(*best, strict=True)]
     return found
+
+
+def _is_name(lm: LanguageModel, token: int) -> bool:
+    shape = shape_of(lm.tokenizer.pieces([token])[0])
+    return shape is not None and shape.letters == "title"
 
 
 def _expected(lm: LanguageModel, ids: list[int], places: Sequence[int]) -> Float[Tensor, "places V"]:
