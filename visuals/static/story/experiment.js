@@ -4,6 +4,7 @@
 
 import { exact, h } from "../dom.js";
 import { isChanged } from "../off.js";
+import { createMeasuring } from "../panels/glance/measuring.js";
 import { leftWithout } from "../panels/glance/rests.js";
 import { readersOff, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
@@ -114,7 +115,9 @@ export function createExperiment(glass) {
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
   const swaps = h("p.st-acts.st-swaps");
   const says = h("p.st-note", { role: "status" });
-  const element = h("div.st-try", null, bars.element, acts.element, swaps, says);
+  const measuring = createMeasuring(glass);
+  const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
+  const element = h("div.st-try", null, bars.element, acts.element, swaps, says, measured);
   /** @type {(Answer & { prompt: string }) | null} */
   let now = null;
   /** @type {string | null} */
@@ -148,10 +151,13 @@ export function createExperiment(glass) {
     if (act === "word" && before) glass.read(before.prompt);
   }
 
-  /** Once it is known which heads read the answer, they are switched off. */
+  /** Heads are measured in parts, and once it is known which the answer needs, those are switched off. */
   function follow() {
+    measured.hidden = !view.waits;
     if (!view.waits || !state.trace) return;
-    const found = glass.detail("why", { token: state.trace.T - 1 });
+    const { part, complete } = measuring.follow({ token: state.trace.T - 1 });
+    if (part) Object.assign(measured, { max: part.total, value: part.done });
+    const found = complete ? glass.detail("why", { token: state.trace.T - 1 }) : null;
     if (!found) return;
     view.waits = false;
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
