@@ -22,14 +22,15 @@ PICTURES = {
 
 
 def take(page: Page, prompt: str) -> bytes:
-    """The page after a run of the prompt, with the pointer resting nowhere."""
+    """The story's first scene after a run of the prompt, with the pointer resting nowhere."""
     page.locator("#prompt textarea").fill(prompt)
     page.locator("#run").click()
     page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
     wait_for_run(page)
+    page.locator("[data-scene=answer] .st-swaps button").first.wait_for()  # the last that comes
     page.mouse.move(1, 1)
     page.wait_for_timeout(500)
-    return page.screenshot(full_page=True)
+    return page.screenshot()
 
 
 def training(page: Page) -> bytes:
@@ -103,7 +104,7 @@ def main() -> None:
             everything(browser, address, args.all)
             return
         for name, (language, prompt) in PICTURES.items():
-            page = open_page(browser, f"{address}#lang={language}", width=1440, height=900)
+            page = open_page(browser, f"{address}#lang={language}", width=1280, height=860, story=True)
             (ROOT / "docs" / name).write_bytes(take(page, prompt))
             print(f"docs/{name}")
         (ROOT / TRAINING).write_bytes(training(open_page(browser, f"{address}#lang=en&chapter=overview", width=1024)))
