@@ -2,9 +2,7 @@
 // Where in the run the story looks: from the last token at the one that its answer needs most, with the head that looks
 // there to most effect.
 
-import { restsOf } from "../panels/glance/rests.js";
-
-const MISSED = 0.05; // nats from which on the look of one head is missed (model/analysis/why.py)
+import { LEAST, restsOf } from "../panels/glance/rests.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -37,7 +35,7 @@ export function looksBack({ state, detail }) {
  */
 function headOf({ heads }) {
   const [missed] = heads;
-  if (missed.lost >= MISSED) return { layer: missed.layer, head: missed.head, why: "_missed" };
+  if (missed.lost >= LEAST) return { layer: missed.layer, head: missed.head, why: "_missed" };
   const { layer, head } = heads.reduce((most, one) => (one.weight > most.weight ? one : most));
   return { layer, head, why: "_shared" };
 }

@@ -13,7 +13,9 @@ import { filled, named, sentences, word } from "./words.js";
  */
 
 const LISTED = 5;
-const [DIGITS, LEAST] = [2, 0.05]; // nats: significant digits, and what counts as needed (model/analysis/why.py)
+const DIGITS = 2; // significant
+/** Nats from which on something counts as needed (model/analysis/why.py). */
+export const LEAST = 0.05;
 
 /**
  * What of the detail "rests" there is: nothing for a network in which it is not measured.

@@ -107,7 +107,8 @@ async function readFile(file) {
   const start = new DataView(await file.slice(0, 8).arrayBuffer());
   if (start.byteLength < 8) throw new HeaderError("short", { name: file.name });
   if (start.getUint32(0) === 0x47475546) return { tensors: await readGguf(file) };
-  if (start.getUint8(0) === 0x7b) return readText(await file.text());
+  // "{", and no number: of a length the last byte is 0, whatever the first is
+  if (start.getUint8(0) === 0x7b && start.getUint8(7) !== 0) return readText(await file.text());
   const length = Number(start.getBigUint64(0, true));
   if (length > Math.min(LONGEST_HEADER, file.size - 8)) throw new HeaderError("no_file", { name: file.name });
   const { tensors } = readText(await file.slice(8, 8 + length).text());
