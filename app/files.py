@@ -6,6 +6,7 @@ from pathlib import Path
 
 from model.smollm2 import NAME as REAL_NAME
 from visuals import PLOTLY, STATIC
+from visuals.source_code import CODED
 
 from .chapters import CHAPTERS, FIRST, ON_DEMAND, homes
 from .examples import EXAMPLES, REAL_EXAMPLES
@@ -87,6 +88,7 @@ def head() -> str:
                 for name, kinds in CHAPTERS.items()
             },
             "homes": homes(),
+            "coded": sorted(CODED),
             "benchModules": bench_modules(),
             "plotly": address(PLOTLY),
             "labels": LABELS,

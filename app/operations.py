@@ -53,6 +53,7 @@ from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.overview_training import training_payload
 from visuals.sinks import sinks_info
+from visuals.source_code import code_payload
 from visuals.tensors import tensors_payload
 from visuals.token import merges_info
 
@@ -336,6 +337,7 @@ CONFIG_SPEC = of_model("config_spec", kv.spec_of)
 LENS_FIT = of_model("lens_fit", fit_of)
 FIT_LENS = long_of_model("fit_lens", fit_further, _fit_cost)
 NETWORK_COST = of_model("network_cost", cost_info)
+CODE = of_model("code", code_payload)
 TRAINING = of_model("training", _training_message)
 
 # Of vectors that a run recorded.

@@ -42,6 +42,7 @@ MAX_NEW_TOKENS = 256
 PAIR_TOKENS = 120  # of a text that is compared with another part by part: the work grows with their square
 MAP_WORK = 1e12
 MAX_SEED = 2**63 - 1
+MOST_TENSORS = 64  # of a panel
 # Changes of each kind in one run (app/comparing.py).
 MOST_CHANGES = 256
 ANY = 1 << 30  # the model itself refuses, by name, what it does not have
@@ -92,6 +93,15 @@ class OfLayer(Request):
     """One layer of a run."""
 
     layer: Layer
+
+
+class OfPanel(OfLayer):
+    """A panel, by its kind, as it shows a layer, and the captured tensors that it shows."""
+
+    panel: Name
+    tensors: Annotated[
+        list[str], listed("{name}: expected a list of up to {most} names.", MOST_TENSORS, of=str), ABSENT
+    ]
 
 
 class AtToken(Request):

@@ -14,12 +14,13 @@ is what they ask without a run, by `glass.calculate(name, settings)`; a bad sett
 from collections.abc import Callable, Mapping
 
 from visuals import STATIC
+from visuals.messages.code import CodeDetail
 from visuals.messages.page import QrAnswer, TensorPlace
 
 from ..engine import Engine
-from ..operations import TENSORS
+from ..operations import CODE, TENSORS
 from ..qr import qr_code
-from ..requests import Sent, layer_of
+from ..requests import OfPanel, Sent, about_run, layer_of
 from ..session import HeldRun
 from . import attend, choice, compare, families, ffn, glance, kv, norm, overview, position, token
 
@@ -30,6 +31,12 @@ Calculator = Callable[[Engine, Sent], Mapping[str, object]]
 def tensors(engine: Engine, held: HeldRun, asked: Sent) -> dict[str, TensorPlace]:
     """{layer}: the captured tensors of a layer: their dimensions, and the lines of `model/` that make them."""
     return held.study(engine, TENSORS, layer_of(engine, held, asked))
+
+
+def code(engine: Engine, held: HeldRun, asked: Sent) -> CodeDetail:
+    """{layer, panel, tensors}: the lines of `model/` behind a panel; of its tensors those that the network has."""
+    of = about_run(OfPanel, engine, held, asked)
+    return held.study(engine, CODE, of.layer, of.panel, of.tensors)
 
 
 def qr(_engine: Engine, data: Sent) -> QrAnswer:
@@ -49,7 +56,7 @@ ON_DEMAND: dict[str, tuple[str, ...]] = {
 }
 FIRST = next(iter(CHAPTERS))
 ABOVE = CHAPTERS[FIRST][0]  # stands above the token strip, all others below the row of chapters
-DETAILS: dict[str, Detail] = {"tensors": tensors}
+DETAILS: dict[str, Detail] = {"tensors": tensors, "code": code}
 CALCULATORS: dict[str, Calculator] = {"qr": qr}
 for module in MODULES:
     DETAILS.update(getattr(module, "DETAILS", {}))

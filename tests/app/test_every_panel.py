@@ -16,7 +16,8 @@ from tests.app.looking import run, settled, shown
 from tests.page import leave, open_page
 from tests.panels import of_a_llama, tensors
 from tests.peer import Peer
-from visuals.tensors import Place, tensor_places
+from visuals.source_code import CODED
+from visuals.tensors import ROOT, Place, tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 PANELS = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
@@ -93,6 +94,19 @@ def test_a_panel_is_explained_and_fills_the_screen(
         expect(line).to_have_text(f"{name} {shape} · {text(f'tensor.{name}')} · {place.file}:{place.line}")
     panel.get_by_role("button", name=text("frame.explain")).click()
     expect(box).to_be_hidden()
+
+    if kind in named or kind in CODED:
+        code = panel.get_by_role("button", name=text("frame.code"))
+        code.click()
+        expect(panel.locator(".gp-code pre").first).to_be_visible()
+        made = panel.locator(".gp-code-line.is-made")
+        marked = sorted({(places[name].file, places[name].line) for name in named.get(kind, [])})
+        expect(made).to_have_count(len(marked))
+        read = sorted(each.locator("> span").nth(1).inner_text().strip() for each in made.all())
+        assert read == sorted((ROOT / file).read_text().splitlines()[line - 1].strip() for file, line in marked)
+        both.keyboard.press("Escape")
+        expect(panel.locator(".gp-code")).to_be_hidden()
+        expect(code).to_be_focused()
 
     full = panel.get_by_role("button", name=text("frame.full"))
     expect(full).to_be_visible()

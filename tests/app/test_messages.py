@@ -59,6 +59,7 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     """What panels ask about a run, of whichever stack of its network."""
     made, last, layer = run["model"]["parts"], len(run["tokens"]["ids"]) - 1, {"layer": 1}
     place = {**layer, "head": 1, "query": last, "key": 0}
+    yield "code", {**layer, "panel": "attention", "tensors": ["scores", "kv_latent", "logits"]}
     yield from (("tensors", layer), ("stream", {}), ("stage", {**layer, "token": last}), ("training", {}))
     yield from (
         ("ends", {"token": 0}),

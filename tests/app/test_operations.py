@@ -100,6 +100,7 @@ def ask_all(service: Service, name: str) -> None:
         ("causal_map", pair), ("lens", {}), ("contributions", {"versus": True}), ("stream", {}), ("ffn_firing", {}),
         ("kv_live", {}), ("score_terms", head | {"query": last, "key": 0}), ("logit_terms", at | {"target": 5}),
         ("matching", head | {"query": last, "key": max(0, last - 2)}), ("tensors", {"layer": 1}), ("ends", at),
+        ("code", {"layer": 1, "panel": "swiglu", "tensors": ["gate"]}),
         ("stage", at | {"layer": 1}), ("training", {}), ("merges", {}), ("cost", {}), ("head_names", {}),
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),

@@ -24,6 +24,7 @@ from .choice import (
     NextDetail,
 )
 from .circuit import CircuitDetail, EdgesDetail
+from .code import CodeDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
@@ -78,6 +79,7 @@ class Details(TypedDict):
     """What app/chapters answers about a run, by question."""
 
     tensors: dict[str, TensorPlace]
+    code: CodeDetail
     rests: RestsDetail | Nothing
     heads: MeasuredDetail | Nothing
     looks_back: LooksBackDetail | Nothing

@@ -1,31 +1,9 @@
 // @ts-check
-// A panel's explanation, which its "?" opens and closes: so does Escape, which gives the focus back to the button.
+// A panel's explanation, which its "?" opens: what is shown, the formula, and what is often told wrongly.
 
+import { disclosed } from "./disclosure.js";
 import { h } from "./dom.js";
 import { tensorList } from "./tensors.js";
-
-/** @type {{ element: HTMLElement; box: HTMLElement; close: () => void } | null} */
-let last = null; // the explanation that was opened last
-let listens = false;
-
-/** Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it. */
-function listen() {
-  if (listens) return;
-  listens = true;
-  addEventListener(
-    "keydown",
-    (event) => {
-      const { key, target, defaultPrevented } = event;
-      if (key !== "Escape" || defaultPrevented || !last?.box.getClientRects().length) return;
-      const within = last.element.contains(/** @type {Node | null} */ (target));
-      if (target !== document.body && !within) return; // it is for something else
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      last.close();
-    },
-    true,
-  );
-}
 
 /**
  * What is shown, the formula, and what is often told wrongly (keys <kind>.what, .formula, .myth).
@@ -45,20 +23,12 @@ export function createExplanation(element, glass, kind, parts, button) {
   }
   /** @type {ReturnType<typeof tensorList> | null} */
   let tensors = null;
-  /** @param {boolean} open */
-  function show(open) {
-    box.hidden = !open;
-    opener.setAttribute("aria-expanded", String(open));
-    if (open) tensors?.show();
-    if (open) last = { element, box, close };
-  }
-  function close() {
-    show(false);
-    opener.focus({ preventScroll: true });
-  }
-  const opener = button("explain", () => show(box.hidden));
-  show(false);
-  listen();
+  const opener = disclosed(
+    element,
+    box,
+    (act) => button("explain", act),
+    () => tensors?.show(),
+  );
   /** @param {string[]} [names] */
   function list(names) {
     if (!names) return;

@@ -1,6 +1,7 @@
 // @ts-check
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
+import { disclosed } from "./disclosure.js";
 import { exact, h, icon } from "./dom.js";
 import { createExplanation } from "./explain.js";
 import { savedRows } from "./readings/reading.js";
@@ -43,15 +44,17 @@ import { saving } from "./save.js";
  *   formed: (key: string) => string;
  *   lack: (key: string | null, model: Model) => void;
  *   list: (tensors?: string[]) => void;
+ *   offerCode: (tensors: string[]) => void;
  *   instead?: { csv: () => (string | number)[][] } | null;
  * }} Panel
  *   `tell`: the value line, and what is read out of it; `show`: those of a reading, whose first table is then what a
- *   CSV holds; `list` adds tensors to the explanation; `instead`: what is saved while something else than the
- *   panel's own drawing is shown in it
+ *   CSV holds; `list` adds tensors to the explanation; `offerCode` a button for the lines that make them;
+ *   `instead`: what is saved while something else than the panel's own drawing is shown in it
  */
 
 const ICONS = {
   explain: "M9 9a3 3 0 1 1 4.6 2.5c-1 .7-1.6 1.2-1.6 2.5M12 17.5v.5M12 3a9 9 0 1 0 .01 0",
+  code: "M9 7l-5 5 5 5M15 7l5 5-5 5",
   full: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   save: "M12 4v11M7 11l5 5 5-5M5 20h14",
 };
@@ -105,6 +108,18 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   const { box, opener, list } = createExplanation(element, glass, kind, parts, button);
   panel.list = list;
   const tools = h("div.gp-tools", null, opener);
+  const code = h("div.gp-code", { hidden: "" });
+  panel.offerCode = (tensors) => {
+    let fill = () => {};
+    const shows = () => void (!code.hidden && fill());
+    const opened = async () => {
+      const { createCode } = await import("./code.js");
+      fill = createCode(code, glass, kind, tensors);
+      shows();
+    };
+    opener.after(disclosed(element, code, (act) => button("code", act), opened));
+    glass.on("painted", shows);
+  };
   if (document.fullscreenEnabled) {
     tools.append(
       button("full", () => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())),
@@ -117,7 +132,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   tools.append(save.element);
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   const missing = h("p.gp-absent", { hidden: "" });
-  element.append(panel.head, save.trouble, box, missing, panel.body);
+  element.append(panel.head, save.trouble, box, code, missing, panel.body);
   /**
    * Says what the network does not have, in place of the drawing; null: it has all.
    *

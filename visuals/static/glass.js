@@ -147,6 +147,7 @@ async function mount(kind, element) {
   const { default: build, about = {} } = await import(chapters.pathOf(kind));
   const draw = withSides(kind, element, window.glass, build(element, window.glass), about);
   panelOf(element)?.list(about.tensors);
+  if (about.tensors || config.coded.includes(kind)) panelOf(element)?.offerCode(about.tensors ?? []);
   const nameChanges = createChanged(element, window.glass, about);
   texts.translate(element);
   /** @type {NodeListOf<HTMLElement>} */

@@ -18,6 +18,7 @@ export interface CalculationMessage {
 /** What app/chapters answers about a run, by question. */
 export interface Details {
   tensors: Record<string, TensorPlace>;
+  code: CodeDetail;
   rests: RestsDetail | Nothing;
   heads: MeasuredDetail | Nothing;
   looks_back: LooksBackDetail | Nothing;
@@ -447,6 +448,31 @@ export interface CircuitEdge {
 export interface EdgesDetail {
   total: number;
   edges: CircuitEdge[];
+}
+
+/** Which line of its file makes a captured tensor. */
+export interface Making {
+  tensor: string;
+  line: number;
+}
+
+/**
+ * A function or class as it is written.
+ *
+ * Its name, the file from the repository's root, the number of its first line there, and its lines as pieces, each
+ * with its kind (pygments' short names) and its text; and what it makes of the tensors that were asked for.
+ */
+export interface CodeExcerpt {
+  name: string;
+  file: string;
+  first: number;
+  lines: [string, string][][];
+  makes: Making[];
+}
+
+/** The excerpts of a panel, those that make its tensors first. */
+export interface CodeDetail {
+  excerpts: CodeExcerpt[];
 }
 
 /** ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have. */
@@ -1416,14 +1442,18 @@ export interface ChapterConfig {
 }
 
 /**
- * What the page's script is told first: addresses of texts and lessons by language, the chapters, in which
- * chapter's folder each panel's module is, which modules the workbench begins with, which text each of gradio's
- * labels shows, and the prompt to begin with by language, or `firstOf` a model that has one of its own.
+ * What the page's script is told first.
+ *
+ * Addresses of texts and lessons by language, the chapters, in which chapter's folder each panel's module is, which
+ * panels name code of their own (visuals/source_code.py), which modules the workbench begins with, which text each
+ * of gradio's labels shows, and the prompt to begin with by language, or `firstOf` a model that has one of its
+ * own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
   chapters: Record<string, ChapterConfig>;
   homes: Record<string, string>;
+  coded: string[];
   benchModules: string[];
   plotly: string;
   labels: Record<string, Record<string, string>>;

@@ -1,0 +1,51 @@
+// @ts-check
+// A box in a panel that one of its buttons opens and closes: so does Escape, which gives the focus back to the button.
+
+/** @type {{ element: HTMLElement; box: HTMLElement; close: () => void } | null} */
+let last = null; // what was opened last
+let listens = false;
+
+/** Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it. */
+function listen() {
+  if (listens) return;
+  listens = true;
+  addEventListener(
+    "keydown",
+    (event) => {
+      const { key, target, defaultPrevented } = event;
+      if (key !== "Escape" || defaultPrevented || !last?.box.getClientRects().length) return;
+      const within = last.element.contains(/** @type {Node | null} */ (target));
+      if (target !== document.body && !within) return; // it is for something else
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      last.close();
+    },
+    true,
+  );
+}
+
+/**
+ * @param {HTMLElement} element the panel's section
+ * @param {HTMLElement} box
+ * @param {(act: () => void) => HTMLElement} button makes the button
+ * @param {() => void} opened called whenever it was opened
+ * @returns {HTMLElement} the button
+ */
+export function disclosed(element, box, button, opened) {
+  /** @param {boolean} open */
+  function show(open) {
+    box.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+    if (!open) return;
+    last = { element, box, close };
+    opened();
+  }
+  function close() {
+    show(false);
+    opener.focus({ preventScroll: true });
+  }
+  const opener = button(() => show(box.hidden));
+  show(false);
+  listen();
+  return opener;
+}
