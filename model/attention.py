@@ -55,7 +55,7 @@ class Heads(Module):
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
-        mixed = self._eager(q, k, v, bias, mask) if eager else self._fused(q, k, v, bias, mask)
+        mixed = self._eager(q, k, v, bias, mask) if eager else _with_nonfinite(self._fused(q, k, v, bias, mask), q)
         return self.mixed(mixed.transpose(1, 2))
 
     def _fused(
@@ -109,6 +109,19 @@ class Heads(Module):
     def _share(self, kv: Float[Tensor, "B n_kv_heads S width"]) -> Float[Tensor, "B n_heads S width"]:
         """Repeat each K/V head for the query heads of its group."""
         return kv.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
+
+
+def _with_nonfinite(
+    mixed: Float[Tensor, "B n_heads T width"], q: Float[Tensor, "B n_heads T qk_dim"]
+) -> Float[Tensor, "B n_heads T width"]:
+    """What the heads mixed, not finite where the query is not.
+
+    PyTorch's fused kernel for CPUs with AVX-512 gives zeros for a query whose scores are all NaN, which would hide
+    damaged weights; 0·q is NaN there and 0 elsewhere.
+    """
+    if q.device.type != "cpu":
+        return mixed
+    return torch.add(mixed, q if q.shape[-1] == mixed.shape[-1] else q.abs().amax(-1, keepdim=True), alpha=0)
 
 
 class Attention(Heads):
