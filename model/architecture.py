@@ -25,10 +25,11 @@ LAYERS = 4  # enough to have every kind of layer that published networks have: D
 @dataclass(frozen=True)
 class Position:
     """How tokens learn their place: "rope" turns `turned` of a head's `width` channels, in neighbouring pairs where
-    `interleaved`; "alibi" and "buckets" (as many as `buckets`) add to the scores; "sinusoidal" adds to the embedding.
+    `interleaved`; "alibi" and "buckets" (as many as `buckets`) add to the scores; "sinusoidal" and
+    "learned" add to the embedding.
     """
 
-    kind: Literal["rope", "alibi", "buckets", "sinusoidal"]
+    kind: Literal["rope", "alibi", "buckets", "sinusoidal", "learned"]
     turned: int = 0
     width: int = 0
     interleaved: bool = False

@@ -17,6 +17,7 @@ from model.architecture import ArchitectureSummary, Position, architecture_summa
 from model.kv_math import kv_bytes_per_token, kv_token_terms
 from model.published.catalogue import active_parameter_count, catalogue
 from model.published.hf_spec import spec_from_config
+from model.published.history import History, histories
 from model.published.parameters import WeightPart, weight_parts
 from model.published.spec import ModelSpec
 from model.published.transformer_2017 import TRANSFORMER
@@ -59,6 +60,7 @@ COLUMNS: dict[str, Column] = {
     "llama2": Column("llama", "Llama-2 7B"),
     "llama2_70b": Column("llama", "Llama-2 70B"),
     "llama1": Column("llama", "LLaMA-1 7B"),
+    "gpt3": Column("", "GPT-3 175B"),
     "transformer": Column("", TRANSFORMER.name),
     "qwen2": Column("qwen", "Qwen2.5-7B"),
     "falcon_40b": Column("falcon", "Falcon-40B"),
@@ -67,10 +69,11 @@ COLUMNS: dict[str, Column] = {
 }
 VIEWS: dict[str, tuple[str, ...]] = {
     "eight": ("llama3", "qwen3", "bloom", "falcon", "mixtral", "t5", "deepseek3", "glm"),
-    "llamas": ("llama3", "llama2_70b", "llama2", "llama1", "transformer"),
+    "llamas": ("llama3", "llama2_70b", "llama2", "llama1", "gpt3", "transformer"),
     "kin": ("llama3", "qwen2", "qwen3", "falcon", "falcon_40b", "t5", "t5_1_1", "deepseek2", "deepseek3"),
 }
-# What the paper says of the one network that is not built here (sections 3.1 to 3.5).
+# What the papers say of the two networks that are not built here: arXiv 1706.03762, sections 3.1 to 3.5, and GPT-3's
+# (arXiv 2005.14165, section 2.1), which is GPT-2's but for its sparse layers (openai/gpt-2, src/model.py).
 FIRST = ArchitectureSummary(
     encoder=True,
     norm="LayerNorm",
@@ -90,8 +93,19 @@ FIRST = ArchitectureSummary(
     biases=("ffn",),
     tied=True,
 )
+GPT3 = replace(
+    FIRST,
+    encoder=False,
+    norms=("attn", "ffn"),
+    position=Position("learned"),
+    n_heads=96,
+    n_kv_heads=96,
+    activation="gelu_new",
+    biases=("qkv", "out", "ffn"),
+)
+BUILT_NOWHERE = {TRANSFORMER.name: FIRST, "GPT-3 175B": GPT3}
 
-Line = tuple[str, Mapping[str, int]]
+Line = tuple[str, Mapping[str, int | str]]
 
 
 def stack_lines(p: ArchitectureSummary) -> list[Line]:
@@ -145,6 +159,8 @@ def attention_lines(p: ArchitectureSummary) -> list[Line]:
 def mask_lines(p: ArchitectureSummary) -> list[Line]:
     """Who may look at whom."""
     lines: list[Line] = [("causal", {})]
+    if p is GPT3:
+        lines.append(("banded", {}))
     if p.encoder:
         lines.append(("encoder_sees_all", {}))
     return [*lines, ("prefix", {})] if p.prefix else lines
@@ -196,6 +212,58 @@ ROWS: dict[str, Callable[[ArchitectureSummary], list[Line]]] = {
     "biases": bias_lines,
     "tied": tied_lines,
 }
+
+
+def goal_lines(_spec: ModelSpec, history: History) -> list[Line]:
+    """What it was trained to do."""
+    return [(f"goal_{history.goal}", {})]
+
+
+def data_lines(_spec: ModelSpec, history: History) -> list[Line]:
+    """How much it read in training."""
+    if history.pairs:
+        return [("pairs", {"pairs": history.pairs})]
+    if history.tokens is None:
+        return [("data_unsaid", {})]
+    if history.tokens_larger is None:
+        return [("data", {"tokens": history.tokens})]
+    larger = {"larger": history.tokens_larger, "sizes": " · ".join(history.larger)}
+    return [("data", {"tokens": history.tokens}), ("data_larger", larger)]
+
+
+def context_lines(spec: ModelSpec, _history: History) -> list[Line]:
+    """How many tokens it can have before it."""
+    return [("context_open", {}) if spec.max_context is None else ("context", {"tokens": spec.max_context})]
+
+
+def vocabulary_lines(spec: ModelSpec, _history: History) -> list[Line]:
+    """How many entries its vocabulary has, and which share of the parameters they are."""
+    if spec is TRANSFORMER:
+        return [("vocabulary_about", {"entries": spec.vocab_size})]
+    parts = weight_parts(spec)
+    share = sum(part.weights for part in parts if group_of(part.label) == "embedding") / sum(p.weights for p in parts)
+    return [("vocabulary", {"entries": spec.vocab_size, "percent": f"{100 * share:.1f}"})]
+
+
+def size_lines(_spec: ModelSpec, history: History) -> list[Line]:
+    """The sizes of its generation."""
+    return [("sizes", {"sizes": " · ".join(history.sizes)})]
+
+
+def known_lines(_spec: ModelSpec, history: History) -> list[Line]:
+    """What it is known for."""
+    return [(f"known_{history.known}", {})]
+
+
+# What is no part of the network: there a cell is not compared with LLaMA's.
+HISTORY_ROWS: dict[str, Callable[[ModelSpec, History], list[Line]]] = {
+    "goal": goal_lines,
+    "data": data_lines,
+    "context": context_lines,
+    "vocabulary": vocabulary_lines,
+    "sizes": size_lines,
+    "known": known_lines,
+}
 # Where the parts of a model's weights belong; all else (norms, biases, routers) is "rest".
 GROUPS = {
     "embedding": ("embedding", "unembedding", "positions"),
@@ -223,8 +291,8 @@ def sizes_of(column: Column) -> ModelSpec:
 
 def summary_of(column: Column) -> ArchitectureSummary:
     """What a column's network is made of."""
-    if column.name == TRANSFORMER.name:
-        return FIRST
+    if column.name in BUILT_NOWHERE:
+        return BUILT_NOWHERE[column.name]
     return architecture_summary(network_without_weights(CONFIGS[column.name]))
 
 
@@ -245,20 +313,24 @@ def families_message() -> FamiliesTable:
     codes = {row: {code for code, _ in lines} for row, lines in cells[REFERENCE].items()}
     columns: list[FamilyColumn] = []
     for name, column in COLUMNS.items():
-        spec = sizes_of(column)
+        spec, history = sizes_of(column), histories()[column.name]
+        told = {row: lines(spec, history) for row, lines in HISTORY_ROWS.items()}
         columns.append(
             {
                 "id": name,
                 "family": column.family,
                 "name": column.name,
                 "release": spec.release,
-                "cells": {row: cell_message(lines, codes[row]) for row, lines in cells[name].items()},
+                "cells": {
+                    **{row: cell_message(lines, codes[row]) for row, lines in cells[name].items()},
+                    **{row: cell_message(lines, {code for code, _ in lines}) for row, lines in told.items()},
+                },
                 "cache": cache_message(spec),
                 "parameters": parameters_message(spec),
-                "sources": list(spec.source),
+                "sources": [*spec.source, history.source],
             }
         )
-    return {"reference": REFERENCE, "rows": [*ROWS], "views": VIEWS, "columns": columns}
+    return {"reference": REFERENCE, "rows": [*ROWS, *HISTORY_ROWS], "views": VIEWS, "columns": columns}
 
 
 def cell_message(lines: list[Line], reference: set[str]) -> Cell:

@@ -22,6 +22,12 @@ ROW_PLACES = {
     "ffn": ("ffn", "swiglu"),
     "biases": ("attend", "qkv"),
     "tied": ("choice", "contributions"),
+    "goal": ("attend", "attention"),
+    "data": ("overview", "training"),
+    "context": ("kv", "kv-chart"),
+    "vocabulary": ("token", "merges"),
+    "sizes": ("families", "family-parameters"),
+    "known": ("families", "family-myths"),
     "cache": ("kv", "kv-live"),
     "parameters": ("families", "family-parameters"),
 }

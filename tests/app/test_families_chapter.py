@@ -21,7 +21,7 @@ from tests.families import save
 from tests.page import leave, open_page
 from tests.plain import plain_site
 from tests.standin import make_checkpoint
-from visuals.families import COLUMNS, ROWS, families_message
+from visuals.families import COLUMNS, HISTORY_ROWS, ROWS, families_message
 
 SIZES = {"vocab_size": 320, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6, "head_dim": 8}
 QWEN = transformers.Qwen3Config(**SIZES, num_key_value_heads=2, intermediate_size=80, max_position_embeddings=256)
@@ -67,7 +67,7 @@ def cell(page: Page, column: str, row: str):
 def test_every_row_leads_to_a_panel_and_has_words_in_both_languages() -> None:
     places = [*ROW_PLACES.values(), *CODE_PLACES.values(), *ELSEWHERE.values()]
     assert all(kind in CHAPTERS[chapter] for chapter, kind in places)
-    assert ROW_PLACES.keys() == {*ROWS, "parameters", "cache"}
+    assert ROW_PLACES.keys() == {*ROWS, *HISTORY_ROWS, "parameters", "cache"}
     codes = {
         line["code"]
         for column in families_message()["columns"]
@@ -96,7 +96,9 @@ def test_the_table_shows_the_eight_and_marks_what_llama_has_not(chapter: Page) -
     marks = page.locator("section[data-kind=families] td:nth-child(3) .fa-mark")  # Qwen 3's one difference
     expect(marks).to_have_count(1)
     page.locator("[data-view=llamas]").click()
-    expect(page.locator(".fa-table thead th")).to_have_count(6)
+    expect(page.locator(".fa-table thead th")).to_have_count(7)
+    expect(cell(page, "llama1", "data")).to_have_text("1.0T tokens1.4T for the larger: 33B · 65B")
+    expect(cell(page, "llama3", "vocabulary")).to_have_text("128,256 entries: 13.1 % of the parameters")
     expect(cell(page, "transformer", "place")).to_contain_text("post-norm")
     expect(cell(page, "transformer", "parameters")).to_have_text("65 M, as published")
     page.wait_for_function("location.hash.includes('families.view=llamas')")
@@ -203,4 +205,4 @@ def test_columns_are_as_wide_as_their_words(chapter: Page) -> None:
         chapter.locator(f"[data-view={view}]").click()
         settled(chapter)
         assert chapter.evaluate(out) == []
-    assert len(COLUMNS) == 16
+    assert len(COLUMNS) == 17

@@ -7,7 +7,17 @@ import pytest
 
 from model import catalogue
 from model.published.catalogue import parameter_count
-from visuals.families import COLUMNS, CONFIGS, REFERENCE, VIEWS, families_message, group_of, sizes_of
+from visuals.families import (
+    COLUMNS,
+    CONFIGS,
+    HISTORY_ROWS,
+    REFERENCE,
+    ROWS,
+    VIEWS,
+    families_message,
+    group_of,
+    sizes_of,
+)
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED = json.loads((ROOT / "model" / "published" / "hub_configs.json").read_text(encoding="utf-8"))
@@ -46,6 +56,16 @@ FACTS = {
     "deepseek2": MLA | {"ffn": ["swiglu", "experts", "shared_expert", "dense_first"]},
     "deepseek3": MLA | {"ffn": ["swiglu", "experts", "shared_expert", "dense_first", "balanced"]},
     "glm": LLAMA | {"position": ["rope_part", "pairs_next"], "biases": ["bias_qkv"], "mask": ["causal", "prefix"]},
+    "gpt3": LLAMA
+    | {
+        "norm": ["layer_norm"],
+        "position": ["learned"],
+        "attention": ["mha"],
+        "mask": ["causal", "banded"],
+        "ffn": ["gelu_tanh"],
+        "biases": ["bias_all", "bias_norms"],
+        "tied": ["tied"],
+    },
     "transformer": T5
     | {
         "norm": ["layer_norm"],
@@ -77,7 +97,13 @@ NUMBERS = {
 # Numbers that a token adds to the cache (facts of the reports; claims on MLA: 512 + 64 a layer), in two bytes each.
 CACHED = {"llama3": 65_536, "llama1": 262_144, "qwen2": 28_672, "qwen3": 73_728, "falcon": 4_096, "falcon_40b": 61_440,
           "bloom": 2_007_040, "t5": 49_152, "glm": 14_336, "mixtral": 65_536, "deepseek2": 15_552, "deepseek3": 35_136,
-          "transformer": 6_144}  # fmt: skip
+          "gpt3": 2_359_296, "transformer": 6_144}  # fmt: skip
+# What the model cards and papers say of training: tokens, context, entries of the vocabulary.
+TOLD = {
+    "llama3": ("15T+", 8192, 128_256), "llama2": ("2.0T", 4096, 32_000), "llama2_70b": ("2.0T", 4096, 32_000),
+    "llama1": ("1.0T", 2048, 32_000), "gpt3": ("300B", 2048, 50_257), "deepseek3": ("14.8T", 131_072, 129_280),
+    "bloom": ("366B", 2048, 250_880), "falcon": ("1.5T", 2048, 65_024), "t5": ("1T", 512, 32_128),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +114,8 @@ def columns() -> dict[str, dict]:
 def test_each_cell_says_what_the_models_sources_say(columns: dict[str, dict]) -> None:
     assert columns.keys() == FACTS.keys()
     for name, column in columns.items():
-        for row, cell in column["cells"].items():
-            assert [line["code"] for line in cell["lines"]] == FACTS[name][row], (name, row)
+        for row in ROWS:
+            assert [line["code"] for line in column["cells"][row]["lines"]] == FACTS[name][row], (name, row)
     for (name, code), numbers in NUMBERS.items():
         lines = [line for cell in columns[name]["cells"].values() for line in cell["lines"]]
         assert next(line["params"] for line in lines if line["code"] == code) == numbers, (name, code)
@@ -97,11 +123,26 @@ def test_each_cell_says_what_the_models_sources_say(columns: dict[str, dict]) ->
 
 def test_what_llama_has_not_is_marked(columns: dict[str, dict]) -> None:
     for name, column in columns.items():
-        for row, cell in column["cells"].items():
+        assert not any(column["cells"][row]["differs"] for row in HISTORY_ROWS)
+        for row in ROWS:
+            cell = column["cells"][row]
             other = [code for code in FACTS[name][row] if code not in FACTS[REFERENCE][row]]
             assert [line["code"] for line in cell["lines"] if line["differs"]] == other, (name, row)
             assert cell["differs"] == (FACTS[name][row] != FACTS[REFERENCE][row])
     assert sum(cell["differs"] for cell in columns["qwen3"]["cells"].values()) == 1
+
+
+def test_training_context_and_vocabulary_are_as_their_makers_say(columns: dict[str, dict]) -> None:
+    for name, (tokens, context, entries) in TOLD.items():
+        cells = {row: [line["params"] for line in columns[name]["cells"][row]["lines"]] for row in HISTORY_ROWS}
+        assert (cells["data"][0], cells["context"]) == ({"tokens": tokens}, [{"tokens": context}])
+        assert cells["vocabulary"][0]["entries"] == entries
+    # Llama 3 8B: two tables of 128,256 × 4,096 in 8,030,261,248 parameters. GPT-3: one of 50,257 × 12,288, and
+    # 2,048 rows of positions.
+    share = {name: float(columns[name]["cells"]["vocabulary"]["lines"][0]["params"]["percent"]) for name in TOLD}
+    assert share["llama3"] == round(100 * 2 * 128_256 * 4096 / 8_030_261_248, 1)
+    assert share["gpt3"] == round(100 * (50_257 + 2048) * 12_288 / 174.6e9, 1)
+    assert columns["transformer"]["cells"]["context"]["lines"][0]["code"] == "context_open"
 
 
 def test_sizes_are_the_catalogues_and_sums_of_their_products(columns: dict[str, dict]) -> None:
@@ -144,7 +185,7 @@ def test_the_configs_are_the_published_ones() -> None:
     for name, config in CONFIGS.items():
         if name in PUBLISHED:
             assert {field: PUBLISHED[name][field] for field in config} == config, name
-    assert {column.name for column in COLUMNS.values()} == {*CONFIGS, "Transformer (2017)"}
+    assert {column.name for column in COLUMNS.values()} == {*CONFIGS, "GPT-3 175B", "Transformer (2017)"}
     assert {name for name in CONFIGS if name not in catalogue()} == {"Flan-T5-small (1.1)"}
 
 

@@ -9,7 +9,7 @@ class CellLine(TypedDict):
     """A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such."""
 
     code: str
-    params: dict[str, int]
+    params: dict[str, int | str]
     differs: bool
 
 

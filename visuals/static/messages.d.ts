@@ -496,7 +496,7 @@ export interface CostDetail {
 /** A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such. */
 export interface CellLine {
   code: string;
-  params: Record<string, number>;
+  params: Record<string, number | string>;
   differs: boolean;
 }
 

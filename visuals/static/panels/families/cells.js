@@ -9,7 +9,10 @@ const COUNTED = ["parameters", "cache"];
 /** All rows of the table, the counted ones last. */
 export const rowsOf = (answer) => [...answer.rows, ...COUNTED];
 
-const separated = (params) => Object.fromEntries(Object.entries(params).map(([name, count]) => [name, whole(count)]));
+const separated = (params) =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? whole(value) : value]),
+  );
 
 /**
  * A cell's lines, each with its words and whether LLaMA has none such.

@@ -19,6 +19,12 @@ export const MYTHS = [
   ["llama2_gqa", "llama2", "attention"],
   ["silu", "llama3", "ffn"],
   ["pre_norm", "falcon", "place"],
+  ["glm_causal", "glm", "mask"],
+  ["glm_post", "glm", "place"],
+  ["gpt_norm", "gpt3", "norm"],
+  ["llama1_tokens", "llama1", "data"],
+  ["llama3_context", "llama3", "context"],
+  ["dense_experts", "mixtral", "sizes"],
 ];
 
 export const about = { namesChanges: false };
