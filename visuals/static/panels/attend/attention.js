@@ -27,7 +27,7 @@ export const about = {
     parts: [{ draw: "headMaps", create: createMaps }, weightsTable],
   },
   unused: "head",
-  forms: scoreForms,
+  forms: (model) => [...(model.parts.prefix ? ["prefix"] : []), ...scoreForms(model)],
 };
 
 /** What the selected head is known to do; its names come when the browser has time, as no page needs them to open. */
