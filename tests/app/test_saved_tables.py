@@ -452,6 +452,19 @@ def causal_map(p: Both, rows: Rows) -> None:
     agree(rows[: len(left)], share_left=left)
 
 
+def products(p: Both) -> torch.Tensor:
+    """q·k of the selected query and head with every key that it sees."""
+    q = p.turned(HEAD, "q", QUERY)
+    return torch.stack([q @ p.turned(HEAD, "k", key) for key in range(QUERY + 1)])
+
+
+def sqrt_d(p: Both, rows: Rows) -> None:
+    """The network's row, and undivided, as the slider stands at first."""
+    named(rows, key=range(QUERY + 1))
+    agree(rows, product=products(p), weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
+    agree(rows, weight_at_divisor=products(p).softmax(-1))
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
@@ -461,6 +474,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
+    "sqrt-d": sqrt_d,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 

@@ -1,0 +1,99 @@
+"""The panels that show what attention is told of beside GQA, against transformers' own pass over the same tokens."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+
+from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
+from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
+from tests.app.test_saved_tables import Both
+from tests.page import leave, open_page, watched
+
+PROMPT = "The cat plays in the yard. 猫在沙发上"
+AT = {"layer": 1, "head": 3, "query": 9, "key": 4}
+LAYER, HEAD, QUERY, KEY = AT.values()
+START = f"layer {LAYER} head {HEAD} query {QUERY} key {KEY} "
+CLOSE: dict[str, Any] = {"rel": 2e-4, "abs": 2e-5}
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """The chapter, with one cell locked."""
+    page = open_page(browser, f"{panels_alone}#lang=en")
+    with watched(page):
+        run(page, PROMPT)
+        page.evaluate("(at) => { glass.open('attend'); glass.select(at); }", AT)
+        page.mouse.move(1, 1)
+        yield page
+    leave(page)
+
+
+@pytest.fixture(scope="module")
+def peer(page: Page, roomy_checkpoint: Path) -> Both:
+    return Both(roomy_checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
+
+
+def panel(page: Page, kind: str) -> None:
+    """Bring a panel into view."""
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    settled(page)
+
+
+def told(page: Page, kind: str, start: str, wanted: dict[str, float]) -> None:
+    """Whether a panel's value has these numbers."""
+    value = shown(page, kind, start)
+    for name, truth in wanted.items():
+        assert number(value, rf"(?<![.\w]){name}") == pytest.approx(float(truth), **CLOSE), (name, value)
+
+
+def set_slider(page: Page, kind: str, name: str, to: float) -> None:
+    """Move a panel's slider as a reader would, by its name among the settings."""
+    page.locator(f"section[data-kind={kind}] .gp-body [data-setting={name}] input").fill(str(to))
+
+
+def nothing_asked(page: Page, act: Callable[[], None]) -> None:
+    """Whether something is done without a word to the server."""
+    asked = questions(page)
+    act()
+    settled(page)
+    assert asked == []
+
+
+def products(p: Both) -> torch.Tensor:
+    """q·k of every head of the layer, query by key."""
+    tokens, heads = range(p.tokens), range(p.config.num_attention_heads)
+    q, k = (torch.stack([torch.stack([p.turned(h, n, t) for t in tokens]) for h in heads]) for n in "qk")
+    return q @ k.transpose(1, 2)
+
+
+def test_another_divisor(page: Page, peer: Both) -> None:
+    """Weights, entropy and gradient of the row by any divisor; the spread of q·k over all heads and seen pairs."""
+    panel(page, "sqrt-d")
+    scores, width = products(peer), peer.config.head_dim
+    row, seen = scores[HEAD, QUERY, : QUERY + 1], torch.ones(peer.tokens, peer.tokens).tril().bool()
+    tokens, heads = range(peer.tokens), peer.config.num_attention_heads
+    q, k = (torch.stack([peer.turned(h, n, t) for h in range(heads) for t in tokens]) for n in "qk")
+    spread = {"spread": scores[:, seen].std(correction=0), "expected": spread_expected(q, k)}
+
+    def of(divisor: float, before: str = "") -> dict[str, float]:
+        a = (row / divisor).softmax(-1)
+        found = {"top_weight": a.max(), "entropy": entropy(a), "gradient": gradient_size(a)}
+        return {before + name: float(value) for name, value in found.items()}
+
+    told(page, "sqrt-d", START, {"divisor": 1.0, **of(1), **of(width**0.5, "own_"), **spread})
+    nothing_asked(page, lambda: set_slider(page, "sqrt-d", "divisor", 0.75))
+    told(page, "sqrt-d", START, {"divisor": width**0.75, **of(width**0.75), **spread})
+
+
+def test_axe_finds_nothing_in_either_language(page: Page) -> None:
+    for _ in in_each_language(page):
+        for kind in KINDS:
+            panel(page, kind)
+            assert faults(page, context=f"section[data-kind={kind}]") == []
+
+
+KINDS = ("sqrt-d",)
