@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import Browser, Page
 
 from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
+from model.replaced.token_masks import group_mask
 from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
 from tests.app.test_saved_tables import Both
 from tests.page import leave, open_page, watched
@@ -89,6 +90,28 @@ def test_another_divisor(page: Page, peer: Both) -> None:
     told(page, "sqrt-d", START, {"divisor": width**0.75, **of(width**0.75), **spread})
 
 
+def test_groups_of_tokens(page: Page, peer: Both) -> None:
+    """What the row and the whole head lose to groups, against block masks on transformers' own weights."""
+    panel(page, "token-groups")
+    weights = peer.weights(LAYER, HEAD)
+    for groups in (4, 3, 1):
+        set_slider(page, "token-groups", "groups", groups)
+        mask, square = (group_mask(peer.tokens, groups, causal=causal) for causal in (True, False))
+        lost = (weights * ~mask).sum(-1)
+        wanted = {
+            "lost": lost[QUERY],
+            "head_lost": lost.mean(),
+            "scores": peer.tokens**2,
+            "scores_in_groups": square.sum(),
+        }
+        counts = {"seen": peer.tokens * (peer.tokens + 1) / 2, "seen_in_groups": mask.sum()}
+        told(
+            page, "token-groups", f"{START}groups {groups} ", {name: float(x) for name, x in (wanted | counts).items()}
+        )
+    page.evaluate("glass.settings.set('token-groups', { groups: 'seven' })")  # an address may say anything
+    assert shown(page, "token-groups", f"{START}groups 4 ")
+
+
 def test_axe_finds_nothing_in_either_language(page: Page) -> None:
     for _ in in_each_language(page):
         for kind in KINDS:
@@ -96,4 +119,4 @@ def test_axe_finds_nothing_in_either_language(page: Page) -> None:
             assert faults(page, context=f"section[data-kind={kind}]") == []
 
 
-KINDS = ("sqrt-d",)
+KINDS = ("sqrt-d", "token-groups")
