@@ -8,8 +8,16 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page
 
+from model.masks import causal_mask, prefix_mask
 from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
-from model.replaced.token_masks import group_mask
+from model.replaced.token_masks import (
+    CPU,
+    bidirectional_mask,
+    blank_infilling,
+    encoder_decoder_masks,
+    group_mask,
+    sliding_mask,
+)
 from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
 from tests.app.test_saved_tables import Both
 from tests.page import leave, open_page, watched
@@ -112,6 +120,48 @@ def test_groups_of_tokens(page: Page, peer: Both) -> None:
     assert shown(page, "token-groups", f"{START}groups 4 ")
 
 
+def test_kinds_of_masks(page: Page, peer: Both) -> None:
+    """How many pairs each mask of model/replaced lets through, and what the row loses to a window."""
+    panel(page, "mask-kinds")
+    n, weights = peer.tokens, peer.weights(LAYER, HEAD)[QUERY]
+    for window, prefix in ((3, 5), (n, 1)):
+        set_slider(page, "mask-kinds", "window", window)
+        set_slider(page, "mask-kinds", "prefix", prefix)
+        encoder, decoder, cross = encoder_decoder_masks(prefix, n - prefix)
+        sliding = sliding_mask(n, window)
+        wanted = {
+            "lost_sliding": (weights * ~sliding[QUERY]).sum(), "causal": causal_mask(n, n, CPU).sum(),
+            "bidirectional": bidirectional_mask(n).sum(), "prefix": prefix_mask(n, n, prefix, CPU).sum(),
+            "sliding": sliding.sum(), "blank": blank_infilling(n, [(prefix, n)], [0]).mask.sum(),
+            "encoder": encoder.sum(), "decoder": decoder.sum(), "cross": cross.sum(),
+        }  # fmt: skip
+        start = f"{START}window {window} prefix {prefix} "
+        told(page, "mask-kinds", start, {name: float(x) for name, x in wanted.items()})
+
+
+def test_glms_example_has_two_positions(page: Page) -> None:
+    """The table against model/replaced, in either order of the spans."""
+    words = ["I", "stayed", "because", "you", "asked", "me"]
+    panel(page, "mask-kinds")
+    box, table = (
+        page.locator(f"section[data-kind=mask-kinds] {name}") for name in ("input[type=checkbox]", ".gp-list")
+    )
+    for order in ([0, 1], [1, 0]):
+        box.set_checked(order[0] == 1)
+        settled(page)
+        found = blank_infilling(6, [(1, 2), (4, 6)], order)
+        signs = {-1: "[MASK]", -2: "[START]", -3: "[END]", -4: "–"}
+        name = [signs.get(t) or words[t] for t in found.token.tolist()]
+        target = [signs.get(t) or words[t] for t in found.target.tolist()]
+        part = ["AB"[i >= found.part_a] for i in range(len(name))]
+        places = [(found.position[0] + 1).tolist(), found.position[1].tolist()]
+        wanted = [[str(x) for x in row] for row in zip(name, part, *places, target, strict=True)]
+        told_rows = table.locator("tbody tr").evaluate_all(
+            "(rows) => rows.map((row) => [...row.cells].map((c) => c.textContent))"
+        )
+        assert told_rows == wanted
+
+
 def test_axe_finds_nothing_in_either_language(page: Page) -> None:
     for _ in in_each_language(page):
         for kind in KINDS:
@@ -119,4 +169,4 @@ def test_axe_finds_nothing_in_either_language(page: Page) -> None:
             assert faults(page, context=f"section[data-kind={kind}]") == []
 
 
-KINDS = ("sqrt-d", "token-groups")
+KINDS = ("sqrt-d", "token-groups", "mask-kinds")

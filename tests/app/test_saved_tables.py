@@ -475,6 +475,14 @@ def token_groups(p: Both, rows: Rows) -> None:
     agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_in_group=scores.softmax(-1))
 
 
+def mask_kinds(p: Both, rows: Rows) -> None:
+    """Under a sliding window of a quarter of the text, as the slider stands at first."""
+    scores = products(p) / p.config.head_dim**0.5
+    scores[: QUERY + 1 - -(-p.tokens // 4)] = -torch.inf
+    named(rows, key=range(QUERY + 1))
+    agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_sliding=scores.softmax(-1))
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
@@ -484,7 +492,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
-    "sqrt-d": sqrt_d, "token-groups": token_groups,
+    "sqrt-d": sqrt_d, "token-groups": token_groups, "mask-kinds": mask_kinds,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 
