@@ -54,7 +54,7 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference")
+ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference", "sqrt-d", "token-groups", "mask-kinds")
 PANELS = ("cross", "attention", "latent", "cell", *ON_DEMAND)
 
 

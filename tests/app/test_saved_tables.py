@@ -452,6 +452,37 @@ def causal_map(p: Both, rows: Rows) -> None:
     agree(rows[: len(left)], share_left=left)
 
 
+def products(p: Both) -> torch.Tensor:
+    """q·k of the selected query and head with every key that it sees."""
+    q = p.turned(HEAD, "q", QUERY)
+    return torch.stack([q @ p.turned(HEAD, "k", key) for key in range(QUERY + 1)])
+
+
+def sqrt_d(p: Both, rows: Rows) -> None:
+    """The network's row, and undivided, as the slider stands at first."""
+    named(rows, key=range(QUERY + 1))
+    agree(rows, product=products(p), weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
+    agree(rows, weight_at_divisor=products(p).softmax(-1))
+
+
+def token_groups(p: Both, rows: Rows) -> None:
+    """In four groups, as the slider stands at first: torch's softmax over those of the query's own."""
+    parts = torch.arange(p.tokens).tensor_split(4)
+    (own,) = (part for part in parts if QUERY in part)
+    named(rows, key=range(QUERY + 1), group=[i for i, part in enumerate(parts) for t in part if t <= QUERY])
+    scores = products(p) / p.config.head_dim**0.5
+    scores[: own[0]] = -torch.inf
+    agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_in_group=scores.softmax(-1))
+
+
+def mask_kinds(p: Both, rows: Rows) -> None:
+    """Under a sliding window of a quarter of the text, as the slider stands at first."""
+    scores = products(p) / p.config.head_dim**0.5
+    scores[: QUERY + 1 - -(-p.tokens // 4)] = -torch.inf
+    named(rows, key=range(QUERY + 1))
+    agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_sliding=scores.softmax(-1))
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
@@ -461,6 +492,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
+    "sqrt-d": sqrt_d, "token-groups": token_groups, "mask-kinds": mask_kinds,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 

@@ -1,0 +1,172 @@
+"""The panels that show what attention is told of beside GQA, against transformers' own pass over the same tokens."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+
+from model.masks import causal_mask, prefix_mask
+from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
+from model.replaced.token_masks import (
+    CPU,
+    bidirectional_mask,
+    blank_infilling,
+    encoder_decoder_masks,
+    group_mask,
+    sliding_mask,
+)
+from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
+from tests.app.test_saved_tables import Both
+from tests.page import leave, open_page, watched
+
+PROMPT = "The cat plays in the yard. 猫在沙发上"
+AT = {"layer": 1, "head": 3, "query": 9, "key": 4}
+LAYER, HEAD, QUERY, KEY = AT.values()
+START = f"layer {LAYER} head {HEAD} query {QUERY} key {KEY} "
+CLOSE: dict[str, Any] = {"rel": 2e-4, "abs": 2e-5}
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, panels_alone: str) -> Iterator[Page]:
+    """The chapter, with one cell locked."""
+    page = open_page(browser, f"{panels_alone}#lang=en")
+    with watched(page):
+        run(page, PROMPT)
+        page.evaluate("(at) => { glass.open('attend'); glass.select(at); }", AT)
+        page.mouse.move(1, 1)
+        yield page
+    leave(page)
+
+
+@pytest.fixture(scope="module")
+def peer(page: Page, roomy_checkpoint: Path) -> Both:
+    return Both(roomy_checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
+
+
+def panel(page: Page, kind: str) -> None:
+    """Bring a panel into view."""
+    page.locator(f"section[data-kind={kind}]").scroll_into_view_if_needed()
+    settled(page)
+
+
+def told(page: Page, kind: str, start: str, wanted: dict[str, float]) -> None:
+    """Whether a panel's value has these numbers."""
+    value = shown(page, kind, start)
+    for name, truth in wanted.items():
+        assert number(value, rf"(?<![.\w]){name}") == pytest.approx(float(truth), **CLOSE), (name, value)
+
+
+def set_slider(page: Page, kind: str, name: str, to: float) -> None:
+    """Move a panel's slider as a reader would, by its name among the settings."""
+    page.locator(f"section[data-kind={kind}] .gp-body [data-setting={name}] input").fill(str(to))
+
+
+def nothing_asked(page: Page, act: Callable[[], None]) -> None:
+    """Whether something is done without a word to the server."""
+    asked = questions(page)
+    act()
+    settled(page)
+    assert asked == []
+
+
+def products(p: Both) -> torch.Tensor:
+    """q·k of every head of the layer, query by key."""
+    tokens, heads = range(p.tokens), range(p.config.num_attention_heads)
+    q, k = (torch.stack([torch.stack([p.turned(h, n, t) for t in tokens]) for h in heads]) for n in "qk")
+    return q @ k.transpose(1, 2)
+
+
+def test_another_divisor(page: Page, peer: Both) -> None:
+    """Weights, entropy and gradient of the row by any divisor; the spread of q·k over all heads and seen pairs."""
+    panel(page, "sqrt-d")
+    scores, width = products(peer), peer.config.head_dim
+    row, seen = scores[HEAD, QUERY, : QUERY + 1], torch.ones(peer.tokens, peer.tokens).tril().bool()
+    tokens, heads = range(peer.tokens), peer.config.num_attention_heads
+    q, k = (torch.stack([peer.turned(h, n, t) for h in range(heads) for t in tokens]) for n in "qk")
+    spread = {"spread": scores[:, seen].std(correction=0), "expected": spread_expected(q, k)}
+
+    def of(divisor: float, before: str = "") -> dict[str, float]:
+        a = (row / divisor).softmax(-1)
+        found = {"top_weight": a.max(), "entropy": entropy(a), "gradient": gradient_size(a)}
+        return {before + name: float(value) for name, value in found.items()}
+
+    told(page, "sqrt-d", START, {"divisor": 1.0, **of(1), **of(width**0.5, "own_"), **spread})
+    nothing_asked(page, lambda: set_slider(page, "sqrt-d", "divisor", 0.75))
+    told(page, "sqrt-d", START, {"divisor": width**0.75, **of(width**0.75), **spread})
+
+
+def test_groups_of_tokens(page: Page, peer: Both) -> None:
+    """What the row and the whole head lose to groups, against block masks on transformers' own weights."""
+    panel(page, "token-groups")
+    weights = peer.weights(LAYER, HEAD)
+    for groups in (4, 3, 1):
+        set_slider(page, "token-groups", "groups", groups)
+        mask, square = (group_mask(peer.tokens, groups, causal=causal) for causal in (True, False))
+        lost = (weights * ~mask).sum(-1)
+        wanted = {
+            "lost": lost[QUERY],
+            "head_lost": lost.mean(),
+            "scores": peer.tokens**2,
+            "scores_in_groups": square.sum(),
+        }
+        counts = {"seen": peer.tokens * (peer.tokens + 1) / 2, "seen_in_groups": mask.sum()}
+        told(
+            page, "token-groups", f"{START}groups {groups} ", {name: float(x) for name, x in (wanted | counts).items()}
+        )
+    page.evaluate("glass.settings.set('token-groups', { groups: 'seven' })")  # an address may say anything
+    assert shown(page, "token-groups", f"{START}groups 4 ")
+
+
+def test_kinds_of_masks(page: Page, peer: Both) -> None:
+    """How many pairs each mask of model/replaced lets through, and what the row loses to a window."""
+    panel(page, "mask-kinds")
+    n, weights = peer.tokens, peer.weights(LAYER, HEAD)[QUERY]
+    for window, prefix in ((3, 5), (n, 1)):
+        set_slider(page, "mask-kinds", "window", window)
+        set_slider(page, "mask-kinds", "prefix", prefix)
+        encoder, decoder, cross = encoder_decoder_masks(prefix, n - prefix)
+        sliding = sliding_mask(n, window)
+        wanted = {
+            "lost_sliding": (weights * ~sliding[QUERY]).sum(), "causal": causal_mask(n, n, CPU).sum(),
+            "bidirectional": bidirectional_mask(n).sum(), "prefix": prefix_mask(n, n, prefix, CPU).sum(),
+            "sliding": sliding.sum(), "blank": blank_infilling(n, [(prefix, n)], [0]).mask.sum(),
+            "encoder": encoder.sum(), "decoder": decoder.sum(), "cross": cross.sum(),
+        }  # fmt: skip
+        start = f"{START}window {window} prefix {prefix} "
+        told(page, "mask-kinds", start, {name: float(x) for name, x in wanted.items()})
+
+
+def test_glms_example_has_two_positions(page: Page) -> None:
+    """The table against model/replaced, in either order of the spans."""
+    words = ["I", "stayed", "because", "you", "asked", "me"]
+    panel(page, "mask-kinds")
+    box, table = (
+        page.locator(f"section[data-kind=mask-kinds] {name}") for name in ("input[type=checkbox]", ".gp-list")
+    )
+    for order in ([0, 1], [1, 0]):
+        box.set_checked(order[0] == 1)
+        settled(page)
+        found = blank_infilling(6, [(1, 2), (4, 6)], order)
+        signs = {-1: "[MASK]", -2: "[START]", -3: "[END]", -4: "–"}
+        name = [signs.get(t) or words[t] for t in found.token.tolist()]
+        target = [signs.get(t) or words[t] for t in found.target.tolist()]
+        part = ["AB"[i >= found.part_a] for i in range(len(name))]
+        places = [(found.position[0] + 1).tolist(), found.position[1].tolist()]
+        wanted = [[str(x) for x in row] for row in zip(name, part, *places, target, strict=True)]
+        told_rows = table.locator("tbody tr").evaluate_all(
+            "(rows) => rows.map((row) => [...row.cells].map((c) => c.textContent))"
+        )
+        assert told_rows == wanted
+
+
+def test_axe_finds_nothing_in_either_language(page: Page) -> None:
+    for _ in in_each_language(page):
+        for kind in KINDS:
+            panel(page, kind)
+            assert faults(page, context=f"section[data-kind={kind}]") == []
+
+
+KINDS = ("sqrt-d", "token-groups", "mask-kinds")

@@ -1,0 +1,230 @@
+// @ts-check
+// Why q·k is divided by √d: the selected row with another divisor, what the softmax and its gradient make of it, and
+// how far the layer's products are spread.
+
+import { slider } from "../../controls.js";
+import { fraction, h, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { visible } from "../../draw.js";
+import { frame } from "../../frame.js";
+import { createTable, writeTexts } from "../../marks/table.js";
+import { scoreForms } from "../../parts.js";
+import { pointAt } from "../../pointed.js";
+import { inWidth, widthOf } from "../../pointing.js";
+import { sqrtReader } from "../../readings/sqrt-d.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { selectedCell, weightsTable } from "./cell-selection.js";
+import { createHardness, createSpread } from "./sqrt-charts.js";
+import { createWeightRows } from "./weight-rows.js";
+
+/** @typedef {import("../../readings/sqrt-d.js").SqrtReading} SqrtReading */
+/** @typedef {import("../../types.d.ts").Glass} Glass */
+/** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
+
+const KIND = "sqrt-d";
+const HARD = 0.99; // from this weight on a row is hard with the network's own divisor, too
+const CASES = /** @type {("own" | "set")[]} */ (["own", "set"]);
+
+/** Where the slider stands at first: undivided; at √d for a network that does not divide. */
+const firstPower = (/** @type {Glass} */ { state: { trace } }) => (trace && trace.model.parts.scale > 0.5 ? 0.5 : 0);
+
+/**
+ * The divisor as a power of head_dim, from 0 to 1.
+ *
+ * @param {Glass} glass
+ */
+function powerOf(glass) {
+  const { power } = glass.settings.get(KIND);
+  const given = Number(power);
+  return power === undefined || !(given >= 0 && given <= 1) ? firstPower(glass) : given;
+}
+
+/** @param {Glass} glass @param {number | null} [pointed] */
+const select = (glass, pointed = null) => ({ ...selectedCell(glass), power: pointed ?? powerOf(glass) });
+
+/** @param {Glass} glass */
+function createPower(glass) {
+  const set = (/** @type {number} */ power) =>
+    glass.settings.set(KIND, { power: power === firstPower(glass) ? "" : power });
+  const range = slider("gp-slider", `${KIND}.divisor`, { min: 0, max: 1, step: 0.01 }, set);
+  /** @param {SqrtReading} reading */
+  const show = ({ divisors, width, selection: { power } }) =>
+    range.show(power, power === 0.5 ? `√${width} = ${shown(divisors.set, 3)}` : shown(divisors.set, 3));
+  return { element: range.element, show, set };
+}
+
+/**
+ * The same slider over B − A.
+ *
+ * @param {Glass} glass
+ * @param {(run: any) => any} readIn
+ */
+function powerOfBoth(glass, readIn) {
+  const { element, show } = createPower(glass);
+  return { elements: [element], show: (/** @type {any} */ _a, /** @type {any} */ b) => show(readIn(b)) };
+}
+
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
+  difference: {
+    reader: sqrtReader,
+    select,
+    controls: powerOfBoth,
+    said: ["top_weight", "spread"],
+    parts: [{ ...weightsTable, column: "weight_at_divisor", title: "weights_at_divisor" }],
+  },
+  unused: /** @type {const} */ ("head"),
+  forms: scoreForms,
+};
+
+/**
+ * The formulas with this row's and this layer's numbers.
+ *
+ * @param {SqrtReading} reading
+ * @param {Text} text
+ */
+function linesOf({ hard, divisors, spread, width }, text) {
+  const [a, q, k] = [() => tinted("output", "a"), () => tinted("q", "q"), () => tinted("k", "k")];
+  const over = (/** @type {number} */ divisor) =>
+    phrase`softmax(${fraction(phrase`${q()}·${k()}`, shown(divisor, 4))})`;
+  const squares = () => phrase`1 − Σ ${a()}${sub("i")}²`;
+  const size = (/** @type {number} */ gradient) =>
+    phrase`1 − ${shown(1 - gradient, gradient < 0.01 ? 8 : 4)} = ${strong(gradient, 4)}`;
+  const slopes = phrase`Σ ${a()}${sub("i")}(1 − ${a()}${sub("i")})`;
+  const [wanted, found] = [spread.expected[width - 1], spread.spread[width - 1]];
+  const told = text("measured");
+  const roots = phrase`${root(String(width))} · ${shown(wanted / Math.sqrt(width), 4)}`;
+  return [
+    line`${a()} = ${over(divisors.own)},   ${text("gradient")} = ${slopes} = ${squares()} = ${size(hard.own.gradient)}`,
+    line`${a()} = ${over(divisors.set)},   ${squares()} = ${size(hard.set.gradient)}`,
+    line`${root("d")} · rms(${q()}) · rms(${k()}) = ${roots} = ${strong(wanted, 4)},   ${told} ${strong(found, 4)}`,
+    line`${text("unit")}   ${root("32")} = ${shown(Math.sqrt(32), 3)},   ${root("128")} = ${shown(Math.sqrt(128), 3)}`,
+  ];
+}
+
+/** @param {Text} text */
+function createHardTable(text) {
+  const table = createTable(
+    KIND,
+    [
+      ["case", "th.gp-token"],
+      ["divisor_head", "td.gp-number"],
+      ["largest", "td.gp-number"],
+      ["entropy", "td.gp-number"],
+      ["gradient_head", "td.gp-number"],
+    ],
+    { rows: CASES.length },
+  );
+  /** @param {SqrtReading} reading */
+  const fill = ({ divisors, hard }) =>
+    table.fill(CASES, (fields, name) => {
+      const { largest, entropy, gradient } = hard[name];
+      writeTexts(fields, [
+        text(`case_${name}`),
+        ...[divisors[name], largest, entropy, gradient].map((x) => shown(x, 3)),
+      ]);
+    });
+  return { element: table.element, fill };
+}
+
+/** A weight in two digits, or in as many as tell it from 1. */
+const nearly = (/** @type {number} */ weight) =>
+  shown(weight, weight > 0.99 ? Math.min(8, 1 - Math.floor(Math.log10(1 - weight))) : 2);
+
+/**
+ * What to notice, with this row's numbers.
+ *
+ * @param {SqrtReading} reading
+ * @param {string[]} pieces
+ * @param {Text} text
+ */
+function noticeOf({ hard: { own, set }, divisors, weights, selection: { query } }, pieces, text) {
+  if (weights.own.length === 1) return text("notice_one", { query: visible(pieces[query]) });
+  const hard = own.largest > HARD && divisors.set < divisors.own;
+  return text(hard ? "notice_hard" : "notice", {
+    divisor: shown(divisors.own, 3),
+    set: shown(divisors.set, 3),
+    own_key: visible(pieces[own.key]),
+    set_key: visible(pieces[set.key]),
+    own_largest: nearly(own.largest),
+    set_largest: nearly(set.largest),
+    own_gradient: shown(own.gradient, 2),
+    set_gradient: shown(set.gradient, 2),
+  });
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function sqrtD(element, glass) {
+  const { state } = glass;
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
+  const power = createPower(glass);
+  const rows = createWeightRows(glass, `${KIND}.rows`);
+  const [hardness, spread, table] = [createHardness(panel.text), createSpread(panel.text), createHardTable(panel.text)];
+  const pointed = pointAt(hardness.canvas, glass, hardness.powerAt, power.set);
+  const half = h("div", null, hardness.canvas);
+  const [wide, halfWide] = [widthOf(panel.body, glass), widthOf(half, glass)];
+
+  /** @param {SqrtReading | null} reading */
+  function view(reading) {
+    const pieces = state.trace?.tokens.pieces ?? [];
+    const [notice, told] = reading
+      ? [noticeOf(reading, pieces, panel.text), panel.text("spread_note", spreadParams(reading))]
+      : ["", ""];
+    return html`
+      <p class="wy-notice" .textContent=${notice}></p>
+      ${power.element} ${rows.canvas}
+      <div class="gp-columns">
+        <div>
+          <h3 class="gp-subtitle" .textContent=${panel.text("hard_title")}></h3>
+          ${hardness.legend} ${half}
+        </div>
+        <div>
+          <h3 class="gp-subtitle" .textContent=${panel.text("spread_title")}></h3>
+          ${spread.legend} ${spread.canvas}
+          <p class="gp-note" .textContent=${told}></p>
+        </div>
+      </div>
+      <div class="gp-formula">${reading && linesOf(reading, panel.text)}</div>
+      ${table.element}
+    `;
+  }
+  /** @param {SqrtReading} reading */
+  const spreadParams = ({ spread: found, selection: { layer } }) => ({
+    layer,
+    pairs: found.pairs,
+    heads: state.trace?.model.n_heads,
+  });
+  render(view(null), panel.body);
+
+  return inWidth(element, wide, function draw(width) {
+    const reading = readHere(glass, sqrtReader, select(glass, pointed()), select(glass));
+    element.toggleAttribute("data-loading", !reading);
+    if (!reading) return undefined;
+    const { weights, divisors } = reading;
+    rows.draw(
+      width,
+      CASES.map((name) => ({
+        title: panel.text(`row_${name}`, { divisor: shown(divisors[name], 3) }),
+        weights: weights[name],
+      })),
+      "attention.ceiling",
+    );
+    hardness.draw(halfWide(), reading);
+    spread.draw(halfWide(), reading);
+    return () => {
+      const { layer, head, query } = reading.selection;
+      panel.title.textContent = panel.text("title", {
+        layer,
+        head,
+        query: visible(state.trace?.tokens.pieces[query] ?? ""),
+      });
+      power.show(reading);
+      render(view(reading), panel.body);
+      table.fill(reading);
+      panel.show(reading, "");
+    };
+  });
+}
