@@ -13,6 +13,7 @@ from .interventions import NOTHING, Intervention, intervened
 from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .refusals import refusal
+from .replaced.exchange import with_parts
 from .sampling import Candidates, Sampling, candidates, choose
 from .trace import run_trace
 from .view import with_prefix_mask
@@ -77,7 +78,7 @@ def generate(
     ids, written = prompt_ids(lm, prompt), target_ids(lm, target)
     if intervention.prefix > len(ids):
         raise refusal("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
-    lm = with_prefix_mask(lm, intervention.prefix)
+    lm = with_prefix_mask(with_parts(lm, intervention.parts), intervention.prefix)
     with intervened(lm.net, intervention):
         pass  # what the network cannot have is refused here
     return _steps(lm, ids, written, max_new_tokens, how, seed, intervention)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from .errors import GlassLlamaError, check_index
 from .network import Network
+from .replaced.parts import OWN, Parts
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Intervention:
     source text; `attention` and `ffn` are layers whose own attention or feed-forward adds nothing to the stream.
     The first `prefix` tokens all see each other, in a network that has such a mask; 0 leaves it causal. `encoder` is
     what is changed in the encoder, where the network reads a source text with one; all else is of the decoder then.
+    `parts` stand in place of the network's own.
     """
 
     heads: tuple[tuple[int, int], ...] = ()
@@ -44,6 +46,7 @@ class Intervention:
     cross: tuple[tuple[int, int], ...] = ()
     prefix: int = 0
     encoder: "Intervention | None" = None
+    parts: Parts = OWN
 
     @property
     def lasting(self) -> "Intervention":

@@ -1,8 +1,11 @@
 """The base class of the network's modules: torch's own, with faster access to submodules."""
 
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 from torch import nn
+
+M = TypeVar("M", bound=nn.Module)
 
 
 class Module(nn.Module):
@@ -16,3 +19,11 @@ class Module(nn.Module):
         super().__setattr__(name, value)
         if isinstance(value, nn.Module):
             self.__dict__[name] = value
+
+
+def apart(module: M) -> M:
+    """A copy that has the same submodules and weights: another can be put in the place of one, and `module` keeps its
+    own."""
+    made = copy(module)
+    vars(made)["_modules"] = dict(vars(module)["_modules"])
+    return made

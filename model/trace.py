@@ -21,6 +21,7 @@ from .layer_metadata import NetworkMetadata, network_metadata
 from .network import Network, Writer
 from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
+from .replaced.exchange import with_parts
 from .shapes import SHAPES, array_taps, figures, shapes
 from .taps import capture
 from .view import View, with_prefix_mask
@@ -210,7 +211,8 @@ def run_trace(
     vocabulary, and for a target where there is no encoder.
     """
     written = target_ids(lm, target)
-    lm, given = with_prefix_mask(lm, intervention.prefix), prompt_ids(lm, prompt)
+    lm = with_prefix_mask(with_parts(lm, intervention.parts), intervention.prefix)
+    given = prompt_ids(lm, prompt)
     with intervened(lm.net, intervention):
         net, ids = lm.net.start_decoding(given)
     if net.source_ids is None:
