@@ -6,6 +6,7 @@ from typing import Any
 
 from model import GlassLlamaError
 from model.interventions import Intervention, Patch
+from model.replaced.parts import read_parts
 from visuals.messages.run import Changes
 
 from .fields import Request, Token, read
@@ -34,7 +35,8 @@ def intervention(changes: Changes, runs: Runs, model: str, tokens: int) -> Inter
             patches.append(Patch(layer, token, tuple(stream[layer, token].tolist())))
     theirs = of_encoder(changes)
     encoder = _switched_off(theirs) if theirs else None
-    return replace(_switched_off(changes), patches=tuple(patches), prefix=prefix[0], encoder=encoder)
+    parts = read_parts(changes.get("parts", ()))
+    return replace(_switched_off(changes), patches=tuple(patches), prefix=prefix[0], encoder=encoder, parts=parts)
 
 
 def _switched_off(changes: Changes) -> Intervention:

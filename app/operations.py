@@ -42,10 +42,11 @@ from model.analysis.switching import stacks
 from model.analysis.why import N_RANDOM_CONTROLS
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
+from model.replaced.exchange import offered
 from visuals import circuit, ffn, glance, kv, why
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
-from visuals.compare import cost_info
+from visuals.compare import cost_info, loss_info
 from visuals.experts import routing_info
 from visuals.latent import latent_info
 from visuals.messages.circuit import CircuitDetail
@@ -158,6 +159,11 @@ def _layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
     return {name: learned_of(lm, name, layer) for name in norms_of(lm) if name != "final"}
 
 
+def _parts(lm: LanguageModel) -> dict[str, list[str | int]]:
+    """What the network could have in place of its own parts."""
+    return offered(lm.net)
+
+
 def _training_message(lm: LanguageModel) -> TrainingDetail:
     """What the files beside a model's weights say about its training."""
     return training_payload(read_record(lm.directory))
@@ -227,6 +233,10 @@ def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets
     """The head alone, at every depth and for every target."""
     share = lm.config.vocab_size * lm.config.d_model / lm.n_parameters
     return len(depths) * share * len(targets)
+
+
+def _loss_cost(lm: LanguageModel, trace: Trace) -> float:
+    return _lens_cost(lm, trace, trace.token_ids, (None,))
 
 
 def _fit_cost(lm: LanguageModel, _trace: object) -> float:
@@ -337,6 +347,7 @@ CONFIG_SPEC = of_model("config_spec", kv.spec_of)
 LENS_FIT = of_model("lens_fit", fit_of)
 FIT_LENS = long_of_model("fit_lens", fit_further, _fit_cost)
 NETWORK_COST = of_model("network_cost", cost_info)
+PARTS = of_model("parts", _parts)
 CODE = of_model("code", code_payload)
 TRAINING = of_model("training", _training_message)
 
@@ -377,4 +388,5 @@ LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)
 SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)
+LOSS = long_of_run("loss", loss_info, _loss_cost)
 LOGIT_TERMS = long_of_run("logit_terms", logit_terms_info, _run_tokens)

@@ -42,6 +42,7 @@ MAX_NEW_TOKENS = 256
 PAIR_TOKENS = 120  # of a text that is compared with another part by part: the work grows with their square
 MAP_WORK = 1e12
 MAX_SEED = 2**63 - 1
+MOST_PARTS = 16  # exchanged in a run
 MOST_TENSORS = 64  # of a panel
 # Changes of each kind in one run (app/comparing.py).
 MOST_CHANGES = 256
@@ -195,7 +196,8 @@ class Ticket(Request):
 
 
 class AskedChanges(Request):
-    """What is changed in a run: pairs of a layer and a head, neuron or token; layers; a count of tokens, in a list.
+    """What is changed in a run: pairs of a layer and a head, neuron or token; layers; a count of tokens, in a list;
+    exchanged parts.
 
     `source` is the id of the run from which the patches come.
     """
@@ -211,6 +213,7 @@ class AskedChanges(Request):
     attention: Indices
     ffn: Indices
     prefix: Indices
+    parts: Annotated[list[str], listed("{name}: expected a list of up to {most} texts.", MOST_PARTS, of=str), ABSENT]
     encoder_attention: Indices
     encoder_ffn: Indices
     source: Name = ""
@@ -250,7 +253,7 @@ def about_run(kind: type[R], engine: Engine, held: HeldRun, data: object) -> R:
         tokens=len(held.trace.token_ids),
         steps_and_1=len(held.steps) + 1,
         heads=config.n_heads,
-        kv_heads=config.n_kv_heads,
+        kv_heads=held.trace.network.config.n_kv_heads,
         head_dim=config.head_dim,
         vocabulary=config.vocab_size,
     )

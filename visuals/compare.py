@@ -4,15 +4,18 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from model import LanguageModel, Trace
+from model.analysis.lens import unembed
 from model.kv_math import kv_token_terms
 from model.kv_math.terms import KvTerm
 from model.kv_math.weights import WeightBreakdown, WeightTerm, weight_breakdown
+from model.pieces import Work, in_pieces
 
 from .kv import FORMAT_OF, factor_message, spec_of, token_message
-from .messages.compare import CostDetail, DifferenceDetail
+from .messages.compare import CostDetail, DifferenceDetail, LossDetail
 from .messages.sums import Product
 from .payload import pack
 
@@ -34,6 +37,23 @@ def difference_info(first: Trace, second: Trace) -> Difference:
 def difference_payload(info: Difference) -> DifferenceDetail:
     """The two norms, float32."""
     return {"apart": pack(info.apart, "f4"), "first": pack(info.first, "f4")}
+
+
+@in_pieces
+def loss_info(lm: LanguageModel, trace: Trace) -> Work[Float[np.ndarray, "T_1"]]:
+    """−log p of every token after the first, by the stream that the run recorded one token earlier; nats, float64."""
+    ids = torch.tensor(trace.token_ids[1:], device=lm.device)
+    found = [np.empty(0)]
+    for rows, logits in unembed(lm, trace.residual[-1, :-1]):
+        chosen = logits.double().log_softmax(-1).gather(-1, ids[rows, None])[:, 0]
+        found.append(-chosen.cpu().numpy())
+        yield
+    return np.concatenate(found)
+
+
+def loss_payload(nats: Float[np.ndarray, "T_1"]) -> LossDetail:
+    """Of each token, and the mean; 0 for a text of one token, of which nothing is foretold."""
+    return {"nats": pack(nats, "f4"), "mean": float(nats.mean()) if len(nats) else 0.0}
 
 
 class Cost(NamedTuple):

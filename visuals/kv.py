@@ -5,6 +5,7 @@ note carries a code, and the page has its name in the reader's language.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -47,7 +48,7 @@ def spec_of(lm: LanguageModel) -> ModelSpec:
     """
     if not lm.stated:
         raise GlassLlamaError("checkpoint", f"{lm.name}: no config.json beside the weights says what its cache is.")
-    return spec_from_config(lm.stated, lm.name)
+    return replace(spec_from_config(lm.stated, lm.name), n_kv_heads=lm.config.n_kv_heads)
 
 
 def factor_message(factor: Factor) -> FactorMessage:

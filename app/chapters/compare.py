@@ -1,11 +1,11 @@
 """The chapter that compares two runs."""
 
 from model import GlassLlamaError
-from visuals.compare import cost_payload, difference_info, difference_payload
-from visuals.messages.compare import CostDetail, DifferenceDetail
+from visuals.compare import cost_payload, difference_info, difference_payload, loss_payload
+from visuals.messages.compare import CostDetail, DifferenceDetail, LossDetail, PartsDetail
 
 from ..engine import Engine
-from ..operations import NETWORK_COST
+from ..operations import LOSS, NETWORK_COST, PARTS
 from ..requests import Sent
 from ..session import HeldRun
 
@@ -24,4 +24,14 @@ def cost(engine: Engine, held: HeldRun, _asked: Sent) -> CostDetail:
     return cost_payload(held.study(engine, NETWORK_COST))
 
 
-DETAILS = {"difference": difference, "cost": cost}
+def parts(engine: Engine, held: HeldRun, _asked: Sent) -> PartsDetail:
+    """What the model of this run could have in place of its own parts (model/replaced)."""
+    return {"offered": engine.study(held.model, PARTS, None)}
+
+
+def loss(engine: Engine, held: HeldRun, _asked: Sent) -> LossDetail:
+    """How well the run's network foretells the run's own text."""
+    return loss_payload(held.study_and_keep(engine, LOSS))
+
+
+DETAILS = {"difference": difference, "cost": cost, "parts": parts, "loss": loss}

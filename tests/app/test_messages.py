@@ -71,8 +71,15 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     )
     norms = {name.removesuffix("_norm") for name in made["norms"]} & {"attn", "cross", "ffn"}
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
-    yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
-    yield "sinks", {}
+    yield from (
+        ("ffn_map", layer),
+        ("ffn_firing", {}),
+        ("cost", {}),
+        ("parts", {}),
+        ("head_write", place),
+        ("score_terms", place),
+    )
+    yield from (("sinks", {}), ("parts", {}))
     if made["rotary"]:
         yield "rope_scalings", {"factor": 4}
     if made["latent"]:
@@ -87,7 +94,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
     """What they ask of a run that ends in a choice."""
     last, (best, second, *_) = len(run["tokens"]["ids"]) - 1, run["next"]["ids"]
     place = {"layer": 1, "head": 1, "query": last, "key": 0}
-    yield from (("kv_live", {}), ("logits", {}), ("logits", {"token": 0}))
+    yield from (("kv_live", {}), ("loss", {}), ("logits", {}), ("logits", {"token": 0}))
     yield from (("next", {"token": token}) for token in {0, last})
     yield from (("lens", {"follow": follow}) for follow in (True, False))
     yield from (("contributions", {"target": None, "versus": versus}) for versus in (True, False))

@@ -102,6 +102,7 @@ def ask_all(service: Service, name: str) -> None:
         ("matching", head | {"query": last, "key": max(0, last - 2)}), ("tensors", {"layer": 1}), ("ends", at),
         ("code", {"layer": 1, "panel": "swiglu", "tensors": ["gate"]}),
         ("stage", at | {"layer": 1}), ("training", {}), ("merges", {}), ("cost", {}), ("head_names", {}),
+        ("parts", {}), ("loss", {}),
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),

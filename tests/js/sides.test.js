@@ -7,7 +7,7 @@ import { createFetching } from "../../visuals/static/fetching.js";
 import { makeMap, readApart, readHead } from "../../visuals/static/marks/attention-values.js";
 import { joined, rowsOf, selectedRows } from "../../visuals/static/difference/saved.js";
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/difference/table.js";
-import { hindrance } from "../../visuals/static/marks/runs.js";
+import { hindrance } from "../../visuals/static/hindrance.js";
 import { createStore } from "../../visuals/static/store.js";
 import { layerMessage, runMessage } from "./payload_help.js";
 import { llamaParts } from "./parts_help.js";
@@ -31,6 +31,9 @@ test("runs are subtracted where model, mask and length agree", () => {
   assert.equal(hindrance({ A: run("m", 4), B: run("m", 5) }), "lengths");
   assert.equal(hindrance({ A: run("n", 4), B: run("m", 4) }), "models");
   assert.equal(hindrance({ A: run("m", 4, 0), B: run("m", 4, 4) }), "masks");
+  const exchanged = { ...run("m", 4), changes: { parts: ["norm:layer_norm"] } };
+  assert.equal(hindrance({ A: run("m", 4), B: exchanged }), "parts");
+  assert.equal(hindrance({ A: exchanged, B: exchanged }), null);
 });
 
 test("the largest changes come first, and what is not listed is summed up", () => {

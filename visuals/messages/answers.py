@@ -25,7 +25,7 @@ from .choice import (
 )
 from .circuit import CircuitDetail, EdgesDetail
 from .code import CodeDetail
-from .compare import CostDetail, DifferenceDetail
+from .compare import CostDetail, DifferenceDetail, LossDetail, PartsDetail
 from .families import FamiliesAnswer
 from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 from .glance import (
@@ -119,6 +119,8 @@ class Details(TypedDict):
     causal_map: CausalMapDetail
     difference: DifferenceDetail
     cost: CostDetail
+    parts: PartsDetail
+    loss: LossDetail
 
 
 class Calculations(TypedDict):

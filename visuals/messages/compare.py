@@ -13,6 +13,19 @@ class DifferenceDetail(TypedDict):
     first: Packed
 
 
+class PartsDetail(TypedDict):
+    """By field of model.replaced.parts.Parts, what a run's network could have in place of its own."""
+
+    offered: dict[str, list[str | int]]
+
+
+class LossDetail(TypedDict):
+    """−log p, in nats, of every token after the first, by what came before it; and the mean."""
+
+    nats: Packed
+    mean: float
+
+
 class CostDetail(TypedDict):
     """What a network costs: parameters held; bytes of weights `read` for one token, and of the cache `kept` of one,
     each with its products."""

@@ -273,7 +273,8 @@ class Changes(TypedDict, total=False):
     """What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
 
     `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of the
-    run `source`. What begins with "encoder_" is in the encoder.
+    run `source`. What begins with "encoder_" is in the encoder. `parts` stand in place of the network's own, each as
+    "field:value" of model.replaced.parts.Parts.
     """
 
     heads: list[list[int]]
@@ -282,6 +283,7 @@ class Changes(TypedDict, total=False):
     attention: list[int]
     ffn: list[int]
     prefix: list[int]
+    parts: list[str]
     patches: list[list[int]]
     source: str
     encoder_heads: list[list[int]]

@@ -1,6 +1,7 @@
 // @ts-check
 // Which run is shown, and which of a network's two stacks; and a run that is kept as A, to compare with.
 
+import { hindrance } from "./hindrance.js";
 import { reactive } from "./reads.js";
 import { endOf } from "./selection.js";
 
@@ -35,12 +36,11 @@ function createTwo(state) {
     return two && { A: stackOf(two.A), B: stackOf(two.B) };
   }
 
-  /** Whether there are two runs, of one model and with one mask: only then is there a B − A. */
+  /** Whether there are two runs, of one model, with one mask and the same parts: only then is there a B − A. */
   function subtractable() {
     const two = sides();
-    return (
-      two !== null && two.A.model.name === two.B.model.name && two.A.model.parts.prefix === two.B.model.parts.prefix
-    );
+    const alike = two && !["models", "masks", "parts"].includes(hindrance(two) ?? "");
+    return alike === true;
   }
   return { last, stackOf, runs, sides, subtractable };
 }

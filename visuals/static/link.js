@@ -8,7 +8,7 @@ import { pairsOf } from "./rotation.js";
 /** @type {Record<keyof Selection, string>} what the address calls each part of the selection */
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 const PLACES = /** @type {(keyof Selection)[]} */ (Object.keys(SHORT));
-const RUNS = /^(a-|from-|off-|patch$|prefix$|side$)/; // fields of linked.js
+const RUNS = /^(a-|from-|off-|patch$|prefix$|parts$|side$)/; // fields of linked.js
 const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
 const SAID = 40; // characters of a wrong value that a message repeats
 const ID = /^\d{1,7}$/;

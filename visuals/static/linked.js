@@ -26,6 +26,7 @@ export const CHANGED = {
   neurons: "off-neurons",
   patches: "patch",
   prefix: "prefix",
+  parts: "parts",
   encoder_heads: "off-encoder-heads",
   encoder_attention: "off-encoder-attention",
   encoder_ffn: "off-encoder-ffn",
@@ -34,6 +35,7 @@ export const CHANGED = {
 const KINDS = /** @type {Kind[]} */ (Object.keys(CHANGED));
 /** @type {Set<Kind>} */
 const SINGLE = new Set(["attention", "ffn", "prefix", "encoder_attention", "encoder_ffn"]);
+const PART = /^[a-z_]{1,20}:[a-z0-9_]{1,20}$/;
 const MOST = 256; // changes of a kind
 const DEEPEST = 4; // runs from which a patched run takes its stream, one from the other
 
@@ -67,18 +69,36 @@ export function recipeOf({ prompt, model, tokens, nPrompt, changes, source }) {
 }
 
 /**
+ * Exchanged parts: "norm:layer_norm.kv_heads:1"; null where it holds something else.
+ *
+ * @param {string} value
+ */
+function readParts(value) {
+  const parts = value.split(".");
+  return parts.length <= MOST && parts.every((part) => PART.test(part)) ? parts : null;
+}
+
+/**
  * The changes in one field; null where it holds something else.
  *
  * @param {Kind} kind
  * @param {string} value
- * @returns {(number | number[])[] | null}
+ * @returns {(number | number[] | string)[] | null}
  */
 function readChanges(kind, value) {
+  if (kind === "parts") return readParts(value);
   const form = SINGLE.has(kind) ? /^\d{1,6}$/ : /^\d{1,6}\.\d{1,6}$/;
   const items = value.split("_");
   if (items.length > MOST || !items.every((item) => form.test(item))) return null;
   return items.map((item) => (SINGLE.has(kind) ? Number(item) : item.split(".").map(Number)));
 }
+
+/**
+ * How changes of a kind are written, for a reader whose link is not.
+ *
+ * @param {Kind} kind
+ */
+const formOf = (kind) => (kind === "parts" ? "norm:layer_norm" : SINGLE.has(kind) ? "3_4" : "3.7_4.0");
 
 /**
  * @param {URLSearchParams} fields
@@ -88,7 +108,7 @@ function readChanges(kind, value) {
  * @returns {Recipe} what the fields with this prefix describe
  */
 function readRun(fields, prefix, faults, depth = 0) {
-  /** @type {Partial<Record<Kind, (number | number[])[]>>} */
+  /** @type {Partial<Record<Kind, (number | number[] | string)[]>>} */
   const changes = {};
   for (const kind of KINDS) {
     const field = prefix + CHANGED[kind];
@@ -96,7 +116,7 @@ function readRun(fields, prefix, faults, depth = 0) {
     if (value === null) continue;
     const found = readChanges(kind, value);
     if (found) changes[kind] = found;
-    else faults.push({ field, value: value.slice(0, 40), expected: SINGLE.has(kind) ? "3_4" : "3.7_4.0" });
+    else faults.push({ field, value: value.slice(0, 40), expected: formOf(kind) });
   }
   const generated = (fields.get(`${prefix}more`) ?? "")
     .split(".")
@@ -135,7 +155,7 @@ export function readRuns(hash) {
 function fieldsOfRun(prefix, { prompt, model, generated, changes, source }) {
   const lists = KINDS.map((kind) => [
     CHANGED[kind],
-    (changes[kind] ?? []).map((value) => [value].flat().join(".")).join("_"),
+    (changes[kind] ?? []).map((value) => [value].flat().join(".")).join(kind === "parts" ? "." : "_"),
   ]);
   const own = [["model", model], ["prompt", prompt], ["more", generated.join(".")], ...lists].filter(
     ([name, value]) => value || name === "prompt",

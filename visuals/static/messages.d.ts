@@ -58,6 +58,8 @@ export interface Details {
   causal_map: CausalMapDetail;
   difference: DifferenceDetail;
   cost: CostDetail;
+  parts: PartsDetail;
+  loss: LossDetail;
 }
 
 /** What app/chapters answers without a run, by question. */
@@ -479,6 +481,17 @@ export interface CodeDetail {
 export interface DifferenceDetail {
   apart: Packed;
   first: Packed;
+}
+
+/** By field of model.replaced.parts.Parts, what a run's network could have in place of its own. */
+export interface PartsDetail {
+  offered: Record<string, (string | number)[]>;
+}
+
+/** −log p, in nats, of every token after the first, by what came before it; and the mean. */
+export interface LossDetail {
+  nats: Packed;
+  mean: number;
 }
 
 /**
@@ -1788,7 +1801,8 @@ export interface LayerMessage {
  * What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
  *
  * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of
- * the run `source`. What begins with "encoder_" is in the encoder.
+ * the run `source`. What begins with "encoder_" is in the encoder. `parts` stand in place of the network's own,
+ * each as "field:value" of model.replaced.parts.Parts.
  */
 export interface Changes {
   heads?: number[][];
@@ -1797,6 +1811,7 @@ export interface Changes {
   attention?: number[];
   ffn?: number[];
   prefix?: number[];
+  parts?: string[];
   patches?: number[][];
   source?: string;
   encoder_heads?: number[][];

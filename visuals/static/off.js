@@ -100,8 +100,9 @@ export function changesOf({ changes, model }, text) {
  */
 export function takenBack({ changes }) {
   const kinds = new Set(listed(changes ?? {}).map(({ kind }) => kind));
-  if (kinds.has("patches") || (kinds.has("prefix") && kinds.size > 1)) return "all";
-  return kinds.has("prefix") ? "mask" : "on";
+  const other = kinds.has("prefix") || kinds.has("parts");
+  if (kinds.has("patches") || (other && kinds.size > 1)) return "all";
+  return kinds.has("prefix") ? "mask" : kinds.has("parts") ? "parts" : "on";
 }
 
 /**
@@ -113,7 +114,9 @@ export function takenBack({ changes }) {
 function meanings(traces, text) {
   const kinds = new Set(traces.flatMap(({ changes }) => listed(changes ?? {}).map(({ kind }) => kind)));
   const [patched, prefixed] = [kinds.delete("patches"), kinds.delete("prefix")];
+  const exchanged = kinds.delete("parts");
   return [
+    ...(exchanged ? [text("off.means_parts")] : []),
     ...(prefixed ? [text("off.means_prefix")] : []),
     ...(kinds.size ? [text("off.means_off")] : []),
     ...(patched ? [text("off.means_patch")] : []),

@@ -8,8 +8,8 @@ import { neuronIn } from "./neuron-names.js";
  *
  * @typedef {Exclude<keyof Changes, "source">} Kind
  *
- * @typedef {{ kind: Kind; value: number | number[] }} Change a layer, or how many tokens see each other; or [layer,
- *   head], [layer, neuron], [layer, token]
+ * @typedef {{ kind: Kind; value: number | number[] | string }} Change a layer, or how many tokens see each other;
+ *   or [layer, head], [layer, neuron], [layer, token]; or an exchanged part, "field:value"
  */
 
 const OF_ENCODER = "encoder_"; // what the names of changes in an encoder begin with
@@ -22,6 +22,7 @@ export const KINDS = [
   "neurons",
   "patches",
   "prefix",
+  "parts",
   "encoder_heads",
   "encoder_attention",
   "encoder_ffn",
@@ -45,13 +46,25 @@ export const listed = (changes) => KINDS.flatMap((kind) => (changes[kind] ?? [])
  * The numbers of a change for its text, as they apply.
  *
  * @param {Kind} kind
- * @param {number | number[]} value
+ * @param {number | number[] | string} value
  * @returns {{ layer?: number; head?: number; neuron?: number; token?: number; count?: number }}
  */
 export function parameters(kind, value) {
+  if (typeof value === "string") return { count: Number(value.split(":")[1]) };
   if (!Array.isArray(value)) return kind === "prefix" ? { count: value } : { layer: value };
   const [layer, index] = value;
   return { layer, head: index, neuron: index, token: index };
+}
+
+/**
+ * An exchanged part in words.
+ *
+ * @param {string} part "field:value"
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+export function partName(part, text) {
+  const [field, value] = part.split(":");
+  return /^\d+$/.test(value) ? text(`part.${field}`, { count: value }) : text(`part.${field}_${value}`);
 }
 
 /**
@@ -63,6 +76,7 @@ export function parameters(kind, value) {
  * @param {import("./types.d.ts").Texts["text"]} text
  */
 export function changeName(how, { kind, value }, model, text) {
+  if (typeof value === "string") return text(`part.${how}`, { part: partName(value, text) });
   const [key, numbers] = [`compare.${how}_${kind}`, parameters(kind, value)];
   if (kind !== "neurons" || !Array.isArray(value)) return text(key, numbers);
   const [layer, neuron] = value;

@@ -2,7 +2,8 @@
 
 import { h, sample } from "../dom.js";
 import { panelOf } from "../frame.js";
-import { createMemory, hindrance } from "../marks/runs.js";
+import { hindrance } from "../hindrance.js";
+import { createMemory } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
 import { fromReading } from "./from-reading.js";
 import { createParts } from "./part-places.js";
@@ -201,7 +202,7 @@ function withDifference(kind, element, glass, view, unused) {
   /** Says why there is nothing to subtract, or that it is on its way. */
   function say(reason, { A, B }) {
     body.note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
-    body.inner.hidden = reason === "models" || reason === "masks" || reason === "lengths";
+    body.inner.hidden = ["models", "masks", "parts", "lengths"].includes(reason);
     if (body.inner.hidden) panel.tell("", "");
   }
 

@@ -48,15 +48,3 @@ export function createMemory() {
     return last;
   };
 }
-
-/**
- * Why two runs cannot be subtracted position by position; null where they can.
- *
- * @param {{ A: Trace; B: Trace }} sides
- * @returns {"models" | "masks" | "lengths" | null}
- */
-export function hindrance({ A, B }) {
-  if (A.model.name !== B.model.name) return "models";
-  if (A.model.parts.prefix !== B.model.parts.prefix) return "masks"; // a query sees other keys in each
-  return A.T === B.T ? null : "lengths";
-}

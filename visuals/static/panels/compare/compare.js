@@ -2,13 +2,15 @@
 
 import { sourceTokens, textOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
-import { h, share } from "../../dom.js";
+import { h, share, shown as number } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
+import { hindrance } from "../../hindrance.js";
 import { createChosen, createOffers } from "./change-list.js";
 import { removed } from "./changes.js";
+import { createParts } from "./part-list.js";
 import { compared, createPredictions } from "./predictions.js";
 
 /**
@@ -126,15 +128,32 @@ function createRuns(glass, text) {
 function createOutcome(glass, { text, tell }) {
   const table = createPredictions(text, (value, reading) => tell(value, reading));
   const outcome = h("p.gp-note");
+  const loss = h("p.gp-note.cmp-loss");
   const waiting = h("p.gp-note", { role: "status" });
   const other = h("p.gp-note", { hidden: "" });
+
+  /** Whether both runs are of one model: then they choose among the same tokens. */
+  const alike = () => {
+    const sides = sidesNow(glass);
+    return sides !== null && sides.A.model.name === sides.B.model.name;
+  };
+
+  /** How well each run foretells its own text, where both read the same. */
+  function lossText() {
+    const sides = sidesNow(glass);
+    if (!alike() || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
+    const [a, b] = [sides.A, sides.B].map((run) => glass.detail("loss", {}, run)?.mean);
+    if (a === undefined || b === undefined) return text("loss_waits");
+    return text("loss", { count: sides.A.T - 1, a: number(a, 3), b: number(b, 3) });
+  }
 
   /** The most probable token of both, or why they are not compared. */
   function say() {
     const sides = sidesNow(glass);
-    table.element.hidden = !glass.subtractable();
+    table.element.hidden = !alike();
     other.hidden = !sides || glass.subtractable();
-    if (!other.hidden) other.textContent = text(sides.A.model.name === sides.B.model.name ? "masks" : "models");
+    if (!other.hidden) other.textContent = text(hindrance(sides));
+    loss.textContent = lossText();
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");
@@ -144,10 +163,10 @@ function createOutcome(glass, { text, tell }) {
   function drawTable() {
     const sides = sidesNow(glass);
     const [a, b] = sides ? [nextOf(glass, sides.A), nextOf(glass, sides.B)] : [];
-    waiting.textContent = glass.subtractable() && !(a.all && b.all) ? text("waiting") : "";
-    if (glass.subtractable()) table.fill(a, b);
+    waiting.textContent = alike() && !(a.all && b.all) ? text("waiting") : "";
+    if (alike()) table.fill(a, b);
   }
-  return { elements: [outcome, other, waiting, table.element], say, drawTable };
+  return { elements: [outcome, loss, other, waiting, table.element], say, drawTable };
 }
 
 export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
@@ -173,6 +192,7 @@ export default function compare(element, glass) {
   const panel = frame(element, glass, "compare", { csv: () => table(glass), parts: ["what", "formula", "myth"] });
   const runs = createRuns(glass, panel.text);
   const offers = createOffers(glass, panel.text, view);
+  const exchanges = createParts(glass, view);
   const chosen = createChosen(glass, panel.text, view);
   const outcome = createOutcome(glass, panel);
   panel.body.append(
@@ -180,6 +200,7 @@ export default function compare(element, glass) {
     h("h3.cmp-head", { "data-text": "compare.changes" }),
     h("p.gp-note", { "data-text": "compare.changes_hint" }),
     ...offers.elements,
+    ...exchanges.elements,
     ...chosen.elements,
     h("h3.cmp-head", { "data-text": "compare.prediction" }),
     ...outcome.elements,
@@ -187,6 +208,7 @@ export default function compare(element, glass) {
 
   const parts = [
     offers.draw,
+    exchanges.draw,
     outcome.drawTable,
     () => chosen.draw(runsNow(glass).B?.changes ?? {}),
     () => {

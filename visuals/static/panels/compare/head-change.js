@@ -6,7 +6,7 @@ import { frame } from "../../frame.js";
 import { headOff, sameText } from "../../off.js";
 import { createMap } from "../../marks/attention-map.js";
 import { readHead } from "../../marks/attention-values.js";
-import { hindrance } from "../../marks/runs.js";
+import { hindrance } from "../../hindrance.js";
 import { inView, widthOf } from "../../pointing.js";
 import { nameOf } from "./names.js";
 

@@ -6,7 +6,7 @@ import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
-import { hindrance } from "../../marks/runs.js";
+import { hindrance } from "../../hindrance.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { momentAt, placeOfToken, wordsOf } from "../../chosen-step.js";
 import { headOff } from "../../off.js";

@@ -1,0 +1,64 @@
+// What can stand in place of a network's own parts: a row of choices for each part that it can have another of.
+
+import { h } from "../../dom.js";
+import { partName } from "../../run-changes.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {{ changes: import("../../messages.d.ts").Changes }} Chosen the changes that are chosen
+ */
+
+/** The changes with this part in place of another of its field, or without it where it is there. */
+export function exchanged(changes, part) {
+  const [field] = part.split(":");
+  const others = (changes.parts ?? []).filter((one) => one.split(":")[0] !== field);
+  const parts = changes.parts?.includes(part) ? others : [...others, part];
+  return { ...changes, parts };
+}
+
+/**
+ * @param {Glass} glass
+ * @param {Chosen} view
+ */
+export function createParts(glass, view) {
+  const rows = h("div.cmp-parts");
+  const element = h(
+    "div",
+    { hidden: "" },
+    h("h3.cmp-head", { "data-text": "compare.exchange" }),
+    h("p.gp-note", { "data-text": "compare.exchange_hint" }),
+    rows,
+  );
+
+  /** @param {string} part */
+  const choice = (part) =>
+    h(
+      "button.gp-option",
+      {
+        "data-part-choice": part,
+        "aria-pressed": String(view.changes.parts?.includes(part) ?? false),
+        click: () => {
+          view.changes = exchanged(view.changes, part);
+        },
+      },
+      partName(part, glass.text),
+    );
+
+  function draw() {
+    const offered = glass.state.trace.whole ? {} : (glass.detail("parts", {})?.offered ?? {});
+    const fields = Object.entries(offered);
+    element.hidden = !fields.length;
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.partChoice;
+    rows.replaceChildren(
+      ...fields.map(([field, values]) => {
+        const label = glass.text(`part.field_${field}`);
+        const choices = values.map((value) => choice(`${field}:${value}`));
+        const group = h("div.gp-choices", { role: "group", "aria-label": label }, ...choices);
+        return h("div.cmp-row", null, h("span.cmp-field", null, label), group);
+      }),
+    );
+    /** @type {HTMLElement | null} */ (rows.querySelector(`[data-part-choice="${focused}"]`))?.focus();
+  }
+  return { elements: [element], draw };
+}
