@@ -72,6 +72,7 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
     yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
     yield "sinks", {}
+    yield "position_kinds", place
     if made["rotary"]:
         yield "rope_scalings", {"factor": 4}
     if made["latent"]:

@@ -103,6 +103,7 @@ def ask_all(service: Service, name: str) -> None:
         ("stage", at | {"layer": 1}), ("training", {}), ("merges", {}), ("cost", {}), ("head_names", {}),
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
+        ("position_kinds", head),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
         ("projection", head | {"vector": "q"}), ("sinks", {}),
     ]  # fmt: skip
