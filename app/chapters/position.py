@@ -21,7 +21,7 @@ class Scaling(Request):
     factor: Annotated[int, among(position.FACTORS)]
 
 
-ON_DEMAND = ("position-kinds", "rope-scaling", "rope-layout")
+ON_DEMAND = ("position-kinds", "rope-derivation", "rope-scaling", "rope-layout")
 PANELS = ("rope", "rope-score", *ON_DEMAND)
 
 

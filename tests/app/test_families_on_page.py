@@ -132,6 +132,9 @@ def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> N
         value = value_of(page, "glance", "rope", "pair ")
         product = number(value, "qk" if " qk=" in value else "sum")
         assert product * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
+        value = value_of(page, "position", "rope-derivation")
+        assert number(value, "far") * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
+        assert number(value, "by_distance") == pytest.approx(number(value, "term"), rel=1e-6, abs=1e-9), value
     check_kinds(page, float(weights[key]))
 
 
@@ -154,7 +157,7 @@ def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
     bias = float(theirs[head, 0, key] - theirs[head, 0, query])
     assert number(value, "bias") == pytest.approx(bias, **CLOSE)
     assert number(value, "slope") * (query - key) == pytest.approx(-bias, **CLOSE)
-    for kind in ("rope-score", "rope-scaling", "rope-layout"):
+    for kind in ("rope-score", "rope-derivation", "rope-scaling", "rope-layout"):
         page.evaluate("glass.open('position')")
         page.locator(f"section[data-kind={kind}][data-absent] .gp-absent").wait_for()
 

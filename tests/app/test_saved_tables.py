@@ -288,6 +288,25 @@ def position_kinds(p: Both, rows: Rows) -> None:
     agree(rows, weight_rope=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
 
 
+def rope_derivation(p: Both, rows: Rows) -> None:
+    """By torch's complex numbers, as Meta's precompute_freqs_cis and view_as_complex have them."""
+
+    def pairs(name: str, token: int) -> torch.Tensor:
+        halves = p.before_rope(HEAD, name, token).double().view(2, -1).T.contiguous()
+        return torch.view_as_complex(halves)
+
+    theta = p.inv_freq.double()
+    turns = {n: torch.polar(torch.ones_like(theta), n * theta) for n in (QUERY, KEY, QUERY - KEY)}
+    q, k = pairs("q", QUERY), pairs("k", KEY)
+    turned_q, turned_k = q * turns[QUERY], k * turns[KEY]
+    agree(rows, pair=range(len(theta)), theta=theta)
+    for name, one in (("q", q), ("k", k), ("q_turned", turned_q), ("k_turned", turned_k)):
+        agree(rows, **{f"{name}_real": one.real, f"{name}_imaginary": one.imag})
+    whole = p.turned(HEAD, "q", QUERY) * p.turned(HEAD, "k", KEY)
+    agree(rows, term=(turned_q * turned_k.conj()).real, term_by_distance=whole.view(2, -1).sum(0))
+    agree(rows, term_wrong_sign=(q * k.conj() * turns[QUERY - KEY].conj()).real)
+
+
 def rope_layout(p: Both, rows: Rows) -> None:
     named(rows, key=range(QUERY + 1))
     for name, q, k in (("half", 0, 0), ("neighbours", 0, 0), ("mixed", 1, 1), ("one_side", 0, 1)):
@@ -493,7 +512,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
-    "position-kinds": position_kinds,
+    "position-kinds": position_kinds, "rope-derivation": rope_derivation,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
