@@ -32,7 +32,16 @@ function scaled(model, product) {
 }
 
 /**
- * - 1.2 or − 1.2.
+ * The same after an arrow, where there is a factor to be seen.
+ *
+ * @param {Model} model
+ * @param {number} product
+ * @returns {Content}
+ */
+const toScaled = (model, product) => (model.parts.scale === 1 ? [] : [" → ", ...scaled(model, shown(product, 4))]);
+
+/**
+ * With its sign before it, as it stands in a sum.
  *
  * @param {number} value
  */
@@ -51,15 +60,15 @@ export function formulasOf(reading, model, text) {
   const name = (/** @type {string} */ kind) => [text(`kind_${kind}`), ": "];
   const [position, other] = [`PE(${query})`, `PE(${key})`];
   const distance = Math.abs(query - key);
-  const lines = [line`${name("none")}${q()}·${k()} → ${scaled(model, shown(products.none[0], 4))} = ${score("none")}`];
+  const lines = [line`${name("none")}${q()}·${k()}${toScaled(model, products.none[0])} = ${score("none")}`];
   if (terms) {
     const sum = terms.slice(1).reduce((words, value) => `${words} ${plus(value)}`, shown(terms[0], 4));
     const parts = [q(), "·", k(), " + ", q(), "·W", sub("K"), other, " + W", sub("Q"), position, "·", k()];
     const all = [...parts, " + W", sub("Q"), position, "·W", sub("K"), other];
     lines.push(line`${name("sinusoidal")}${all} → ${scaled(model, sum)} = ${score("sinusoidal")}`);
   } else if (reading.found.added) {
-    const product = scaled(model, shown(products.sinusoidal[0], 4));
-    lines.push(line`${name("sinusoidal")}${text("normed_sum")} → ${product} = ${score("sinusoidal")}`);
+    const product = toScaled(model, products.sinusoidal[0]);
+    lines.push(line`${name("sinusoidal")}${text("normed_sum")}${product} = ${score("sinusoidal")}`);
   }
   if (!Number.isNaN(bucket)) {
     const product = scaled(model, shown(products.relative[0], 4));
@@ -69,6 +78,6 @@ export function formulasOf(reading, model, text) {
   const product = scaled(model, shown(products.alibi[0], 4));
   lines.push(line`${name("alibi")}${product} − ${shown(slope, 4)} · ${String(distance)} = ${score("alibi")}`);
   const turned = ["(R", sub(query), q(), ")·(R", sub(key), k(), ")"];
-  lines.push(line`${name("rope")}${turned} → ${scaled(model, shown(products.rope[0], 4))} = ${score("rope")}`);
+  lines.push(line`${name("rope")}${turned}${toScaled(model, products.rope[0])} = ${score("rope")}`);
   return lines;
 }

@@ -1,7 +1,8 @@
 // @ts-check
-// The vectors that sinusoidal positions add, beside the cosines and sines that RoPE turns with: positions × channels
-// both, and the frequencies of both over the share of their width.
+// The vectors that sinusoidal positions add, beside the sines and cosines that RoPE turns with: positions × channels
+// both, the sines at the left and the cosines at the right; and the frequencies of both over the share of their width.
 
+import { once } from "../../arrays.js";
 import { h, shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
@@ -27,6 +28,18 @@ const TICKS = [
   [0.5, "0"],
   [1, "+1"],
 ];
+
+/**
+ * What stands in a column: the sine of a pair, or after all of these its cosine.
+ *
+ * @param {number} column
+ * @param {number} width of the vector
+ */
+function waveIn(column, width) {
+  const sines = Math.ceil(width / 2);
+  const [pair, cosine] = [column % sines, column >= sines];
+  return { pair, cosine, channel: 2 * pair + Number(cosine) };
+}
 
 /**
  * Positions × columns: what stands in each.
@@ -59,7 +72,12 @@ function drawWaves(context, width, { values, rows, columns, left, cell }, pieces
   const apart = Math.ceil(16 / cell);
   for (let row = 0; row < rows; row += apart) {
     const name = left > NARROW ? `${row} ${visible(pieces[row])}` : String(row);
-    write(context, name, left - 6, (row + 0.5) * cell, { align: "right", base: "middle", colour, most: left - 8 });
+    write(context, name, left - 6, Math.max(8, (row + 0.5) * cell), {
+      align: "right",
+      base: "middle",
+      colour,
+      most: left - 8,
+    });
   }
   write(context, axis, left, rows * cell + 18, { colour, most: width - left });
 }
@@ -76,10 +94,9 @@ function createMap(canvas) {
   /**
    * @param {number} width
    * @param {Waves} waves
-   * @param {{ pieces: string[]; axis: string; frame: [row: number, column: number, columns: number] }} how
-   *   `frame`: the cell that is marked, and how many columns it takes
+   * @param {{ pieces: string[]; axis: string; row: number; marked: number[] }} how `marked`: columns of that row
    */
-  function draw(width, waves, { pieces, axis, frame: [row, column, wide] }) {
+  function draw(width, waves, { pieces, axis, row, marked }) {
     drawn = { waves, width };
     const { rows, columns, left, cell } = waves;
     const high = rows * cell;
@@ -93,7 +110,8 @@ function createMap(canvas) {
       },
       (context) => {
         const each = (width - left) / columns;
-        if (row < rows) cross(context, left + column * each, row * cell, Math.max(4, wide * each), cell);
+        if (row >= rows) return;
+        for (const column of marked) cross(context, left + column * each, row * cell, Math.max(4, each), cell);
       },
     );
   }
@@ -140,6 +158,24 @@ function drawFrequencies(canvas, width, { d, turned, pair, text }) {
 }
 
 /**
+ * Both maps of a run.
+ *
+ * @type {(trace: Trace) => { added: Waves; turned: Waves }}
+ */
+const wavesIn = once(({ model, T }) => {
+  const { data: frequency } = rotaryOf(model).inv_freq;
+  return {
+    added: wavesOf(T, model.d_model, (position, column) =>
+      sinusoid(position, waveIn(column, model.d_model).channel, model.d_model),
+    ),
+    turned: wavesOf(T, 2 * frequency.length, (position, column) => {
+      const { pair, cosine } = waveIn(column, 2 * frequency.length);
+      return (cosine ? Math.cos : Math.sin)(position * frequency[pair]);
+    }),
+  };
+});
+
+/**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Say} text
  */
@@ -159,29 +195,10 @@ export function createWaves(glass, text) {
   const pointed = pointAt(added, glass, addedMap.find, () => {});
   bindPointer(turned, glass, (x, y) => {
     const place = turnedMap.find(x, y);
-    return place && state.trace?.model.parts.rotary ? { pair: place.column >> 1 } : null;
+    const rotary = state.trace?.model.parts.rotary;
+    return place && rotary ? { pair: place.column % rotary.inv_freq.data.length } : null;
   });
   bindArrowKeys(turned, glass, across("pair"));
-  /** @type {{ trace: Trace; added: Waves; turned: Waves } | null} */
-  let made = null;
-
-  /** @param {Trace} trace */
-  function wavesIn(trace) {
-    if (made?.trace === trace) return made;
-    const { model, T } = trace;
-    const { inv_freq: frequency } = rotaryOf(model);
-    const waves = {
-      trace,
-      added: wavesOf(T, model.d_model, (position, channel) => sinusoid(position, channel, model.d_model)),
-      turned: wavesOf(T, 2 * frequency.data.length, (position, column) => {
-        const angle = position * frequency.data[column >> 1];
-        return column % 2 ? Math.cos(angle) : Math.sin(angle);
-      }),
-    };
-    made = waves;
-    return waves;
-  }
-
   /** @param {Trace} trace */
   function draw(trace) {
     const { query } = state;
@@ -191,22 +208,25 @@ export function createWaves(glass, text) {
     const pair = Math.min(state.pair, frequency.length - 1);
     const { pieces } = trace.tokens;
     const at = pointed() ?? { row: Math.min(query, waves.added.rows - 1), column: 0 };
-    const columns = (/** @type {Waves} */ { columns: count }) => text("waves_columns", { last: count - 1 });
-    if (leftWide())
-      addedMap.draw(leftWide(), waves.added, { pieces, axis: columns(waves.added), frame: [at.row, at.column, 1] });
+    const axisOf = (/** @type {number} */ width) => text("waves_columns", { last: Math.ceil(width / 2) - 1 });
+    if (leftWide()) {
+      const axis = axisOf(model.d_model);
+      addedMap.draw(leftWide(), waves.added, { pieces, axis, row: at.row, marked: [at.column] });
+    }
     if (rightWide()) {
-      const axis = columns(waves.turned);
-      turnedMap.draw(rightWide(), waves.turned, { pieces, axis, frame: [query, 2 * pair, 2] });
+      const axis = axisOf(2 * frequency.length);
+      turnedMap.draw(rightWide(), waves.turned, { pieces, axis, row: query, marked: [pair, pair + frequency.length] });
     }
     return () => {
       const angle = query * frequency[pair];
+      const { pair: of, cosine, channel } = waveIn(at.column, model.d_model);
       addedSays.textContent = text("added_cell", {
         position: at.row,
-        channel: at.column,
-        wave: at.column % 2 ? "cos" : "sin",
-        power: 2 * (at.column >> 1),
+        channel,
+        wave: cosine ? "cos" : "sin",
+        power: 2 * of,
         width: model.d_model,
-        value: shown(sinusoid(at.row, at.column, model.d_model), 4),
+        value: shown(sinusoid(at.row, channel, model.d_model), 4),
       });
       turnedSays.textContent = text("turned_cell", {
         position: query,
