@@ -43,7 +43,8 @@ function arrow(context, { x, y, radius }, [a, b], { role, solid, name }) {
   context.fill();
   context.globalAlpha = 1;
   const size = Math.hypot(a, b) || 1;
-  write(context, name, toX + (a / size) * 16, toY - (b / size) * 14, {
+  const aside = role === "q" ? 8 : -8; // where both point the same way, their names stand beside each other
+  write(context, name, toX + (a * 15 - b * aside) / size, toY - (b * 15 + a * aside) / size, {
     align: "center",
     base: "middle",
     weight: solid ? 600 : 400,
