@@ -53,6 +53,7 @@ from visuals.messages.circuit import CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.overview_training import training_payload
+from visuals.position_kinds import added_info, learned_bias_info
 from visuals.sinks import sinks_info
 from visuals.source_code import code_payload
 from visuals.tensors import tensors_payload
@@ -342,6 +343,7 @@ HEAD_COLUMNS = of_model("head_columns", head_columns)
 HEAD_JOBS = long_of_model("head_jobs", measured_heads, _jobs_cost)
 NORMS = of_model("norms", norms_of)
 NORM_LEARNED = of_model("norm_learned", learned_of)
+LEARNED_BIAS = of_model("learned_bias", learned_bias_info)
 LAYER_NORMS = of_model("layer_norms", _layer_norms)
 CONFIG_SPEC = of_model("config_spec", kv.spec_of)
 LENS_FIT = of_model("lens_fit", fit_of)
@@ -363,6 +365,7 @@ CONTRIBUTIONS = long_of_model("contributions", contributions, _passes(2))  # eve
 STREAM_SIZES = long_of_model("stream_sizes", stream_sizes, _run_tokens)
 FIRING = long_of_model("firing", firing, _run_tokens)
 NORM_INPUT = of_model("norm_input", vectors_before)
+ADDED_POSITIONS = of_model("added_positions", added_info)
 PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)

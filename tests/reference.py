@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 import transformers
 from torch import Tensor
+from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
 transformers.logging.set_verbosity(logging.ERROR)
 
@@ -25,3 +26,10 @@ def run_reference(net: transformers.LlamaForCausalLM, ids: Tensor) -> transforme
 def sample_ids(rows: int, tokens: int, vocabulary: int = 320, seed: int = 0) -> Tensor:
     """Seeded token ids (rows, tokens), the end-of-text token left out."""
     return torch.randint(1, vocabulary, (rows, tokens), generator=torch.Generator().manual_seed(seed))
+
+
+def sinusoids_of_marian(tokens: int, width: int) -> Tensor:
+    """transformers' sinusoidal positions (tokens, width), with its sines and cosines put next to each other, as the
+    paper has them. The width is even."""
+    made = MarianSinusoidalPositionalEmbedding(tokens, width).create_weight().detach()
+    return torch.stack(made.chunk(2, 1), -1).flatten(1)

@@ -28,6 +28,7 @@ from model.analysis import (
 from model.engine_logs import compared
 from model.kv_math import growth, kinds, memory, speed
 from model.network import Layer
+from model.replaced import sinusoidal
 
 from .messages.code import CodeDetail, CodeExcerpt
 from .tensors import Made, Source, made_by, source_of
@@ -53,6 +54,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "rope-score": (positions.rotate,),
     "rope-layout": (positions.rotate, positions.interleaved),
     "rope-scaling": (positions.rope_frequencies,),
+    "position-kinds": (sinusoidal.sinusoidal_positions, positions.alibi_slopes, positions.buckets, positions.rotate),
+    "rope-derivation": (positions.rotation, positions.rotate),
     "score-terms": (score_terms.score_terms,),
     "next": (sampling.candidates,),
     "sampling": (sampling.filtered_logits, sampling.choose),

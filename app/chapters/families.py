@@ -32,7 +32,8 @@ ROW_PLACES = {
     "parameters": ("families", "family-parameters"),
 }
 CODE_PLACES = {
-    "sinusoidal": ("position", "rope-score"),
+    "sinusoidal": ("position", "position-kinds"),
+    "learned": ("position", "position-kinds"),
     "pairs_next": ("position", "rope-layout"),
     "mla": ("attend", "latent"),
     "cross": ("attend", "cross"),
@@ -40,8 +41,8 @@ CODE_PLACES = {
     "relu": ("families", "family-myths"),  # T5 1.0's; the small network of the family has the gate of 1.1
 }
 ELSEWHERE = {
-    "alibi": ("position", "rope-score"),
-    "buckets": ("position", "rope-score"),
+    "alibi": ("position", "position-kinds"),
+    "buckets": ("position", "position-kinds"),
     "mla": ("kv", "kv-kinds"),
     "cross": ("attend", "attention"),
     "experts": ("ffn", "swiglu"),

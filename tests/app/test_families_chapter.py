@@ -109,8 +109,14 @@ def test_a_cell_leads_to_its_panel_in_a_model_of_the_family(chapter: Page) -> No
     before = page.evaluate("glass.state.trace.prompt")
     cell(page, "t5", "position").click()  # there is no T5 here
     page.wait_for_function("glass.state.chapter === 'position'")
-    expect(page.locator("section[data-kind=rope-score]")).to_be_in_viewport()
+    expect(page.locator("section[data-kind=position-kinds]")).to_be_in_viewport()
     assert page.evaluate("glass.state.trace.model.name") == "roomy"
+    page.evaluate("glass.open('families')")
+    page.locator("[data-view=llamas]").click()
+    cell(page, "transformer", "position").click()  # sines and cosines, on this run
+    expect(page.locator("section[data-kind=position-kinds]")).to_be_in_viewport()
+    page.evaluate("glass.open('families')")
+    page.locator("[data-view=eight]").click()
     page.evaluate("glass.open('families')")
     cell(page, "bloom", "position").click()
     page.wait_for_function("glass.state.trace.model.name === 'BLOOM (small)'")

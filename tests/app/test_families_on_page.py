@@ -132,6 +132,22 @@ def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> N
         value = value_of(page, "glance", "rope", "pair ")
         product = number(value, "qk" if " qk=" in value else "sum")
         assert product * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
+        value = value_of(page, "position", "rope-derivation")
+        assert number(value, "far") * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
+        assert number(value, "by_distance") == pytest.approx(number(value, "term"), rel=1e-6, abs=1e-9), value
+    check_kinds(page, float(weights[key]))
+
+
+def check_kinds(page: Page, weight: float) -> None:
+    """Of all kinds of positions the network's own gives the weight that it has; without any no order changes a score,
+    and under MLA none is added."""
+    value = value_of(page, "position", "position-kinds")
+    own = "rope" if page.evaluate("glass.state.trace.model.parts.rotary !== null") else "alibi"
+    assert number(value, f"weight_{own}") == pytest.approx(weight, **CLOSE)
+    assert number(value, "change_none") == 0
+    assert number(value, f"change_{own}") > 0
+    latent = page.evaluate("glass.state.trace.model.parts.latent !== null")
+    assert ("weight_sinusoidal=-" in value) == latent
 
 
 def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
@@ -141,7 +157,7 @@ def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
     bias = float(theirs[head, 0, key] - theirs[head, 0, query])
     assert number(value, "bias") == pytest.approx(bias, **CLOSE)
     assert number(value, "slope") * (query - key) == pytest.approx(-bias, **CLOSE)
-    for kind in ("rope-score", "rope-scaling", "rope-layout"):
+    for kind in ("rope-score", "rope-derivation", "rope-scaling", "rope-layout"):
         page.evaluate("glass.open('position')")
         page.locator(f"section[data-kind={kind}][data-absent] .gp-absent").wait_for()
 

@@ -105,6 +105,7 @@ def ask_all(service: Service, name: str) -> None:
         ("parts", {}), ("loss", {}),
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
+        ("position_kinds", head),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
         ("projection", head | {"vector": "q"}), ("sinks", {}),
     ]  # fmt: skip

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cosine_similarity, silu
 from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
 from app.chapters import FIRST
 from tests.app.looking import run, settled, shown
@@ -25,7 +26,7 @@ from tests.app.test_saving import save
 from tests.page import leave, open_page
 from tests.panels import of_a_llama
 from tests.peer import Peer
-from tests.reference import reference
+from tests.reference import reference, sinusoids_of_marian
 
 FIRST_PROMPT, PROMPT = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
@@ -249,6 +250,61 @@ def rope_scaling(p: Both, rows: Rows) -> None:
         part = [row for row in rows if row["method"] == name]
         agree(part, inv_freq=wanted, attention_scaling=[scaling] * len(part))
         np.testing.assert_allclose([float(row["inv_freq"]) for row in part], wanted, rtol=1e-5)
+
+
+def position_kinds(p: Both, rows: Rows) -> None:
+    """Each kind as written, and with the keys at the places that the table names: BLOOM's ALiBi, Marian's sinusoids
+    through the network's own projections, RoPE by complex numbers."""
+    places = [int(row["place_in_other_order"]) for row in rows]
+    assert sorted(places) == list(range(QUERY + 1))
+    assert places[QUERY] == QUERY
+    assert places != sorted(places)
+    heads, scale = p.config.num_attention_heads, p.config.head_dim**-0.5
+    waves = sinusoids_of_marian(p.tokens, p.config.hidden_size).double()
+    attention = p.net.model.layers[LAYER].self_attn
+    normed = p.outputs[f"model.layers.{LAYER}.input_layernorm"].double()
+    bias = build_alibi_tensor(torch.ones(1, p.tokens), heads, torch.float32)[HEAD, 0].double()
+    slope = bias[1] - bias[0]
+    w_q, w_k = (
+        getattr(attention, f"{name}_proj").weight.detach().double().unflatten(0, (-1, p.config.head_dim))[head]
+        for name, head in (("q", HEAD), ("k", HEAD // p.group))
+    )
+    q = p.before_rope(HEAD, "q", QUERY).double()
+    k = torch.stack([p.before_rope(HEAD, "k", n).double() for n in range(QUERY + 1)])
+    moved_query = w_q @ (normed[QUERY] + waves[QUERY])
+    for at, column in ((range(QUERY + 1), "weight"), (places, "other_order")):
+        keys = torch.stack([w_k @ (normed[n] + waves[place]) for n, place in enumerate(at)])
+        turned = torch.stack([p.turned(HEAD, "k", n, place) for n, place in enumerate(at)])
+        scores = {
+            "none": k @ q * scale,
+            "sinusoidal": keys @ moved_query * scale,
+            "alibi": k @ q * scale - slope * (QUERY - torch.tensor(list(at))),
+            "rope": turned @ p.turned(HEAD, "q", QUERY) * scale,
+        }
+        for kind, wanted in scores.items():
+            if column == "weight":
+                agree(rows, **{f"score_{kind}": wanted})
+            agree(rows, **{f"{column}_{kind}": wanted.softmax(-1)})
+    agree(rows, weight_rope=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1])
+
+
+def rope_derivation(p: Both, rows: Rows) -> None:
+    """By torch's complex numbers, as Meta's precompute_freqs_cis and view_as_complex have them."""
+
+    def pairs(name: str, token: int) -> torch.Tensor:
+        halves = p.before_rope(HEAD, name, token).double().view(2, -1).T.contiguous()
+        return torch.view_as_complex(halves)
+
+    theta = p.inv_freq.double()
+    turns = {n: torch.polar(torch.ones_like(theta), n * theta) for n in (QUERY, KEY, QUERY - KEY)}
+    q, k = pairs("q", QUERY), pairs("k", KEY)
+    turned_q, turned_k = q * turns[QUERY], k * turns[KEY]
+    agree(rows, pair=range(len(theta)), theta=theta)
+    for name, one in (("q", q), ("k", k), ("q_turned", turned_q), ("k_turned", turned_k)):
+        agree(rows, **{f"{name}_real": one.real, f"{name}_imaginary": one.imag})
+    whole = p.turned(HEAD, "q", QUERY) * p.turned(HEAD, "k", KEY)
+    agree(rows, term=(turned_q * turned_k.conj()).real, term_by_distance=whole.view(2, -1).sum(0))
+    agree(rows, term_wrong_sign=(q * k.conj() * turns[QUERY - KEY].conj()).real)
 
 
 def rope_layout(p: Both, rows: Rows) -> None:
@@ -487,6 +543,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
+    "position-kinds": position_kinds, "rope-derivation": rope_derivation,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,

@@ -65,8 +65,11 @@ def check_stack(page: Page, stack: str, attentions: Tensor, bias: Tensor, query:
         scores.append(number(cell, "score"))
         value = value_of(page, "position", "rope", f"{start}distance {query - key} ")
         assert number(value, "bias") == pytest.approx(float(bias[HEAD, query, key]), **CLOSE)
-        value = value_of(page, "glance", "attention", start)
-        assert number(value, "weight") == pytest.approx(float(weights[key]), **CLOSE)
+        for chapter, kind, name in (
+            ("glance", "attention", "weight"),
+            ("position", "position-kinds", "weight_relative"),
+        ):
+            assert number(value_of(page, chapter, kind, start), name) == pytest.approx(float(weights[key]), **CLOSE)
     apart = float(weights[keys[0]].log() - weights[keys[1]].log())
     assert scores[0] - scores[1] == pytest.approx(apart, rel=1e-3, abs=2e-4)
 

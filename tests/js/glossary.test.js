@@ -58,7 +58,7 @@ test("every term is found in its own name, or in another term's meaning, in both
 test("the list is in the alphabet's order", () => {
   const names = sorted((key) => tables.en.glossary[key.slice(9)], "en").map(({ title }) => title);
   assert.equal(names.length, TERMS.length);
-  assert.deepEqual(names.slice(0, 3), ["ablation", "activation", "activation patching"]);
+  assert.deepEqual(names.slice(0, 3), ["ablation", "absolute position", "activation"]);
 });
 
 test("what is strange in a prompt is told by its share of the words", () => {

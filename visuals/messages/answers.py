@@ -54,7 +54,7 @@ from .kv_weights import KvWeightsAnswer
 from .norm import NormDepthDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
 from .page import QrAnswer, RealModelAnswer, TensorPlace
-from .position import RopeScalingsDetail
+from .position import PositionKindsDetail, RopeScalingsDetail
 from .token import MergesDetail
 
 
@@ -96,6 +96,7 @@ class Details(TypedDict):
     merges: MergesDetail
     norm_vectors: NormVectorsDetail
     norm_depth: NormDepthDetail
+    position_kinds: PositionKindsDetail
     rope_scalings: RopeScalingsDetail
     values: ValuesDetail
     projection: ProjectionDetail

@@ -19,3 +19,40 @@ class RopeScalingsDetail(TypedDict):
 
     original: int
     methods: list[ScaledFrequencies]
+
+
+class HeadNormMessage(TypedDict):
+    """Where a head's q and k are normalised (Qwen 3): both before that norm (T, head_dim), its factors (head_dim,), all
+    float32, and its ε."""
+
+    q: Packed
+    k: Packed
+    q_gamma: Packed
+    k_gamma: Packed
+    eps: float
+
+
+class AddedMessage(TypedDict):
+    """What sinusoidal positions add to a head's `q` and `k`, (T, head_dim) float32, before the `norm` where there is
+    one."""
+
+    q: Packed
+    k: Packed
+    norm: HeadNormMessage | None
+
+
+class LearnedBiasMessage(TypedDict):
+    """What the decoder of `model`, a T5, has learned to add to scores: `bias` (n_heads, T) float32 by the distance from
+    query to key, and the `bucket` (T,) uint16 that each distance falls in."""
+
+    model: str
+    bias: Packed
+    bucket: Packed
+
+
+class PositionKindsDetail(TypedDict):
+    """What positions of other kinds would do in a head of this run. `added` is null under MLA, where keys are rebuilt
+    from a latent; `learned` where the network has learned biases itself, and where no T5 is on offer."""
+
+    added: AddedMessage | None
+    learned: LearnedBiasMessage | None

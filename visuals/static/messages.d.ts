@@ -35,6 +35,7 @@ export interface Details {
   merges: MergesDetail;
   norm_vectors: NormVectorsDetail;
   norm_depth: NormDepthDetail;
+  position_kinds: PositionKindsDetail;
   rope_scalings: RopeScalingsDetail;
   values: ValuesDetail;
   projection: ProjectionDetail;
@@ -1533,6 +1534,47 @@ export interface ScaledFrequencies {
 export interface RopeScalingsDetail {
   original: number;
   methods: ScaledFrequencies[];
+}
+
+/**
+ * Where a head's q and k are normalised (Qwen 3): both before that norm (T, head_dim), its factors (head_dim,), all
+ * float32, and its ε.
+ */
+export interface HeadNormMessage {
+  q: Packed;
+  k: Packed;
+  q_gamma: Packed;
+  k_gamma: Packed;
+  eps: number;
+}
+
+/**
+ * What sinusoidal positions add to a head's `q` and `k`, (T, head_dim) float32, before the `norm` where there is
+ * one.
+ */
+export interface AddedMessage {
+  q: Packed;
+  k: Packed;
+  norm: HeadNormMessage | null;
+}
+
+/**
+ * What the decoder of `model`, a T5, has learned to add to scores: `bias` (n_heads, T) float32 by the distance from
+ * query to key, and the `bucket` (T,) uint16 that each distance falls in.
+ */
+export interface LearnedBiasMessage {
+  model: string;
+  bias: Packed;
+  bucket: Packed;
+}
+
+/**
+ * What positions of other kinds would do in a head of this run. `added` is null under MLA, where keys are rebuilt
+ * from a latent; `learned` where the network has learned biases itself, and where no T5 is on offer.
+ */
+export interface PositionKindsDetail {
+  added: AddedMessage | null;
+  learned: LearnedBiasMessage | null;
 }
 
 /**

@@ -2,12 +2,13 @@
 
 import { wavelength } from "../rotation.js";
 import { h, shown } from "../dom.js";
-import { adjust, farOf, placeOf } from "../panels/position/place.js";
+import { adjust } from "../panels/position/place.js";
+import { farOf, placeOf } from "../readings/rope-place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowsOf } from "../panels/position/rope-scaling.js";
 import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
 import { createScoreControls, spanOf } from "../panels/position/score-controls.js";
-import { product, singleTerms, sum } from "../panels/position/turning.js";
+import { product, singleTerms, sum } from "../readings/turning.js";
 import { atCell, byPair, inRun, ofPair } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";

@@ -24,6 +24,7 @@ export const TERMS = [
   ...at("position", "rope", ["query", "key", "rope"]),
   ...at("norm", "norm-vector", ["layernorm"]),
   ...at("position", "rope-score", ["position", "alibi"]),
+  ...at("position", "position-kinds", ["sinusoidal", "absolute_position", "relative_position"]),
   ...at("attend", "heads", ["head", "sink", "induction_head"]),
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
   ...at("attend", "cell", ["score", "softmax"], { part: "steps" }),

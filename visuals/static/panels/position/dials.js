@@ -7,7 +7,8 @@ import { exact, fraction, h, inBrackets, line, root, sample, shown, signed, stro
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
 import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
-import { beforeRope, spokenOf, turnsPart } from "./place.js";
+import { spokenOf } from "./place.js";
+import { beforeRope, turnsPart } from "../../readings/rope-place.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 import { createUnturned } from "./unturned.js";
 

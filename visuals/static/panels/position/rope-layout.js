@@ -10,8 +10,8 @@ import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
-import { beforeRope, placeOf, turnable, turnsPart } from "./place.js";
-import { neighbours, sum, terms, turned } from "./turning.js";
+import { beforeRope, placeOf, turnable, turnsPart } from "../../readings/rope-place.js";
+import { neighbours, sum, terms, turned } from "../../readings/turning.js";
 
 const KIND = "rope-layout";
 export const SHIFT = 100;

@@ -7,10 +7,11 @@ import { notTurned, turningForms } from "../../parts.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { wavelength } from "../../rotation.js";
-import { adjust, afterQuery, farOf, placeOf } from "./place.js";
+import { adjust, afterQuery } from "./place.js";
+import { farOf, placeOf } from "../../readings/rope-place.js";
 import { createScalingControls, DASHES, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
-import { product } from "./turning.js";
+import { product } from "../../readings/turning.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;

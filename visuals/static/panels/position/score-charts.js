@@ -204,14 +204,16 @@ export function createFar(glass, label, wide, keep) {
  *   run: object | null;
  *   real: number;
  *   distance: number;
+ *   least?: number;
  *   text: Function;
  * }} what
- *   `real`: the distance in the run; `distance`: the chosen one
+ *   `real`: the distance in the run; `distance`: the chosen one; `least`: what the scale begins with, where no value
+ *   is lower
  */
-function drawFar(canvas, width, { curve, run, real, distance, text, curves = [] }) {
+function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [] }) {
   const context = fit(canvas, width, chartHeight(FAR));
   const { colour } = ink();
-  let [low, high] = [Infinity, -Infinity];
+  let [low, high] = [least, -Infinity];
   for (const values of [curve, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {
     for (const value of values.subarray(0, curve.length))
       if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];

@@ -5,8 +5,9 @@ import { onceFor } from "../../arrays.js";
 import { kvHead, rotatedHead, scaledByRoot } from "../../compute.js";
 import { wavelength } from "../../rotation.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
-import { small, turnsPart } from "./place.js";
-import { byDistance, product, singleTerms, sum } from "./turning.js";
+import { small } from "./place.js";
+import { turnsPart } from "../../readings/rope-place.js";
+import { byDistance, product, singleTerms, sum } from "../../readings/turning.js";
 
 /** Everything the panel shows. `both`: what both positions are moved by; `distance`: of the query from the key. */
 export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance) {

@@ -3,7 +3,7 @@
 import { h, signed } from "../../dom.js";
 import { createStrips } from "../../marks/strips.js";
 import { BESIDE, productStrips } from "../attend/carried.js";
-import { turnsPart } from "./place.js";
+import { turnsPart } from "../../readings/rope-place.js";
 
 /** The channels outside the pairs, as "0–7". */
 function unturned({ head_dim: width, parts: { rotary } }) {

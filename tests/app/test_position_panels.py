@@ -1,0 +1,57 @@
+"""What a reader does with the panels on what RoPE replaced and on its derivation: none of it waits for the server."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.texts import text
+from model.positions import alibi_slopes
+from tests.app.looking import calm, faults, number, questions, run, settled, shown
+from tests.page import wait_for_run
+
+KINDS, DERIVATION = "position-kinds", "rope-derivation"
+EXAMPLE = "猫在沙发上睡觉"
+PLACE = {"layer": 1, "head": 3, "query": 9, "key": 4, "pair": 2}
+
+
+def test_what_a_reader_changes_is_computed_in_the_page(page: Page) -> None:
+    run(page, "The dog plays in the yard. 猫在沙发上")
+    page.evaluate("(at) => { glass.open('position'); glass.select(at); }", PLACE)
+    kinds, derivation = (page.locator(f"section[data-kind={kind}]") for kind in (KINDS, DERIVATION))
+    for panel in (derivation, kinds):
+        panel.scroll_into_view_if_needed()
+        settled(page)
+    for theme in ("light", "dark"):
+        page.evaluate("(dark) => document.body.classList.toggle('dark', dark)", theme == "dark")
+        settled(page)
+        for kind in (KINDS, DERIVATION):
+            assert faults(page, theme, f"section[data-kind={kind}]") == [], (kind, theme)
+    page.evaluate("document.body.classList.remove('dark')")
+    calm(page)
+    asked = questions(page)
+    start = "layer 1 head 3 query 9 key 4 order "
+    first = shown(page, KINDS, f"{start}1 ")
+    kinds.get_by_role("button", name=text("position-kinds.shuffle_next")).click()
+    other = shown(page, KINDS, f"{start}2 ")
+    assert number(first, "moved_rope") != number(other, "moved_rope")
+    for value in (first, other):
+        assert number(value, "change_none") == 0
+        assert number(value, "moved_none") == pytest.approx(0, abs=1e-12)
+        assert number(value, "score_rope") == number(first, "score_rope")
+    kinds.locator("input[type=range]").fill("12")
+    settled(page)
+    value = shown(page, KINDS, f"{start}2 ")
+    by_slope = number(value, "score_none") - float(alibi_slopes(12)[3]) * (9 - 4)
+    assert number(value, "score_alibi") == pytest.approx(by_slope, abs=1e-4)
+    notice = kinds.locator(".wy-notice")
+    expect(notice).to_contain_text(text("position-kinds.kind_rope"))
+    derivation.locator("[data-part=plane]").press("ArrowRight")
+    value = shown(page, DERIVATION, "layer 1 head 3 query 9 key 4 pair 3 ")
+    assert number(value, "by_distance") == pytest.approx(number(value, "term"), abs=1e-6)
+    assert number(value, "shifted") == pytest.approx(number(value, "term"), abs=1e-6)
+    page.evaluate("glass.settings.set('rope', { distance: 100 })")
+    assert abs(number(shown(page, DERIVATION), "far")) <= number(shown(page, DERIVATION), "limit")
+    calm(page)
+    assert asked == []
+    kinds.locator("[data-part=example]").click()
+    page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=EXAMPLE)
+    wait_for_run(page)

@@ -1,0 +1,253 @@
+// @ts-check
+// Why RoPE turns: one pair as matrix, as complex numbers and channel by channel, the conditions that it is derived
+// from, each checked on this run, and its long-term decay beside this head's own curve.
+
+import { h, shown } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
+import { notTurned, turningForms } from "../../parts.js";
+import { across, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
+import { memo } from "../../reads.js";
+import { ropeDerivation as reader, SHIFT } from "../../readings/rope-derivation.js";
+import { pairsOf } from "../../rotation.js";
+import { readHere } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { named } from "../glance/words.js";
+import { drawMatrix, drawPlane } from "./complex-plane.js";
+import { formLines, stepsOf } from "./derivation-formulas.js";
+import { adjust, small } from "./place.js";
+import { createFar } from "./score-charts.js";
+import { createScoreControls, spanOf } from "./score-controls.js";
+import { runOf } from "./score.js";
+
+/**
+ * @typedef {import("../../readings/rope-derivation.js").DerivationReading} DerivationReading
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {(name: string, params?: Record<string, unknown>) => string} Say
+ */
+
+const KIND = "rope-derivation";
+const STEPS = 4;
+
+/**
+ * @param {Glass} glass
+ * @param {Pick<Glass["state"], "layer" | "head" | "query" | "key">} [place]
+ * @param {number | null} [pointed] a distance
+ * @returns {import("../../readings/rope-derivation.js").DerivationSelection}
+ */
+function select(glass, { layer, head, query, key } = glass.state, pointed = null) {
+  const { distance, count } = spanOf(glass);
+  return { layer, head, query, key, pair: glass.state.pair, distance: pointed ?? distance, count };
+}
+
+export const about = {
+  tensors: ["q", "k", "q_rot", "k_rot", "scores"],
+  unused: "head",
+  absent: notTurned("derivation"),
+  forms: turningForms,
+  difference: {
+    reader,
+    select,
+    said: ["term", "far"],
+    parts: [
+      {
+        draw: "table",
+        rows: "pairs",
+        column: "term",
+        title: "terms",
+        heading: "pair",
+        selects: "pair",
+        name: (/** @type {any} */ { key: { pair } }) => String(pair),
+        most: 16,
+      },
+    ],
+  },
+};
+
+/** What each condition asks, this pair's numbers, and how far these are from it. @param {Say} text */
+function createSteps(text) {
+  /** @type {[string, string][]} */
+  const columns = [
+    ["step", "th.gp-token.position-case"],
+    ["here", "td.position-words"],
+    ["apart", "td.gp-number"],
+  ];
+  const table = createTable(KIND, columns, { rows: STEPS });
+  /** @param {DerivationReading} reading */
+  function fill(reading) {
+    table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) =>
+      writeTexts(fields, [step, numbers, small(apart)]),
+    );
+  }
+  return { box: listed(".position-table", `${KIND}.steps`, table), fill };
+}
+
+/**
+ * The bound and the head's own curve, over one distance.
+ *
+ * @param {Glass} glass
+ * @param {Say} text
+ * @param {() => number} wide
+ */
+function createCharts(glass, text, wide) {
+  const keep = (/** @type {number} */ distance) => adjust(glass, { distance });
+  const [bound, own] = ["bound", "own"].map((name) => createFar(glass, `${KIND}.${name}_chart`, wide, keep));
+  const { one, spans, show } = createScoreControls(glass);
+  const boundText = (/** @type {string} */ name) => text(name === "far_axis" ? "bound_axis" : name);
+  const draw = memo((held, /** @type {DerivationReading} */ reading, width, distance, _curve) => {
+    const { query, key, head } = reading.selection;
+    const trace = /** @type {Trace} */ (glass.state.trace);
+    bound.draw(width, { curve: reading.bound, run: null, real: query - key, distance, least: 0, text: boundText });
+    own.draw(width, { curve: reading.curve, run: runOf(held, head, trace.model), real: query - key, distance, text });
+  });
+  return { bound, own, one, spans, show, draw, pointed: () => bound.pointed() ?? own.pointed() };
+}
+
+/**
+ * The pair in the complex plane, and R_m in both orders.
+ *
+ * @param {Glass} glass
+ */
+function createPictures(glass) {
+  const [plane, paired, stored] = ["plane", "paired", "stored"].map((name) =>
+    h("canvas.gp-canvas", { role: "img", "data-part": name, "data-text-label": `${KIND}.${name}_label` }),
+  );
+  bindArrowKeys(plane, glass, across("pair"));
+  const [left, right] = [h("div", null, plane), h("div", null, paired)];
+  const last = h("div", null, stored);
+  const [planeWide, pairedWide, storedWide] = [left, right, last].map((box) => widthOf(box, glass));
+  const draw = memo((/** @type {DerivationReading} */ reading, model, planeWidth, pairedWidth, storedWidth, _pair) => {
+    const { forms, place, selection } = reading;
+    const { rotary } = model.parts;
+    const what = { rotary, size: model.head_dim, position: place.m, pair: selection.pair };
+    if (planeWidth) drawPlane(plane, planeWidth, forms, place);
+    if (pairedWidth) drawMatrix(paired, pairedWidth, { ...what, stored: false });
+    if (storedWidth) drawMatrix(stored, storedWidth, { ...what, stored: true });
+  });
+  return {
+    left,
+    right,
+    last,
+    /** @param {DerivationReading} reading */
+    draw: (reading) => draw(reading, reading.place.model, planeWide(), pairedWide(), storedWide(), reading.forms),
+  };
+}
+
+/**
+ * What to notice: the angles, and that their difference alone counts.
+ *
+ * @param {DerivationReading} reading
+ * @param {Say} text
+ */
+function noticeOf({ forms: { theta, term, shifted }, place: { m, n }, selection: { pair } }, text) {
+  return text("notice", {
+    pair,
+    m,
+    n,
+    shift: SHIFT,
+    theta: shown(theta, 3),
+    angle: shown(m * theta, 3),
+    other: shown(n * theta, 3),
+    apart: shown((m - n) * theta, 3),
+    term: shown(term, 3),
+    shifted: shown(shifted, 3),
+  });
+}
+
+/**
+ * How the bound falls, and what this head does.
+ *
+ * @param {DerivationReading} reading
+ * @param {Say} text
+ */
+function decayOf({ bound, curve, limit, place: { rest }, selection: { distance } }, text) {
+  return text("decay_note", {
+    distance,
+    first: shown(bound[0], 3),
+    here: shown(bound[distance], 3),
+    far: shown(curve[distance] - rest, 3),
+    limit: limit < 1000 ? shown(limit, 3) : Math.round(limit).toLocaleString("en"),
+  });
+}
+
+/**
+ * What the whole matrix takes, and what the form by channels does.
+ *
+ * @param {DerivationReading} reading
+ * @param {Say} text
+ */
+function matrixNote({ place: { model, m } }, text) {
+  const [width, turned] = [model.head_dim, 2 * pairsOf(model)];
+  return text("matrix_note", {
+    m,
+    width,
+    all: (width * width).toLocaleString("en"),
+    filled: 2 * turned + (width - turned),
+    by_channel: 2 * turned,
+  });
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function ropeDerivation(element, glass) {
+  const { state } = glass;
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "layout", "myth"] });
+  const { text } = panel;
+  const wide = widthOf(panel.body, glass);
+  const [pictures, steps, charts] = [createPictures(glass), createSteps(text), createCharts(glass, text, wide)];
+  const title = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.${name}`}></h3>`;
+  const note = (/** @type {string} */ said) => html`<p class="gp-note" .textContent=${said}></p>`;
+
+  /** @param {DerivationReading | null} reading null before it has come */
+  function view(reading) {
+    const say = (/** @type {(reading: DerivationReading, text: Say) => string} */ words) =>
+      reading ? words(reading, text) : "";
+    return html`
+      <p class="wy-notice" .textContent=${say(noticeOf)}></p>
+      <div class="position-pictures">
+        <div>${title("plane")} ${pictures.left}</div>
+        <div>${title("paired")} ${pictures.right}</div>
+        <div>${title("stored")} ${pictures.last}</div>
+      </div>
+      ${note(say(matrixNote))}
+      <div class="gp-formula" data-part="formula">${reading && formLines(reading, text)}</div>
+      ${title("steps")} ${steps.box} ${title("decay")}
+      <div class="position-sliders">${charts.one} ${charts.spans}</div>
+      ${note(say(decayOf))} ${charts.bound.canvas} ${charts.own.canvas}
+    `;
+  }
+  render(view(null), panel.body);
+
+  /** @param {DerivationReading} reading */
+  function tell(reading) {
+    const { layer, head, query, key, pair } = reading.selection;
+    const { pieces } = /** @type {Trace} */ (state.trace).tokens;
+    const tokens = { query: named(glass.text, pieces, query), key: named(glass.text, pieces, key) };
+    panel.title.textContent = text("title", { layer, head, pair, ...tokens });
+    const { term, by_distance: same, wrong_sign: wrong } = reading.values;
+    panel.show(reading, text("read", { pair, term: shown(term, 4), same: shown(same, 4), wrong: shown(wrong, 4) }));
+  }
+
+  return inWidth(element, wide, function draw(width) {
+    const at = (/** @type {Pick<Glass["state"], "layer" | "head" | "query" | "key">} */ place) =>
+      select(glass, place, charts.pointed());
+    const reading = readHere(glass, reader, at(state), at(state.locked));
+    element.classList.toggle("is-coming", !reading);
+    if (!reading) return undefined;
+    pictures.draw(reading);
+    charts.draw(glass.layer(), reading, width, reading.selection.distance, reading.curve);
+    return () => {
+      const { limit } = spanOf(glass);
+      charts.show({ limit, distance: reading.selection.distance });
+      render(view(reading), panel.body);
+      steps.fill(reading);
+      tell(reading);
+    };
+  });
+}
