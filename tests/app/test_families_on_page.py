@@ -94,8 +94,23 @@ def check_norms(
         assert number(value, "normed") == pytest.approx(float(after[channel]), **CLOSE)
         value = value_of(page, "norm", "norm-scale", f"layer {layer} {name} token {token} ")
         assert "layer_eps_scaled=" in value
+        check_kinds(page, seen[layer, name][0].double(), pair.lm.config.norm_eps, f"layer {layer} {name}", token)
     offered = page.locator("section[data-kind=norm-vector] [data-choice=ffn]")
     assert offered.is_visible() == ("ffn" in there)
+
+
+def check_kinds(page: Page, before: Tensor, eps: float, place: str, token: int) -> None:
+    """The same vector through torch's own norms, whichever of them the network has."""
+    value = value_of(page, "norm", "norm-kinds", f"{place} token {token} ")
+    channel, size = int(value.split("channel ")[1].split()[0]), before.shape[1:]
+    truths = {
+        "batch": torch.nn.BatchNorm1d(size[0], eps=eps, affine=False, dtype=before.dtype).train()(before),
+        "layer": torch.nn.functional.layer_norm(before, size, eps=eps),
+        "rms": torch.nn.functional.rms_norm(before, size, eps=eps),
+    }
+    for kind, truth in truths.items():
+        assert number(value, f"to_{kind}") == pytest.approx(float(truth[token, channel]), rel=1e-3, abs=1e-4), kind
+    assert "to_deep=" in value
 
 
 def score_at(page: Page, key: int, chapter: str, kind: str) -> dict[str, float]:

@@ -452,9 +452,23 @@ def causal_map(p: Both, rows: Rows) -> None:
     agree(rows[: len(left)], share_left=left)
 
 
+def norm_kinds(p: Both, rows: Rows) -> None:
+    """The vector before attention, through torch's own norms; α = (2N)^¼ on the stream."""
+    x, eps = p.stream(LAYER), p.config.rms_norm_eps
+    batch = torch.nn.BatchNorm1d(x.shape[1], eps=eps, affine=False, dtype=x.dtype).train()(x)[QUERY]
+    named(rows, channel=range(x.shape[1]))
+    own, size = x[QUERY], x.shape[1:]
+    agree(rows, x=own, batch_norm=batch)
+    agree(rows, layer_norm=torch.nn.functional.layer_norm(own, size, eps=eps))
+    agree(rows, rms_norm=torch.nn.functional.rms_norm(own, size, eps=eps))
+    larger = (2 * p.layers) ** 0.25 * own + p.wrote("attn", LAYER)[QUERY]
+    agree(rows, deep_norm=torch.nn.functional.layer_norm(larger, size, eps=eps))
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
+    "norm-kinds": norm_kinds,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
