@@ -46,7 +46,7 @@ class Kinds(OfNorm, Stretch):
     """A norm of a layer, and tokens in a row."""
 
 
-ON_DEMAND = ("rmsnorm", "norm-scale", "norm-kinds")
+ON_DEMAND = ("rmsnorm", "norm-scale", "norm-kinds", "norm-placement")
 PANELS = ("norm-vector", *ON_DEMAND)
 
 

@@ -187,6 +187,8 @@ def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pa
     layer, head, query, key = 1, 4, 9, 3
     page.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key})
     check_norms(page, pair, seen, layer, query)
+    value = value_of(page, "norm", "norm-placement", f"token {query} depth {pair.lm.config.n_layers} ")
+    assert number(value, "start") == pytest.approx(float(theirs.hidden_states[0][0, query].norm()), **CLOSE)
     check_scores(page, pair, theirs.attentions[layer][0, head, query], query, key)
     if name == "bloom":
         check_bias(page, pair.lm.config.n_heads, head, query, key)

@@ -465,10 +465,34 @@ def norm_kinds(p: Both, rows: Rows) -> None:
     agree(rows, deep_norm=torch.nn.functional.layer_norm(larger, size, eps=eps))
 
 
+def norm_placement(p: Both, rows: Rows) -> None:
+    """transformers' own branches, added with torch's LayerNorm where each placement has it; α = (2N)^¼."""
+    places = [(layer, part) for layer in range(p.layers) for part in ("attn", "ffn")]
+    named(rows, layer=["", *(layer for layer, _ in places)], part=["start", *(part for _, part in places)])
+    alpha, eps = (2 * p.layers) ** 0.25, p.config.rms_norm_eps
+
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(x, x.shape, eps=eps)
+
+    scales = {"post": (1, 1), "deep": (alpha, 1), "branch": (1, alpha)}
+    streams = {name: [p.stream(0)[QUERY]] for name in ("pre", "sandwich", *scales)}
+    kept = {name: [1.0] for name in scales}
+    for layer, part in places:
+        branch = p.wrote(part, layer)[QUERY]
+        streams["pre"].append(streams["pre"][-1] + branch)
+        streams["sandwich"].append(streams["sandwich"][-1] + norm(branch))
+        for name, (residual, added) in scales.items():
+            total = residual * streams[name][-1] + added * branch
+            kept[name].append(kept[name][-1] * residual / float((total.var(correction=0) + eps).sqrt()))
+            streams[name].append(norm(total))
+    agree(rows, **{name: torch.stack(stream).norm(dim=-1) for name, stream in streams.items()})
+    agree(rows, **{f"{name}_kept": factors for name, factors in kept.items()})
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
-    "norm-kinds": norm_kinds,
+    "norm-kinds": norm_kinds, "norm-placement": norm_placement,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,

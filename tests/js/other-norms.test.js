@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { figuresOf, normKinds } from "../../visuals/static/readings/norm-kinds.js";
+import { chainsOf, deepScales, normPlacement } from "../../visuals/static/readings/norm-placement.js";
 import { stretchOf } from "../../visuals/static/readings/stretch.js";
 import { llamaParts } from "./parts_help.js";
 
@@ -77,5 +78,52 @@ test("after the final norm nothing is added, and there is no DeepNorm", () => {
     norm: "final",
     first: 0,
     count: 2,
+  });
+});
+
+test("α and β follow from the depth, by the stack", () => {
+  assert.deepEqual(deepScales(null, 8, null), { alpha: 2, beta: 64 ** -0.25 });
+  assert.deepEqual(deepScales("decoder", 27, null), { alpha: 3, beta: 324 ** -0.25 });
+  const { alpha, beta } = deepScales("encoder", 16, 16);
+  close(alpha, 0.81 * 2 ** 1.25);
+  close(beta, 0.87 * 2 ** -1.25);
+});
+
+/** A stream (3, 1) to which (1, −1) and (0, 2) are added: less their means (1, −1), (1, −1) and (−1, 1). */
+const added = {
+  first: 4,
+  layers: [0, 0],
+  parts: ["attn", "ffn"],
+  lengths: rows([1, 3], Math.sqrt(10), 4, Math.sqrt(20)),
+  mean: rows([1], 2),
+  products: rows([1, 6], 2, 2, 2, -2, -2, 2),
+  decoder_layers: null,
+};
+const narrow = { d_model: 2, norm_eps: 0, n_layers: 8, parts: llamaParts([1]) };
+
+test("the stream under each placement, by hand", () => {
+  const chains = chainsOf(added, 0, narrow, 3);
+  const all = (name, lengths, kept) => {
+    lengths.forEach((value, i) => close(chains[name].lengths[i], value, `${name} ${i}`));
+    kept.forEach((value, i) => close(chains[name].kept[i], value, `${name} kept ${i}`));
+  };
+  all("pre", [Math.sqrt(10), 4, Math.sqrt(20)], [1, 1, 1]);
+  // (3, 1) + (1, −1) = (4, 0), of which LN makes (1, −1) = (4, 0)/2 less its mean; + (0, 2) = (1, 1), deviation 0
+  assert.equal(chains.post.kept[1], 0.5);
+  all("sandwich", [Math.sqrt(10), Math.sqrt(16 + 0), Math.sqrt(10)], [1, 1, 1]); // (3, 1), (4, 0), (3, 1)
+  // 3·(1, −1) + (1, −1) = (4, −4), σ = 4: kept 3/4. 3·(1, −1) + (−1, 1) = (2, −2), σ = 2: kept 3/4 · 3/2
+  all("deep", [Math.sqrt(10), Math.SQRT2, Math.SQRT2], [1, 3 / 4, 9 / 8]);
+  // (1, −1) + 3·(1, −1) = (4, −4), σ = 4: kept 1/4. (1, −1) + 3·(−1, 1) = (−2, 2), σ = 2: kept 1/8
+  all("branch", [Math.sqrt(10), Math.SQRT2, Math.SQRT2], [1, 1 / 4, 1 / 8]);
+});
+
+test("α is worked out for the depth that is chosen, else for the network's own", () => {
+  const at = { trace: { model: narrow }, details: { answer: added } };
+  assert.equal(normPlacement.read(at, { query: 4, depth: null }).values.alpha, 2);
+  const { values, at: place } = normPlacement.read(at, { query: 4, depth: 648 });
+  assert.equal(values.alpha, 6);
+  assert.equal(place, "token 4 depth 648");
+  assert.deepEqual(normPlacement.needs({ T: 9, model: narrow }, { query: 4 }), {
+    answer: ["norm_placement", { first: 0, count: 9 }],
   });
 });
