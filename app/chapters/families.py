@@ -26,6 +26,7 @@ ROW_PLACES = {
     "parameters": ("families", "family-parameters"),
 }
 CODE_PLACES = {
+    "norm_after": ("norm", "norm-placement"),
     "sinusoidal": ("position", "rope-score"),
     "pairs_next": ("position", "rope-layout"),
     "mla": ("attend", "latent"),
@@ -34,6 +35,7 @@ CODE_PLACES = {
     "relu": ("families", "family-myths"),  # T5 1.0's; the small network of the family has the gate of 1.1
 }
 ELSEWHERE = {
+    "layer_norm": ("norm", "norm-kinds"),
     "alibi": ("position", "rope-score"),
     "buckets": ("position", "rope-score"),
     "mla": ("kv", "kv-kinds"),

@@ -22,7 +22,7 @@ export function createFigures() {
   const table = createTable(
     KIND,
     [
-      ["kind", "th.gp-token.norm-method"],
+      ["kind", "th.gp-token.norm-name"],
       ["over", "td.norm-words"],
       ["subtracted", "td.gp-number"],
       ["divisor", "td.gp-number"],
@@ -38,8 +38,8 @@ export function createFigures() {
       writeTexts(fields, [
         text(`kind_${kind}`),
         text(kind === "batch" ? "over_tokens" : "over_channels", count),
-        kind === "rms" ? "–" : shown(subtracted, 3),
-        ...[divisor, given, largest].map((value) => shown(value, 3)),
+        kind === "rms" ? "–" : shown(subtracted, 4),
+        ...[divisor, given, largest].map((value) => shown(value, 4)),
       ]),
     );
   }
@@ -51,7 +51,7 @@ export function createTimes() {
   const table = createTable(
     KIND,
     [
-      ["timed", "th.gp-token.norm-method"],
+      ["timed", "th.gp-token.norm-name"],
       ["fused", "td.gp-number"],
       ["written", "td.gp-number"],
       ["bytes", "td.gp-number"],
@@ -71,6 +71,30 @@ export function createTimes() {
       ]),
     );
   return { box: listed(".norm-channels", `${KIND}.times`, table), fill };
+}
+
+/** The code of the norms; what is closed holds nothing, since a saved drawing shows all that is there. */
+export function createCode() {
+  /** @type {Times["code"]} */
+  let code = [];
+  const parts = h("div");
+  const box = h("details", { toggle: () => show() }, h("summary", { "data-text": `${KIND}.code` }), parts);
+  function show() {
+    const name = box.querySelector("summary")?.textContent ?? "";
+    const label = { tabindex: "0", role: "region", "aria-label": name, lang: "en" };
+    const written = code.flatMap(({ file, line, text }) => [
+      h("p.gp-note", null, `${file}:${line}`),
+      h("pre.norm-code", label, text),
+    ]);
+    parts.replaceChildren(...(box.open ? written : []));
+  }
+  /** @param {Times["code"]} found */
+  function fill(found) {
+    if (found === code) return;
+    code = found;
+    show();
+  }
+  return { box, fill };
 }
 
 /** Who has each norm and why, with sources. */
