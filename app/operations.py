@@ -43,6 +43,7 @@ from model.analysis.why import N_RANDOM_CONTROLS
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from model.replaced.exchange import offered
+from model.replaced.norm_placement import run_branches
 from visuals import circuit, ffn, glance, kv, why
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
@@ -52,6 +53,7 @@ from visuals.latent import latent_info
 from visuals.messages.circuit import CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
+from visuals.norm_replaced import branch_after, times_of
 from visuals.overview_training import training_payload
 from visuals.position_kinds import added_info, learned_bias_info
 from visuals.sinks import sinks_info
@@ -366,6 +368,9 @@ STREAM_SIZES = long_of_model("stream_sizes", stream_sizes, _run_tokens)
 FIRING = long_of_model("firing", firing, _run_tokens)
 NORM_INPUT = of_model("norm_input", vectors_before)
 ADDED_POSITIONS = of_model("added_positions", added_info)
+NORM_BRANCH = of_model("norm_branch", branch_after)
+NORM_TIMES = of_model("norm_times", times_of)
+RUN_BRANCHES = long_of_model("run_branches", run_branches, _run_tokens)
 PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)

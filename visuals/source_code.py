@@ -28,7 +28,7 @@ from model.analysis import (
 from model.engine_logs import compared
 from model.kv_math import growth, kinds, memory, speed
 from model.network import Layer
-from model.replaced import sinusoidal
+from model.replaced import batch_norm, deep_norm, norm_placement, rms_outside, sinusoidal
 
 from .messages.code import CodeDetail, CodeExcerpt
 from .tensors import Made, Source, made_by, source_of
@@ -50,6 +50,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "heads": (why.missed_heads,),
     "residual": (stream.stream_sizes,),
     "merges": (bpe.byte_pairs,),
+    "norm-kinds": (batch_norm.batch_norm, deep_norm.deep_norm, rms_outside.rms_norm_outside),
+    "norm-placement": (norm_placement.chain, norm_placement.step, deep_norm.decoder_scales),
     "rope": (positions.rope_frequencies, positions.rotation, positions.rotate),
     "rope-score": (positions.rotate,),
     "rope-layout": (positions.rotate, positions.interleaved),

@@ -34,6 +34,7 @@ ROW_PLACES = {
 CODE_PLACES = {
     "sinusoidal": ("position", "position-kinds"),
     "learned": ("position", "position-kinds"),
+    "norm_after": ("norm", "norm-placement"),
     "pairs_next": ("position", "rope-layout"),
     "mla": ("attend", "latent"),
     "cross": ("attend", "cross"),
@@ -43,6 +44,7 @@ CODE_PLACES = {
 ELSEWHERE = {
     "alibi": ("position", "position-kinds"),
     "buckets": ("position", "position-kinds"),
+    "layer_norm": ("norm", "norm-kinds"),
     "mla": ("kv", "kv-kinds"),
     "cross": ("attend", "attention"),
     "experts": ("ffn", "swiglu"),

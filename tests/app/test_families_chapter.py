@@ -121,7 +121,12 @@ def test_a_cell_leads_to_its_panel_in_a_model_of_the_family(chapter: Page) -> No
     cell(page, "bloom", "position").click()
     page.wait_for_function("glass.state.trace.model.name === 'BLOOM (small)'")
     expect(page.locator("section[data-kind=rope]")).to_be_in_viewport()
-    page.evaluate("glass.open('families')")
+    page.evaluate("glass.open('families'); glass.settings.set('families', { view: 'llamas' })")
+    for row, kind in (("norm", "norm-kinds"), ("place", "norm-placement")):
+        cell(page, "transformer", row).click()
+        expect(page.locator(f"section[data-kind={kind}]")).to_be_in_viewport()
+        page.evaluate("glass.open('families')")
+    page.evaluate("glass.settings.set('families', {})")
     cell(page, "qwen3", "mask").click()
     page.wait_for_function("glass.state.trace.model.name === 'qwen'")
     expect(page.locator("section[data-kind=attention]")).to_be_in_viewport()

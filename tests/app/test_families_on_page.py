@@ -94,8 +94,23 @@ def check_norms(
         assert number(value, "normed") == pytest.approx(float(after[channel]), **CLOSE)
         value = value_of(page, "norm", "norm-scale", f"layer {layer} {name} token {token} ")
         assert "layer_eps_scaled=" in value
+        check_norm_kinds(page, seen[layer, name][0].double(), pair.lm.config.norm_eps, f"layer {layer} {name}", token)
     offered = page.locator("section[data-kind=norm-vector] [data-choice=ffn]")
     assert offered.is_visible() == ("ffn" in there)
+
+
+def check_norm_kinds(page: Page, before: Tensor, eps: float, place: str, token: int) -> None:
+    """The same vector through torch's own norms, whichever of them the network has."""
+    value = value_of(page, "norm", "norm-kinds", f"{place} token {token} ")
+    channel, size = int(value.split("channel ")[1].split()[0]), before.shape[1:]
+    truths = {
+        "batch": torch.nn.BatchNorm1d(size[0], eps=eps, affine=False, dtype=before.dtype).train()(before),
+        "layer": torch.nn.functional.layer_norm(before, size, eps=eps),
+        "rms": torch.nn.functional.rms_norm(before, size, eps=eps),
+    }
+    for kind, truth in truths.items():
+        assert number(value, f"to_{kind}") == pytest.approx(float(truth[token, channel]), rel=1e-3, abs=1e-4), kind
+    assert "to_deep=" in value
 
 
 def score_at(page: Page, key: int, chapter: str, kind: str) -> dict[str, float]:
@@ -135,10 +150,10 @@ def check_scores(page: Page, pair: Pair, row: Tensor, query: int, key: int) -> N
         value = value_of(page, "position", "rope-derivation")
         assert number(value, "far") * scale == pytest.approx(first["score"], rel=1e-3, abs=2e-4), value
         assert number(value, "by_distance") == pytest.approx(number(value, "term"), rel=1e-6, abs=1e-9), value
-    check_kinds(page, float(weights[key]))
+    check_position_kinds(page, float(weights[key]))
 
 
-def check_kinds(page: Page, weight: float) -> None:
+def check_position_kinds(page: Page, weight: float) -> None:
     """Of all kinds of positions the network's own gives the weight that it has; without any no order changes a score,
     and under MLA none is added."""
     value = value_of(page, "position", "position-kinds")
@@ -188,6 +203,8 @@ def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pa
     layer, head, query, key = 1, 4, 9, 3
     page.evaluate("(chosen) => glass.select(chosen)", {"layer": layer, "head": head, "query": query, "key": key})
     check_norms(page, pair, seen, layer, query)
+    value = value_of(page, "norm", "norm-placement", f"token {query} depth {pair.lm.config.n_layers} ")
+    assert number(value, "start") == pytest.approx(float(theirs.hidden_states[0][0, query].norm()), **CLOSE)
     check_scores(page, pair, theirs.attentions[layer][0, head, query], query, key)
     if name == "bloom":
         check_bias(page, pair.lm.config.n_heads, head, query, key)

@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from app.texts import text
-from tests.app.looking import number, shown
+from tests.app.looking import number, questions, shown
 from tests.app.test_page_against_transformers import CLOSE, PROMPT
 from tests.peer import Peer
 from tests.reference import reference
@@ -66,6 +66,44 @@ def test_a_vector_through_each_norm(page: Page, peer: Peer) -> None:
             truth = [change(before, vector, eps, centre) for vector in inputs]
             told = [number(value, f"{name}_{case}") for case in ("scaled", "shifted", "both")]
             assert told == pytest.approx(truth, rel=1e-3, abs=1e-9), (which, name)
+
+
+def test_four_norms_and_their_places_follow_what_is_set(page: Page, peer: Peer) -> None:
+    """Against torch's own norms; and nothing that is set is asked of the server."""
+    open_chapter(page, "norm", "norm-kinds", "norm-placement")
+    kinds, places = (page.locator(f"[data-kind={kind}]") for kind in ("norm-kinds", "norm-placement"))
+    layer, eps = AT["layer"], peer.config.rms_norm_eps
+    shown(page, "norm-kinds", f"layer {layer} attn token 7 ")
+    expect(kinds.locator("tbody tr:visible")).to_have_count(10)  # the times of two norms have come
+    asked = questions(page, kinds, places)
+    value = shown(page, "norm-kinds", f"layer {layer} attn token 7 channel ")
+    channel = int(value.split("channel ")[1].split()[0])
+    before = peer.inputs[norm_of(peer, "attn")][0].double()
+    x, size = before[7], before.shape[1:]
+    assert channel == int(x.abs().argmax())
+    alpha = (2 * peer.config.num_hidden_layers) ** 0.25
+    larger = alpha * x + peer.outputs[f"model.layers.{layer}.self_attn.o_proj"][7].double()
+    norms = {
+        "batch": torch.nn.BatchNorm1d(size[0], eps=eps, affine=False, dtype=torch.float64).train()(before)[7],
+        "layer": torch.nn.functional.layer_norm(x, size, eps=eps),
+        "rms": torch.nn.functional.rms_norm(x, size, eps=eps),
+        "deep": torch.nn.functional.layer_norm(larger, size, eps=eps),
+    }
+    for name, truth in norms.items():
+        assert number(value, f"to_{name}") == pytest.approx(float(truth[channel]), **CLOSE), name
+    for name in ("layer", "batch"):
+        apart = float((norms[name] - norms["rms"]).norm() / norms["rms"].norm())
+        assert number(value, f"{name}_apart") == pytest.approx(apart, rel=1e-3), name
+    for key in ("batch_alone", "eps_outside"):
+        kinds.get_by_role("button", name=text(f"norm-kinds.{key}")).click()
+    value = shown(page, "norm-kinds", f"layer {layer} attn token 7 channel {channel} alone outside ")
+    assert number(value, "to_batch") == 0
+    assert number(value, "rms") == pytest.approx(float(x.square().mean().sqrt()) + eps, **CLOSE)
+    expect(kinds.locator(".gp-readout")).to_contain_text("BatchNorm gives 0 in every channel")
+    places.locator("input[type=range]").fill("2")
+    value = shown(page, "norm-placement", "token 7 depth 100 ")
+    assert number(value, "alpha") == pytest.approx(200**0.25, rel=1e-4)
+    assert asked == []
 
 
 def change(before: torch.Tensor, after: torch.Tensor, eps: float, centre: bool) -> float:

@@ -71,6 +71,8 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     )
     norms = {name.removesuffix("_norm") for name in made["norms"]} & {"attn", "cross", "ffn"}
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
+    yield from (("norm_kinds", {**layer, "norm": norm, "first": 0, "count": 9}) for norm in (*norms, "final"))
+    yield from (("norm_times", {**layer, "norm": "final"}), ("norm_placement", {"first": 0, "count": 9}))
     yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
     yield from (("sinks", {}), ("parts", {}), ("position_kinds", place))
     if made["rotary"]:

@@ -106,6 +106,8 @@ def ask_all(service: Service, name: str) -> None:
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
         ("position_kinds", head),
+        ("norm_kinds", {"layer": 1, "norm": "attn", "first": 0, "count": 9}),
+        ("norm_times", {"layer": 1, "norm": "attn"}), ("norm_placement", {"first": 0, "count": 9}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
         ("projection", head | {"vector": "q"}), ("sinks", {}),
     ]  # fmt: skip

@@ -539,9 +539,47 @@ def mask_kinds(p: Both, rows: Rows) -> None:
     agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_sliding=scores.softmax(-1))
 
 
+def norm_kinds(p: Both, rows: Rows) -> None:
+    """The vector before attention, through torch's own norms; α = (2N)^¼ on the stream."""
+    x, eps = p.stream(LAYER), p.config.rms_norm_eps
+    batch = torch.nn.BatchNorm1d(x.shape[1], eps=eps, affine=False, dtype=x.dtype).train()(x)[QUERY]
+    named(rows, channel=range(x.shape[1]))
+    own, size = x[QUERY], x.shape[1:]
+    agree(rows, x=own, batch_norm=batch)
+    agree(rows, layer_norm=torch.nn.functional.layer_norm(own, size, eps=eps))
+    agree(rows, rms_norm=torch.nn.functional.rms_norm(own, size, eps=eps))
+    larger = (2 * p.layers) ** 0.25 * own + p.wrote("attn", LAYER)[QUERY]
+    agree(rows, deep_norm=torch.nn.functional.layer_norm(larger, size, eps=eps))
+
+
+def norm_placement(p: Both, rows: Rows) -> None:
+    """transformers' own branches, added with torch's LayerNorm where each placement has it; α = (2N)^¼."""
+    places = [(layer, part) for layer in range(p.layers) for part in ("attn", "ffn")]
+    named(rows, layer=["", *(layer for layer, _ in places)], part=["start", *(part for _, part in places)])
+    alpha, eps = (2 * p.layers) ** 0.25, p.config.rms_norm_eps
+
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.layer_norm(x, x.shape, eps=eps)
+
+    scales = {"post": (1, 1), "deep": (alpha, 1), "branch": (1, alpha)}
+    streams = {name: [p.stream(0)[QUERY]] for name in ("pre", "sandwich", *scales)}
+    kept = {name: [1.0] for name in scales}
+    for layer, part in places:
+        branch = p.wrote(part, layer)[QUERY]
+        streams["pre"].append(streams["pre"][-1] + branch)
+        streams["sandwich"].append(streams["sandwich"][-1] + norm(branch))
+        for name, (residual, added) in scales.items():
+            total = residual * streams[name][-1] + added * branch
+            kept[name].append(kept[name][-1] * residual / float((total.var(correction=0) + eps).sqrt()))
+            streams[name].append(norm(total))
+    agree(rows, **{name: torch.stack(stream).norm(dim=-1) for name, stream in streams.items()})
+    agree(rows, **{f"{name}_kept": factors for name, factors in kept.items()})
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
+    "norm-kinds": norm_kinds, "norm-placement": norm_placement,
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
     "position-kinds": position_kinds, "rope-derivation": rope_derivation,
     "qkv": qkv,

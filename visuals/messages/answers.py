@@ -51,7 +51,7 @@ from .kv import (
 )
 from .kv_log import KvLogAnswer
 from .kv_weights import KvWeightsAnswer
-from .norm import NormDepthDetail, NormVectorsDetail
+from .norm import NormDepthDetail, NormKindsDetail, NormPlacementDetail, NormTimesDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
 from .page import QrAnswer, RealModelAnswer, TensorPlace
 from .position import PositionKindsDetail, RopeScalingsDetail
@@ -97,6 +97,9 @@ class Details(TypedDict):
     norm_vectors: NormVectorsDetail
     norm_depth: NormDepthDetail
     position_kinds: PositionKindsDetail
+    norm_kinds: NormKindsDetail
+    norm_times: NormTimesDetail
+    norm_placement: NormPlacementDetail
     rope_scalings: RopeScalingsDetail
     values: ValuesDetail
     projection: ProjectionDetail

@@ -36,6 +36,9 @@ export interface Details {
   norm_vectors: NormVectorsDetail;
   norm_depth: NormDepthDetail;
   position_kinds: PositionKindsDetail;
+  norm_kinds: NormKindsDetail;
+  norm_times: NormTimesDetail;
+  norm_placement: NormPlacementDetail;
   rope_scalings: RopeScalingsDetail;
   values: ValuesDetail;
   projection: ProjectionDetail;
@@ -1330,6 +1333,69 @@ export interface NormDepthDetail {
   channels: number[];
   values: Packed;
   median: Packed;
+}
+
+/**
+ * For several norms on one run: what a norm reads at some of its T tokens, `before` (n, d) from token `first` on.
+ *
+ * `mean` and `variance` (d,) are each channel's over all T tokens, as BatchNorm takes them. `branch` (n, d) is what
+ * the sub-layer adds that reads this norm, null after the last layer; `alpha` is DeepNorm's for the network's
+ * depth. All float32.
+ */
+export interface NormKindsDetail {
+  first: number;
+  before: Packed;
+  mean: Packed;
+  variance: Packed;
+  branch: Packed | null;
+  alpha: number;
+}
+
+/** Microseconds of one call: the median, and what a quarter of the rounds were below and above. */
+export interface Timed {
+  median: number;
+  low: number;
+  high: number;
+}
+
+/** A function's source, `text`, from line `line` of the file on; `file` is from the repository's root. */
+export interface Code {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/**
+ * How long LayerNorm and RMSNorm took on a norm's input (T, d), as torch offers them (`fused`) and `written` out.
+ *
+ * `rounds` of each; `bytes_layer` and `bytes_rms` are read and written at the least. `code` is that of the norms.
+ */
+export interface NormTimesDetail {
+  layer_fused: Timed;
+  rms_fused: Timed;
+  layer_written: Timed;
+  rms_written: Timed;
+  rounds: number;
+  threads: number;
+  bytes_layer: number;
+  bytes_rms: number;
+  code: Code[];
+}
+
+/**
+ * What was added to a run's stream, at n of its tokens from token `first` on (model/replaced/norm_placement.py).
+ *
+ * `layers` and `parts` (S) name each branch; a part is "attn", "cross", "ffn" or "both". `lengths` (n, S + 1),
+ * `mean` (n,) and `products` (n, P) are float32. `decoder_layers` is there for an encoder, whose α depends on it.
+ */
+export interface NormPlacementDetail {
+  first: number;
+  layers: number[];
+  parts: string[];
+  lengths: Packed;
+  mean: Packed;
+  products: Packed;
+  decoder_layers: number | null;
 }
 
 /** Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts. */

@@ -23,6 +23,8 @@ export const TERMS = [
   ...at("overview", "residual", ["stream"]),
   ...at("position", "rope", ["query", "key", "rope"]),
   ...at("norm", "norm-vector", ["layernorm"]),
+  ...at("norm", "norm-kinds", ["batchnorm"]),
+  ...at("norm", "norm-placement", ["pre_norm", "post_norm", "deepnorm"]),
   ...at("position", "rope-score", ["position", "alibi"]),
   ...at("position", "position-kinds", ["sinusoidal", "absolute_position", "relative_position"]),
   ...at("attend", "heads", ["head", "sink", "induction_head"]),

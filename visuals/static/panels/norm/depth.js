@@ -29,7 +29,7 @@ const medianPoints = ({ median }, token, per) =>
  *
  * @param {{ y: number; name: string; role: string }[]} labels
  */
-function apart(labels, step = 18) {
+export function apart(labels, step = 18) {
   labels.sort((a, b) => a.y - b.y);
   labels.forEach((label, i) => {
     if (i) label.y = Math.max(label.y, labels[i - 1].y + step);
