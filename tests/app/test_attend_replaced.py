@@ -20,6 +20,7 @@ from model.replaced.token_masks import (
 )
 from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
 from tests.app.test_saved_tables import Both
+from tests.model.replaced.test_pooled_heads import of_transformers
 from tests.page import leave, open_page, watched
 
 PROMPT = "The cat plays in the yard. 猫在沙发上"
@@ -162,6 +163,28 @@ def test_glms_example_has_two_positions(page: Page) -> None:
         assert told_rows == wanted
 
 
+def test_other_numbers_of_kv_heads(page: Page, peer: Both) -> None:
+    """KL of the prediction with pooled K/V heads, by the slider, against transformers with the same pooled weights."""
+    panel(page, "attention-kinds")
+    own = peer.run.logits[0, -1].double().log_softmax(-1)
+    counts = [1, 2, 3, 6]
+
+    def move() -> None:
+        for at, count in enumerate(counts):
+            set_slider(page, "attention-kinds", "heads", at)
+            with torch.no_grad():
+                logits = of_transformers(peer.directory, count)(torch.tensor([peer.ids])).logits[0, -1]
+            logs = logits.double().log_softmax(-1)
+            wanted = {
+                "kl": (own.exp() * (own - logs)).sum(),
+                "p_answer": logs[own.argmax()].exp(),
+                "bytes": 2 * peer.layers * count * peer.config.head_dim * 4,
+            }
+            told(page, "attention-kinds", f"n_kv_heads {count} ", {name: float(x) for name, x in wanted.items()})
+
+    nothing_asked(page, move)
+
+
 def test_axe_finds_nothing_in_either_language(page: Page) -> None:
     for _ in in_each_language(page):
         for kind in KINDS:
@@ -169,4 +192,4 @@ def test_axe_finds_nothing_in_either_language(page: Page) -> None:
             assert faults(page, context=f"section[data-kind={kind}]") == []
 
 
-KINDS = ("sqrt-d", "token-groups", "mask-kinds")
+KINDS = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds")

@@ -105,6 +105,7 @@ def ask_all(service: Service, name: str) -> None:
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
         ("projection", head | {"vector": "q"}), ("sinks", {}),
+        ("attention_kinds", {}),
     ]  # fmt: skip
     for what, params in questions:
         ask(service, run["id"], what, params)
