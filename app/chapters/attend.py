@@ -66,18 +66,8 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-ON_DEMAND = (
-    "heads",
-    "qkv",
-    "score-terms",
-    "sinks",
-    "arcs",
-    "difference",
-    "sqrt-d",
-    "token-groups",
-    "mask-kinds",
-    "attention-kinds",
-)
+BESIDE = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds", "gqa-example")  # what is told of beside GQA
+ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference", *BESIDE)
 PANELS = ("cross", "attention", "latent", "cell", *ON_DEMAND)
 
 

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cosine_similarity, silu
 from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+from transformers.models.llama.modeling_llama import LlamaAttention
 
 from app.chapters import FIRST
 from tests.app.looking import run, settled, shown
@@ -504,6 +505,19 @@ def attention_kinds(p: Both, rows: Rows) -> None:
         agree(rows, **{f"multiply_adds_{name}": [p.tokens * size for size in sizes]})
 
 
+def gqa_example(_p: Both, rows: Rows) -> None:
+    """transformers' own shapes of an attention with 8 heads of 64 channels in 2 groups, for 100 tokens."""
+    shape = LlamaConfig(hidden_size=512, num_attention_heads=8, num_key_value_heads=2, num_hidden_layers=1, head_dim=64)
+    attn = LlamaAttention(shape, 0)
+    told = {row["matrix"]: (int(row["rows"]), int(row["columns"])) for row in rows}
+    for name in "qkvo":
+        weight = attn.get_submodule(f"{name}_proj").weight
+        assert told[f"W_{name.upper()}"] == tuple(weight.T.shape)
+    assert [told[name] for name in ("X", "Y", "O", "Q_i", "K_g", "V_g", "O_i", "A_i")] == [
+        (100, 512), (100, 512), (100, 512), (100, 64), (100, 64), (100, 64), (100, 64), (100, 100)
+    ]  # fmt: skip
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
@@ -514,7 +528,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
     "sqrt-d": sqrt_d, "token-groups": token_groups, "mask-kinds": mask_kinds,
-    "attention-kinds": attention_kinds,
+    "attention-kinds": attention_kinds, "gqa-example": gqa_example,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 
