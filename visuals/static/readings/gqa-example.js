@@ -21,7 +21,7 @@
 export const EXAMPLE = { T: 100, d: 512, h: 8, g: 2 };
 
 /** The divisors of a number. @param {number} number */
-export const divisorsOf = (number) =>
+const divisorsOf = (number) =>
   Array.from({ length: number }, (_, i) => i + 1).filter((divisor) => number % divisor === 0);
 
 /**
