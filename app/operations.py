@@ -46,6 +46,7 @@ from model.replaced.exchange import offered
 from model.replaced.norm_placement import run_branches
 from visuals import circuit, ffn, glance, kv, why
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
+from visuals.attention_kinds import attention_kinds_info, poolings
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info, loss_info
 from visuals.experts import routing_info
@@ -323,6 +324,11 @@ def _causal_cost(
     return passes * (len(ids) + after)
 
 
+def _kinds_cost(lm: LanguageModel, trace: Trace) -> float:
+    """The run as it is, and once with every number of K/V heads that changes something."""
+    return (1 + len(poolings(lm.config.n_heads, lm.config.n_kv_heads))) * _run_tokens(lm, trace)
+
+
 def _jobs_cost(_lm: LanguageModel, _trace: object, _count: int) -> float:
     """A page asks for one sequence more each time; those before are kept."""
     return head_jobs.TOKENS
@@ -397,4 +403,5 @@ MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)
 SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)
 LOSS = long_of_run("loss", loss_info, _loss_cost)
+ATTENTION_KINDS = long_of_run("attention_kinds", attention_kinds_info, _kinds_cost)
 LOGIT_TERMS = long_of_run("logit_terms", logit_terms_info, _run_tokens)

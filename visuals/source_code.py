@@ -13,7 +13,7 @@ from pygments.token import STANDARD_TYPES
 
 import model
 from model import cache as kv_cache
-from model import kv_math, positions, sampling
+from model import kv_math, masks, positions, sampling
 from model.analysis import (
     bpe,
     cacheless,
@@ -28,7 +28,16 @@ from model.analysis import (
 from model.engine_logs import compared
 from model.kv_math import growth, kinds, memory, speed
 from model.network import Layer
-from model.replaced import batch_norm, deep_norm, norm_placement, rms_outside, sinusoidal
+from model.replaced import (
+    batch_norm,
+    deep_norm,
+    norm_placement,
+    pooled_heads,
+    rms_outside,
+    scaled_scores,
+    sinusoidal,
+    token_masks,
+)
 
 from .messages.code import CodeDetail, CodeExcerpt
 from .tensors import Made, Source, made_by, source_of
@@ -58,6 +67,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "rope-scaling": (positions.rope_frequencies,),
     "position-kinds": (sinusoidal.sinusoidal_positions, positions.alibi_slopes, positions.buckets, positions.rotate),
     "rope-derivation": (positions.rotation, positions.rotate),
+    "sqrt-d": (
+        scaled_scores.weights_at,
+        scaled_scores.softmax_gradient,
+    ),
+    "token-groups": (token_masks.group_mask,),
+    "mask-kinds": (masks.causal_mask, masks.prefix_mask, token_masks.sliding_mask, token_masks.blank_infilling),
+    "attention-kinds": (pooled_heads.pooled, pooled_heads.pooled_attention),
     "score-terms": (score_terms.score_terms,),
     "next": (sampling.candidates,),
     "sampling": (sampling.filtered_logits, sampling.choose),

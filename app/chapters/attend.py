@@ -16,8 +16,10 @@ from visuals.attend import (
     score_terms_payload,
     values_payload,
 )
+from visuals.attention_kinds import attention_kinds_payload
 from visuals.latent import latent_payload
 from visuals.messages.attend import (
+    AttentionKindsDetail,
     HeadNamesDetail,
     HeadWriteDetail,
     LatentDetail,
@@ -30,7 +32,17 @@ from visuals.sinks import sinks_payload
 
 from ..engine import Engine
 from ..fields import Request, among, below, check_below, counted, end_of, read
-from ..operations import HEAD_COLUMNS, HEAD_JOBS, HEAD_NAMES, LATENT, PROJECTION, RESTS, SCORE_TERMS, SINKS
+from ..operations import (
+    ATTENTION_KINDS,
+    HEAD_COLUMNS,
+    HEAD_JOBS,
+    HEAD_NAMES,
+    LATENT,
+    PROJECTION,
+    RESTS,
+    SCORE_TERMS,
+    SINKS,
+)
 from ..requests import HeadWrite, OfHead, OfLayer, Score, Sent, about_run, layer_of
 from ..session import HeldRun
 
@@ -54,7 +66,8 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference", "sqrt-d", "token-groups", "mask-kinds")
+BESIDE = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds", "gqa-example")  # what is told of beside GQA
+ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference", *BESIDE)
 PANELS = ("cross", "attention", "latent", "cell", *ON_DEMAND)
 
 
@@ -113,6 +126,13 @@ def sinks(engine: Engine, held: HeldRun, _asked: Sent) -> SinksDetail:
     return sinks_payload(info, rests, engine.pieces(held.model, [rests.target])[0] if rests else None)
 
 
+def attention_kinds(engine: Engine, held: HeldRun, _asked: Sent) -> AttentionKindsDetail:
+    """The run's next token with every number of K/V heads, pooled from its own."""
+    found = held.study_and_keep(engine, ATTENTION_KINDS)
+    ids = sorted({found.answer, *(one.best for one in found.kinds)})
+    return attention_kinds_payload(found, dict(zip(ids, engine.pieces(held.model, ids), strict=True)))
+
+
 DETAILS = {
     "values": values,
     "projection": projection,
@@ -122,4 +142,5 @@ DETAILS = {
     "head_jobs": jobs_of_heads,
     "score_terms": score_terms,
     "sinks": sinks,
+    "attention_kinds": attention_kinds,
 }

@@ -21,10 +21,10 @@ from ..moe import Experts
 from ..network import Layer, Network
 from ..norms import LayerNorm, Norm, RMSNorm
 from ..positions import Bias, alibi
-from ..stacked import StackedLinear
 from ..taps import Tap
 from ..view import View
 from .parts import Parts
+from .pooled_heads import head_counts, pooled_attention
 
 NORMS = ("layer_norm", "rms_norm")
 POSITIONS = ("none", "alibi")
@@ -70,16 +70,6 @@ def check(net: Network, parts: Parts) -> None:
         if value and value not in choices.get(field.name, []):
             right = ", ".join(map(str, choices.get(field.name, []))) or "none: this network has no other such part"
             raise GlassLlamaError("bad_request", f"parts: {field.name} is {shortly(value)}; expected {right}.")
-
-
-def head_counts(n_heads: int) -> list[int]:
-    """Numbers of K/V heads that so many query heads can share evenly."""
-    return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
-
-
-def pooled(heads: Tensor, n_heads: int, count: int) -> Tensor:
-    read = heads.repeat_interleave(n_heads // heads.shape[0], 0)
-    return read.unflatten(0, (count, n_heads // count)).mean(1)
 
 
 # By network, so that its exchanged forms go when it does; hooks find the same modules every time.
@@ -140,36 +130,13 @@ def _ffn(ffn: FeedForward, parts: Parts) -> FeedForward:
 
 
 def _attention(attn: Attention, parts: Parts) -> Attention:
-    made = apart(attn)
+    made = pooled_attention(attn, parts.kv_heads) if parts.kv_heads else apart(attn)
     if parts.position:
         for name in ("q_rot", "k_rot"):
             made._modules.pop(name)
             vars(made).pop(name)
         made.position_bias = Tap()
-    if parts.kv_heads:
-        made.qkv_proj = _pooled_projection(attn, parts.kv_heads)
-        made.n_kv_heads = parts.kv_heads
     return made
-
-
-def _pooled_projection(attn: Attention, count: int) -> StackedLinear:
-    given = attn.qkv_proj
-    width = count * attn.head_dim
-    weight = _pooled_rows(given.weight, attn, count)
-    made = StackedLinear(weight.shape[1], attn.n_heads * attn.head_dim, width, width).to(weight)
-    made.weight = nn.Parameter(weight, requires_grad=False)
-    if given.bias is not None:
-        made.bias = nn.Parameter(_pooled_rows(given.bias[:, None], attn, count)[:, 0], requires_grad=False)
-    return made
-
-
-@torch.no_grad()
-def _pooled_rows(rows: Tensor, attn: Attention, count: int) -> Tensor:
-    """W_Q's rows as they are; those of W_K and W_V as heads, pooled."""
-    q, *others = rows.split_with_sizes(attn.qkv_proj.rows)
-    heads = [kv.unflatten(0, (attn.n_kv_heads, -1)).flatten(1) for kv in others]
-    means = [pooled(kv, attn.n_heads, count).reshape(-1, rows.shape[1]) for kv in heads]
-    return torch.cat([q, *means])
 
 
 def _bias(kind: str, n_heads: int, like: Tensor, start: int, count: int) -> Bias:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from model.masks import causal_mask, prefix_mask
 from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
@@ -20,6 +20,7 @@ from model.replaced.token_masks import (
 )
 from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
 from tests.app.test_saved_tables import Both
+from tests.model.replaced.test_pooled_heads import of_transformers
 from tests.page import leave, open_page, watched
 
 PROMPT = "The cat plays in the yard. 猫在沙发上"
@@ -162,6 +163,48 @@ def test_glms_example_has_two_positions(page: Page) -> None:
         assert told_rows == wanted
 
 
+def test_other_numbers_of_kv_heads(page: Page, peer: Both) -> None:
+    """KL of the prediction with pooled K/V heads, by the slider, against transformers with the same pooled weights."""
+    panel(page, "attention-kinds")
+    own = peer.run.logits[0, -1].double().log_softmax(-1)
+    counts = [1, 2, 3, 6]
+
+    def move() -> None:
+        for at, count in enumerate(counts):
+            set_slider(page, "attention-kinds", "heads", at)
+            with torch.no_grad():
+                logits = of_transformers(peer.directory, count)(torch.tensor([peer.ids])).logits[0, -1]
+            logs = logits.double().log_softmax(-1)
+            wanted = {
+                "kl": (own.exp() * (own - logs)).sum(),
+                "p_answer": logs[own.argmax()].exp(),
+                "bytes": 2 * peer.layers * count * peer.config.head_dim * 4,
+            }
+            told(page, "attention-kinds", f"n_kv_heads {count} ", {name: float(x) for name, x in wanted.items()})
+
+    nothing_asked(page, move)
+
+
+def test_the_usual_example_in_shapes(page: Page) -> None:
+    """25,600 numbers are kept of 100 tokens; what does not divide is refused, with what would."""
+    panel(page, "gqa-example")
+    told(
+        page,
+        "gqa-example",
+        "T 100 d 512 h 8 g 2 ",
+        {"head_dim": 64, "group_size": 4, "kept": 25600, "kept_by_all": 102400},
+    )
+    notice = page.locator("section[data-kind=gqa-example] .wy-notice")
+    set_slider(page, "gqa-example", "g", 3)
+    expect(notice).to_contain_text("h = 8 is not a multiple of g = 3")
+    expect(notice).to_contain_text("g may be 1, 2, 4, 8.")
+    set_slider(page, "gqa-example", "g", 1)
+    set_slider(page, "gqa-example", "h", 7)
+    expect(notice).to_contain_text("d = 512 is not a multiple of h = 7")
+    set_slider(page, "gqa-example", "h", 16)
+    told(page, "gqa-example", "T 100 d 512 h 16 g 1 ", {"head_dim": 32, "group_size": 16, "kept": 6400})
+
+
 def test_axe_finds_nothing_in_either_language(page: Page) -> None:
     for _ in in_each_language(page):
         for kind in KINDS:
@@ -169,4 +212,4 @@ def test_axe_finds_nothing_in_either_language(page: Page) -> None:
             assert faults(page, context=f"section[data-kind={kind}]") == []
 
 
-KINDS = ("sqrt-d", "token-groups", "mask-kinds")
+KINDS = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds", "gqa-example")

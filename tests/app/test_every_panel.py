@@ -25,7 +25,10 @@ FILLS = {kinds[0] for kinds in of_a_llama().values() if kinds} | {
     "kv-chart"
 }  # the button is the frame's, not the panel's
 NO_RUN = ("families", "family-parameters", "family-myths")
-NO_TENSOR = {"merges", "training", *NO_RUN, *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live")}
+NO_TENSOR = {
+    "merges", "training", "gqa-example", *NO_RUN,
+    *(kind for kind in PANELS if kind.startswith("kv-") and kind != "kv-live"),
+}  # fmt: skip
 PLACEHOLDER = re.compile(r"\{[^}]*\}")
 SINK = 0.3  # the weight on the first token from which the page speaks of a sink
 

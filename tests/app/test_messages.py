@@ -80,6 +80,8 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     if made["latent"]:
         yield "latent", place
     else:
+        if not made["stack"]:
+            yield "attention_kinds", {}
         yield from (("projection", {**layer, "vector": v, "head": 0, "channel": c}) for v in "qkv" for c in (None, 1))
     if made["ffn"][1]["experts"]:
         yield "experts", layer

@@ -17,12 +17,14 @@ from torch.nn.functional import cosine_similarity, silu
 from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.llama.modeling_llama import LlamaAttention
 
 from app.chapters import FIRST
 from tests.app.looking import run, settled, shown
 from tests.app.test_inside_page import change
 from tests.app.test_inside_page import turned as turned_by
 from tests.app.test_saving import save
+from tests.model.replaced.test_pooled_heads import of_transformers
 from tests.page import leave, open_page
 from tests.panels import of_a_llama
 from tests.peer import Peer
@@ -576,6 +578,39 @@ def norm_placement(p: Both, rows: Rows) -> None:
     agree(rows, **{f"{name}_kept": factors for name, factors in kept.items()})
 
 
+def attention_kinds(p: Both, rows: Rows) -> None:
+    """transformers' networks with the rows of W_K and W_V pooled, for every divisor of the query heads."""
+    counts = [count for count in range(1, 7) if 6 % count == 0]
+    named(rows, n_kv_heads=counts, kind=["MQA", "GQA", "GQA", "MHA"])
+    own = p.run.logits[0, -1].double().log_softmax(-1)
+    with torch.no_grad():
+        nets = [of_transformers(p.directory, count) for count in counts]
+        logs = [net(torch.tensor([p.ids])).logits[0, -1].double().log_softmax(-1) for net in nets]
+    agree(
+        rows, kl=[(own.exp() * (own - one)).sum() for one in logs], p_answer=[one[own.argmax()].exp() for one in logs]
+    )
+    shape, pairs = p.config, p.tokens * p.tokens
+    agree(rows, bytes_a_token=[2 * p.layers * count * shape.head_dim * 4 for count in counts])
+    for name in ("qk", "av"):
+        agree(rows, **{f"multiply_adds_{name}": [pairs * 6 * shape.head_dim] * len(counts)})
+    for name in ("w_k", "w_v"):
+        sizes = [net.model.layers[0].self_attn.k_proj.weight.numel() for net in nets]
+        agree(rows, **{f"multiply_adds_{name}": [p.tokens * size for size in sizes]})
+
+
+def gqa_example(_p: Both, rows: Rows) -> None:
+    """transformers' own shapes of an attention with 8 heads of 64 channels in 2 groups, for 100 tokens."""
+    shape = LlamaConfig(hidden_size=512, num_attention_heads=8, num_key_value_heads=2, num_hidden_layers=1, head_dim=64)
+    attn = LlamaAttention(shape, 0)
+    told = {row["matrix"]: (int(row["rows"]), int(row["columns"])) for row in rows}
+    for name in "qkvo":
+        weight = attn.get_submodule(f"{name}_proj").weight
+        assert told[f"W_{name.upper()}"] == tuple(weight.T.shape)
+    assert [told[name] for name in ("X", "Y", "O", "Q_i", "K_g", "V_g", "O_i", "A_i")] == [
+        (100, 512), (100, 512), (100, 512), (100, 64), (100, 64), (100, 64), (100, 64), (100, 100)
+    ]  # fmt: skip
+
+
 CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "tokens": tokens, "next": next_token, "attention": attention, "rmsnorm": rmsnorm, "rope": rope, "swiglu": swiglu,
     "overview": overview, "residual": residual, "merges": merges, "norm-vector": norm_vector, "norm-scale": norm_scale,
@@ -588,6 +623,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
     "sqrt-d": sqrt_d, "token-groups": token_groups, "mask-kinds": mask_kinds,
+    "attention-kinds": attention_kinds, "gqa-example": gqa_example,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 

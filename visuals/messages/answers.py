@@ -5,6 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from .attend import (
+    AttentionKindsDetail,
     HeadNamesDetail,
     HeadWriteDetail,
     LatentDetail,
@@ -109,6 +110,7 @@ class Details(TypedDict):
     head_jobs: HeadNamesDetail
     score_terms: ScoreTermsDetail
     sinks: SinksDetail
+    attention_kinds: AttentionKindsDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
     ffn_firing: FiringDetail

@@ -138,3 +138,26 @@ class SinksDetail(TypedDict):
     times: int
     piece: str | None
     sinks: list[SinkMessage]
+
+
+class PooledHeadsMessage(TypedDict):
+    """A run's next token with `n_kv_heads` K/V heads in every layer, each the mean of those that it stands for.
+
+    `kl` is KL(run ‖ pooled) in nats, `p_answer` the probability of the run's own answer, and `best` the most probable
+    token, with `p_best`.
+    """
+
+    n_kv_heads: int
+    kl: float
+    p_answer: float
+    best: str
+    p_best: float
+
+
+class AttentionKindsDetail(TypedDict):
+    """The run's most probable next token `answer`, its probability `p`, and what that becomes with every number of K/V
+    heads that the query heads can share."""
+
+    answer: str
+    p: float
+    kinds: list[PooledHeadsMessage]

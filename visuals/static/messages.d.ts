@@ -48,6 +48,7 @@ export interface Details {
   head_jobs: HeadNamesDetail;
   score_terms: ScoreTermsDetail;
   sinks: SinksDetail;
+  attention_kinds: AttentionKindsDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
   ffn_firing: FiringDetail;
@@ -224,6 +225,30 @@ export interface SinksDetail {
   times: number;
   piece: string | null;
   sinks: SinkMessage[];
+}
+
+/**
+ * A run's next token with `n_kv_heads` K/V heads in every layer, each the mean of those that it stands for.
+ *
+ * `kl` is KL(run ‖ pooled) in nats, `p_answer` the probability of the run's own answer, and `best` the most
+ * probable token, with `p_best`.
+ */
+export interface PooledHeadsMessage {
+  n_kv_heads: number;
+  kl: number;
+  p_answer: number;
+  best: string;
+  p_best: number;
+}
+
+/**
+ * The run's most probable next token `answer`, its probability `p`, and what that becomes with every number of K/V
+ * heads that the query heads can share.
+ */
+export interface AttentionKindsDetail {
+  answer: string;
+  p: number;
+  kinds: PooledHeadsMessage[];
 }
 
 /** The distinct token ids of a message, with the text of each. */

@@ -15,6 +15,7 @@ import { keysSeen } from "../../compute.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
+import { framesOf, headsByGroup } from "./group-frames.js";
 import { drawWeights, frameRow } from "./mask-maps.js";
 import { createWeightRows } from "./weight-rows.js";
 
@@ -96,25 +97,6 @@ function createHeadMap(glass, label) {
 }
 
 /**
- * A line of frames with names in them: what is grouped.
- *
- * @param {string[][]} groups
- * @param {(group: number, item: number) => boolean} chosen
- * @param {string} look
- */
-const framesOf = (groups, chosen, look) =>
-  html`<div class=${`at-grouped ${look}`}>
-    ${groups.map(
-      (names, group) =>
-        html`<span class="at-group"
-          >${names.map(
-            (name, item) => html`<span class=${chosen(group, item) ? "is-chosen" : ""} .textContent=${name}></span>`,
-          )}</span
-        >`,
-    )}
-  </div>`;
-
-/**
  * What GQA groups, and what local attention does.
  *
  * @param {GroupsReading} reading
@@ -124,9 +106,7 @@ const framesOf = (groups, chosen, look) =>
 function framesFor({ edges, kv, selection: { head, query } }, { model, tokens }, text) {
   const { n_heads: heads, n_kv_heads: count, parts } = model;
   const size = heads / count;
-  const byHead = Array.from({ length: count }, (_, group) =>
-    Array.from({ length: size }, (__, i) => String(group * size + i)),
-  );
+  const byHead = headsByGroup(count, size);
   const pieces = tokens.pieces.map(visible);
   const byToken = edges.slice(1).map((edge, i) => pieces.slice(edges[i], edge));
   const told = parts.latent ? "groups_latent" : size === 1 ? "groups_own" : count === 1 ? "groups_one" : "groups_heads";
