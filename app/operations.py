@@ -43,6 +43,7 @@ from model.analysis.why import N_RANDOM_CONTROLS
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from visuals import circuit, ffn, glance, kv, why
+from visuals.activations import kinds_info
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info
@@ -353,6 +354,7 @@ NORM_INPUT = of_model("norm_input", vectors_before)
 PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)
+ACTIVATION_KINDS = of_model("activation_kinds", kinds_info)
 WRITTEN_BY = of_model("written_by", ffn.written_by)
 RAISED_BY = of_model("raised_by", ffn.raised_by)
 

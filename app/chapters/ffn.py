@@ -8,12 +8,13 @@ from jaxtyping import Float
 from model import GlassLlamaError
 from model.analysis.neurons import Written, neurons_of
 from visuals import ffn
+from visuals.activations import kinds_payload
 from visuals.experts import routing_payload
-from visuals.messages.ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from visuals.messages.ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 
 from ..engine import Engine
 from ..fields import Request, TokenId, below, read
-from ..operations import FIRING, RAISED_BY, ROUTING, WRITTEN_BY
+from ..operations import ACTIVATION_KINDS, FIRING, RAISED_BY, ROUTING, WRITTEN_BY
 from ..requests import Place, Sent, about_run, layer_of, leader_of
 from ..session import HeldRun
 
@@ -25,7 +26,7 @@ class OfNeuron(Request):
     target: TokenId | None = None
 
 
-ON_DEMAND = ("swiglu", "ffn-tokens")
+ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds")
 PANELS = ("experts", "ffn-token", *ON_DEMAND)
 
 
@@ -35,6 +36,14 @@ def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
     parts = held.trace.network.ffn[index]
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
+
+
+def activation_kinds(engine: Engine, held: HeldRun, data: Sent) -> ActivationKindsDetail:
+    """{layer}: what other activations would make of that layer's neurons at every token."""
+    index = layer_of(engine, held, data)
+    layer, trace = engine.layer(held.model, held.trace, index), held.trace
+    made = trace.network.ffn[index]
+    return kinds_payload(held.study(engine, ACTIVATION_KINDS, layer, index, made, trace.intervention))
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
@@ -83,4 +92,10 @@ def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     return routing_payload(held.study(engine, ROUTING, layer, index))
 
 
-DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}
+DETAILS = {
+    "experts": experts,
+    "ffn_map": ffn_map,
+    "activation_kinds": activation_kinds,
+    "ffn_firing": ffn_firing,
+    "ffn_written": ffn_written,
+}

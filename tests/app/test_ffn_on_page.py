@@ -9,7 +9,7 @@ import torch
 import transformers
 from playwright.sync_api import Page, expect
 from torch import Tensor
-from torch.nn.functional import silu
+from torch.nn.functional import gelu, relu, silu
 
 from app.texts import text
 from tests.app.family_page import CLOSE, PROMPT, families, read, value_here
@@ -52,7 +52,9 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
     pair, layer, token = pairs["bloom"], 1, 7
     ids = read(page, "bloom", PROMPT)
     mlp = f"transformer.h.{layer}.mlp"
-    _, seen = keep(pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h")
+    _, seen = keep(
+        pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h", out_mlp=f"{mlp}.dense_4h_to_h"
+    )
     up, made = (seen[name][0].double() for name in ("out_up", "in_down"))
     down = pair.peer.get_submodule(f"{mlp}.dense_4h_to_h").weight.detach().double()
     best = int(made[token].abs().argmax())
@@ -72,6 +74,13 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
         assert number(wrote, "writes") == pytest.approx(float(length), **CLOSE)
         halves = [int((up[token] <= 0).sum()), int((up[token] > 0).sum())]
         assert re.search(r"quadrants=([\d,]+)", wrote)[1] == ",".join(map(str, halves))  # pyright: ignore
+    value = value_here(page, "activation-kinds", f"layer {layer} token {token} own gelu_new ")
+    other = {"relu": relu(up[token]), "swish": silu(up[token]), "gelu": gelu(up[token])}
+    for name, inner in other.items():
+        change = (down @ (inner - made[token])).norm() / seen["out_mlp"][0, token].norm()
+        assert number(value, rf" {name}") == pytest.approx(float(change), **CLOSE), name
+    assert number(value, "closed") == int((up[token] <= 0).sum())
+    assert "glu=" not in value
     found = value_here(page, "ffn-tokens", f"layer {layer} neuron ")
     row, column = (int(one) for one in re.search(r"neuron (\d+) token (\d+)", found).groups())  # pyright: ignore
     assert number(found, "product") == pytest.approx(float(made[column, row]), **CLOSE)
@@ -133,6 +142,22 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
         value = value_here(page, "ffn-token", f"layer {layer} token {token} {place}")
         assert number(value, "writes") == pytest.approx(length, **CLOSE)
     value_here(page, "ffn-tokens", f"layer {layer} neuron ")
+    check_kinds(page, experts, x, truth, (layer, token))
+
+
+def check_kinds(page: Page, experts: Any, x: Tensor, chosen: dict[int, float], place: tuple[int, int]) -> None:
+    """ReLU in the place of SiLU, in the experts that the token goes to."""
+    value = value_here(page, "activation-kinds", f"layer {place[0]} token {place[1]} own swiglu ")
+    both = [(experts.gate_up_proj[e].detach().double() @ x).chunk(2) for e in chosen]
+    if "deepseek" not in page.evaluate("glass.state.trace.model.name"):  # which has a shared expert besides
+        downs = [experts.down_proj[e].detach().double() * weight for e, weight in chosen.items()]
+
+        def wrote(bend: Any) -> Tensor:
+            return sum(down @ (bend(gate) * up) for down, (gate, up) in zip(downs, both, strict=True))  # pyright: ignore
+
+        change = (wrote(relu) - wrote(silu)).norm() / wrote(silu).norm()
+        assert number(value, "reglu") == pytest.approx(float(change), **CLOSE)
+        assert number(value, "closed") == sum(int((gate <= 0).sum()) for gate, _ in both)
 
 
 def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:

@@ -70,7 +70,14 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     )
     norms = {name.removesuffix("_norm") for name in made["norms"]} & {"attn", "cross", "ffn"}
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
-    yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
+    yield from (
+        ("ffn_map", layer),
+        ("activation_kinds", layer),
+        ("ffn_firing", {}),
+        ("cost", {}),
+        ("head_write", place),
+        ("score_terms", place),
+    )
     yield "sinks", {}
     if made["rotary"]:
         yield "rope_scalings", {"factor": 4}

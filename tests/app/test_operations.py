@@ -104,7 +104,7 @@ def ask_all(service: Service, name: str) -> None:
         ("head_jobs", {"count": 1}),
         ("norm_vectors", {"layer": 1, "norm": "attn"}), ("rope_scalings", {"factor": 2}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
-        ("projection", head | {"vector": "q"}), ("sinks", {}),
+        ("projection", head | {"vector": "q"}), ("sinks", {}), ("activation_kinds", {"layer": 1}),
     ]  # fmt: skip
     for what, params in questions:
         ask(service, run["id"], what, params)

@@ -26,7 +26,7 @@ from .choice import (
 from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
-from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from .ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
 from .glance import (
     LooksBackDetail,
     MatchingDetail,
@@ -105,6 +105,7 @@ class Details(TypedDict):
     sinks: SinksDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
+    activation_kinds: ActivationKindsDetail
     ffn_firing: FiringDetail
     ffn_written: NeuronWritesDetail
     kv_live: LiveCacheDetail

@@ -23,6 +23,25 @@ class RoutingDetail(TypedDict):
     whole: Packed
 
 
+class ActivationKindsDetail(TypedDict):
+    """A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
+
+    `kinds` and the `functions` that they bend with go by the names of model.replaced.activations; `own` is the
+    network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and `apart`
+    (2, T), from exact GELU to its tanh and to its sigmoid form.
+    """
+
+    kinds: list[str]
+    functions: list[str]
+    own: str
+    neurons: int
+    zeros: Packed
+    slope: Packed
+    length: Packed
+    change: Packed
+    apart: Packed
+
+
 class NeuronMapDetail(NeuronArrays):
     """K neurons of a layer at every token, (K, T) each."""
 

@@ -45,6 +45,7 @@ export interface Details {
   sinks: SinksDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
+  activation_kinds: ActivationKindsDetail;
   ffn_firing: FiringDetail;
   ffn_written: NeuronWritesDetail;
   kv_live: LiveCacheDetail;
@@ -560,6 +561,25 @@ export interface RoutingDetail {
   length: Packed;
   shared: Packed | null;
   whole: Packed;
+}
+
+/**
+ * A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
+ *
+ * `kinds` and the `functions` that they bend with go by the names of model.replaced.activations; `own` is the
+ * network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and
+ * `apart` (2, T), from exact GELU to its tanh and to its sigmoid form.
+ */
+export interface ActivationKindsDetail {
+  kinds: string[];
+  functions: string[];
+  own: string;
+  neurons: number;
+  zeros: Packed;
+  slope: Packed;
+  length: Packed;
+  change: Packed;
+  apart: Packed;
 }
 
 /** K neurons of a layer at every token, (K, T) each. */
