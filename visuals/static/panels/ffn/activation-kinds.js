@@ -35,6 +35,7 @@ export const about = {
     reader,
     select: (/** @type {Glass} */ { state }) => select(state),
     said: ["closed"],
+    without: "b_minus_a.without_curve",
     parts: [
       {
         draw: "table",
