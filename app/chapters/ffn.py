@@ -10,7 +10,15 @@ from model.analysis.neurons import Written, neurons_of
 from visuals import ffn
 from visuals.activations import kinds_payload
 from visuals.experts import routing_payload
-from visuals.messages.ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from visuals.ffn_width import widths_payload
+from visuals.messages.ffn import (
+    ActivationKindsDetail,
+    FiringDetail,
+    NeuronMapDetail,
+    NeuronWritesDetail,
+    RoutingDetail,
+    WidthsDetail,
+)
 
 from ..engine import Engine
 from ..fields import Request, TokenId, below, read
@@ -26,7 +34,7 @@ class OfNeuron(Request):
     target: TokenId | None = None
 
 
-ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds")
+ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds", "ffn-width")
 PANELS = ("experts", "ffn-token", *ON_DEMAND)
 
 
@@ -44,6 +52,11 @@ def activation_kinds(engine: Engine, held: HeldRun, data: Sent) -> ActivationKin
     layer, trace = engine.layer(held.model, held.trace, index), held.trace
     made = trace.network.ffn[index]
     return kinds_payload(held.study(engine, ACTIVATION_KINDS, layer, index, made, trace.intervention))
+
+
+def ffn_widths(_engine: Engine, _held: HeldRun, _data: Sent) -> WidthsDetail:
+    """{}: how wide the feed-forward of published models is."""
+    return widths_payload()
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
@@ -96,6 +109,7 @@ DETAILS = {
     "experts": experts,
     "ffn_map": ffn_map,
     "activation_kinds": activation_kinds,
+    "ffn_widths": ffn_widths,
     "ffn_firing": ffn_firing,
     "ffn_written": ffn_written,
 }

@@ -92,6 +92,24 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
         expect(page.locator(f"section[data-kind={kind}]")).to_be_hidden()
 
 
+def test_the_width_by_the_rule(page: Page, pairs: dict[str, Pair]) -> None:
+    """Of this network, of a published one, and where a slider stands; by hand."""
+    read(page, "bloom", PROMPT)
+    at(page, "ffn", layer=1)
+    value = value_here(page, "ffn-width", "layer 1 model own ")
+    assert [number(value, name) for name in ("d", "four", "thirds", "actual")] == [48, 192, 128, 192]
+    panel = page.locator("section[data-kind=ffn-width]")
+    expect(panel).to_contain_text("has no gate")
+    panel.get_by_label("Model").select_option("Llama-3 8B")
+    value = value_here(page, "ffn-width", "layer 1 model Llama-3_8B ")
+    assert [number(value, name) for name in ("thirds", "scaled", " width")] == [10922, 14198, 14336]
+    assert [number(value, name) for name in ("two", "three")] == [2 * 4096 * 16384, 3 * 4096 * 14336]
+    expect(panel).to_contain_text("14 × 1,024 = 14,336")
+    panel.locator("[data-setting=times] input").fill("1")
+    panel.locator("[data-setting=multiple] input").fill("8")
+    page.wait_for_function("document.querySelector('[data-kind=ffn-width]').dataset.value.includes(' width=11008')")
+
+
 def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
     layer, token, neuron = 1, 7, 5
     made = []

@@ -73,6 +73,7 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (
         ("ffn_map", layer),
         ("activation_kinds", layer),
+        ("ffn_widths", {}),
         ("ffn_firing", {}),
         ("cost", {}),
         ("head_write", place),

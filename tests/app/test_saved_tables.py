@@ -315,6 +315,18 @@ def activation_kinds(p: Both, rows: Rows) -> None:
     agree(rows, change=[(one - own).norm() / own.norm() for one in wrote.values()])
 
 
+def ffn_width(p: Both, rows: Rows) -> None:
+    """The widths that models published, and Meta's rule by its own lines (llama-models, models/llama3/model.py)."""
+    published = {"LLaMA-1 7B": 11008, "Llama-3 8B": 14336, "Llama-3 70B": 28672, "Llama-3.1 405B": 53248}
+    assert {row["model"]: int(row["width"]) for row in rows}.items() >= published.items()
+    for row in rows:
+        hidden = int(2 * (4 * int(row["d"])) / 3)
+        hidden = int(float(row["multiplier"]) * hidden)
+        multiple = int(row["multiple_of"])
+        assert int(row["rule_gives"]) == multiple * ((hidden + multiple - 1) // multiple)
+        assert row["rule_stated"] == "no" or row["rule_gives"] == row["width"]
+
+
 def ffn_tokens(p: Both, rows: Rows) -> None:
     inner = p.inner(LAYER)
     at = [(int(row["token"]), int(row["neuron"])) for row in rows]
@@ -483,7 +495,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "rope-score": rope_score, "rope-scaling": rope_scaling, "rope-layout": rope_layout, "heads": heads, "cell": cell,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
-    "activation-kinds": activation_kinds,
+    "activation-kinds": activation_kinds, "ffn-width": ffn_width,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,

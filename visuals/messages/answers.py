@@ -26,7 +26,7 @@ from .choice import (
 from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
-from .ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from .ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail, WidthsDetail
 from .glance import (
     LooksBackDetail,
     MatchingDetail,
@@ -106,6 +106,7 @@ class Details(TypedDict):
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
     activation_kinds: ActivationKindsDetail
+    ffn_widths: WidthsDetail
     ffn_firing: FiringDetail
     ffn_written: NeuronWritesDetail
     kv_live: LiveCacheDetail

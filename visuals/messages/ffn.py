@@ -42,6 +42,24 @@ class ActivationKindsDetail(TypedDict):
     apart: Packed
 
 
+class PublishedWidth(TypedDict):
+    """A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them."""
+
+    model: str
+    d_model: int
+    width: int
+    gated: bool
+    multiplier: float | None
+    multiple_of: int | None
+    source: str
+
+
+class WidthsDetail(TypedDict):
+    """Published widths (visuals/ffn_width.py)."""
+
+    rows: list[PublishedWidth]
+
+
 class NeuronMapDetail(NeuronArrays):
     """K neurons of a layer at every token, (K, T) each."""
 

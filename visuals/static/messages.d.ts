@@ -46,6 +46,7 @@ export interface Details {
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
   activation_kinds: ActivationKindsDetail;
+  ffn_widths: WidthsDetail;
   ffn_firing: FiringDetail;
   ffn_written: NeuronWritesDetail;
   kv_live: LiveCacheDetail;
@@ -580,6 +581,22 @@ export interface ActivationKindsDetail {
   length: Packed;
   change: Packed;
   apart: Packed;
+}
+
+/** A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them. */
+export interface PublishedWidth {
+  model: string;
+  d_model: number;
+  width: number;
+  gated: boolean;
+  multiplier: number | null;
+  multiple_of: number | null;
+  source: string;
+}
+
+/** Published widths (visuals/ffn_width.py). */
+export interface WidthsDetail {
+  rows: PublishedWidth[];
 }
 
 /** K neurons of a layer at every token, (K, T) each. */
