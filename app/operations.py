@@ -53,6 +53,7 @@ from visuals.messages.circuit import CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.overview_training import training_payload
+from visuals.routing import schemes_info
 from visuals.sinks import sinks_info
 from visuals.tensors import tensors_payload
 from visuals.token import merges_info
@@ -354,6 +355,7 @@ NORM_INPUT = of_model("norm_input", vectors_before)
 PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)
+ROUTING_SCHEMES = of_model("routing_schemes", schemes_info)
 ACTIVATION_KINDS = of_model("activation_kinds", kinds_info)
 WRITTEN_BY = of_model("written_by", ffn.written_by)
 RAISED_BY = of_model("raised_by", ffn.raised_by)

@@ -17,12 +17,14 @@ from visuals.messages.ffn import (
     NeuronMapDetail,
     NeuronWritesDetail,
     RoutingDetail,
+    RoutingSchemesDetail,
     WidthsDetail,
 )
+from visuals.routing import schemes_payload
 
 from ..engine import Engine
 from ..fields import Request, TokenId, below, read
-from ..operations import ACTIVATION_KINDS, FIRING, RAISED_BY, ROUTING, WRITTEN_BY
+from ..operations import ACTIVATION_KINDS, FIRING, RAISED_BY, ROUTING, ROUTING_SCHEMES, WRITTEN_BY
 from ..requests import Place, Sent, about_run, layer_of, leader_of
 from ..session import HeldRun
 
@@ -34,7 +36,7 @@ class OfNeuron(Request):
     target: TokenId | None = None
 
 
-ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds", "ffn-width")
+ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds", "ffn-width", "routing-kinds")
 PANELS = ("experts", "ffn-token", *ON_DEMAND)
 
 
@@ -98,15 +100,32 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 
 def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     """{layer}: where the router of that layer sent each token."""
-    index = layer_of(engine, held, data)
-    if not held.trace.network.ffn[index].experts:
-        raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
+    index = layer_with_experts(engine, held, data)
     layer = engine.layer(held.model, held.trace, index)
     return routing_payload(held.study(engine, ROUTING, layer, index))
 
 
+def routing_kinds(engine: Engine, held: HeldRun, data: Sent) -> RoutingSchemesDetail:
+    """{layer}: where other ways to route would send each token, and what the layer would write then."""
+    index = layer_with_experts(engine, held, data)
+    layer = engine.layer(held.model, held.trace, index)
+    return schemes_payload(held.study(engine, ROUTING_SCHEMES, layer, index))
+
+
+def layer_with_experts(engine: Engine, held: HeldRun, data: Sent) -> int:
+    """The field `layer`, one that has experts. Raises GlassLlamaError."""
+    index = layer_of(engine, held, data)
+    made = held.trace.network.ffn
+    if not made[index].experts:
+        some = ", ".join(str(i) for i, one in enumerate(made) if one.experts)
+        said = f"layer {index} has no experts; expected {f'one of {some}' if some else 'a network that has some'}."
+        raise GlassLlamaError("bad_request", said)
+    return index
+
+
 DETAILS = {
     "experts": experts,
+    "routing_kinds": routing_kinds,
     "ffn_map": ffn_map,
     "activation_kinds": activation_kinds,
     "ffn_widths": ffn_widths,

@@ -1,5 +1,6 @@
 """FFNs that are no SwiGLU, experts and latents: the page shows what transformers computes of the same files."""
 
+import math
 import re
 from collections import Counter
 from typing import Any
@@ -10,6 +11,10 @@ import transformers
 from playwright.sync_api import Page, expect
 from torch import Tensor
 from torch.nn.functional import gelu, relu, silu
+from transformers import SwitchTransformersConfig
+from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
+from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersTop1Router
+from transformers.models.switch_transformers.modeling_switch_transformers import load_balancing_loss_func as switch_loss
 
 from app.texts import text
 from tests.app.family_page import CLOSE, PROMPT, families, read, value_here
@@ -163,6 +168,49 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
     check_kinds(page, experts, x, truth, (layer, token))
 
 
+def check_routing(page: Page, pair: Pair, ids: list[int], layer: int) -> None:
+    """Top-1 and its slots by transformers' Switch, the balance loss by its Switch and by its Mixtral."""
+    block, tokens = f"model.layers.{layer}", len(ids)
+    _, seen = keep(pair, ids, out_gate=f"{block}.mlp.gate", in_ffn=f"{block}.mlp", out_ffn=f"{block}.mlp")
+    x, whole = (seen[name].view(tokens, -1).double() for name in ("in_ffn", "out_ffn"))
+    logits = x @ pair.peer.get_submodule(f"{block}.mlp.gate").weight.detach().double().T
+    chosen = seen["out_gate"][2].view(tokens, -1)
+    experts = pair.peer.get_submodule(f"{block}.mlp.experts")
+
+    def wrote(expert: int, token: int) -> Tensor:
+        gate, up = (experts.gate_up_proj[expert].detach().double() @ x[token]).chunk(2)
+        return experts.down_proj[expert].detach().double() @ (silu(gate) * up)
+
+    factor = 0.5
+    slots = math.ceil(tokens / 8 * factor)
+    config = SwitchTransformersConfig(num_experts=8, expert_capacity=slots, hidden_size=x.shape[-1])
+    router = SwitchTransformersTop1Router(config).eval()
+    router.classifier.weight.data = pair.peer.get_submodule(f"{block}.mlp.gate").weight.detach()
+    with torch.no_grad():
+        dispatched, p, _ = router(x.float()[None])
+    best = logits.argmax(-1)
+    top = torch.stack([wrote(int(best[t]), t) * float(p[0, t]) for t in range(tokens)])
+    changes = (top - whole).norm(dim=-1) / whole.norm(dim=-1)
+    page.evaluate("glass.settings.set('routing-kinds', { scheme: 'switch', factor: '0.5' })")
+    at(page, "ffn", layer=layer, query=3)
+    value = value_here(page, "routing-kinds", f"layer {layer} token 3 scheme switch factor 0.5 ")
+    assert number(value, " switch") == pytest.approx(float(changes.mean()), **CLOSE)
+    assert (number(value, " slots"), number(value, "tokens_dropped")) == (slots, tokens - int(dispatched.sum()))
+    assert number(value, "lost") == pytest.approx(float(1 - dispatched[0, 3].sum()), **CLOSE)
+    first = switch_loss(logits.softmax(-1)[None], best[None, :, None])
+    assert number(value, "loss_first") == pytest.approx(0.02 * float(first), **CLOSE)
+    every = load_balancing_loss_func((logits.float(),), 8, 2)
+    assert number(value, "loss_every") == pytest.approx(0.02 * float(every) / 2, **CLOSE)
+    assert number(value, "gshard") == pytest.approx(0, abs=1e-6)
+    panel = page.locator("section[data-kind=routing-kinds]")
+    own = panel.get_by_role("button", name=text("routing-kinds.scheme_own"))
+    own.click()
+    value_here(page, "routing-kinds", f"layer {layer} token 3 scheme own factor 0.5 ")
+    away = sum(1 for t in range(tokens) for e in chosen[t].tolist() if (t * 2 // tokens) != (e * 2 // 8))
+    expect(panel).to_contain_text(f"{away} of {2 * tokens} choices")
+    page.evaluate("glass.settings.set('routing-kinds', {})")
+
+
 def check_kinds(page: Page, experts: Any, x: Tensor, chosen: dict[int, float], place: tuple[int, int]) -> None:
     """ReLU in the place of SiLU, in the experts that the token goes to."""
     value = value_here(page, "activation-kinds", f"layer {place[0]} token {place[1]} own swiglu ")
@@ -181,6 +229,7 @@ def check_kinds(page: Page, experts: Any, x: Tensor, chosen: dict[int, float], p
 def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
     ids = read(page, "mixtral", PROMPT)
     check_experts(page, pairs["mixtral"], ids, 1, 7)
+    check_routing(page, pairs["mixtral"], ids, 1)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("Chosen experts")
     page.evaluate("glass.open('attend')")
     expect(page.locator("section[data-kind=latent]")).to_be_hidden()
@@ -190,13 +239,19 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     pair = pairs["deepseek"]
     ids = read(page, "deepseek", PROMPT)
     at(page, "ffn", layer=0)
+    value_here(page, "routing-kinds", "layer 0 dense")
     value_here(page, "experts", "layer 0 dense first 1")
     page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()
     page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     page.wait_for_function("glass.state.layer === 1")
     check_experts(page, pair, ids, 2, 6)
     value = value_here(page, "experts", "layer 2 token 6 ")
-    _, seen = keep(pair, ids, out_shared="model.layers.2.mlp.shared_experts")
+    other = value_here(page, "routing-kinds", "layer 2 token 6 scheme own ")
+    mlp = "model.layers.2.mlp"
+    _, seen = keep(pair, ids, out_shared=f"{mlp}.shared_experts", out_ffn=mlp)
+    lengths = [seen[name].view(len(ids), -1).norm(dim=-1) for name in ("out_shared", "out_ffn")]
+    assert number(other, "no_shared") == pytest.approx(float((lengths[0] / lengths[1]).mean()), **CLOSE)
+    assert number(other, "no_balance") >= 0
     assert number(value, "shared") == pytest.approx(float(seen["out_shared"].view(len(ids), -1)[6].norm()), **CLOSE)
     theirs, head, query = run(pair.peer, torch.tensor([ids])), 4, 8
     scores = []

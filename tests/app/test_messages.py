@@ -87,7 +87,7 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     else:
         yield from (("projection", {**layer, "vector": v, "head": 0, "channel": c}) for v in "qkv" for c in (None, 1))
     if made["ffn"][1]["experts"]:
-        yield "experts", layer
+        yield from (("experts", layer), ("routing_kinds", layer))
 
 
 def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:

@@ -132,6 +132,7 @@ def test_all_operations_take_and_give_what_can_be_sent() -> None:
     latents, read = (service.run(PROMPT, name)["id"] for name in ("deepseek", "t5"))
     ask(service, latents, "latent", {"layer": 1, "head": 0})
     ask(service, latents, "experts", {"layer": 1})
+    ask(service, latents, "routing_kinds", {"layer": 1})
     ask(service, f"{read}{SOURCE}", "ends", {"token": 0})
     assert engine.asked == set(OPERATIONS)
 

@@ -35,7 +35,7 @@ const read = (made, selection) =>
 
 test("this run's width, and whether the rule gives it", () => {
   const own = read(ffn(), {});
-  assert.deepEqual([own.fits, own.selection.multiple, own.steps.width], [[8, 16], 16, 688]);
+  assert.deepEqual([own.fits, own.rule.multiple, own.steps.width], [[8, 16], 16, 688]);
   assert.deepEqual(read(ffn({ width: 700 }), {}).fits, []);
   assert.deepEqual(read(ffn({ gated: false, width: 1024 }), {}).fits, []);
   assert.equal(read(ffn({ width: 64, experts: 8, top_k: 2, shared: 32 }), {}).own.active, 160);

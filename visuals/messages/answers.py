@@ -26,7 +26,15 @@ from .choice import (
 from .circuit import CircuitDetail, EdgesDetail
 from .compare import CostDetail, DifferenceDetail
 from .families import FamiliesAnswer
-from .ffn import ActivationKindsDetail, FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail, WidthsDetail
+from .ffn import (
+    ActivationKindsDetail,
+    FiringDetail,
+    NeuronMapDetail,
+    NeuronWritesDetail,
+    RoutingDetail,
+    RoutingSchemesDetail,
+    WidthsDetail,
+)
 from .glance import (
     LooksBackDetail,
     MatchingDetail,
@@ -105,6 +113,7 @@ class Details(TypedDict):
     sinks: SinksDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
+    routing_kinds: RoutingSchemesDetail
     activation_kinds: ActivationKindsDetail
     ffn_widths: WidthsDetail
     ffn_firing: FiringDetail

@@ -23,6 +23,32 @@ class RoutingDetail(TypedDict):
     whole: Packed
 
 
+class RoutingScheme(TypedDict):
+    """One way to route a layer's tokens (visuals/routing.py): `chosen` (T, k) uint16, best first; else float32.
+
+    `weight` (T, k) multiplies what the experts write, `gram` (T, k, k) are the products of what they write with that
+    weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the network
+    writes. `shared`: with the shared expert, where there is one.
+    """
+
+    name: str
+    shared: bool
+    chosen: Packed
+    weight: Packed
+    gram: Packed
+    length: Packed
+    change: Packed
+
+
+class RoutingSchemesDetail(TypedDict):
+    """Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
+    router's logits, `alpha` the weight of the balance loss with which these networks were trained."""
+
+    schemes: list[RoutingScheme]
+    probabilities: Packed
+    alpha: float
+
+
 class ActivationKindsDetail(TypedDict):
     """A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
 

@@ -45,6 +45,7 @@ export interface Details {
   sinks: SinksDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
+  routing_kinds: RoutingSchemesDetail;
   activation_kinds: ActivationKindsDetail;
   ffn_widths: WidthsDetail;
   ffn_firing: FiringDetail;
@@ -562,6 +563,33 @@ export interface RoutingDetail {
   length: Packed;
   shared: Packed | null;
   whole: Packed;
+}
+
+/**
+ * One way to route a layer's tokens (visuals/routing.py): `chosen` (T, k) uint16, best first; else float32.
+ *
+ * `weight` (T, k) multiplies what the experts write, `gram` (T, k, k) are the products of what they write with that
+ * weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the
+ * network writes. `shared`: with the shared expert, where there is one.
+ */
+export interface RoutingScheme {
+  name: string;
+  shared: boolean;
+  chosen: Packed;
+  weight: Packed;
+  gram: Packed;
+  length: Packed;
+  change: Packed;
+}
+
+/**
+ * Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
+ * router's logits, `alpha` the weight of the balance loss with which these networks were trained.
+ */
+export interface RoutingSchemesDetail {
+  schemes: RoutingScheme[];
+  probabilities: Packed;
+  alpha: number;
 }
 
 /**

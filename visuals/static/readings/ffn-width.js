@@ -18,17 +18,15 @@
  *
  * @typedef {{ d: number; width: number; gated: boolean; active: number }} Own `active`: neurons that a token passes
  *
- * @typedef {import("./reading.js").Reading<
- *   WidthSelection & { d: number; multiplier: number; multiple: number }
- * > & {
- *   rows: Object<string, () => import("./reading.js").Table>;
+ * @typedef {import("./reading.js").Reading<WidthSelection> & {
+ *   rule: { d: number; multiplier: number; multiple: number };
  *   published: Published[];
  *   steps: Steps;
  *   own: Own;
  *   fits: number[];
  *   actual: { name: string; width: number; gated: boolean } | null;
  * }} WidthReading
- *   `fits`: powers of two with which the rule gives the run's own width; `actual`: what the chosen model has, null
+ *   `rule`: what the sliders stand at; `fits`: powers of two with which the rule gives the run's own width; `actual`: what the chosen model has, null
  *   where a slider was moved away from it
  */
 
@@ -126,7 +124,8 @@ export const ffnWidth = {
     const chosen = row ? { name: row.model, d: row.d_model, ...row } : { name: model.name, ...own };
     const { name, width, gated } = chosen;
     return {
-      selection: { ...selection, model: row ? row.model : "", d, multiplier, multiple },
+      selection: { ...selection, model: row ? row.model : "" },
+      rule: { d, multiplier, multiple },
       published,
       steps,
       own,

@@ -67,37 +67,38 @@ function createControls(glass) {
   );
   let listed = "";
   /** @param {WidthReading} reading */
-  function show({ published, selection }) {
+  function show({ published, selection, rule }) {
     const own = glass.text(`${KIND}.own`, { model: glass.state.trace?.model.name });
     const names = [["", own], ...published.map(({ model }) => [model, model])];
     if (String(names) !== listed) box.replaceChildren(...names.map(([value, name]) => h("option", { value }, name)));
     listed = String(names);
     box.value = selection.model;
-    d.show(selection.d, whole(selection.d));
-    times.show(selection.multiplier, String(selection.multiplier));
-    power.show(Math.log2(selection.multiple), whole(selection.multiple));
+    d.show(rule.d, whole(rule.d));
+    times.show(rule.multiplier, String(rule.multiplier));
+    power.show(Math.log2(rule.multiple), whole(rule.multiple));
   }
   const element = h("div.ffn-sliders", null, choice, d.element, times.element, power.element);
   return { element, show };
 }
 
 /** The rule's steps with their numbers. @param {WidthReading} reading @param {Text} text */
-function stepsOf({ steps, selection: { d, multiplier, multiple } }, text) {
+function stepsOf({ steps, rule: { d, multiplier, multiple } }, text) {
   const { four, exact, thirds, scaled, width } = steps;
   const cut = text("cut");
   const times = multiplier * thirds;
+  const scaling = `${multiplier} × ${whole(thirds)} = ${whole(times)}`;
   const [many, size] = [Math.ceil(scaled / multiple), whole(multiple)];
   const last = tinted("gate", h("strong", null, whole(width)));
   return [
     line`① 4 · d = 4 × ${whole(d)} = ${whole(four)}`,
     line`② ⅔ · ${whole(four)} = ${whole(exact)}${exact === thirds ? "" : ` → ${whole(thirds)} (${cut})`}`,
-    line`③ ${multiplier} × ${whole(thirds)} = ${whole(times)}${times === scaled ? "" : ` → ${whole(scaled)} (${cut})`}`,
-    line`④ ⌈${whole(scaled)} / ${size}⌉ × ${size} = ${many} × ${size} = ${last}`,
+    line`③ ${scaling}${times === scaled ? "" : ` → ${whole(scaled)} (${cut})`}`,
+    line`④ ⌈${whole(scaled)} / ${size}⌉ × ${size} = ${whole(many)} × ${size} = ${last}`,
   ];
 }
 
 /** Why two thirds. @param {WidthReading} reading @param {Text} text */
-function equalSum({ steps: { four, width }, selection: { d } }, text) {
+function equalSum({ steps: { four, width }, rule: { d } }, text) {
   const [two, three] = [ffnParameters(d, four, false), ffnParameters(d, width, true)];
   return [
     line`${text("two")} 2 · d · 4d = 8d² = ${whole(two)}`,
@@ -129,7 +130,7 @@ function notice({ own: { d, width, gated, active }, fits }, text, layer) {
  * @param {WidthReading} reading
  * @param {Text} text
  */
-function rowsOf({ steps: { four, width }, selection: { d, model }, actual }, text) {
+function rowsOf({ steps: { four, width }, rule: { d }, selection: { model }, actual }, text) {
   const gated = (/** @type {number} */ columns) => [
     { name: "W_gate", width: columns, role: "gate" },
     { name: "W_up", width: columns, role: "up" },
