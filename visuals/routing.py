@@ -59,7 +59,7 @@ def schemes_info(lm: LanguageModel, layer: LayerTrace, index: int) -> SchemesInf
         ways["gshard"] = gshard(p)
     if ffn.balance is not None:
         chosen = best_experts(scores, how, None)
-        ways["no_balance"] = chosen, ffn.weights(scores, chosen)
+        ways["no_balance"] = chosen, ffn.weights(scores[None], chosen[None])[0]
     whole = _output(made, *own, shared)
     schemes = [_scheme(name, made, chosen, weight, shared, whole) for name, (chosen, weight) in ways.items()]
     if shared is not None:

@@ -26,8 +26,8 @@
  *   fits: number[];
  *   actual: { name: string; width: number; gated: boolean } | null;
  * }} WidthReading
- *   `rule`: what the sliders stand at; `fits`: powers of two with which the rule gives the run's own width; `actual`: what the chosen model has, null
- *   where a slider was moved away from it
+ *   `rule`: what the sliders stand at; `fits`: powers of two with which the rule gives the run's own width; `actual`:
+ *   what the chosen model has, null where a slider was moved away from it
  */
 
 const POWERS = Array.from({ length: 9 }, (_, power) => 2 ** power);
