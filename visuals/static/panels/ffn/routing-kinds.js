@@ -93,11 +93,14 @@ export default function routingKinds(element, glass) {
       </div>
     </div>
   `;
-  render(view(null), panel.body);
+  const [content, none] = [h("div"), h("p.gp-note")];
+  panel.body.append(none, content);
+  render(view(null), content);
 
   /** In a layer without experts: that it has none. @param {number} layer */
   function drawDense(layer) {
     panel.title.textContent = glass.text("experts.dense_title", { layer });
+    none.textContent = glass.text("experts.dense", { layer, width: state.trace?.model.parts.ffn[layer].width });
     panel.tell(`layer ${layer} dense`, "");
     return undefined;
   }
@@ -106,7 +109,7 @@ export default function routingKinds(element, glass) {
   function tell(reading) {
     const { layer, query } = reading.selection;
     panel.title.textContent = text("title", { layer });
-    render(view(reading), panel.body);
+    render(view(reading), content);
     controls.scheme.show();
     controls.devices.show();
     controls.factor.show(reading.selection.factor, `${text("factor_short")} = ${reading.selection.factor}`);
@@ -117,7 +120,7 @@ export default function routingKinds(element, glass) {
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { layer, query, trace } = state;
     const dense = !trace?.model.parts.ffn[layer].experts;
-    panel.body.hidden = dense;
+    [content.hidden, none.hidden] = [dense, !dense];
     if (dense) return drawDense(layer);
     const reading = readHere(glass, reader, { layer, query, ...controls.now() });
     element.classList.toggle("is-coming", !reading);
