@@ -19,6 +19,9 @@ from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
 
+# Weight in the loss of what keeps experts in balance: router_aux_loss_coef of Mixtral-8x7B's config.json.
+BALANCE_LOSS = 0.02
+
 
 @dataclass(frozen=True)
 class Routing:

@@ -11,9 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model import LanguageModel, LayerTrace
-from model.moe import Expert, Experts, best_experts
+from model.moe import BALANCE_LOSS, Expert, Experts, best_experts
 from model.replaced.routing import gshard, probabilities, switch
-from model.train.balance import LOSS
 
 from .messages.ffn import RoutingScheme, RoutingSchemesDetail
 from .payload import pack
@@ -115,4 +114,4 @@ def schemes_payload(found: SchemesInfo) -> RoutingSchemesDetail:
         }
 
     probability = pack(found.probabilities, "f4")
-    return {"schemes": [of(one) for one in found.schemes], "probabilities": probability, "alpha": LOSS}
+    return {"schemes": [of(one) for one in found.schemes], "probabilities": probability, "alpha": BALANCE_LOSS}

@@ -42,7 +42,7 @@ class RoutingScheme(TypedDict):
 
 class RoutingSchemesDetail(TypedDict):
     """Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
-    router's logits, `alpha` the weight of the balance loss with which these networks were trained."""
+    router's logits, `alpha` the weight of the balance loss in Mixtral's config.json."""
 
     schemes: list[RoutingScheme]
     probabilities: Packed

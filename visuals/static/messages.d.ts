@@ -584,7 +584,7 @@ export interface RoutingScheme {
 
 /**
  * Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
- * router's logits, `alpha` the weight of the balance loss with which these networks were trained.
+ * router's logits, `alpha` the weight of the balance loss in Mixtral's config.json.
  */
 export interface RoutingSchemesDetail {
   schemes: RoutingScheme[];
