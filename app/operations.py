@@ -45,6 +45,7 @@ from model.record import read_record
 from model.replaced.exchange import offered
 from model.replaced.norm_placement import run_branches
 from visuals import circuit, ffn, glance, kv, why
+from visuals.activations import kinds_info
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
 from visuals.attention_kinds import attention_kinds_info, poolings
 from visuals.choice import causal_info, logit_terms_info
@@ -57,6 +58,7 @@ from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.norm_replaced import branch_after, times_of
 from visuals.overview_training import training_payload
 from visuals.position_kinds import added_info, learned_bias_info
+from visuals.routing import schemes_info
 from visuals.sinks import sinks_info
 from visuals.source_code import code_payload
 from visuals.tensors import tensors_payload
@@ -380,6 +382,8 @@ RUN_BRANCHES = long_of_model("run_branches", run_branches, _run_tokens)
 PROJECTION = of_model("projection", projection_info)
 LATENT = of_model("latent", latent_info)
 ROUTING = of_model("routing", routing_info)
+ROUTING_SCHEMES = of_model("routing_schemes", schemes_info)
+ACTIVATION_KINDS = of_model("activation_kinds", kinds_info)
 WRITTEN_BY = of_model("written_by", ffn.written_by)
 RAISED_BY = of_model("raised_by", ffn.raised_by)
 

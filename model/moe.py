@@ -19,6 +19,9 @@ from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
 
+# Weight in the loss of what keeps experts in balance: router_aux_loss_coef of Mixtral-8x7B's config.json.
+BALANCE_LOSS = 0.02
+
 
 @dataclass(frozen=True)
 class Routing:
@@ -108,15 +111,7 @@ class Experts(FeedForward):
 
     def choose(self, scores: Float[Tensor, "B T E"]) -> Int[Tensor, "B T k"]:
         """The chosen experts' numbers, best first."""
-        how = self.routing
-        if self.balance is not None:
-            scores = scores + self.balance
-        if how.groups > 1:
-            grouped = torch.unflatten(scores, -1, (how.groups, -1))
-            best = grouped.topk(how.group_best).values.sum(-1).topk(how.kept_groups).indices
-            kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)
-            scores = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2)
-        return scores.topk(how.top_k).indices
+        return best_experts(scores, self.routing, self.balance)
 
     def weights(self, scores: Float[Tensor, "B T E"], chosen: Int[Tensor, "B T k"]) -> Float[Tensor, "B T k"]:
         """What the chosen experts' outputs are multiplied by."""
@@ -168,6 +163,20 @@ class Experts(FeedForward):
             own = {"gate": here["shared_gate"], "up": here["shared_up"]}
             found[len(self.expert) * self.width :] = self.shared.neuron_contributions(own, along)
         return found
+
+
+def best_experts(
+    scores: Float[Tensor, "*batch E"], how: Routing, balance: Float[Tensor, "E"] | None
+) -> Int[Tensor, "*batch k"]:
+    """The chosen experts' numbers, best first; `balance` is added to the scores for the choice alone."""
+    if balance is not None:
+        scores = scores + balance
+    if how.groups > 1:
+        grouped = torch.unflatten(scores, -1, (how.groups, -1))
+        best = grouped.topk(how.group_best).values.sum(-1).topk(how.kept_groups).indices
+        kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)
+        scores = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2)
+    return scores.topk(how.top_k).indices
 
 
 def _by_expert(chosen: Int[Tensor, "N"]) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], list[int], list[int]]:

@@ -29,14 +29,18 @@ from model.engine_logs import compared
 from model.kv_math import growth, kinds, memory, speed
 from model.network import Layer
 from model.replaced import (
+    activations,
     batch_norm,
+    capacity,
     deep_norm,
     norm_placement,
     pooled_heads,
     rms_outside,
+    routing,
     scaled_scores,
     sinusoidal,
     token_masks,
+    width,
 )
 
 from .messages.code import CodeDetail, CodeExcerpt
@@ -67,6 +71,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "rope-scaling": (positions.rope_frequencies,),
     "position-kinds": (sinusoidal.sinusoidal_positions, positions.alibi_slopes, positions.buckets, positions.rotate),
     "rope-derivation": (positions.rotation, positions.rotate),
+    "activation-kinds": (activations.gelu_sigmoid, activations.silu_slope, activations.relu_slope),
+    "ffn-width": (width.llama_width,),
+    "routing-kinds": (routing.switch, routing.gshard, capacity.capacity, capacity.fitting),
     "sqrt-d": (
         scaled_scores.weights_at,
         scaled_scores.softmax_gradient,

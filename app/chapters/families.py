@@ -39,7 +39,7 @@ CODE_PLACES = {
     "mla": ("attend", "latent"),
     "cross": ("attend", "cross"),
     "experts": ("ffn", "experts"),
-    "relu": ("families", "family-myths"),  # T5 1.0's; the small network of the family has the gate of 1.1
+    "relu": ("ffn", "activation-kinds"),
 }
 ELSEWHERE = {
     "alibi": ("position", "position-kinds"),

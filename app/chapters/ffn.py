@@ -8,12 +8,23 @@ from jaxtyping import Float
 from model import GlassLlamaError
 from model.analysis.neurons import Written, neurons_of
 from visuals import ffn
+from visuals.activations import kinds_payload
 from visuals.experts import routing_payload
-from visuals.messages.ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from visuals.ffn_width import widths_payload
+from visuals.messages.ffn import (
+    ActivationKindsDetail,
+    FiringDetail,
+    NeuronMapDetail,
+    NeuronWritesDetail,
+    RoutingDetail,
+    RoutingSchemesDetail,
+    WidthsDetail,
+)
+from visuals.routing import schemes_payload
 
 from ..engine import Engine
 from ..fields import Request, TokenId, below, read
-from ..operations import FIRING, RAISED_BY, ROUTING, WRITTEN_BY
+from ..operations import ACTIVATION_KINDS, FIRING, RAISED_BY, ROUTING, ROUTING_SCHEMES, WRITTEN_BY
 from ..requests import Place, Sent, about_run, layer_of, leader_of
 from ..session import HeldRun
 
@@ -25,7 +36,7 @@ class OfNeuron(Request):
     target: TokenId | None = None
 
 
-ON_DEMAND = ("swiglu", "ffn-tokens")
+ON_DEMAND = ("swiglu", "ffn-tokens", "activation-kinds", "ffn-width", "routing-kinds")
 PANELS = ("experts", "ffn-token", *ON_DEMAND)
 
 
@@ -35,6 +46,19 @@ def ffn_map(engine: Engine, held: HeldRun, data: Sent) -> NeuronMapDetail:
     layer, leader = (engine.layer(run.model, run.trace, index) for run in (held, data.get("other", held)))
     parts = held.trace.network.ffn[index]
     return ffn.map_payload(ffn.map_info(layer, parts, ffn.strongest_anywhere(leader, parts)))
+
+
+def activation_kinds(engine: Engine, held: HeldRun, data: Sent) -> ActivationKindsDetail:
+    """{layer}: what other activations would make of that layer's neurons at every token."""
+    index = layer_of(engine, held, data)
+    layer, trace = engine.layer(held.model, held.trace, index), held.trace
+    made = trace.network.ffn[index]
+    return kinds_payload(held.study(engine, ACTIVATION_KINDS, layer, index, made, trace.intervention))
+
+
+def ffn_widths(_engine: Engine, _held: HeldRun, _data: Sent) -> WidthsDetail:
+    """{}: how wide the feed-forward of published models is."""
+    return widths_payload()
 
 
 def ffn_firing(engine: Engine, held: HeldRun, _data: Sent) -> FiringDetail:
@@ -76,11 +100,35 @@ def ffn_written(engine: Engine, held: HeldRun, data: Sent) -> NeuronWritesDetail
 
 def experts(engine: Engine, held: HeldRun, data: Sent) -> RoutingDetail:
     """{layer}: where the router of that layer sent each token."""
-    index = layer_of(engine, held, data)
-    if not held.trace.network.ffn[index].experts:
-        raise GlassLlamaError("bad_request", f"layer {index} has no experts.")
+    index = layer_with_experts(engine, held, data)
     layer = engine.layer(held.model, held.trace, index)
     return routing_payload(held.study(engine, ROUTING, layer, index))
 
 
-DETAILS = {"experts": experts, "ffn_map": ffn_map, "ffn_firing": ffn_firing, "ffn_written": ffn_written}
+def routing_kinds(engine: Engine, held: HeldRun, data: Sent) -> RoutingSchemesDetail:
+    """{layer}: where other ways to route would send each token, and what the layer would write then."""
+    index = layer_with_experts(engine, held, data)
+    layer = engine.layer(held.model, held.trace, index)
+    return schemes_payload(held.study(engine, ROUTING_SCHEMES, layer, index))
+
+
+def layer_with_experts(engine: Engine, held: HeldRun, data: Sent) -> int:
+    """The field `layer`, one that has experts. Raises GlassLlamaError."""
+    index = layer_of(engine, held, data)
+    made = held.trace.network.ffn
+    if not made[index].experts:
+        some = ", ".join(str(i) for i, one in enumerate(made) if one.experts)
+        said = f"layer {index} has no experts; expected {f'one of {some}' if some else 'a network that has some'}."
+        raise GlassLlamaError("bad_request", said)
+    return index
+
+
+DETAILS = {
+    "experts": experts,
+    "routing_kinds": routing_kinds,
+    "ffn_map": ffn_map,
+    "activation_kinds": activation_kinds,
+    "ffn_widths": ffn_widths,
+    "ffn_firing": ffn_firing,
+    "ffn_written": ffn_written,
+}

@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ..moe import Experts
+from ..moe import BALANCE_LOSS, Experts
 from ..taps import capture
 
-LOSS = 0.02  # weight in the loss: router_aux_loss_coef of Mixtral-8x7B's config.json
+LOSS = BALANCE_LOSS
 SPEED = 1e-3  # of the bias, a step (DeepSeek-V3, section 4.2)
 
 Seen = dict[str, Tensor]  # by name: of each layer's router its scores and the experts chosen

@@ -1,5 +1,6 @@
 """FFNs that are no SwiGLU, experts and latents: the page shows what transformers computes of the same files."""
 
+import math
 import re
 from collections import Counter
 from typing import Any
@@ -9,7 +10,11 @@ import torch
 import transformers
 from playwright.sync_api import Page, expect
 from torch import Tensor
-from torch.nn.functional import silu
+from torch.nn.functional import gelu, relu, silu
+from transformers import SwitchTransformersConfig
+from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
+from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersTop1Router
+from transformers.models.switch_transformers.modeling_switch_transformers import load_balancing_loss_func as switch_loss
 
 from app.texts import text
 from tests.app.family_page import CLOSE, PROMPT, families, read, value_here
@@ -52,7 +57,9 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
     pair, layer, token = pairs["bloom"], 1, 7
     ids = read(page, "bloom", PROMPT)
     mlp = f"transformer.h.{layer}.mlp"
-    _, seen = keep(pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h")
+    _, seen = keep(
+        pair, ids, out_up=f"{mlp}.dense_h_to_4h", in_down=f"{mlp}.dense_4h_to_h", out_mlp=f"{mlp}.dense_4h_to_h"
+    )
     up, made = (seen[name][0].double() for name in ("out_up", "in_down"))
     down = pair.peer.get_submodule(f"{mlp}.dense_4h_to_h").weight.detach().double()
     best = int(made[token].abs().argmax())
@@ -72,6 +79,13 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
         assert number(wrote, "writes") == pytest.approx(float(length), **CLOSE)
         halves = [int((up[token] <= 0).sum()), int((up[token] > 0).sum())]
         assert re.search(r"quadrants=([\d,]+)", wrote)[1] == ",".join(map(str, halves))  # pyright: ignore
+    value = value_here(page, "activation-kinds", f"layer {layer} token {token} own gelu_new ")
+    other = {"relu": relu(up[token]), "swish": silu(up[token]), "gelu": gelu(up[token])}
+    for name, inner in other.items():
+        change = (down @ (inner - made[token])).norm() / seen["out_mlp"][0, token].norm()
+        assert number(value, rf" {name}") == pytest.approx(float(change), **CLOSE), name
+    assert number(value, "closed") == int((up[token] <= 0).sum())
+    assert "glu=" not in value
     found = value_here(page, "ffn-tokens", f"layer {layer} neuron ")
     row, column = (int(one) for one in re.search(r"neuron (\d+) token (\d+)", found).groups())  # pyright: ignore
     assert number(found, "product") == pytest.approx(float(made[column, row]), **CLOSE)
@@ -81,6 +95,24 @@ def test_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> No
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("GELU(up)")
     for kind in ("experts", "latent"):
         expect(page.locator(f"section[data-kind={kind}]")).to_be_hidden()
+
+
+def test_the_width_by_the_rule(page: Page, pairs: dict[str, Pair]) -> None:
+    """Of this network, of a published one, and where a slider stands; by hand."""
+    read(page, "bloom", PROMPT)
+    at(page, "ffn", layer=1)
+    value = value_here(page, "ffn-width", "layer 1 model own ")
+    assert [number(value, name) for name in ("d", "four", "thirds", "actual")] == [48, 192, 128, 192]
+    panel = page.locator("section[data-kind=ffn-width]")
+    expect(panel).to_contain_text("has no gate")
+    panel.get_by_label("Model").select_option("Llama-3 8B")
+    value = value_here(page, "ffn-width", "layer 1 model Llama-3_8B ")
+    assert [number(value, name) for name in ("thirds", "scaled", " width")] == [10922, 14198, 14336]
+    assert [number(value, name) for name in ("two", "three")] == [2 * 4096 * 16384, 3 * 4096 * 14336]
+    expect(panel).to_contain_text("14 × 1,024 = 14,336")
+    panel.locator("[data-setting=times] input").fill("1")
+    panel.locator("[data-setting=multiple] input").fill("8")
+    page.wait_for_function("document.querySelector('[data-kind=ffn-width]').dataset.value.includes(' width=11008')")
 
 
 def test_what_changes_in_a_feed_forward_without_a_gate(page: Page, pairs: dict[str, Pair]) -> None:
@@ -133,11 +165,71 @@ def check_experts(page: Page, pair: Pair, ids: list[int], layer: int, token: int
         value = value_here(page, "ffn-token", f"layer {layer} token {token} {place}")
         assert number(value, "writes") == pytest.approx(length, **CLOSE)
     value_here(page, "ffn-tokens", f"layer {layer} neuron ")
+    check_kinds(page, experts, x, truth, (layer, token))
+
+
+def check_routing(page: Page, pair: Pair, ids: list[int], layer: int) -> None:
+    """Top-1 and its slots by transformers' Switch, the balance loss by its Switch and by its Mixtral."""
+    block, tokens = f"model.layers.{layer}", len(ids)
+    _, seen = keep(pair, ids, out_gate=f"{block}.mlp.gate", in_ffn=f"{block}.mlp", out_ffn=f"{block}.mlp")
+    x, whole = (seen[name].view(tokens, -1).double() for name in ("in_ffn", "out_ffn"))
+    logits = x @ pair.peer.get_submodule(f"{block}.mlp.gate").weight.detach().double().T
+    chosen = seen["out_gate"][2].view(tokens, -1)
+    experts = pair.peer.get_submodule(f"{block}.mlp.experts")
+
+    def wrote(expert: int, token: int) -> Tensor:
+        gate, up = (experts.gate_up_proj[expert].detach().double() @ x[token]).chunk(2)
+        return experts.down_proj[expert].detach().double() @ (silu(gate) * up)
+
+    factor = 0.5
+    slots = math.ceil(tokens / 8 * factor)
+    config = SwitchTransformersConfig(num_experts=8, expert_capacity=slots, hidden_size=x.shape[-1])
+    router = SwitchTransformersTop1Router(config).eval()
+    router.classifier.weight.data = pair.peer.get_submodule(f"{block}.mlp.gate").weight.detach()
+    with torch.no_grad():
+        dispatched, p, _ = router(x.float()[None])
+    best = logits.argmax(-1)
+    top = torch.stack([wrote(int(best[t]), t) * float(p[0, t]) for t in range(tokens)])
+    changes = (top - whole).norm(dim=-1) / whole.norm(dim=-1)
+    page.evaluate("glass.settings.set('routing-kinds', { scheme: 'switch', factor: '0.5' })")
+    at(page, "ffn", layer=layer, query=3)
+    value = value_here(page, "routing-kinds", f"layer {layer} token 3 scheme switch factor 0.5 ")
+    assert number(value, " switch") == pytest.approx(float(changes.mean()), **CLOSE)
+    assert (number(value, " slots"), number(value, "tokens_dropped")) == (slots, tokens - int(dispatched.sum()))
+    assert number(value, "lost") == pytest.approx(float(1 - dispatched[0, 3].sum()), **CLOSE)
+    first = switch_loss(logits.softmax(-1)[None], best[None, :, None])
+    assert number(value, "loss_first") == pytest.approx(0.02 * float(first), **CLOSE)
+    every = load_balancing_loss_func((logits.float(),), 8, 2)
+    assert number(value, "loss_every") == pytest.approx(0.02 * float(every) / 2, **CLOSE)
+    assert number(value, "gshard") == pytest.approx(0, abs=1e-6)
+    panel = page.locator("section[data-kind=routing-kinds]")
+    own = panel.get_by_role("button", name=text("routing-kinds.scheme_own"))
+    own.click()
+    value_here(page, "routing-kinds", f"layer {layer} token 3 scheme own factor 0.5 ")
+    away = sum(1 for t in range(tokens) for e in chosen[t].tolist() if (t * 2 // tokens) != (e * 2 // 8))
+    expect(panel).to_contain_text(f"{away} of {2 * tokens} choices")
+    page.evaluate("glass.settings.set('routing-kinds', {})")
+
+
+def check_kinds(page: Page, experts: Any, x: Tensor, chosen: dict[int, float], place: tuple[int, int]) -> None:
+    """ReLU in the place of SiLU, in the experts that the token goes to."""
+    value = value_here(page, "activation-kinds", f"layer {place[0]} token {place[1]} own swiglu ")
+    both = [(experts.gate_up_proj[e].detach().double() @ x).chunk(2) for e in chosen]
+    if "deepseek" not in page.evaluate("glass.state.trace.model.name"):  # which has a shared expert besides
+        downs = [experts.down_proj[e].detach().double() * weight for e, weight in chosen.items()]
+
+        def wrote(bend: Any) -> Tensor:
+            return sum(down @ (bend(gate) * up) for down, (gate, up) in zip(downs, both, strict=True))  # pyright: ignore
+
+        change = (wrote(relu) - wrote(silu)).norm() / wrote(silu).norm()
+        assert number(value, "reglu") == pytest.approx(float(change), **CLOSE)
+        assert number(value, "closed") == sum(int((gate <= 0).sum()) for gate, _ in both)
 
 
 def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
     ids = read(page, "mixtral", PROMPT)
     check_experts(page, pairs["mixtral"], ids, 1, 7)
+    check_routing(page, pairs["mixtral"], ids, 1)
     expect(page.locator("section[data-kind=swiglu] .gp-title")).to_contain_text("Chosen experts")
     page.evaluate("glass.open('attend')")
     expect(page.locator("section[data-kind=latent]")).to_be_hidden()
@@ -147,13 +239,19 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     pair = pairs["deepseek"]
     ids = read(page, "deepseek", PROMPT)
     at(page, "ffn", layer=0)
+    value_here(page, "routing-kinds", "layer 0 dense")
     value_here(page, "experts", "layer 0 dense first 1")
     page.get_by_role("button", name=text("experts.dense_lead", layer=1)).click()
     page.mouse.move(1, 1)  # what is under the pointer is shown in a selection's place
     page.wait_for_function("glass.state.layer === 1")
     check_experts(page, pair, ids, 2, 6)
     value = value_here(page, "experts", "layer 2 token 6 ")
-    _, seen = keep(pair, ids, out_shared="model.layers.2.mlp.shared_experts")
+    other = value_here(page, "routing-kinds", "layer 2 token 6 scheme own ")
+    mlp = "model.layers.2.mlp"
+    _, seen = keep(pair, ids, out_shared=f"{mlp}.shared_experts", out_ffn=mlp)
+    lengths = [seen[name].view(len(ids), -1).norm(dim=-1) for name in ("out_shared", "out_ffn")]
+    assert number(other, "no_shared") == pytest.approx(float((lengths[0] / lengths[1]).mean()), **CLOSE)
+    assert number(other, "no_balance") >= 0
     assert number(value, "shared") == pytest.approx(float(seen["out_shared"].view(len(ids), -1)[6].norm()), **CLOSE)
     theirs, head, query = run(pair.peer, torch.tensor([ids])), 4, 8
     scores = []

@@ -73,7 +73,8 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("norm_vectors", {**layer, "norm": norm, "token": None}) for norm in (*norms, "final"))
     yield from (("norm_kinds", {**layer, "norm": norm, "first": 0, "count": 9}) for norm in (*norms, "final"))
     yield from (("norm_times", {**layer, "norm": "final"}), ("norm_placement", {"first": 0, "count": 9}))
-    yield from (("ffn_map", layer), ("ffn_firing", {}), ("cost", {}), ("head_write", place), ("score_terms", place))
+    yield from (("ffn_map", layer), ("activation_kinds", layer), ("ffn_widths", {}), ("ffn_firing", {}), ("cost", {}))
+    yield from (("head_write", place), ("score_terms", place))
     yield from (("sinks", {}), ("parts", {}), ("position_kinds", place))
     if made["rotary"]:
         yield "rope_scalings", {"factor": 4}
@@ -84,7 +85,7 @@ def of_any_stack(run: dict[str, Any]) -> Iterator[Asked]:
             yield "attention_kinds", {}
         yield from (("projection", {**layer, "vector": v, "head": 0, "channel": c}) for v in "qkv" for c in (None, 1))
     if made["ffn"][1]["experts"]:
-        yield "experts", layer
+        yield from (("experts", layer), ("routing_kinds", layer))
 
 
 def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:

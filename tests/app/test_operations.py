@@ -109,7 +109,7 @@ def ask_all(service: Service, name: str) -> None:
         ("norm_kinds", {"layer": 1, "norm": "attn", "first": 0, "count": 9}),
         ("norm_times", {"layer": 1, "norm": "attn"}), ("norm_placement", {"first": 0, "count": 9}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
-        ("projection", head | {"vector": "q"}), ("sinks", {}),
+        ("projection", head | {"vector": "q"}), ("sinks", {}), ("activation_kinds", {"layer": 1}),
         ("attention_kinds", {}),
     ]  # fmt: skip
     for what, params in questions:
@@ -138,6 +138,7 @@ def test_all_operations_take_and_give_what_can_be_sent() -> None:
     latents, read = (service.run(PROMPT, name)["id"] for name in ("deepseek", "t5"))
     ask(service, latents, "latent", {"layer": 1, "head": 0})
     ask(service, latents, "experts", {"layer": 1})
+    ask(service, latents, "routing_kinds", {"layer": 1})
     ask(service, f"{read}{SOURCE}", "ends", {"token": 0})
     assert engine.asked == set(OPERATIONS)
 

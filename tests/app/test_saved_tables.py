@@ -13,8 +13,10 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page
 from tokenizers import Tokenizer
+from torch.nn import functional as F
 from torch.nn.functional import cosine_similarity, silu
 from transformers import LlamaConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers.activations import ACT2FN
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.llama.modeling_llama import LlamaAttention
@@ -348,6 +350,41 @@ def ffn_token(p: Both, rows: Rows) -> None:
     named(rows, quadrant=[f"gate {'>' if gate else '<='} 0, up {'>' if up else '<='} 0" for gate, up in signs])
 
 
+def activation_kinds(p: Both, rows: Rows) -> None:
+    """Each kind on transformers' own gate and up, through its W_down; the slopes by autograd."""
+    inner = p.inner(LAYER)
+    gate, up = (inner[name][QUERY].detach() for name in ("gate", "up"))
+    bends = {"relu": F.relu, "swish": F.silu, "gelu": F.gelu, "gelu_new": ACT2FN["gelu_new"]}
+    bends |= {"gelu_sigmoid": ACT2FN["quick_gelu"]}
+    gated = {"glu": F.sigmoid, "swiglu": F.silu, "reglu": F.relu, "geglu": F.gelu}
+    gated |= {"geglu_new": bends["gelu_new"], "geglu_sigmoid": bends["gelu_sigmoid"]}
+    every = {**dict.fromkeys(("relu", "swish", "glu", "swiglu")), **bends, **gated}
+    named(rows, kind=every, matrices=[3 if kind in gated else 2 for kind in every])
+    down = p.net.model.layers[LAYER].mlp.down_proj.weight.detach().double()
+    wrote = {kind: down @ (bend(gate) * (up if kind in gated else 1)) for kind, bend in every.items()}
+    slopes = []
+    for bend in every.values():
+        x = gate.clone().requires_grad_()
+        bend(x).sum().backward()
+        slopes.append(x.grad.mean())
+    named(rows, zeros=[int((gate <= 0).sum()) if "re" in kind else 0 for kind in every])
+    agree(rows, mean_slope=torch.stack(slopes), length=[one.norm() for one in wrote.values()])
+    own = wrote["swiglu"]
+    agree(rows, change=[(one - own).norm() / own.norm() for one in wrote.values()])
+
+
+def ffn_width(p: Both, rows: Rows) -> None:
+    """The widths that models published, and Meta's rule by its own lines (llama-models, models/llama3/model.py)."""
+    published = {"LLaMA-1 7B": 11008, "Llama-3 8B": 14336, "Llama-3 70B": 28672, "Llama-3.1 405B": 53248}
+    assert {row["model"]: int(row["width"]) for row in rows}.items() >= published.items()
+    for row in rows:
+        hidden = int(2 * (4 * int(row["d"])) / 3)
+        hidden = int(float(row["multiplier"]) * hidden)
+        multiple = int(row["multiple_of"])
+        assert int(row["rule_gives"]) == multiple * ((hidden + multiple - 1) // multiple)
+        assert row["rule_stated"] == "no" or row["rule_gives"] == row["width"]
+
+
 def ffn_tokens(p: Both, rows: Rows) -> None:
     inner = p.inner(LAYER)
     at = [(int(row["token"]), int(row["neuron"])) for row in rows]
@@ -619,6 +656,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "position-kinds": position_kinds, "rope-derivation": rope_derivation,
     "qkv": qkv,
     "arcs": arcs, "difference": difference, "ffn-token": ffn_token, "ffn-tokens": ffn_tokens, "sampling": sampling,
+    "activation-kinds": activation_kinds, "ffn-width": ffn_width,
     "lens": lens, "contributions": contributions, "compare": compare, "stream-change": stream_change,
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,

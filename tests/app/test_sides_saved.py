@@ -434,6 +434,7 @@ def test_the_share_of_what_is_added_is_subtracted(still: Page, peers: Callable) 
 WITHOUT = {
     "norm-vector": "zoom", "rope-score": "both", "rope": "dials", "heads": "jobs", "residual": "quantity",
     "lens": "colour", "sampling": "draw", "qkv": "row",
+    "activation-kinds": "curve",
 }  # fmt: skip
 SET_WITH = "button:not(.gl-term), input, select"  # a term that is explained sets nothing
 

@@ -28,7 +28,15 @@ from .circuit import CircuitDetail, EdgesDetail
 from .code import CodeDetail
 from .compare import CostDetail, DifferenceDetail, LossDetail, PartsDetail
 from .families import FamiliesAnswer
-from .ffn import FiringDetail, NeuronMapDetail, NeuronWritesDetail, RoutingDetail
+from .ffn import (
+    ActivationKindsDetail,
+    FiringDetail,
+    NeuronMapDetail,
+    NeuronWritesDetail,
+    RoutingDetail,
+    RoutingSchemesDetail,
+    WidthsDetail,
+)
 from .glance import (
     LooksBackDetail,
     MatchingDetail,
@@ -113,6 +121,9 @@ class Details(TypedDict):
     attention_kinds: AttentionKindsDetail
     experts: RoutingDetail
     ffn_map: NeuronMapDetail
+    routing_kinds: RoutingSchemesDetail
+    activation_kinds: ActivationKindsDetail
+    ffn_widths: WidthsDetail
     ffn_firing: FiringDetail
     ffn_written: NeuronWritesDetail
     kv_live: LiveCacheDetail

@@ -23,6 +23,69 @@ class RoutingDetail(TypedDict):
     whole: Packed
 
 
+class RoutingScheme(TypedDict):
+    """One way to route a layer's tokens (visuals/routing.py): `chosen` (T, k) uint16, best first; else float32.
+
+    `weight` (T, k) multiplies what the experts write, `gram` (T, k, k) are the products of what they write with that
+    weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the network
+    writes. `shared`: with the shared expert, where there is one.
+    """
+
+    name: str
+    shared: bool
+    chosen: Packed
+    weight: Packed
+    gram: Packed
+    length: Packed
+    change: Packed
+
+
+class RoutingSchemesDetail(TypedDict):
+    """Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
+    router's logits, `alpha` the weight of the balance loss in Mixtral's config.json."""
+
+    schemes: list[RoutingScheme]
+    probabilities: Packed
+    alpha: float
+
+
+class ActivationKindsDetail(TypedDict):
+    """A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
+
+    `kinds` and the `functions` that they bend with go by the names of model.replaced.activations; `own` is the
+    network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and `apart`
+    (2, T), from exact GELU to its tanh and to its sigmoid form.
+    """
+
+    kinds: list[str]
+    functions: list[str]
+    own: str
+    neurons: int
+    zeros: Packed
+    slope: Packed
+    length: Packed
+    change: Packed
+    apart: Packed
+
+
+class PublishedWidth(TypedDict):
+    """A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them."""
+
+    model: str
+    d_model: int
+    width: int
+    gated: bool
+    multiplier: float | None
+    multiple_of: int | None
+    source: str
+
+
+class WidthsDetail(TypedDict):
+    """Published widths (visuals/ffn_width.py)."""
+
+    rows: list[PublishedWidth]
+
+
 class NeuronMapDetail(NeuronArrays):
     """K neurons of a layer at every token, (K, T) each."""
 

@@ -37,6 +37,37 @@ export const ACTIVATIONS = {
   gelu_new: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };
 
+/** @param {number} x */
+const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+/** @param {number} x */
+const siluSlope = (x) => sigmoid(x) * (1 + x * (1 - sigmoid(x)));
+const SHORT = 1.702; // of the short form of GELU
+const ROOT = Math.sqrt(2 / Math.PI);
+
+/** @param {number} x */
+function geluTanhSlope(x) {
+  const bend = Math.tanh(ROOT * (x + 0.044715 * x ** 3));
+  return (1 + bend) / 2 + (x / 2) * (1 - bend * bend) * ROOT * (1 + 3 * 0.044715 * x * x);
+}
+
+/**
+ * All functions of model/replaced/activations.py, and what each is written as.
+ *
+ * @type {Record<string, { name: string; f: (x: number) => number; slope: (x: number) => number }>}
+ */
+export const BENDS = {
+  relu: { name: "ReLU", f: ACTIVATIONS.relu, slope: (x) => (x > 0 ? 1 : 0) },
+  silu: { name: "SiLU", f: silu, slope: siluSlope },
+  gelu: {
+    name: "GELU",
+    f: ACTIVATIONS.gelu,
+    slope: (x) => (1 + erf(x / Math.SQRT2)) / 2 + (x * ROOT * Math.exp((-x * x) / 2)) / 2,
+  },
+  gelu_new: { name: "GELU_tanh", f: ACTIVATIONS.gelu_new, slope: geluTanhSlope },
+  gelu_sigmoid: { name: "x·σ(1.702x)", f: (x) => x * sigmoid(SHORT * x), slope: (x) => siluSlope(SHORT * x) },
+  sigmoid: { name: "σ", f: sigmoid, slope: (x) => sigmoid(x) * (1 - sigmoid(x)) },
+};
+
 /**
  * The neuron with the largest activation at a token: what panels speak of where none is selected.
  *

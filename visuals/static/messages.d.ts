@@ -51,6 +51,9 @@ export interface Details {
   attention_kinds: AttentionKindsDetail;
   experts: RoutingDetail;
   ffn_map: NeuronMapDetail;
+  routing_kinds: RoutingSchemesDetail;
+  activation_kinds: ActivationKindsDetail;
+  ffn_widths: WidthsDetail;
   ffn_firing: FiringDetail;
   ffn_written: NeuronWritesDetail;
   kv_live: LiveCacheDetail;
@@ -628,6 +631,68 @@ export interface RoutingDetail {
   length: Packed;
   shared: Packed | null;
   whole: Packed;
+}
+
+/**
+ * One way to route a layer's tokens (visuals/routing.py): `chosen` (T, k) uint16, best first; else float32.
+ *
+ * `weight` (T, k) multiplies what the experts write, `gram` (T, k, k) are the products of what they write with that
+ * weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the
+ * network writes. `shared`: with the shared expert, where there is one.
+ */
+export interface RoutingScheme {
+  name: string;
+  shared: boolean;
+  chosen: Packed;
+  weight: Packed;
+  gram: Packed;
+  length: Packed;
+  change: Packed;
+}
+
+/**
+ * Ways to route a layer's tokens, the network's own first; `probabilities` (T, E) float32 are the softmax of the
+ * router's logits, `alpha` the weight of the balance loss in Mixtral's config.json.
+ */
+export interface RoutingSchemesDetail {
+  schemes: RoutingScheme[];
+  probabilities: Packed;
+  alpha: number;
+}
+
+/**
+ * A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
+ *
+ * `kinds` and the `functions` that they bend with go by the names of model.replaced.activations; `own` is the
+ * network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and
+ * `apart` (2, T), from exact GELU to its tanh and to its sigmoid form.
+ */
+export interface ActivationKindsDetail {
+  kinds: string[];
+  functions: string[];
+  own: string;
+  neurons: number;
+  zeros: Packed;
+  slope: Packed;
+  length: Packed;
+  change: Packed;
+  apart: Packed;
+}
+
+/** A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them. */
+export interface PublishedWidth {
+  model: string;
+  d_model: number;
+  width: number;
+  gated: boolean;
+  multiplier: number | null;
+  multiple_of: number | null;
+  source: string;
+}
+
+/** Published widths (visuals/ffn_width.py). */
+export interface WidthsDetail {
+  rows: PublishedWidth[];
 }
 
 /** K neurons of a layer at every token, (K, T) each. */

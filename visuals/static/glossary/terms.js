@@ -37,6 +37,8 @@ export const TERMS = [
   ...at("ffn", "swiglu", ["ffn", "swiglu", "gate", "up"]),
   ...at("ffn", "ffn-token", ["neuron", "down"]),
   ...at("ffn", "ffn-tokens", ["activation"]),
+  ...at("ffn", "activation-kinds", ["activation_function", "relu", "gelu", "silu", "glu"]),
+  ...at("ffn", "routing-kinds", ["capacity", "load_balancing"]),
   ...at("choice", "sampling", ["temperature", "top_k", "top_p", "sampling"]),
   ...at("choice", "lens", ["lens"]),
   ...at("choice", "contributions", ["unembedding"]),
