@@ -3,10 +3,6 @@
 Symbols: T tokens, d d_model, n tokens that are sent.
 """
 
-import inspect
-import textwrap
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,19 +11,14 @@ from jaxtyping import Float
 
 from model import LanguageModel, LayerTrace
 from model.network import StackName
-from model.norms import RMSNorm
-from model.replaced.batch_norm import batch_norm, batch_statistics
-from model.replaced.deep_norm import DeepScales, decoder_scales, deep_norm, encoder_scales, one_stack_scales
+from model.replaced.batch_norm import batch_statistics
+from model.replaced.deep_norm import DeepScales, decoder_scales, encoder_scales, one_stack_scales
 from model.replaced.norm_placement import Branches
-from model.replaced.norm_speed import NormTimes, Timing, layer_norm_written, norm_times
-from model.replaced.rms_outside import rms_norm_outside
+from model.replaced.norm_speed import NormTimes, Timing, norm_times
 
-from .messages.norm import Code, NormKindsDetail, NormPlacementDetail, NormTimesDetail, Timed
+from .messages.norm import NormKindsDetail, NormPlacementDetail, NormTimesDetail, Timed
 from .norm import Norm
 from .payload import maybe, pack
-from .tensors import ROOT
-
-SHOWN = (RMSNorm.forward, rms_norm_outside, layer_norm_written, batch_statistics, batch_norm, deep_norm)
 
 
 def branch_after(lm: LanguageModel, layer: LayerTrace, norm: Norm) -> Float[np.ndarray, "T d"]:
@@ -80,19 +71,7 @@ def times_payload(times: NormTimes) -> NormTimesDetail:
         "threads": times.threads,
         "bytes_layer": times.bytes_layer,
         "bytes_rms": times.bytes_rms,
-        "code": norm_code(),
     }
-
-
-@cache
-def norm_code() -> list[Code]:
-    """The source of each of the norms, as it runs."""
-    found: list[Code] = []
-    for function in map(inspect.unwrap, SHOWN):
-        lines, first = inspect.getsourcelines(function)
-        file = Path(inspect.getsourcefile(function) or "").relative_to(ROOT).as_posix()
-        found.append({"file": file, "line": first, "text": textwrap.dedent("".join(lines)).rstrip()})
-    return found
 
 
 def _timed(timing: Timing) -> Timed:

@@ -76,13 +76,3 @@ def test_what_is_wrong_is_named_with_what_would_be_right(
 ) -> None:
     run = run_of(service, "llama")
     assert says in ask(service, run, what, **params)["params"]["detail"]
-
-
-def test_the_code_is_that_of_the_files(service: Service) -> None:
-    told = ask(service, run_of(service, "llama"), "norm_times", layer=0, norm="final")["data"]["code"]
-    assert len(told) == 6
-    for one in told:
-        lines = (ZOO.parents[1] / one["file"]).read_text(encoding="utf-8").splitlines()[one["line"] - 1 :]
-        assert [line.strip() for line in one["text"].splitlines()] == [
-            line.strip() for line in lines[: len(one["text"].splitlines())]
-        ]

@@ -46,18 +46,10 @@ class Timed(TypedDict):
     high: float
 
 
-class Code(TypedDict):
-    """A function's source, `text`, from line `line` of the file on; `file` is from the repository's root."""
-
-    file: str
-    line: int
-    text: str
-
-
 class NormTimesDetail(TypedDict):
     """How long LayerNorm and RMSNorm took on a norm's input (T, d), as torch offers them (`fused`) and `written` out.
 
-    `rounds` of each; `bytes_layer` and `bytes_rms` are read and written at the least. `code` is that of the norms.
+    `rounds` of each; `bytes_layer` and `bytes_rms` are read and written at the least.
     """
 
     layer_fused: Timed
@@ -68,7 +60,6 @@ class NormTimesDetail(TypedDict):
     threads: int
     bytes_layer: int
     bytes_rms: int
-    code: list[Code]
 
 
 class NormPlacementDetail(TypedDict):

@@ -1448,17 +1448,10 @@ export interface Timed {
   high: number;
 }
 
-/** A function's source, `text`, from line `line` of the file on; `file` is from the repository's root. */
-export interface Code {
-  file: string;
-  line: number;
-  text: string;
-}
-
 /**
  * How long LayerNorm and RMSNorm took on a norm's input (T, d), as torch offers them (`fused`) and `written` out.
  *
- * `rounds` of each; `bytes_layer` and `bytes_rms` are read and written at the least. `code` is that of the norms.
+ * `rounds` of each; `bytes_layer` and `bytes_rms` are read and written at the least.
  */
 export interface NormTimesDetail {
   layer_fused: Timed;
@@ -1469,7 +1462,6 @@ export interface NormTimesDetail {
   threads: number;
   bytes_layer: number;
   bytes_rms: number;
-  code: Code[];
 }
 
 /**

@@ -73,30 +73,6 @@ export function createTimes() {
   return { box: listed(".norm-channels", `${KIND}.times`, table), fill };
 }
 
-/** The code of the norms; what is closed holds nothing, since a saved drawing shows all that is there. */
-export function createCode() {
-  /** @type {Times["code"]} */
-  let code = [];
-  const parts = h("div");
-  const box = h("details", { toggle: () => show() }, h("summary", { "data-text": `${KIND}.code` }), parts);
-  function show() {
-    const name = box.querySelector("summary")?.textContent ?? "";
-    const label = { tabindex: "0", role: "region", "aria-label": name, lang: "en" };
-    const written = code.flatMap(({ file, line, text }) => [
-      h("p.gp-note", null, `${file}:${line}`),
-      h("pre.norm-code", label, text),
-    ]);
-    parts.replaceChildren(...(box.open ? written : []));
-  }
-  /** @param {Times["code"]} found */
-  function fill(found) {
-    if (found === code) return;
-    code = found;
-    show();
-  }
-  return { box, fill };
-}
-
 /** Who has each norm and why, with sources. */
 export function usesTable() {
   const columns = ["kind", "used_by", "why"];

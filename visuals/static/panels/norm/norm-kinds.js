@@ -15,7 +15,7 @@ import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createMatrix } from "./kinds-matrix.js";
 import { sumsOf } from "./kinds-sums.js";
-import { createCode, createFigures, createTimes, usesTable } from "./kinds-tables.js";
+import { createFigures, createTimes, usesTable } from "./kinds-tables.js";
 import { chosenChannel, normAndPlace, normButtons, placeParams, setNorm, TENSORS } from "./norm-choice.js";
 
 /**
@@ -175,7 +175,7 @@ export default function normKinds(element, glass) {
   const controls = createControls(glass);
   const matrix = createMatrix(glass, `${KIND}.matrix`, keep);
   const outputs = createOutputs(glass, panel, keep);
-  const [figures, times, code] = [createFigures(), createTimes(), createCode()];
+  const [figures, times] = [createFigures(), createTimes()];
   const uses = usesTable();
 
   /**
@@ -212,7 +212,7 @@ export default function normKinds(element, glass) {
     <div ?hidden=${!found}>${times.box}</div>
     <p class="gp-note" .textContent=${here ? timesText(found, here.trace, panel.text) : ""}></p>
     <h3 class="gp-subtitle" .textContent=${panel.text("uses_title")}></h3>
-    ${uses} ${code.box}
+    ${uses}
   `;
   render(view(null, null), panel.body);
 
@@ -244,10 +244,7 @@ export default function normKinds(element, glass) {
     matrix.draw(width, reading, trace.tokens.pieces);
     outputs.draw(width, reading);
     return () => {
-      if (found) {
-        times.fill(found, panel.text);
-        code.fill(found.code);
-      }
+      if (found) times.fill(found, panel.text);
       figures.fill(reading, panel.text, trace.T);
       render(view({ reading, trace }, found), panel.body);
       tell(reading, trace);
