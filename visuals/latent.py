@@ -19,7 +19,8 @@ from .payload import pack
 class LatentInfo(NamedTuple):
     """A layer's `latent` and rotated `key` of every token: what the cache holds. For one head the `nope` part of its
     keys and its `value`s, rebuilt from the latents, float64; and the queries brought to the latents: `absorbed` is
-    W_UKᵀ·q of the part of q that is not rotated.
+    W_UKᵀ·q of the part of q that is not rotated. What the head hands to W_O, two ways: `mixed`, its weighted values,
+    and `mixed_latent`, W_UV of `mean_latent`, its weighted latents.
     """
 
     latent: Float[np.ndarray, "T rank"]
@@ -27,6 +28,9 @@ class LatentInfo(NamedTuple):
     nope: Float[np.ndarray, "T nope"]
     value: Float[np.ndarray, "T value"]
     absorbed: Float[np.ndarray, "T rank"]
+    mean_latent: Float[np.ndarray, "T rank"]
+    mixed: Float[np.ndarray, "T value"]
+    mixed_latent: Float[np.ndarray, "T value"]
 
 
 def latent_info(lm: LanguageModel, layer: LayerTrace, index: int, head: int) -> LatentInfo:
@@ -35,7 +39,9 @@ def latent_info(lm: LanguageModel, layer: LayerTrace, index: int, head: int) -> 
     w_uk, w_uv = (part[head].detach().double().cpu() for part in attn.up_by_head())
     latent = torch.from_numpy(layer.kv_latent).double()
     query = torch.from_numpy(layer.q[head, :, : attn.nope]).double()
-    rebuilt = (latent @ w_uk.T, latent @ w_uv.T, query @ w_uk)
+    values, weights = latent @ w_uv.T, torch.from_numpy(layer.attention[head]).double()
+    mean = weights @ latent
+    rebuilt = (latent @ w_uk.T, values, query @ w_uk, mean, weights @ values, mean @ w_uv.T)
     return LatentInfo(layer.kv_latent, layer.k_rope, *(part.numpy() for part in rebuilt))
 
 
@@ -47,4 +53,7 @@ def latent_payload(found: LatentInfo) -> LatentDetail:
         "nope": pack(found.nope, "f4"),
         "value": pack(found.value, "f4"),
         "absorbed": pack(found.absorbed, "f4"),
+        "mean_latent": pack(found.mean_latent, "f4"),
+        "mixed": pack(found.mixed, "f4"),
+        "mixed_latent": pack(found.mixed_latent, "f4"),
     }

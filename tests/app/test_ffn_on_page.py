@@ -261,6 +261,7 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
         assert number(value, "absorbed") == pytest.approx(number(value, "score"), rel=1e-5, abs=5e-6)
         scores.append(number(value, "score"))
         assert (number(value, "kept"), number(value, "expanded")) == (20 + 8, 6 * (12 + 8 + 10))
+        assert number(value, "apart") < 1e-5
     weights = theirs.attentions[2][0, head, query, [2, 5]].log()
     assert scores[1] - scores[0] == pytest.approx(float(weights[1] - weights[0]), **CLOSE)
     expect(page.locator("section[data-kind=qkv] .gp-absent")).to_contain_text("latent")

@@ -29,13 +29,17 @@ class ProjectionDetail(TypedDict):
 class LatentDetail(TypedDict):
     """What a layer with MLA keeps of each token, `latent` (T, rank) and the rotated `key` (T, rope), and what one head
     makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to the
-    latents. float32."""
+    latents. By query, its weighted latents `mean_latent` (T, rank), and what it hands to W_O, (T, value): `mixed` of
+    values, `mixed_latent` of that mean. float32."""
 
     latent: Packed
     key: Packed
     nope: Packed
     value: Packed
     absorbed: Packed
+    mean_latent: Packed
+    mixed: Packed
+    mixed_latent: Packed
 
 
 class HeadWriteDetail(TypedDict):

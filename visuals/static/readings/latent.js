@@ -6,8 +6,17 @@ import { rotatedPair } from "../compute.js";
 /**
  * @typedef {{ shape: number[]; data: Float32Array }} Rows
  *
- * @typedef {{ latent: Rows; key: Rows; nope: Rows; value: Rows; absorbed: Rows }} Latent the answer to "latent"
- *   (visuals/latent.py), a row a token each
+ * @typedef {{
+ *   latent: Rows;
+ *   key: Rows;
+ *   nope: Rows;
+ *   value: Rows;
+ *   absorbed: Rows;
+ *   mean_latent: Rows;
+ *   mixed: Rows;
+ *   mixed_latent: Rows;
+ * }} Latent
+ *   the answer to "latent" (visuals/latent.py), a row a token each
  */
 
 /**
@@ -51,6 +60,27 @@ function scoreOf(found, held, model, { head, query, key }) {
 }
 
 /**
+ * What a head hands to W_O at a query, of its weighted values and of its weighted latents.
+ *
+ * @typedef {object} TwoOutputs
+ * @property {Float32Array} mean Σ α c
+ * @property {Float32Array} expanded Σ α v
+ * @property {Float32Array} byLatent the same as W_UV (Σ α c)
+ * @property {number} apart the largest difference of the two
+ */
+
+/**
+ * @param {Latent} found
+ * @returns {TwoOutputs}
+ */
+function outputOf(found, { query }) {
+  const [mean, expanded, byLatent] = [found.mean_latent, found.mixed, found.mixed_latent].map((rows) =>
+    rowOf(rows, query),
+  );
+  return { mean, expanded, byLatent, apart: Math.max(...expanded.map((x, i) => Math.abs(x - byLatent[i]))) };
+}
+
+/**
  * Numbers that a layer keeps of a token, and what keys and values of all heads would take.
  *
  * @returns {{ kept: number; expanded: number }}
@@ -63,13 +93,16 @@ const keptOf = ({
 }) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
 
 /** The vectors one after the other, as one table. */
-function vectorsTable({ score, value, selection: { layer, head, query, key } }) {
+function vectorsTable({ score, output, value, selection: { layer, head, query, key } }) {
   const vectors = Object.entries({
     latent: score.c,
     absorbed_query: score.absorbed,
     q: score.q,
     k: score.k,
     value,
+    mean_latent: output.mean,
+    output: output.expanded,
+    absorbed_output: output.byLatent,
   }).map(([name, values]) => ({ name, values: Array.from(/** @type {ArrayLike<number>} */ (values)) }));
   const each = (told) => vectors.flatMap(({ name, values }) => values.map((x, i) => told(name, i, x)));
   return {
@@ -90,7 +123,11 @@ function vectorsTable({ score, value, selection: { layer, head, query, key } }) 
  *
  * @typedef {{ layer: number; head: number; query: number; key: number }} LatentSelection
  *
- * @typedef {import("./reading.js").Reading<LatentSelection> & { score: TwoForms; value: Float32Array }} LatentReading
+ * @typedef {import("./reading.js").Reading<LatentSelection> & {
+ *   score: TwoForms;
+ *   output: TwoOutputs;
+ *   value: Float32Array;
+ * }} LatentReading
  *   `value`: the head's, rebuilt
  * @type {import("./reading.js").Reader<LatentReading>}
  */
@@ -100,13 +137,21 @@ export const latentReader = {
   read({ trace: { model }, held, details: { found } }, selection) {
     const { layer, head, query, key } = selection;
     const [score, value] = [scoreOf(found, held, model, selection), rowOf(found.value, key)];
+    const output = outputOf(found, selection);
     const { kept, expanded } = keptOf(model);
-    const read = { selection, score, value };
+    const read = { selection, score, output, value };
     return {
       ...read,
       at: `layer ${layer} head ${head} query ${query} key ${key}`,
       digits: 7, // both forms of the score are the same number
-      values: { score: score.score, absorbed: score.absorbedScore, rope: score.turned, kept, expanded },
+      values: {
+        score: score.score,
+        absorbed: score.absorbedScore,
+        rope: score.turned,
+        kept,
+        expanded,
+        apart: output.apart,
+      },
       rows: { vectors: () => vectorsTable(read) },
     };
   },

@@ -68,15 +68,15 @@ function bytesOf({ values: { kept, expanded } }, trace, text) {
 
 /** The strips of what is kept, and of the key and the value that are rebuilt from it. */
 function createVectors(text) {
-  const canvases = ["kept", "rebuilt", "value"].map((name) =>
+  const canvases = ["kept", "rebuilt", "value", "output"].map((name) =>
     h("canvas.gp-canvas", { "data-part": name, "data-text-label": `${KIND}.step_${name}` }),
   );
-  const [kept, rebuilt, values] = canvases.map((one) => createStrips(one));
+  const [kept, rebuilt, values, outputs] = canvases.map((one) => createStrips(one));
   /**
    * @param {number} width
    * @param {LatentReading} reading
    */
-  function draw(width, { score: { c, absorbed, k, q }, value, selection: { head } }, { parts: { latent } }) {
+  function draw(width, { score: { c, absorbed, k, q }, output, value, selection: { head } }, { parts: { latent } }) {
     const latents = [
       { name: text("strip_latent"), role: "k", values: c },
       { name: text("strip_absorbed"), role: "q", values: absorbed },
@@ -88,6 +88,11 @@ function createVectors(text) {
     kept.draw(width, latents, { chosen: null, lead: latents[0] });
     rebuilt.draw(width, keys, { chosen: null, lead: keys[0] });
     values.draw(width, [{ name: text("strip_v", { head }), role: "v", values: value }], { chosen: null });
+    const ways = [
+      { name: text("strip_output"), role: "v", values: output.expanded },
+      { name: text("strip_absorbed_output"), role: "v", values: output.byLatent },
+    ];
+    outputs.draw(width, ways, { chosen: null, lead: ways[0] });
   }
   return { canvases, draw };
 }
@@ -101,18 +106,27 @@ export default function latentPanel(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const vectors = createVectors(text);
-  const [kept, rebuilt, value] = vectors.canvases;
+  const [kept, rebuilt, value, output] = vectors.canvases;
   const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
   const pieceOf = (token) => visible(state.trace.tokens.pieces[token]);
 
   /** @param {LatentReading} reading */
   const noteOf = ({ selection }) =>
     text("note", { ...selection, queried: pieceOf(selection.query), piece: pieceOf(selection.key) });
+  /** @param {LatentReading} reading */
+  function outputText({ selection, output, values }) {
+    const { n_heads: heads, parts } = state.trace.model;
+    const { rank, rope } = parts.latent;
+    const told = { ...selection, queried: pieceOf(selection.query), apart: shown(output.apart, 2) };
+    return text("output", { ...told, heads, rank, rope, kept: values.kept });
+  }
   /** @param {LatentReading | null} reading null before it has come */
   const view = (reading) => html`
     <p class="gp-note" .textContent=${reading ? noteOf(reading) : ""}></p>
     ${step("kept")} ${kept} ${step("rebuilt")} ${rebuilt} ${step("value")} ${value} ${step("score")}
     <div class="gp-formula" lang="en">${reading && arithmeticOf(reading, state.trace.model, text)}</div>
+    ${step("output")} ${output}
+    <p class="gp-note" .textContent=${reading ? outputText(reading) : ""}></p>
     ${step("bytes")}
     <p class="gp-note" .textContent=${reading ? bytesOf(reading, state.trace, text) : ""}></p>
   `;
