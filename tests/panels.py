@@ -10,6 +10,7 @@ from app.chapters import CHAPTERS
 from visuals import STATIC
 
 
+@cache
 def about() -> dict[str, dict[str, Any]]:
     """The export `about` of every panel that has one (visuals/static/frame.js says what is in it)."""
     modules = {path: path.read_text(encoding="utf-8") for path in STATIC.glob("panels/*/*.js")}
