@@ -22,7 +22,7 @@ from tests.peer import Peer
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
 # Panels that show B − A; what of the others stands in its place, test_sides.py checks.
-PLAIN = ("training", "merges", "why", "score-terms", "sinks", "logit-terms", "causal-map", "gqa-example")
+PLAIN = ("training", "merges", "why", "score-terms", "sinks", "logit-terms", "causal-map", "gqa-example", "ffn-width")
 SUBTRACTED = {
     chapter: [kind for kind in kinds if not kind.startswith(("kv-", "famil")) and kind not in PLAIN]
     for chapter, kinds in of_a_llama().items()
@@ -434,7 +434,8 @@ def test_the_share_of_what_is_added_is_subtracted(still: Page, peers: Callable) 
 WITHOUT = {
     "norm-vector": "zoom", "rope-score": "both", "rope": "dials", "heads": "jobs", "residual": "quantity",
     "lens": "colour", "sampling": "draw", "qkv": "row",
-    "activation-kinds": "curve",
+    "activation-kinds": "curve", "position-kinds": "example", "rope-derivation": "distance",
+    "mask-kinds": "glm",
 }  # fmt: skip
 SET_WITH = "button:not(.gl-term), input, select"  # a term that is explained sets nothing
 

@@ -56,7 +56,7 @@ export default function gqaExample(element, glass) {
   };
   const sliders = NAMES.map((name) => slider("gp-slider", `${KIND}.${name}`, RANGES[name], (v) => set({ [name]: v })));
   const reset = h("button.gp-tab", { "data-text": `${KIND}.reset`, click: () => glass.settings.set(KIND, {}) });
-  const controls = h("div.norm-sliders", null, ...sliders.map((one) => one.element));
+  const controls = h("div.gp-sliders", null, ...sliders.map((one) => one.element));
   const table = createTable(
     KIND,
     [

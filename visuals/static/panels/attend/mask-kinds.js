@@ -46,7 +46,7 @@ function createSliders(glass) {
       sliders[i].show(selection[name], words, { max: name === "prefix" ? Math.max(1, tokens - 1) : tokens });
     });
   }
-  return { element: h("div.norm-sliders", null, ...sliders.map(({ element }) => element)), show };
+  return { element: h("div.gp-sliders", null, ...sliders.map(({ element }) => element)), show };
 }
 
 /**
@@ -66,6 +66,7 @@ export const about = {
     reader: masksReader,
     select,
     controls: slidersOfBoth,
+    without: "b_minus_a.without_glm",
     said: ["lost_sliding"],
     parts: [{ ...weightsTable, column: "weight_sliding", title: "weights_sliding" }],
   },

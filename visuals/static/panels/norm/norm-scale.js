@@ -55,7 +55,7 @@ function createScaling(glass) {
   });
   const elements = [
     h("div.norm-bar", null, norms.element, flip.element, reset),
-    h("div.norm-sliders", null, scale.element, shift.element),
+    h("div.gp-sliders", null, scale.element, shift.element),
   ];
   function show(words, pointed = null) {
     const { exponent, share, flipped, a } = settingsOf(glass, pointed);

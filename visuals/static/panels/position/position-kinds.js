@@ -107,6 +107,7 @@ export const about = {
     select,
     points: "key",
     controls: controlsOfBoth,
+    without: "b_minus_a.without_example",
     said: ["score_none", "score_rope"],
     parts: [
       {

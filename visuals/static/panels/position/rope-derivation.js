@@ -53,6 +53,7 @@ export const about = {
     reader,
     select,
     said: ["term", "far"],
+    without: "b_minus_a.without_distance",
     parts: [
       {
         draw: "table",
