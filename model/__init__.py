@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .published.catalogue import catalogue
     from .published.hf_spec import spec_from_config
     from .published.spec import ModelSpec
+    from .replaced.parts import Parts
     from .trace import LayerTrace, Trace, run_trace
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "ModelSpec",
     "Node",
     "OtherWord",
+    "Parts",
     "ScoreTerms",
     "Step",
     "Trace",
@@ -68,6 +70,7 @@ _MODULES = {
     ".published.catalogue": ("catalogue",),
     ".published.hf_spec": ("spec_from_config",),
     ".published.spec": ("ModelSpec",),
+    ".replaced.parts": ("Parts",),
     ".trace": ("LayerTrace", "Trace", "run_trace"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
