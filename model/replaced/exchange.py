@@ -113,7 +113,7 @@ def _layer(block: Layer, parts: Parts) -> Layer:
 def _norm(norm: Norm, kind: str) -> Norm:
     made = (LayerNorm if kind == "layer_norm" else RMSNorm)(norm.weight.shape[0], norm.eps)
     made.weight = norm.weight
-    return made.to(norm.weight)
+    return made.to(norm.weight).requires_grad_(norm.weight.requires_grad)
 
 
 def _ffn(ffn: FeedForward, parts: Parts) -> FeedForward:

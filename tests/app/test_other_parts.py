@@ -67,7 +67,7 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
     run(page, PROMPT)
     page.evaluate("glass.keep(glass.state.trace); glass.open('compare')")
     shown(page, "compare")
-    for part in ("norm:layer_norm", "position:none", "kv_heads:1"):
+    for part in ("norm:layer_norm", "position:alibi", "kv_heads:1"):
         chosen(page, part)
     assert page.evaluate("glass.state.trace.model.n_kv_heads") == 1
     for chapter in page.evaluate("Object.keys(glassConfig.chapters)"):
@@ -77,6 +77,8 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
         assert failed.count() == 0, (chapter, failed.all_inner_texts())
         values = page.locator("section[data-value]").evaluate_all("(all) => all.map((one) => one.dataset.value)")
         assert not [value for value in values if "NaN" in value or "undefined" in value], chapter
+        expect(page.locator(".page-message")).to_be_hidden()
+    expect(page.locator("section[data-kind=norm-vector] .gp-title")).to_contain_text("LayerNorm")
     page.evaluate("glass.open('compare')")
     settled(page)
     assert faults(page) == []

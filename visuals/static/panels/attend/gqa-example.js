@@ -93,7 +93,12 @@ export default function gqaExample(element, glass) {
     const wrong = misfit(sizes);
     if (wrong) return panel.text(`refused_${wrong.field}`, { ...sizes, fits: wrong.fits.join(", ") });
     const { groupSize = 1, headDim = 1 } = reading ?? {};
-    return panel.text("notice", { ...sizes, size: groupSize, head_dim: headDim, width: sizes.g * headDim });
+    return panel.text(groupSize === 1 ? "notice_mha" : "notice", {
+      ...sizes,
+      size: groupSize,
+      head_dim: headDim,
+      width: sizes.g * headDim,
+    });
   }
   render(view(EXAMPLE, null), panel.body);
 

@@ -161,7 +161,7 @@ function rowsOf({ kinds, own, neurons }, reads, text) {
  */
 function notice({ selection, kinds, neurons, closed }, act, piece, text) {
   const changeBy = (/** @type {string} */ name) => percent(kinds.find((kind) => kind.name === name)?.change ?? NaN);
-  return text("notice", {
+  return text(act === "ReLU" ? "is_relu" : "notice", {
     token: selection.query,
     piece,
     closed,
