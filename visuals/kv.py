@@ -48,7 +48,11 @@ def spec_of(lm: LanguageModel) -> ModelSpec:
     """
     if not lm.stated:
         raise GlassLlamaError("checkpoint", f"{lm.name}: no config.json beside the weights says what its cache is.")
-    return replace(spec_from_config(lm.stated, lm.name), n_kv_heads=lm.config.n_kv_heads)
+    spec, heads = spec_from_config(lm.stated, lm.name), lm.config.n_kv_heads
+    if heads == spec.n_kv_heads:
+        return spec
+    kind: AttentionKind = "MQA" if heads == 1 else "MHA" if heads == spec.n_heads else "GQA"  # exchanged in a run
+    return replace(spec, n_kv_heads=heads, attention=replace(spec.attention, kind=kind))
 
 
 def factor_message(factor: Factor) -> FactorMessage:

@@ -78,7 +78,11 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
         values = page.locator("section[data-value]").evaluate_all("(all) => all.map((one) => one.dataset.value)")
         assert not [value for value in values if "NaN" in value or "undefined" in value], chapter
         expect(page.locator(".page-message")).to_be_hidden()
+    page.evaluate("glass.open('norm'); scrollTo(0, 0)")
+    shown(page, "norm-vector", "layer ")
     expect(page.locator("section[data-kind=norm-vector] .gp-title")).to_contain_text("LayerNorm")
+    page.evaluate("glass.open('kv'); scrollTo(0, 0)")
+    assert shown(page, "kv-kinds", "tokens=").endswith("own=MQA")
     page.evaluate("glass.open('compare')")
     settled(page)
     assert faults(page) == []
