@@ -1,6 +1,7 @@
 """Widths of the feed-forward in published models, with what LLaMA's rule says of those that follow it."""
 
 from model.published.catalogue import catalogue
+from model.published.spec import ModelSpec
 from model.published.transformer_2017 import TRANSFORMER
 from model.replaced.width import PUBLISHED
 
@@ -22,10 +23,8 @@ OTHERS = (
 
 def widths_payload() -> WidthsDetail:
     """The published widths, those with a rule first."""
-    specs = [*(catalogue()[name] for name in (*PUBLISHED, *OTHERS)), TRANSFORMER]
 
-    def row(index: int) -> PublishedWidth:
-        spec = specs[index]
+    def row(spec: ModelSpec) -> PublishedWidth:
         rule = PUBLISHED.get(spec.name)
         return {
             "model": spec.name,
@@ -37,4 +36,4 @@ def widths_payload() -> WidthsDetail:
             "source": spec.source[0],
         }
 
-    return {"rows": [row(i) for i in range(len(specs))]}
+    return {"rows": [*(row(catalogue()[name]) for name in (*PUBLISHED, *OTHERS)), row(TRANSFORMER)]}

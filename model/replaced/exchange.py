@@ -24,7 +24,7 @@ from ..positions import Bias, alibi
 from ..taps import Tap
 from ..view import View
 from .parts import Parts
-from .pooled_heads import head_counts, pooled_attention
+from .pooled_heads import head_counts, with_kv_heads
 
 NORMS = ("layer_norm", "rms_norm")
 POSITIONS = ("none", "alibi")
@@ -86,12 +86,10 @@ def _exchanged(net: Network, parts: Parts) -> Network:
 
 
 def _with(net: Network, parts: Parts) -> Network:
-    made = apart(net)
-    made.layers = nn.ModuleList(_layer(net.block(i), parts) for i in range(net.config.n_layers))
+    made = with_kv_heads(net, parts.kv_heads) if parts.kv_heads else apart(net)
+    made.layers = nn.ModuleList(_layer(made.block(i), parts) for i in range(net.config.n_layers))
     if parts.norm:
         made.norm = _norm(net.norm, parts.norm)
-    if parts.kv_heads:
-        made.config = replace(net.config, n_kv_heads=parts.kv_heads)
     if parts.position:
         bias = partial(_bias, parts.position, net.config.n_heads, net.embed.weight)
         cast(Any, made).positions = bias  # in place of the method
@@ -105,8 +103,8 @@ def _layer(block: Layer, parts: Parts) -> Layer:
             setattr(made, name, _norm(getattr(block, name), parts.norm))
     if parts.activation or parts.top_k:
         made.ffn = _ffn(block.ffn, parts)
-    if parts.position or parts.kv_heads:
-        made.attn = _attention(cast(Attention, block.attn), parts)
+    if parts.position:
+        made.attn = _unrotated(cast(Attention, block.attn))
     return made
 
 
@@ -129,13 +127,13 @@ def _ffn(ffn: FeedForward, parts: Parts) -> FeedForward:
     return made
 
 
-def _attention(attn: Attention, parts: Parts) -> Attention:
-    made = pooled_attention(attn, parts.kv_heads) if parts.kv_heads else apart(attn)
-    if parts.position:
-        for name in ("q_rot", "k_rot"):
-            made._modules.pop(name)
-            vars(made).pop(name)
-        made.position_bias = Tap()
+def _unrotated(attn: Attention) -> Attention:
+    """The same heads without RoPE's taps, and with that of a bias."""
+    made = apart(attn)
+    for name in ("q_rot", "k_rot"):
+        made._modules.pop(name)
+        vars(made).pop(name)
+    made.position_bias = Tap()
     return made
 
 

@@ -8,6 +8,8 @@ are repeated, and nothing changes.
 The loaded weights stay as they are.
 """
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -73,6 +75,7 @@ def with_kv_heads(net: Network, count: int) -> Network:
         raise ValueError(f"n_heads ({net.config.n_heads}) is not a multiple of the number of K/V heads ({count})")
     made = apart(net)
     made.layers = nn.ModuleList(_layer(net.block(layer), count) for layer in range(net.config.n_layers))
+    made.config = replace(net.config, n_kv_heads=count)
     return made
 
 

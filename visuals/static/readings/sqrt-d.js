@@ -16,7 +16,8 @@ import { atCell } from "./attend.js";
  *
  * @typedef {{ spread: Float64Array; expected: Float64Array; pairs: number; queries: number }} Spread by the number
  *   of channels, from 1 on: the standard deviation of the products over so many pairs of query and key, and what it
- *   would be if entries were independent; `queries`: how many of them were taken in each head
+ *   would be if all entries were independent and as large as they are on average; `queries`: how many of them were
+ *   taken in each head
  *
  * @typedef {{ layer: number; head: number; query: number; key: number; power: number }} SqrtSelection the divisor
  *   is head_dim to that power
@@ -50,17 +51,14 @@ export function hardnessOf(weights) {
   return { largest: weights[key], key, entropy, gradient };
 }
 
-/** √mean(x²) of each channel up to and with each, of all heads. */
-function rootsOf(/** @type {Float64Array[]} */ heads, /** @type {number} */ width) {
-  const sums = new Float64Array(width);
-  let count = 0;
+/** √mean(x²) over all entries of all heads. */
+function rmsOf(/** @type {Float64Array[]} */ heads) {
+  let [sum, count] = [0, 0];
   for (const values of heads) {
-    for (let at = 0; at < values.length; at += width)
-      for (let i = 0; i < width; i++) sums[i] += values[at + i] * values[at + i];
-    count += values.length / width;
+    for (const value of values) sum += value * value;
+    count += values.length;
   }
-  let sum = 0;
-  return sums.map((square, i) => Math.sqrt((sum += square) / (count * (i + 1))));
+  return Math.sqrt(sum / count);
 }
 
 /**
@@ -92,16 +90,13 @@ function spreadIn(layer, model) {
     }
   }
   const all = (/** @type {"q" | "k"} */ name, /** @type {number} */ count) =>
-    rootsOf(
-      Array.from({ length: count }, (_, head) => rotatedHead(layer, model, name, head)),
-      width,
-    );
-  const [q, k] = [all("q", heads), all("k", kv)];
+    rmsOf(Array.from({ length: count }, (_, head) => rotatedHead(layer, model, name, head)));
+  const each = all("q", heads) * all("k", kv);
   return {
     pairs,
     queries: Math.ceil(tokens / step),
     spread: sum.map((total, i) => Math.sqrt(Math.max(0, square[i] / pairs - (total / pairs) ** 2))),
-    expected: q.map((root, i) => Math.sqrt(i + 1) * root * k[i]),
+    expected: sum.map((_, i) => Math.sqrt(i + 1) * each),
   };
 }
 const spreadOf = onceFor((/** @type {Layer} */ layer, /** @type {string} */ _name, /** @type {Model} */ model) =>

@@ -4,6 +4,7 @@
 
 import { fit, cells, centred, cross, enlarge, ink, write } from "../../draw.js";
 import { channelsOf, pairOf } from "../../rotation.js";
+import { drawArrow } from "./arrow.js";
 
 /**
  * @typedef {import("../../readings/rope-derivation.js").PairForms} PairForms
@@ -15,7 +16,7 @@ import { channelsOf, pairOf } from "../../rotation.js";
  * @typedef {{ x: number; y: number; radius: number }} Plane
  */
 
-const [MOST, EDGE, HEAD] = [330, 26, 2.6];
+const [MOST, EDGE] = [330, 26];
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -23,25 +24,10 @@ const [MOST, EDGE, HEAD] = [330, 26, 2.6];
  * @param {Complex} to in shares of the radius
  * @param {{ role: string; solid: boolean; name: string }} how
  */
-function arrow(context, { x, y, radius }, [a, b], { role, solid, name }) {
-  const [toX, toY] = [x + a * radius, y - b * radius];
+function arrow(context, plane, to, { role, solid, name }) {
+  const [a, b] = to;
   context.strokeStyle = context.fillStyle = ink().colour(role);
-  context.globalAlpha = solid ? 1 : 0.6;
-  context.lineWidth = solid ? 3 : 2;
-  context.setLineDash(solid ? [] : [4, 4]);
-  context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(toX, toY);
-  context.stroke();
-  context.setLineDash([]);
-  const long = Math.min(9, Math.hypot(a, b) * radius);
-  const turn = Math.atan2(toY - y, toX - x);
-  context.beginPath();
-  context.moveTo(toX, toY);
-  for (const side of [HEAD, -HEAD])
-    context.lineTo(toX + long * Math.cos(turn + side), toY + long * Math.sin(turn + side));
-  context.fill();
-  context.globalAlpha = 1;
+  const [toX, toY] = drawArrow(context, plane, to, { solid, faint: 0.6, dash: 4, long: 9 });
   const size = Math.hypot(a, b) || 1;
   const aside = role === "q" ? 8 : -8; // where both point the same way, their names stand beside each other
   write(context, name, toX + (a * 15 - b * aside) / size, toY - (b * 15 + a * aside) / size, {

@@ -3,10 +3,10 @@
 import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
 import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
+import { drawArrow } from "./arrow.js";
 
 // Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar.
 const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50];
-const HEAD = 2.6; // radians between an arrow and the sides of its head
 
 /**
  * @typedef {{
@@ -53,27 +53,6 @@ export function pairAt(width, half, x, y) {
   const [column, line] = [Math.floor(x / cell), Math.floor(y / high)];
   const pair = line * columns + column;
   return column >= 0 && column < columns && line >= 0 && pair < half ? pair : null;
-}
-
-/** From the centre: the first value to the right, the second up; both are shares of the radius. */
-function arrow(context, { x, y, radius }, [a, b], solid) {
-  const [toX, toY] = [x + a * radius, y - b * radius];
-  context.globalAlpha = solid ? 1 : 0.5;
-  context.lineWidth = solid ? 3 : 2;
-  context.setLineDash(solid ? [] : [3, 3]);
-  context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(toX, toY);
-  context.stroke();
-  context.setLineDash([]);
-  const long = Math.min(solid ? 8 : 6, Math.hypot(a, b) * radius);
-  const turn = Math.atan2(toY - y, toX - x);
-  context.beginPath();
-  context.moveTo(toX, toY);
-  for (const side of [HEAD, -HEAD])
-    context.lineTo(toX + long * Math.cos(turn + side), toY + long * Math.sin(turn + side));
-  context.fill();
-  context.globalAlpha = 1;
 }
 
 function drawFace(context, { x, y, radius }) {
@@ -142,7 +121,7 @@ export function drawDials(canvas, width, parts, pair, { own }) {
       context.strokeStyle = context.fillStyle = ink().colour(role);
       const scale = own ? lengthOf(parts[`${role}Turned`], i, rotary) || 1 : scales[role];
       const [a, b] = pairIn(parts[name], i, rotary);
-      arrow(context, dial, [a / scale, b / scale], solid);
+      drawArrow(context, dial, [a / scale, b / scale], { solid, faint: 0.5, dash: 3, long: solid ? 8 : 6 });
     }
     drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });
   }
