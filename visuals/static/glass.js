@@ -143,8 +143,10 @@ function mountStory(place) {
 async function mount(kind, element) {
   element.tabIndex = -1; // so that a click into it gives it the keys (keys.js)
   await chapters.opened(kind);
+  element.toggleAttribute("data-fetching", true);
   /** @type {{ default: (element: HTMLElement, glass: Glass) => Painter; about?: import("./frame.js").About }} */
   const { default: build, about = {} } = await import(chapters.pathOf(kind));
+  element.toggleAttribute("data-fetching", false);
   const draw = withSides(kind, element, window.glass, build(element, window.glass), about);
   panelOf(element)?.list(about.tensors);
   if (about.tensors || config.coded.includes(kind)) panelOf(element)?.offerCode(about.tensors ?? []);
