@@ -38,7 +38,7 @@ def main() -> int:
         return 1
     LOOKUPS.allowed = allowed_at(args.host) if args.hub is None else args.hub
     logs.set_up(not allowed_at(args.host) if args.log_requests is None else args.log_requests)
-    demo, hosting = build(engine), Hosting(args.trusted_proxy, args.frame, args.auth, args.metrics)
+    demo, hosting = build(engine), Hosting(args.trusted_proxy, args.frame, args.auth, args.metrics, args.mcp)
     try:
         address = launch(demo, hosting, server_name=args.host, server_port=args.port)
     except OSError:

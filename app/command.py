@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,7 +23,12 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     _add_model(parser)
     _add_server(parser)
     _add_visitors(parser)
-    return parser.parse_args(given)
+    args = parser.parse_args(given)
+    if args.mcp and args.auth:
+        parser.error("--mcp asks for no account; expected it without --auth")
+    if args.mcp and find_spec("mcp") is None:
+        parser.error("--mcp needs the package mcp; expected `pip install -r requirements-mcp.txt` before it")
+    return args
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +74,12 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         action="store_true",
         help="let others than this machine read /metrics, the server's figures for Prometheus",
+    )
+    parser.add_argument(
+        "--mcp",
+        action="store_true",
+        help="offer /trace, /generate and /kv_cache as tools of the Model Context Protocol too, at /gradio_api/mcp/ "
+        "(needs the package mcp: requirements-mcp.txt)",
     )
     parser.add_argument(
         "--log-requests",

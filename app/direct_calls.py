@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from .disconnects import is_wanted, watched
 from .fairness import Fairness, Rank
 from .metrics import Metrics
 from .rates import count_refusal
-from .visitors import Visitor, visitor_of
+from .visitors import Visitor, visitor_of, works_for
 from .waiting import Limit
 
 # `each` is of an address here: a page asks for some at once, and a class behind one router for many. Long work has a
@@ -102,6 +102,14 @@ class FairPlaces:
             following.free.set_result(None)
 
 
+class BusyError(Exception):
+    """Too much is asked for at once, of all or of one address."""
+
+
+class AbandonedError(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class DirectCallLimiter:
     """What the page asks past the queue: so many at once, and so many of each address."""
 
@@ -128,23 +136,39 @@ class DirectCallLimiter:
 
         async def in_line(data: Any, request: gr.Request) -> Answer:
             visitor = visitor_of(request)
-            if self._asked.total() >= self.limit.waiting or self._asked[visitor.address] >= self.limit.each:
-                self.metrics.refused(answer.__name__, "busy", visitor)
-                count_refusal(request)
-                return message_payload("busy")
-            self._asked[visitor.address] += 1
-            since = time.monotonic()
+            work = partial(answer, data, *((visitor,) if told else ()))
             try:
-                whose = (visitor,) if told else ()
-                async with watched(request.receive), self._places.place(visitor):
-                    if not is_wanted():
-                        return message_payload("abandoned")
-                    with self.metrics.work(kind_of(answer.__name__, data, questions), visitor, since):
-                        return await anyio.to_thread.run_sync(answer, data, *whose, limiter=self._threads)
-            finally:
-                self._asked[visitor.address] -= 1
-                if not self._asked[visitor.address]:
-                    del self._asked[visitor.address]
+                return await self.work(
+                    answer.__name__, visitor, request, work, kind_of(answer.__name__, data, questions)
+                )
+            except BusyError:
+                return message_payload("busy")
+            except AbandonedError:
+                return message_payload("abandoned")
 
         in_line.__name__ = answer.__name__
         return in_line
+
+    async def work(
+        self, name: str, visitor: Visitor, request: Any, work: Callable[[], Answer], kind: str | None = None
+    ) -> Answer:
+        """What `work` gives, done in a thread once it is this visitor's turn; `kind` is what it is counted as.
+
+        Raises BusyError where too many wait, and AbandonedError where nobody waits for the answer any more.
+        """
+        if self._asked.total() >= self.limit.waiting or self._asked[visitor.address] >= self.limit.each:
+            self.metrics.refused(name, "busy", visitor)
+            count_refusal(request)
+            raise BusyError("too much is asked for at once; try again in a few seconds")
+        self._asked[visitor.address] += 1
+        since = time.monotonic()
+        try:
+            async with watched(request.receive), self._places.place(visitor):
+                if not is_wanted():
+                    raise AbandonedError
+                with self.metrics.work(kind or name, visitor, since), works_for(visitor):
+                    return await anyio.to_thread.run_sync(work, limiter=self._threads)
+        finally:
+            self._asked[visitor.address] -= 1
+            if not self._asked[visitor.address]:
+                del self._asked[visitor.address]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
-from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
+from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
@@ -25,6 +25,7 @@ from model.published.hf_spec import spec_from_text
 from model.refusals import refusal
 from model.sampling import candidates
 
+from .endpoint_answers import Candidate, GenerateAnswer, KvAnswer, MemoryAnswer, ModelAnswer, Product, TraceAnswer
 from .engine import Engine
 from .lookups import LOOKUPS
 from .prompts import checked_ids
@@ -32,7 +33,6 @@ from .requests import count_of, settings_of
 from .waiting import asker, is_abandoned
 
 CANDIDATES = 10
-Answer = dict[str, object]  # what a program is given, under the names that its endpoint's docstring lists
 
 
 def digits(array: np.ndarray) -> list[Any]:
@@ -40,7 +40,7 @@ def digits(array: np.ndarray) -> list[Any]:
     return [digits(row) for row in array] if array.ndim > 1 else [float(f"{x:.7g}") for x in array]
 
 
-def describe(engine: Engine) -> Answer:
+def describe(engine: Engine) -> ModelAnswer:
     """The first model in a few words."""
     about = engine.about(engine.names[0])
     return {"name": about.name, "n_parameters": about.n_parameters, "device": about.device, "dtype": about.dtype}
@@ -50,16 +50,17 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
     """The functions behind /trace, /generate and /kv_cache; the first two run the first of the engine's models."""
     name = engine.names[0]
 
-    def trace(prompt: str) -> dict:
+    def trace(prompt: str) -> TraceAnswer:
         """Run the model on a prompt and say what happened inside.
 
         Args:
             prompt: the text to run, up to 512 tokens.
 
         Returns:
-            JSON with `model`, `token_ids`, `pieces`, `attn_norm_rms` and `ffn_norm_rms` (layers × tokens: the root mean
-            square that each RMSNorm divides by), `final_norm_rms` (tokens), and `next`: the ten most probable next
-            tokens, each with `id`, `piece`, `logit` and `probability` (over the whole vocabulary).
+            JSON with `model`, `token_ids`, `pieces`, `attn_norm_rms` and `ffn_norm_rms` (layers × tokens: what each
+            norm divides by; null where there is no norm before the feed-forward), `final_norm_rms` (tokens), and
+            `next`: the ten most probable next tokens, each with `id`, `piece`, `logit` and `probability` (over the
+            whole vocabulary).
         """
         with public_errors():
             run = engine.asked_by(asker().address).trace(name, checked_ids(engine, name, prompt))
@@ -69,7 +70,7 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
             "token_ids": run.token_ids,
             "pieces": run.pieces,
             "attn_norm_rms": digits(run.attn_norm_rms),
-            "ffn_norm_rms": digits(run.ffn_norm_rms),
+            "ffn_norm_rms": digits(run.ffn_norm_rms) if "ffn_norm_rms" in run.figures else None,
             "final_norm_rms": digits(run.final_norm_rms),
             "next": next_tokens(engine, name, run.logits),
         }
@@ -81,7 +82,7 @@ def endpoints(engine: Engine) -> tuple[Callable, Callable, Callable]:
         top_k: int = 0,
         top_p: float = 1.0,
         seed: int = 0,
-    ) -> dict:
+    ) -> GenerateAnswer:
         """Continue a prompt, one token at a time over the KV cache.
 
         Args:
@@ -149,7 +150,7 @@ def kv_cache(
     context_mib: int = CONTEXT_MIB,
     fragmentation_mib: int = FRAGMENTATION_MIB,
     weight_bytes: int | None = None,
-) -> dict:
+) -> KvAnswer:
     """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
     Args:
@@ -208,29 +209,24 @@ def kv_cache(
             weight_bytes=weight_bytes,
         )
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
-        answer = {
+        *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
+        answer: KvAnswer = {
             "model": breakdown.spec.name,
             "tokens": breakdown.tokens,
             "batch": breakdown.batch,
             "dtype": breakdown.dtype,
             "bytes": breakdown.total_bytes,
-            **growth_answer(breakdown),
+            "bytes_per_token": (filling or [full])[0].bytes,
+            "bytes_per_token_windows_full": full.bytes,
+            "windows_full_at": filling[-1].until if filling else None,
             "bytes_per_gpu": breakdown.per_gpu_bytes,
-            "products": [product_message(term.label, term.factors, term.bytes) for term in breakdown.terms],
+            "products": [product(term.label, term.factors, term.bytes) for term in breakdown.terms],
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
-        return answer | ({"memory": memory_message(spec, tokens, batch, device, setup)} if device else {})
-
-
-def growth_answer(breakdown: KvBreakdown) -> Answer:
-    """What a token adds before and after windows drop older ones, and from when on."""
-    *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
-    return {
-        "bytes_per_token": (filling or [full])[0].bytes,
-        "bytes_per_token_windows_full": full.bytes,
-        "windows_full_at": filling[-1].until if filling else None,
-    }
+        if device:
+            answer["memory"] = memory_answer(spec, tokens, batch, device, setup)
+        return answer
 
 
 def chosen_spec(model: str, config: str, hub: str) -> ModelSpec:
@@ -261,23 +257,19 @@ def chosen_gpu(gpu: str, memory_gb: int, bandwidth_gb_per_s: int) -> Gpu | None:
     return own_gpu(memory_gb, bandwidth_gb_per_s) if memory_gb or bandwidth_gb_per_s else None
 
 
-def product_message(what: str, factors: Iterable[object], count: int) -> Answer:
+def product(what: str, factors: Iterable[object], count: int) -> Product:
     """One multiplication as text."""
     return {"what": what, "product": " × ".join(map(str, factors)), "bytes": count}
 
 
-def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> Answer:
+def memory_answer(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> MemoryAnswer:
     """What fits on a GPU beside the weights, and how many GPUs of each kind the load needs."""
     use = memory_use(spec, tokens, batch, gpu, setup)
     bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
     kept = setup.options
     kinds = [*GPUS, *([gpu] if gpu.own else [])]
     needs = gpus_needed(spec, batch, tokens, kinds, replace(setup, options=replace(kept, tp=1, pp=1, dcp=1)))
-    fixed = {"largest_batch": kept.reserved_batch, "largest_context": kept.reserved_tokens or kept.prompt_tokens}
-    largest = {
-        "largest_batch": lambda: largest_batch(spec, tokens, gpu, setup).value,
-        "largest_context": lambda: largest_context(spec, batch, gpu, setup).value,
-    }
+    fixed_context = kept.reserved_tokens or kept.prompt_tokens
     return {
         "gpu": use.gpu.name,
         "gpus": use.gpus,
@@ -285,16 +277,17 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
         "usable_bytes": use.usable_bytes,
         "kept_back": {
             "bytes": use.kept_back,
-            "activations": [product_message(term.label, term.factors, term.bytes) for term in use.beside.activations],
+            "activations": [product(term.label, term.factors, term.bytes) for term in use.beside.activations],
             "context_bytes": use.beside.context,
             "fragmentation_bytes": use.left_bytes,
         },
         "weights": use.weights.dtype,
         "weights_bytes": use.weights.total_bytes,
-        "weights_products": [product_message(term.label, term.factors, term.bytes) for term in use.weights.terms],
+        "weights_products": [product(term.label, term.factors, term.bytes) for term in use.weights.terms],
         "fits": use.fits,
         "free_bytes": use.free_bytes,
-        **{name: find() if fixed[name] is None else None for name, find in largest.items()},
+        "largest_batch": None if kept.reserved_batch else largest_batch(spec, tokens, gpu, setup).value,
+        "largest_context": None if fixed_context else largest_context(spec, batch, gpu, setup).value,
         "tokens_per_second_at_most": bound.batch_tokens_per_second if bound else None,
         "gpus_needed": [
             {"gpu": need.gpu.name, "at_least": need.at_least, "fits_on": need.use.gpus if need.use else None}
@@ -303,7 +296,7 @@ def memory_message(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Se
     }
 
 
-def next_tokens(engine: Engine, name: str, logits: np.ndarray) -> list[Answer]:
+def next_tokens(engine: Engine, name: str, logits: np.ndarray) -> list[Candidate]:
     """The most probable next tokens with their logits and probabilities."""
     best = candidates(torch.from_numpy(logits), CANDIDATES)
     ids = best.ids.tolist()

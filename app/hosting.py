@@ -15,6 +15,7 @@ from .connections import TIMES, Times, bounded_server
 from .files import address, head, static_files
 from .gradio_sessions import keep_sessions_light
 from .headers import SafeHeaders
+from .mcp_server import McpServer
 from .operating import OperatorRoutes
 from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
 from .request_validator import RequestValidator
@@ -30,7 +31,8 @@ class Hosting:
 
     `trusted` are addresses or networks of proxies whose word on visitors is taken; `frames` the sites that may show the
     page inside their own; `accounts` (name, password) of those who are let in, everyone where there are none;
-    `open_metrics` whether /metrics answers others than this machine; `times` how long a connection may take for what.
+    `open_metrics` whether /metrics answers others than this machine; `mcp` whether the endpoints are tools of
+    the Model Context Protocol as well; `times` how long a connection may take for what.
     An address may ask for so many things `at_once`, and then for so many `per_second`.
     """
 
@@ -38,6 +40,7 @@ class Hosting:
     frames: Sequence[str] = ()
     accounts: Sequence[tuple[str, str]] = ()
     open_metrics: bool = False
+    mcp: bool = False
     times: Times = TIMES
     at_once: float = AT_ONCE
     per_second: float = PER_SECOND
@@ -78,8 +81,17 @@ def launch_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
         "show_error": False,
         "quiet": True,
         "auth": list(hosting.accounts) or None,
-        "app_kwargs": {"middleware": middleware(demo, hosting)},
+        "app_kwargs": app_options(demo, hosting),
     }
+
+
+def app_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
+    """What gradio's application is made with."""
+    through = middleware(demo, hosting)
+    if not hosting.mcp:
+        return {"middleware": through}
+    server = McpServer(demo.service.engine, demo.metrics)
+    return {"middleware": [*through, Middleware(server.route)], "lifespan": server.lifespan}
 
 
 def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:

@@ -4,7 +4,9 @@ An address cannot be made up, a session can: so nothing is shared out by session
 has the proxy's address; what a proxy says of them is believed only where the operator names it (`--trusted-proxy`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any, NamedTuple
@@ -28,6 +30,23 @@ class Visitor(NamedTuple):
 
 
 NOBODY = Visitor()
+# Of the task or thread that works for a request past gradio's queue.
+_at_work_for: ContextVar[Visitor] = ContextVar("at_work_for", default=NOBODY)
+
+
+@contextmanager
+def works_for(visitor: Visitor) -> Generator[None]:
+    """A context in which this task, and the threads that it starts, work for a visitor."""
+    before = _at_work_for.set(visitor)
+    try:
+        yield
+    finally:
+        _at_work_for.reset(before)
+
+
+def worked_for() -> Visitor:
+    """Whom this task or thread works for past gradio's queue; nobody where it works for none."""
+    return _at_work_for.get()
 
 
 @lru_cache(maxsize=4096)

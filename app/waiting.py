@@ -16,12 +16,13 @@ from gradio.queueing import Event, EventQueue, Queue
 from gradio.utils import LRUCache
 
 from .answer_streams import Listeners
+from .disconnects import is_wanted
 from .fairness import Fairness
 from .metrics import Metrics
 from .operating import Drain
 from .rates import count_refusal
 from .unread import CountedQueue, Unread
-from .visitors import NOBODY, Visitor, visitor_of
+from .visitors import Visitor, visitor_of, worked_for
 
 
 class Limit(NamedTuple):
@@ -68,15 +69,15 @@ def event_at_work() -> tuple["BoundedQueue", Event] | None:
 
 
 def asker() -> Visitor:
-    """Whose event this thread works for; nobody's where it works for none."""
+    """Whose event or request this thread works for; nobody's where it works for none."""
     found = event_at_work()
-    return whose(found[1]) if found else NOBODY
+    return whose(found[1]) if found else worked_for()
 
 
 def is_abandoned() -> bool:
-    """Whether nobody awaits any more what this thread works on for an event, or the server ends what is written."""
+    """Whether nobody awaits any more what this thread works on, or the server ends what is written."""
     found = event_at_work()
-    return found is not None and (not found[1].alive or found[0].drain.over)
+    return not is_wanted() if found is None else not found[1].alive or found[0].drain.over
 
 
 def reader_follows() -> bool:

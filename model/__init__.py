@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .published.spec import ModelSpec
     from .replaced.parts import Parts
     from .trace import LayerTrace, Trace, run_trace
+    from .trace_files import read_trace, save_trace
 
 __all__ = [
     "Circuit",
@@ -47,7 +48,9 @@ __all__ = [
     "kv_cache_bytes",
     "load",
     "other_words",
+    "read_trace",
     "run_trace",
+    "save_trace",
     "score_terms",
     "spec_from_config",
     "why",
@@ -72,6 +75,7 @@ _MODULES = {
     ".published.spec": ("ModelSpec",),
     ".replaced.parts": ("Parts",),
     ".trace": ("LayerTrace", "Trace", "run_trace"),
+    ".trace_files": ("read_trace", "save_trace"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

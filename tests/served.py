@@ -19,7 +19,7 @@ from tests.page import Kept
 def gradio_site(engine: Engine, runs: Runs) -> Iterator[str]:
     """The address of the page as gradio serves it, for as long as the context lasts."""
     demo = build(apart(engine), runs)
-    options = launch_options(demo, replace(HOSTING, at_once=1_000_000))  # all tests are one address
+    options = launch_options(demo, replace(HOSTING, at_once=1_000_000, mcp=True))  # all tests are one address
     options["app_kwargs"]["middleware"].insert(0, Middleware(Kept))
     with bounded_server():
         _, address, _ = demo.launch(prevent_thread_lock=True, **options)

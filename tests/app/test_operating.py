@@ -13,6 +13,7 @@ import pytest
 from gradio_client import Client
 
 import model
+from app import command
 from app.build import build
 from app.command import arguments
 from app.engine import LocalEngine
@@ -127,6 +128,19 @@ def test_what_is_wrong_on_the_command_line_is_said(
         arguments(given)
     assert ended.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_what_mcp_needs_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert arguments(["--mcp"]).mcp
+    file = tmp_path / "accounts"
+    file.write_text("ada:lovelace\n", encoding="utf-8")
+    monkeypatch.setattr(command, "find_spec", lambda _name: None)
+    for given, says in ((["--auth", str(file)], "expected it without --auth"), ([], "requirements-mcp.txt")):
+        with pytest.raises(SystemExit):
+            arguments(["--mcp", *given])
+        assert says in capsys.readouterr().err
 
 
 def test_the_command_line_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
