@@ -1,3 +1,4 @@
+// @ts-check
 // What a panel reads off a run: named numbers and tables, made once and used by its drawing, its value line, its CSV,
 // the difference of two runs and the tours. Pure: a reading knows no document, no language and no second run.
 
