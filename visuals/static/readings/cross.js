@@ -76,11 +76,11 @@ function headsTable({ trace, held }, { layer, query }) {
  *
  * @typedef {{ layer: number; head: number; query: number; source: number | null }} CrossSelection
  *
- * @typedef {import("./reading.js").Reading<CrossSelection> & {
+ * @typedef {import("./reading.js").Reading<CrossSelection & { source: number }> & {
  *   row: ReturnType<typeof crossRow>;
  *   cell: CrossCell;
  * }} CrossReading
- * @type {import("./reading.js").Reader<CrossReading>}
+ * @type {import("./reading.js").Reader<CrossReading, CrossSelection>}
  */
 export const crossReader = {
   layer: true,

@@ -54,7 +54,11 @@ const meansOf = onceFor((held, head, { model, T }) => {
   return found;
 });
 
-/** The measure on a run that says how far a head does its job there, by the job's name. */
+/**
+ * The measure on a run that says how far a head does its job there, by the job's name.
+ *
+ * @type {Record<string, keyof Habits>}
+ */
 export const MEASURED = { previous_token: "previous", first_token: "first" };
 
 /** @type {("first" | "previous")[]} */

@@ -21,7 +21,7 @@ import { rotatedPair } from "../compute.js";
 const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
 
 /** @param {Model} model */
-const widthsOf = ({ parts: { latent } }) => /** @type {import("../messages.d.ts").LatentWidths} */ (latent);
+export const widthsOf = ({ parts: { latent } }) => /** @type {import("../messages.d.ts").LatentWidths} */ (latent);
 
 /**
  * A head's score of a key, expanded and absorbed.

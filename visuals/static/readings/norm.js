@@ -140,8 +140,8 @@ function stepsAt(input, channel) {
  *
  * @typedef {{ norm: NormName; layer: number; query: number; channel: number | null }} VectorSelection
  *
- * @typedef {import("./reading.js").Reading<VectorSelection> & { input: NormInput }} VectorReading
- * @type {import("./reading.js").Reader<VectorReading>}
+ * @typedef {import("./reading.js").Reading<VectorSelection & { channel: number }> & { input: NormInput }} VectorReading
+ * @type {import("./reading.js").Reader<VectorReading, VectorSelection>}
  */
 export const normVector = {
   needs: vectorsNeeded,

@@ -139,7 +139,7 @@ const productsOf = ({ stream: { x }, normed, apart }) => ({
 /**
  * All that the channel is the sum of: its products, and the bias where there is one.
  *
- * @param {Pick<ProjectionReading, "stream" | "normed" | "apart" | "place"> & { selection: { row: number } }} reading
+ * @param {Pick<ProjectionReading, "stream" | "normed" | "apart" | "place" | "selection">} reading
  */
 function sumOf(reading) {
   const { keys, columns } = productsOf(reading);
@@ -185,7 +185,9 @@ function sumOf(reading) {
  *   here
  * @property {number | null} input the product that is spoken of; null: none
  *
- * @typedef {import("./reading.js").Reading<ProjectionSelection> & {
+ * @typedef {ProjectionSelection & { row: number; channel: number }} Taken what a reading is of
+ *
+ * @typedef {import("./reading.js").Reading<Taken> & {
  *   place: Place;
  *   made: ArrayLike<number>;
  *   stream: import("./norm-input.js").NormInput;
@@ -237,7 +239,7 @@ const valuesOf = (value, { value: sum, products, bias, terms }, { part, others }
   ...(input === null ? {} : { product: terms[input] }),
 });
 
-/** @type {import("./reading.js").Reader<ProjectionReading>} */
+/** @type {import("./reading.js").Reader<ProjectionReading, ProjectionSelection>} */
 export const projectionReader = {
   layer: true,
   needs,

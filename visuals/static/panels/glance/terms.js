@@ -3,8 +3,13 @@
 import { h, signed } from "../../dom.js";
 
 /**
- * @typedef {{ words: string; value: number; select?: object }} Term `select`: the place to look at when it is
- *   pressed
+ * @typedef {object} Term
+ * @property {string} words
+ * @property {number} value
+ * @property {Partial<import("../../selection.js").Selection>} [select] the place to look at when it is pressed
+ */
+
+/**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {string} section of the texts: others, sum
  */
