@@ -34,17 +34,10 @@ export function createViews(glass) {
 }
 
 /**
- * @typedef {{
- *   neurons: number[];
- *   gate: { data: Float32Array } | null;
- *   up: { data: Float32Array };
- *   weight: { data: Float32Array } | null;
- * }} Answer
- *   (K, T) each
+ * @typedef {import("../../decoded.d.ts").Detail<"ffn_map">} Answer (K, T) each
  *
- * @typedef {import("../../marks/runs.js").RunWith<{ map: Answer }> & {
- *   layer: number;
- *   held: import("../../decode.js").Layer;
+ * @typedef {Pick<import("../../difference/face.js").Run, "trace" | "layer" | "held"> & {
+ *   details: { map: Answer };
  * }} MapRun
  */
 

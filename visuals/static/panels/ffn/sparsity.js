@@ -9,7 +9,7 @@ const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend tak
 /**
  * Each measure with its hue and stroke.
  *
- * @type {[string, string, number[]][]}
+ * @type {[keyof import("../../messages.d.ts").FiringDetail, string, number[]][]}
  */
 export const MEASURES = [
   ["top", "output", []],
