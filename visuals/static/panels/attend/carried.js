@@ -101,8 +101,13 @@ export function createWritten(glass, text) {
     table.mark((rank) => rank === view.chosen);
   }
 
-  /** @type {(written: Written | null, layer: number, head: number, query: number, language: string) => void} */
-  const draw = memo((written, layer, head, query) => {
+  /**
+   * @param {Written | null} written
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} query
+   */
+  function write(written, layer, head, query) {
     if (written) fill(written);
     const note = written ? text("write_note", { layer, head, query }) : text("write_locked");
     const template = html`
@@ -116,7 +121,8 @@ export function createWritten(glass, text) {
       </div>
     `;
     render(template, element);
-  });
+  }
+  const draw = memo(write);
   draw(null, 0, 0, 0, "");
   return { element, draw };
 }

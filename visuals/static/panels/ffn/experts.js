@@ -199,8 +199,7 @@ function createChoice(text) {
     h("div", null, formula, groups, sums),
   );
 
-  /** @type {(found: Routing, ffn: Ffn, token: number, language: string) => void} */
-  const draw = memo((found, ffn, token) => {
+  const draw = memo((/** @type {Routing} */ found, /** @type {Ffn} */ ffn, /** @type {number} */ token) => {
     const made = chooseFor(found, ffn, token);
     const taken = chosenAt(found, token);
     const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];

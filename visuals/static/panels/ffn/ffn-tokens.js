@@ -195,8 +195,7 @@ export default function ffnTokens(element, glass) {
       });
   }
 
-  /** @type {(open: boolean, answer: Answer, layer: number, language: string) => void} */
-  const prepare = memo((open, answer, layer) => {
+  const prepare = memo((/** @type {boolean} */ open, /** @type {Answer} */ answer, /** @type {number} */ layer) => {
     const { trace } = state;
     const ffn = trace.model.parts.ffn[layer];
     const kind = kindOf(ffn);

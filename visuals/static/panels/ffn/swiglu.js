@@ -336,11 +336,17 @@ export default function swiglu(element, glass) {
   const read = memo((/** @type {Layer} */ held, /** @type {number} */ query) => {
     view = viewOf(held, query);
   });
-  /** @type {(here: View, digits: number, trace: Trace, layer: number, language: string) => void} */
-  const fill = memo(({ strongest, kind, ffn }, digits, trace, layer) => {
+  /**
+   * @param {View} here
+   * @param {number} digits
+   * @param {Trace} trace
+   * @param {number} layer
+   */
+  function fillTable({ strongest, kind, ffn }, digits, trace, layer) {
     const name = (/** @type {number} */ neuron) => neuronName(ffn, neuron, glass.text);
     table.fill(strongest, kind, digits, (one) => neuronOff(trace, layer, one), name);
-  });
+  }
+  const fill = memo(fillTable);
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { query, neuron } = glass.state;
     const held = glass.layer();

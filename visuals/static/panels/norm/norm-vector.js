@@ -214,17 +214,18 @@ function createDepth(glass, panel, wide) {
   canvas.addEventListener("click", () => under && setNorm(glass, { which: under.norm }));
 
   /**
-   * @type {(
-   *   width: number,
-   *   trace: Trace,
-   *   answer: import("./depth.js").Depth | null,
-   *   ...place: [norm: VectorReading["selection"]["norm"], layer: number, query: number]
-   * ) => void}
+   * @param {number} width
+   * @param {Trace} trace
+   * @param {import("./depth.js").Depth | null} answer
+   * @param {VectorReading["selection"]["norm"]} norm
+   * @param {number} layer
+   * @param {number} query
    */
-  const drawAnew = memo((width, trace, answer, norm, layer, query) => {
+  function drawChart(width, trace, answer, norm, layer, query) {
     const { divisor } = depthOf({ trace }, query).columns;
     drawDepth(canvas, width, trace.model, { norm, layer, query }, divisor, answer, panel.text);
-  });
+  }
+  const drawAnew = memo(drawChart);
   /**
    * @param {number} width
    * @param {VectorReading} reading
