@@ -227,16 +227,17 @@ function weighed(scores) {
  * and no key is hidden.
  *
  * @param {{ cross: { q: NumArray; k: NumArray } }} layer
- * @param {{ parts: { cross_scale: number } }} model
+ * @param {{ parts: { cross_scale: number | null } }} model
  * @param {number} head
  * @param {number} query
  */
-export function crossRow({ cross }, { parts: { cross_scale: scale } }, head, query) {
+export function crossRow({ cross }, { parts }, head, query) {
   const { rows } = cacheOf(cross);
   const name = `${head} ${query}`;
   const known = rows.get(name);
   if (known) return known;
   const q = vectorOf(cross.q, head, query);
+  const scale = /** @type {number} */ (parts.cross_scale); // a network that looks at a source has one
   const found = weighed(
     Float64Array.from({ length: cross.k.shape[1] }, (_, key) => dot(q, vectorOf(cross.k, head, key)) * scale),
   );

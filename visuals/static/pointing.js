@@ -13,8 +13,10 @@ import { computed, Reads } from "./reads.js";
  *
  * @typedef {"layer" | "head" | "query" | "key" | "pair"} Place a part of the selection in which arrow keys lead on
  *
- * @typedef {(at: Record<Place, number> & { trace: import("./decode.js").Trace }) => Partial<Selection> | null} Move
- *   the selection change that a key stands for, from where the reader is; null for none
+ * @typedef {Record<Place, number> & { neuron: number | null; trace: import("./decode.js").Trace }} From where a
+ *   reader is
+ *
+ * @typedef {(at: From) => Partial<Selection> | null} Move the selection change that a key stands for; null for none
  */
 
 /**

@@ -2,15 +2,24 @@
 // What a reader (readings/reading.js) needs of a run: looked up in the store, and asked for where it is not here.
 
 /**
+ * The state as panels read it: they are drawn, and pointed at, only while there is a run (glass.js).
+ *
+ * @param {Pick<import("./types.d.ts").Glass, "state">} glass
+ */
+export const shownIn = ({ state }) => /** @type {import("./types.d.ts").Shown} */ (state);
+
+/**
  * @template {import("./readings/reading.js").Reading<any>} Read
+ * @template Asked
  * @param {import("./types.d.ts").Glass} glass
- * @param {import("./readings/reading.js").Reader<Read>} reader
+ * @param {import("./readings/reading.js").Reader<Read, Asked>} reader
  * @param {import("./decode.js").Trace} trace
- * @param {Read["selection"]} selection
+ * @param {Asked} selection
  * @returns {import("./readings/reading.js").Run | null} null until all of it is here
  */
 function runFor(glass, { layer, needs, later }, trace, selection) {
-  const held = layer ? (trace.layers.get(selection.layer) ?? null) : undefined;
+  const { layer: at } = /** @type {{ layer: number }} */ (selection); // where a reader needs a layer, it names one
+  const held = layer ? (trace.layers.get(at) ?? null) : undefined;
   /** @type {(...asked: import("./readings/reading.js").Question) => unknown} */
   const answered = (what, params) => glass.detail(what, params, trace);
   /** @param {import("./readings/reading.js").Questions} [questions] */
@@ -26,9 +35,10 @@ function runFor(glass, { layer, needs, later }, trace, selection) {
  * is on, say, and else what is locked.
  *
  * @template {import("./readings/reading.js").Reading<any>} Read
+ * @template Asked
  * @param {import("./types.d.ts").Glass} glass
- * @param {import("./readings/reading.js").Reader<Read>} reader
- * @param {...Read["selection"]} selections
+ * @param {import("./readings/reading.js").Reader<Read, Asked>} reader
+ * @param {...Asked} selections
  * @returns {Read | null}
  */
 export function readHere(glass, reader, ...selections) {

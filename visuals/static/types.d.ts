@@ -22,7 +22,7 @@ import type {
   StepsMessage,
 } from "./messages.d.ts";
 import type { Selection } from "./selection.js";
-import type { createStore } from "./store.js";
+import type { createStore, State } from "./store.js";
 import type { createTexts } from "./texts.js";
 
 /** What has fields: JSDoc's own `object` is no more than `any` to a check that is not strict. */
@@ -66,6 +66,12 @@ export interface Server {
 
 /** What the store is told. */
 export type Payload = RunPayload | StepsMessage | Notice;
+
+/** The state while there is a run: panels are drawn, and pointed at, only then (glass.js). */
+export type Shown = State & { trace: Trace };
+
+/** Finds a text by its name, with what is filled in. */
+export type Say = (name: string, params?: Record<string, unknown>) => string;
 
 export type Store = ReturnType<typeof createStore>;
 export type Texts = ReturnType<typeof createTexts>;

@@ -1,3 +1,4 @@
+// @ts-check
 // What the panels that follow tokens through the depth of the network read from a run.
 
 import { choices } from "../controls.js";
@@ -12,12 +13,29 @@ import { places } from "./places.js";
 import { atToken, ofPlace } from "./selection.js";
 import { table } from "./table.js";
 
-/** A choice between two things, kept under the panel's name. */
+/**
+ * @typedef {import("./face.js").Run} Run
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {Run & { details: { stream: import("../decoded.d.ts").Detail<"stream"> } }} StreamRun
+ *
+ * @typedef {Run & { details: { lens: import("../decoded.d.ts").Detail<"lens"> } }} LensRun
+ *
+ * @typedef {Run & { details: { shares: import("../decoded.d.ts").Detail<"contributions"> } }} SharesRun
+ */
+
+/**
+ * A choice between two things, kept under the panel's name.
+ *
+ * @type {(panel: string, name: string, values: string[]) => (glass: Glass) => import("./face.js").Controls}
+ */
 const choiceOf = (panel, name, values) => (glass) => {
   const { element, show } = choices(glass, panel, name, values);
   return { elements: [element], show };
 };
 
+/** @type {import("./face.js").View<StreamRun>} */
 const residual = {
   without: "b_minus_a.without_quantity",
   details: () => ({ stream: ["stream", {}] }),
@@ -32,6 +50,7 @@ const residual = {
     ),
 };
 
+/** @type {import("./face.js").View<LensRun>} */
 const lens = {
   controls(glass) {
     const [kind, follow] = [
@@ -39,7 +58,8 @@ const lens = {
       choiceOf("lens", "follow", ["choice", "text"]),
     ];
     const made = [kind(glass), follow(glass)];
-    return { elements: made.flatMap(({ elements }) => elements), show: () => made.forEach(({ show }) => show()) };
+    const show = (/** @type {Run} */ a, /** @type {Run} */ b) => made.forEach((one) => one.show(a, b));
+    return { elements: made.flatMap(({ elements }) => elements), show };
   },
   without: "b_minus_a.without_colour",
   // Both runs are asked about B's tokens, so that one token's numbers are subtracted.
@@ -55,7 +75,7 @@ const lens = {
     table({
       title: "p_by_depth",
       heading: "place",
-      values(run, { query }) {
+      values(/** @type {LensRun} */ run, { query }) {
         const read = readLens(run.details.lens);
         return Float64Array.from({ length: read.depths }, (_, row) => read.own(row, query));
       },
@@ -66,13 +86,23 @@ const lens = {
   ],
 };
 
-/** The RMS that the final norm divides a token's vector by, and with it every part. */
+/**
+ * The RMS that the final norm divides a token's vector by, and with it every part.
+ *
+ * @param {SharesRun} run
+ * @param {number} token
+ */
 const finalRms = ({ details: { shares } }, token) => shares.scale.data[token];
-/** Why parts that wrote the same in both runs differ here; nothing where the two RMS are equal. */
+/**
+ * Why parts that wrote the same in both runs differ here; nothing where the two RMS are equal.
+ *
+ * @type {NonNullable<import("./face.js").View<SharesRun>["about"]>}
+ */
 function aboutRms(a, b, { query }, text) {
   const [first, second] = [a, b].map((run) => finalRms(run, query));
   return first === second ? "" : text("final_rms", { a: shown(first, 5), b: shown(second, 5) });
 }
+/** @type {import("./face.js").View<SharesRun>} */
 const contributions = {
   controls: choiceOf("contributions", "versus", ["alone", "second"]),
   details: (glass, { B }) => ({
@@ -95,7 +125,7 @@ const contributions = {
     table({
       title: "writers",
       heading: "place",
-      values({ details: { shares } }, { query }) {
+      values(/** @type {SharesRun} */ { details: { shares } }, { query }) {
         const { parts, patched } = reader(shares);
         return [...parts(query).map(({ value }) => value), patched(query)];
       },

@@ -1,3 +1,4 @@
+// @ts-check
 // What the SwiGLU chapter and the sampling panel read from a run.
 
 import { h } from "../dom.js";
@@ -26,20 +27,53 @@ import { noChoice } from "../parts.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
 
+/**
+ * @typedef {import("./face.js").NeuronsRun} NeuronsRun
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {NeuronsRun & { details: { written?: import("../decoded.d.ts").Detail<"ffn_written"> | null } }} TokenRun
+ *
+ *
+ * @typedef {import("./face.js").Run & {
+ *   details: {
+ *     map: import("../decoded.d.ts").Detail<"ffn_map">;
+ *     firing: import("../decoded.d.ts").Detail<"ffn_firing">;
+ *   };
+ * }} TokensRun
+ *
+ *
+ * @typedef {import("./glance.js").LogitsRun} LogitsRun
+ */
+/**
+ * @template {import("./face.js").Run} Of
+ * @template Chosen
+ * @typedef {import("./face.js").View<Of, Chosen>} View
+ */
+
 /** @param {boolean[]} above whether gate, and up, are above 0 */
 const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
+
+/** What B's strongest neurons write in a run; nothing until it is here. @param {TokenRun} run */
+const writesOf = ({ details }) => details.written?.rows ?? [];
 
 /**
  * What each token's logit gets, of those that B's strongest neurons raise and lower most.
  *
+ * @param {TokenRun} run
  * @returns {{ neuron: number; piece: string; by: number }[]}
  */
-const pushesOf = ({ details: { written } }) =>
-  written.rows.flatMap(({ neuron, raised, lowered }) =>
+const pushesOf = (run) =>
+  writesOf(run).flatMap(({ neuron, raised, lowered }) =>
     [...raised, ...lowered].map(({ piece, by }) => ({ neuron, piece, by })),
   );
 
-/** Tables of what B's strongest neurons write in both runs: of the locked token, whose name is above them. */
+/**
+ * Tables of what B's strongest neurons write in both runs: of the locked token, whose name is above them.
+ *
+ * @param {string} title
+ * @param {import("./table.js").TableLook & import("./table.js").OwnTable<TokenRun>} rows
+ */
 const written = (title, rows) =>
   table({
     title,
@@ -50,9 +84,9 @@ const written = (title, rows) =>
   });
 const lengths = written("written_lengths", {
   heading: "neuron",
-  values: ({ details }) => Float64Array.from(details.written.rows, ({ norm }) => norm),
-  name: (i, run, glass) => nameOfNeuron(run, run.details.written.rows[i].neuron, glass),
-  pick: (i, _state, { details }) => ({ neuron: details.written.rows[i].neuron }),
+  values: (run) => Float64Array.from(writesOf(run), ({ norm }) => norm),
+  name: (i, run, glass) => nameOfNeuron(run, writesOf(run)[i].neuron, glass),
+  pick: (i, _state, run) => ({ neuron: writesOf(run)[i].neuron }),
   order: (change) => [...change.keys()],
 });
 const pushes = written("written_logits", {
@@ -65,19 +99,21 @@ const pushes = written("written_logits", {
   pick: (i, _state, run) => ({ neuron: pushesOf(run)[i].neuron }),
 });
 
+/** @type {View<TokenRun, number>} */
 const ffnToken = {
   layer: true,
   neurons: true,
-  later: ({ state: { locked } }, { B }) =>
-    noChoice(B.model)
-      ? {}
-      : { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] },
+  later({ state: { locked } }, { B }) {
+    /** @type {import("../readings/reading.js").Questions} */
+    const asked = { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] };
+    return noChoice(B.model) ? {} : asked;
+  },
   at: atNeuron,
   of: ofNeuron,
   choose: chooseNeuron,
   numbers(run, state, glass, neuron) {
     const { layer, query, locked } = state;
-    const rows = layer === locked.layer && query === locked.query ? (run.details.written?.rows ?? []) : [];
+    const rows = layer === locked.layer && query === locked.query ? writesOf(run) : [];
     const row = rows.find((one) => one.neuron === neuron);
     return { ...neuronNumbers(run, state, glass, neuron), ...(row ? { writes: row.norm } : {}) };
   },
@@ -89,7 +125,7 @@ const ffnToken = {
     table({
       title: "quadrants",
       heading: "quadrant",
-      values: (run) => quadrants(inner(run)).map(({ count }) => count),
+      values: (/** @type {TokenRun} */ run) => quadrants(inner(run)).map(({ count }) => count),
       name: (i, run) =>
         kindIn(run).reads === "gate"
           ? text("quadrant_of", signs(QUADRANTS[i]))
@@ -102,11 +138,23 @@ const ffnToken = {
   ],
 };
 
-/** The product of B's neuron number `place` at a token. */
+/**
+ * The product of B's neuron number `place` at a token.
+ *
+ * @param {TokensRun} run
+ * @param {number} place
+ * @param {number} token
+ */
 const productOf = (run, place, token) => productsOf(run)[place * run.trace.T + token];
-/** The row of the neuron that is spoken of; row 0 where the map has it not. */
-const placeOf = (run, state) => Math.max(0, run.details.map.neurons.indexOf(spokenOf(state, run)));
+/**
+ * The row of the neuron that is spoken of; row 0 where the map has it not.
+ *
+ * @param {TokensRun} run
+ * @param {import("./face.js").State} state
+ */
+const placeOf = (run, state) => Math.max(0, run.details.map.neurons.indexOf(spokenOf(state, run) ?? -1));
 
+/** @type {View<TokensRun, number>} */
 const ffnTokens = {
   controls(glass) {
     const { element, mark } = createViews(glass);
@@ -132,7 +180,7 @@ const ffnTokens = {
     table({
       title: "firing",
       heading: "place",
-      values: ({ details: { firing }, trace }) =>
+      values: (/** @type {TokensRun} */ { details: { firing }, trace }) =>
         Float64Array.from({ length: 3 * trace.model.n_layers }, (_, i) =>
           meanOf(firing[MEASURES[i % 3][0]], Math.floor(i / 3)),
         ),
@@ -143,24 +191,32 @@ const ffnTokens = {
   ],
 };
 
+/** @type {WeakMap<object, { key: string; ranked: ReturnType<typeof rank>; p: Float64Array }>} by the logits */
 const ranks = new WeakMap();
-/** p of every token after temperature, top-k and top-p as the panel's sliders are set. */
+/**
+ * The probability of every token after temperature, top-k and top-p as the panel's sliders are set.
+ *
+ * @param {LogitsRun} run
+ * @param {unknown} _state
+ * @param {Glass} glass
+ */
 function chances({ details: { logits } }, _state, glass) {
   const { data } = logits.logits;
   const set = settingsOf(glass);
   const key = `${set.temperature} ${set.topK} ${set.topP}`;
-  if (ranks.get(data)?.key !== key) {
-    const ranked = ranks.get(data)?.ranked ?? rank(data);
-    const after = filter(ranked, set);
-    const p = new Float64Array(data.length);
-    ranked.order.forEach((id, place) => {
-      p[id] = probabilityAfter(after, "topP", place);
-    });
-    ranks.set(data, { key, ranked, p });
-  }
-  return ranks.get(data).p;
+  const known = ranks.get(data);
+  if (known?.key === key) return known.p;
+  const ranked = known?.ranked ?? rank(data);
+  const after = filter(ranked, set);
+  const p = new Float64Array(data.length);
+  ranked.order.forEach((id, place) => {
+    p[id] = probabilityAfter(after, "topP", place);
+  });
+  ranks.set(data, { key, ranked, p });
+  return p;
 }
 
+/** @type {View<LogitsRun, number>} */
 const sampling = {
   anyLength: true,
   named: lastOf,

@@ -1,3 +1,4 @@
+// @ts-check
 // What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
 
 import { h, sample } from "../dom.js";
@@ -5,83 +6,117 @@ import { panelOf } from "../frame.js";
 import { hindrance } from "../hindrance.js";
 import { createMemory } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
+import { shownIn } from "../run-for.js";
 import { fromReading } from "./from-reading.js";
 import { createParts } from "./part-places.js";
 import { joined, selectedRows } from "./saved.js";
 import { numbersOf, selectionOf, valueLine } from "./value-line.js";
 
 /**
- * @typedef {{ elements: HTMLElement[]; show: (a: Run, b: Run) => void }} Controls what the panel can be set to,
- *   over the parts
+ * @typedef {import("../types.d.ts").Glass} Glass
  *
- * @typedef {import("../marks/runs.js").Run} Run
+ * @typedef {import("../types.d.ts").Shown} State
+ *
+ * @typedef {import("../types.d.ts").Say} Say
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {{ A: Trace; B: Trace }} Sides
  *
  * @typedef {import("./saved.js").Rows} Rows
  *
  * @typedef {import("../readings/reading.js").Questions} Questions a run, and its parameters
- *
- * @typedef {{
- *   element: HTMLElement;
- *   draw: (a: Run, b: Run, width: number, fresh: boolean) => void;
- *   absent?: (run: Run) => boolean;
- *   same: () => boolean;
- *   csv?: () => Rows;
- *   called?: string;
- *   pointed?: () => number | null;
- *   needs?: string[];
- *   wide?: boolean;
- * }} Part
- *   `same`: whether the two runs do not differ at all in what was drawn last; a line then stands in its place;
- *   `needs`: which of the details that come `later` it cannot be drawn without; `absent`: where a run has nothing
- *   of the kind; `wide`: takes the panel's whole width; `csv`: what it shows, of which the file names it `called`;
- *   left out where another part shows the same numbers
- *
- * @typedef {{
- *   layer?: boolean;
- *   neurons?: boolean;
- *   anyLength?: boolean;
- *   details?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => Questions;
- *   later?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => Questions;
- *   lacks?: (glass: import("../types.d.ts").Glass, sides: { A: object; B: object }) => string | null;
- *   named?: (glass: import("../types.d.ts").Glass, text: Function) => object;
- *   controls?: (glass: import("../types.d.ts").Glass) => Controls;
- *   without?: string;
- *   note?: string;
- *   about?: (a: Run, b: Run, state: object, text: Function) => string;
- *   beside?: boolean;
- *   at: (state: object, glass: import("../types.d.ts").Glass, chosen: any, b: Run) => string;
- *   choose?: (state: object, a: Run, b: Run, pointed: number | null, glass: import("../types.d.ts").Glass) => any;
- *   numbers: (
- *     run: Run,
- *     state: object,
- *     glass: import("../types.d.ts").Glass,
- *     chosen: any,
- *   ) => Object<string, number>;
- *   of?: (about: {
- *     text: Function;
- *     named: object;
- *     chosen: any;
- *     a: Run;
- *     b: Run;
- *     state: object;
- *     glass: import("../types.d.ts").Glass;
- *   }) => string;
- *   between?: (a: Run, b: Run, state: object) => Object<string, number>;
- *   said?: string[] | ((run: Run, state: object, glass: import("../types.d.ts").Glass) => string[]);
- *   worded?: string[];
- *   words?: (run: Run) => object;
- *   parts: (glass: import("../types.d.ts").Glass, text: Function) => Part[];
- * }} View
- *   `details`: what the server is asked about each run; `later`: what the panel does not wait for, null in `Run`
- *   until it is here; `lacks`: what else is missing, in words; `named`: more parameters of the title; `without`: a
- *   text that says which of the panel's own controls B − A has no use for, and why; `note`: a text under the parts;
- *   `about`: a line over them that is made of both runs; `beside`: what follows the first part stands at its right
- *   where there is room; `choose`: what the selection leaves open, such as the neuron where none is selected;
- *   `numbers`: the value line, of which `said` are read out (all where it is left out) and `worded` have words of
- *   their own, number_<name>; `words`: parameters of their names; `of`: what the value line is about, in words,
- *   where the panel's title does not say it, of `named` as titles have it; `between`: numbers before them that no
- *   subtraction of numbers gives
  */
+
+/**
+ * One run, its selected layer, the selected token's neurons there, and what the server was asked about it.
+ *
+ * @typedef {object} Run
+ * @property {Trace} trace
+ * @property {number} layer
+ * @property {import("../decode.js").Layer | null} held
+ * @property {import("../decode.js").Neurons | null} neurons
+ * @property {import("../readings/reading.js").Run["details"]} details
+ *
+ * @typedef {Run & { held: import("../decode.js").Layer }} LayerRun of a view that needs the `layer`
+ *
+ * @typedef {LayerRun & { neurons: import("../decode.js").Neurons }} NeuronsRun of one that needs its `neurons` too
+ */
+
+/**
+ * What the panel can be set to, over the parts.
+ *
+ * @template {Run} [Of=Run]
+ * @typedef {{ elements: HTMLElement[]; show: (a: Of, b: Of) => void }} Controls
+ */
+
+/**
+ * @template {Run} [Of=Run]
+ * @typedef {object} Part
+ * @property {HTMLElement} element
+ * @property {(a: Of, b: Of, width: number, fresh: boolean) => void} draw
+ * @property {() => boolean} same whether the two runs do not differ at all in what was drawn last; a line then
+ *   stands in its place
+ * @property {(run: Of) => boolean} [absent] where a run has nothing of the kind
+ * @property {() => Rows} [csv] what it shows; left out where another part shows the same numbers
+ * @property {string} [called] how the file names that
+ * @property {() => number | null} [pointed]
+ * @property {string[]} [needs] which of the details that come `later` it cannot be drawn without
+ * @property {boolean} [wide] takes the panel's whole width
+ */
+
+/**
+ * What the value line is about.
+ *
+ * @template {Run} [Of=Run]
+ * @template [Chosen=number | null]
+ * @typedef {object} About
+ * @property {Say} text
+ * @property {ReturnType<typeof selectionOf>} named as titles have it
+ * @property {Chosen} chosen
+ * @property {Of} a
+ * @property {Of} b
+ * @property {State} state
+ * @property {Glass} glass
+ */
+
+/**
+ * `Chosen` is what the selection leaves open, such as the neuron where none is selected.
+ *
+ * @template {Run} [Of=Run]
+ * @template [Chosen=number | null]
+ * @typedef {object} View
+ * @property {boolean} [layer] whether it needs the layer
+ * @property {boolean} [neurons] and the token's neurons
+ * @property {boolean} [anyLength] whether runs of two lengths are compared
+ * @property {(glass: Glass, sides: Sides) => Questions} [details] what the server is asked about each run
+ * @property {(glass: Glass, sides: Sides) => Questions} [later] what the panel does not wait for, null in `Run`
+ *   until it is here
+ * @property {(glass: Glass, sides: Sides) => string | null} [lacks] what else is missing, in words
+ * @property {(glass: Glass, text: Say) => object} [named] more parameters of the title
+ * @property {(glass: Glass) => Controls<Of>} [controls]
+ * @property {string} [without] a text that says which of the panel's own controls B − A has no use for, and why
+ * @property {string} [note] a text under the parts
+ * @property {(a: Of, b: Of, state: State, text: Say) => string} [about] a line over them that is made of both runs
+ * @property {boolean} [beside] what follows the first part stands at its right where there is room
+ * @property {(state: State, glass: Glass, chosen: Chosen, b: Of) => string} at
+ * @property {(state: State, a: Of, b: Of, pointed: number | null, glass: Glass) => Chosen} [choose] else it is what
+ *   is pointed to
+ * @property {(run: Of, state: State, glass: Glass, chosen: Chosen) => Object<string, number>} numbers the value
+ *   line
+ * @property {(about: About<Of, Chosen>) => string} [of] what the value line is about, in words, where the panel's
+ *   title does not say it
+ * @property {(a: Of, b: Of, state: State) => Object<string, number>} [between] numbers before them that no
+ *   subtraction of numbers gives
+ * @property {string[] | ((run: Of, state: State, glass: Glass) => string[])} [said] which are read out; all where
+ *   it is left out
+ * @property {string[]} [worded] which have words of their own, number_<name>
+ * @property {(run: Of) => Record<string, unknown>} [words] parameters of their names
+ * @property {(glass: Glass, text: Say) => Part<Of>[]} parts
+ */
+
+/** What frame.js has built into a panel that is drawn. @param {HTMLElement} element */
+const panelIn = (element) => /** @type {import("../frame.js").Panel} */ (panelOf(element));
 
 let styled = false;
 function fetchStyle() {
@@ -93,10 +128,10 @@ function fetchStyle() {
 /**
  * @param {string} kind
  * @param {HTMLElement} element
- * @param {import("../types.d.ts").Glass} glass
- * @param {(fresh: boolean) => (() => void) | void} plain
+ * @param {Glass} glass
+ * @param {import("../painting.js").Painter} plain
  * @param {import("../frame.js").About} about
- * @returns {Promise<{ draw: (fresh: boolean) => void; hide: () => void }>}
+ * @returns {Promise<{ draw: import("../painting.js").Painter; hide: () => void }>}
  */
 export async function createFace(kind, element, glass, plain, { difference, unused }) {
   fetchStyle();
@@ -106,11 +141,19 @@ export async function createFace(kind, element, glass, plain, { difference, unus
   return withDifference(kind, element, glass, views[kind], unused);
 }
 
-/** The panel as it is for B, under a line that says why. */
+/**
+ * The panel as it is for B, under a line that says why.
+ *
+ * @param {string} kind
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ * @param {import("../painting.js").Painter} plain
+ */
 function withoutDifference(kind, element, glass, plain) {
   const note = h("p.gp-note.mn-none", { "data-text": `sides.none_${kind}` });
-  note.textContent = glass.text(note.dataset.text);
-  panelOf(element).body.before(note);
+  note.textContent = glass.text(`sides.none_${kind}`);
+  panelIn(element).body.before(note);
+  /** @type {import("../painting.js").Painter} */
   function draw(fresh) {
     element.dataset.side = "B";
     note.hidden = false;
@@ -127,7 +170,7 @@ function withoutDifference(kind, element, glass, plain) {
 /**
  * What is around the parts: the view's own controls, the legend, a line about both runs, and why there is nothing.
  *
- * @param {View} view
+ * @param {Pick<View, "note" | "without" | "beside">} view
  * @param {HTMLElement[]} places of its parts
  * @param {HTMLElement[]} controls what it can be set to
  */
@@ -149,9 +192,9 @@ function createBody(view, places, controls) {
 /**
  * What one run holds of what is read; null until all of it is here.
  *
- * @param {View} view
- * @param {import("../types.d.ts").Glass} glass
- * @param {object} trace
+ * @param {Pick<View, "layer" | "neurons">} view
+ * @param {Glass} glass
+ * @param {Trace} trace
  * @param {{ asked: Questions; later: Questions }} questions of both runs; `later`: what is not waited for
  * @returns {Run | null}
  */
@@ -159,7 +202,7 @@ function runOf(view, glass, trace, { asked, later }) {
   const { layer, query } = glass.state;
   const held = trace.layers.get(layer) ?? null;
   const neurons = (view.neurons && held?.neurons.get(query)) || null;
-  const answersTo = (questions) =>
+  const answersTo = (/** @type {Questions} */ questions) =>
     Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
   const answers = answersTo(asked);
   const details = Object.fromEntries([...answers, ...answersTo(later)]);
@@ -170,15 +213,17 @@ function runOf(view, glass, trace, { asked, later }) {
 /**
  * B − A in the place of the panel's own drawing.
  *
+ * @template Chosen
  * @param {string} kind
  * @param {HTMLElement} element
- * @param {import("../types.d.ts").Glass} glass
- * @param {View} view
+ * @param {Glass} glass
+ * @param {View<Run, Chosen>} view
  * @param {import("../frame.js").About["unused"]} unused
  */
 function withDifference(kind, element, glass, view, unused) {
-  const { state } = glass;
-  const panel = panelOf(element);
+  const state = shownIn(glass);
+  const panel = panelIn(element);
+  /** @type {Say} */
   const text = (name, params) => glass.text(panel.formed(`b_minus_a.${name}`), params);
   const parts = createParts(view.parts(glass, text), glass, unused);
   const controls = view.controls?.(glass);
@@ -186,10 +231,12 @@ function withDifference(kind, element, glass, view, unused) {
   panel.body.after(body.element);
   glass.translate(body.element);
   const wide = widthOf(body.element, glass);
+  /** @type {(runs: Run[]) => Run[]} */
   const remembered = createMemory();
   /** @type {Run[] | null} what is drawn; null while something of it is missing */
   let both = null;
-  let chosen = null;
+  /** @type {Chosen} what is left open; of no use before it is drawn */
+  let chosen;
 
   /** Everything that is shown: the value line's numbers, then part by part. */
   function csv() {
@@ -199,10 +246,15 @@ function withDifference(kind, element, glass, view, unused) {
     return joined([["selected", selected], ...parts.rows(both)]);
   }
 
-  /** Says why there is nothing to subtract, or that it is on its way. */
+  /**
+   * Says why there is nothing to subtract, or that it is on its way.
+   *
+   * @param {string | null} reason
+   * @param {Sides} sides
+   */
   function say(reason, { A, B }) {
     body.note.textContent = reason ? glass.text(`sides.${reason}`, { a: A.T, b: B.T }) : "";
-    body.inner.hidden = ["models", "masks", "parts", "lengths"].includes(reason);
+    body.inner.hidden = ["models", "masks", "parts", "lengths"].includes(reason ?? "");
     if (body.inner.hidden) panel.tell("", "");
   }
 
@@ -210,6 +262,8 @@ function withDifference(kind, element, glass, view, unused) {
    * Draws the parts, and says what they show.
    *
    * @param {Run[]} runs A and B
+   * @param {number} width
+   * @param {boolean} fresh
    */
   function show(runs, width, fresh) {
     const [a, b] = runs;
@@ -218,7 +272,7 @@ function withDifference(kind, element, glass, view, unused) {
     body.key.hidden = parts.markSame(runs);
     body.about.textContent = (!body.key.hidden && view.about?.(a, b, state, text)) || "";
     const pointed = parts.pointed(b);
-    chosen = view.choose?.(state, a, b, pointed, glass) ?? pointed;
+    chosen = view.choose ? view.choose(state, a, b, pointed, glass) : /** @type {Chosen} */ (pointed);
     const { value, words } = valueLine(view, runs, glass, chosen, text);
     panel.tell(value, words);
   }
@@ -233,16 +287,17 @@ function withDifference(kind, element, glass, view, unused) {
       both = null;
       if (reason === "models" || (reason && !view.anyLength)) return say(reason, sides);
       const questions = { asked: view.details?.(glass, sides) ?? {}, later: view.later?.(glass, sides) ?? {} };
-      const found = [sides.A, sides.B].map((trace) => runOf(view, glass, trace, questions));
+      const found = [sides.A, sides.B]
+        .map((trace) => runOf(view, glass, trace, questions))
+        .filter((run) => run !== null);
       const width = wide();
       const lack = view.lacks?.(glass, sides) ?? null;
-      const waiting = found.includes(null) || lack !== null;
+      const waiting = found.length < 2 || lack !== null;
       element.classList.toggle("is-coming", waiting);
       say(waiting ? "waiting" : reason && "ends", sides);
       if (lack !== null) body.note.textContent = lack;
       if (waiting || width === 0) return;
-      both = remembered(found);
-      show(both, width, fresh);
+      show((both = remembered(found)), width, fresh);
     },
     "B-A",
   );
@@ -254,6 +309,7 @@ function withDifference(kind, element, glass, view, unused) {
     panel.instead = undefined;
     element.classList.remove("is-coming");
   }
+  /** @type {import("../painting.js").Painter} */
   function draw(fresh) {
     const first = body.element.hidden;
     body.element.hidden = false;

@@ -1,3 +1,4 @@
+// @ts-check
 // B − A of a panel that has a reader: numbers are subtracted by name, tables row by row. What is drawn of them, and
 // how, the panel says in its `about.difference`.
 
@@ -10,6 +11,20 @@ import { strips } from "./strips.js";
 import { mostChanged, table } from "./table.js";
 
 /**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../types.d.ts").Say} Say
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {import("./face.js").Run} Run
+ *
+ * @typedef {import("../readings/reading.js").Questions} Questions
+ *
+ * @typedef {Record<string, any>} Chosen a reading's selection, by name
+ */
+
+/**
  * A part of what is drawn, of one table of the reading.
  *
  * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart | CrossPart} PartView
@@ -19,7 +34,8 @@ import { mostChanged, table } from "./table.js";
  * @property {string | string[]} rows the table's name, or those of several that stand under one title
  * @property {[string, string][]} columns each with the role that it is coloured in
  * @property {string} [title]
- * @property {(reading: any, trace: any) => object} [named] the title's parameters, which are saved as columns too
+ * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
+ *   are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
  *
@@ -31,11 +47,12 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {string} [selects] the part of the page's selection that a row's number is; no row depends on it
+ * @property {"layer" | "head" | "query" | "key"} [selects] the part of the page's selection that a row's number is;
+ *   no row depends on it
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
- * @property {(reading: any, trace: any) => object} [named] as of strips
+ * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] as of strips
  * @property {string[]} [needs] which answers that come later it cannot be drawn without
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
  * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
@@ -43,35 +60,35 @@ import { mostChanged, table } from "./table.js";
  * @property {string[]} [free] parts of the selection that no row depends on
  *
  * @typedef {{
- *   key: Object<string, any>;
+ *   key: Object<string, string | number>;
  *   index: number;
- *   a: import("./face.js").Run;
- *   b: import("./face.js").Run;
- *   glass: any;
- *   text: Function;
+ *   a: Run;
+ *   b: Run;
+ *   glass: Glass;
+ *   text: Say;
  * }} RowAbout
  *   `key`: the row's keys in B
  *
  * @typedef {object} MapPart the panel's own map, of marks/depth.js
  * @property {"map"} draw
- * @property {(glass: any, label: string) => any} create
+ * @property {(glass: Glass, label: string) => import("./places.js").PlacesMap<Run>} create
  * @property {string} called
  *
  * @typedef {object} CellsPart the panel's own map of one head, of marks/attention-map.js
  * @property {"cells"} draw
- * @property {(glass: any, label: string) => any} create
- * @property {(glass: any) => string} view what it shows, by the name of the text view_<view>
+ * @property {(glass: Glass, label: string) => import("./map-parts.js").HeadMap} create
+ * @property {(glass: Glass) => string} view what it shows, by the name of the text view_<view>
  *
  * @typedef {object} HeadMapsPart the panel's own grid of heads, of marks/head-grid.js
  * @property {"headMaps"} draw
- * @property {(glass: any, label: string) => any} create
+ * @property {(glass: Glass, label: string) => import("./map-parts.js").HeadGrid} create
  *
  * @typedef {object} ArcsPart the selected row over the text, of marks/arcs.js
  * @property {"arcs"} draw
  *
  * @typedef {object} CrossPart the panel's own maps of a decoder's look at its source
  * @property {"crossMaps"} draw
- * @property {(glass: any, label: string) => any} create
+ * @property {(glass: Glass, label: string) => import("./map-parts.js").CrossMaps} create
  */
 
 /**
@@ -79,18 +96,18 @@ import { mostChanged, table } from "./table.js";
  *
  * @typedef {object} ReadingView
  * @property {import("../readings/reading.js").Reader<any>} reader
- * @property {(glass: any) => object} select what the panel's reader is asked for now
+ * @property {(glass: Glass) => Chosen} select what the panel's reader is asked for now
  * @property {string} [points] the part of the reader's selection that what is under the pointer stands for
- * @property {(glass: any, value: number) => void} [keep] what a click on such a row keeps
+ * @property {(glass: Glass, value: number) => void} [keep] what a click on such a row keeps
  * @property {PartView[]} parts
  * @property {string[] | ((reading: any) => string[])} [said] the values that are read out; all where it is left out
- * @property {(about: any) => string} [of]
- * @property {(glass: any, text: Function) => object} [named]
- * @property {(glass: any, readIn: (run: any) => any) => import("./face.js").Controls} [controls]
+ * @property {import("./face.js").View<Run, Chosen>["of"]} [of]
+ * @property {(glass: Glass, text: Say) => object} [named]
+ * @property {(glass: Glass, readIn: (run: Run) => any) => import("./face.js").Controls} [controls]
  * @property {string} [without]
  * @property {string} [note] `of`, `named`, `controls`, `without` and `note` are as in face.js
  * @property {boolean} [beside]
- * @property {(glass: any, sides: { A: any; B: any }) => string | null} [lacks] `beside` and `lacks` too
+ * @property {(glass: Glass, sides: import("./face.js").Sides) => string | null} [lacks] `beside` and `lacks` too
  * @property {string[]} [waits] which answers that come later nothing is subtracted without
  * @property {{ rows: string; column: string }} [most] what is pointed to where nothing is and the selection leaves
  *   it open: the row that changes most; else what the reader takes in B
@@ -100,37 +117,59 @@ import { mostChanged, table } from "./table.js";
  * The keys of one row of a table, by name.
  *
  * @param {import("../readings/reading.js").Table} table
+ * @param {number} i
  */
 const keyOf = ({ keys }, i) => Object.fromEntries(Object.entries(keys).map(([name, values]) => [name, values[i]]));
 
-/** Rows as they come, `step` apart. */
-const inOrder = (step) => (change) => [...change.keys()].filter((i) => i % step === 0);
+/** Rows as they come, `step` apart. @param {number} step */
+const inOrder = (step) => (/** @type {Float64Array} */ change) => [...change.keys()].filter((i) => i % step === 0);
 
 /**
  * What a table is read at: of the parts of the selection that no row depends on always the first place, so that no
  * other place has the table made anew.
  *
- * @param {(glass: any) => object} select
+ * @param {Glass} glass
+ * @param {ReadingView["select"]} select
  * @param {string[]} free
- * @returns {() => object}
+ * @returns {() => Chosen}
  */
 function placeOf(glass, select, free) {
   const first = Object.fromEntries(free.map((name) => [name, 0]));
+  /** @type {Chosen | null} */
   let last = null;
-  return computed(() => (last = same(last, { ...select(glass), ...first })));
+  return computed(() => {
+    const now = { ...select(glass), ...first };
+    return (last = last ? same(last, now) : now);
+  });
 }
 
 /**
- * Makes the parts of a view for one panel.
+ * A part of a reader that needs the layer: then every run has it.
+ *
+ * @param {import("./face.js").Part<import("./face.js").LayerRun>} part
+ */
+const withLayer = (part) => /** @type {import("./face.js").Part} */ (part);
+
+/**
+ * What makes the parts of a view for one panel.
  *
  * @param {ReadingView} view
- * @param {(run: any, glass: any, chosen: object) => any} readIn
- * @param {() => object} pointed the part of the selection that is under the pointer
- * @param {(a: any, b: any, at: any, glass: any) => any} chosenIn
+ * @param {(
+ *   run: Run,
+ *   glass: Glass,
+ *   chosen: Partial<Chosen>,
+ * ) => import("../readings/reading.js").Reading<Chosen>} readIn
+ * @param {Glass} glass
+ * @param {Say} text
+ * @param {() => Partial<Chosen>} pointed the part of the selection that is under the pointer
+ * @param {(a: Run, b: Run, at: number | null, glass: Glass) => Chosen} chosenIn
  */
-function makers({ reader, select, points, keep }, readIn, glass, text, pointed, chosenIn) {
-  const tableOf = (run, name) => readIn(run, glass, {}).rows[name]();
-  /** @param {{ title?: string; named?: StripsPart["named"]; follows?: boolean }} part */
+function maker({ reader, select, points, keep }, readIn, glass, text, pointed, chosenIn) {
+  const tableOf = (/** @type {Run} */ run, /** @type {string} */ name) => readIn(run, glass, {}).rows[name]();
+  /**
+   * @param {{ title?: string; named?: StripsPart["named"]; follows?: boolean }} part
+   * @returns {import("./heading.js").Titled<Run>}
+   */
   const titled = ({ title, named, follows = false }) => ({
     title,
     named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace)),
@@ -142,9 +181,11 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed, 
     const drawn = {
       ...titled(more),
       strips: columns,
-      values: (run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
+      values: (/** @type {Run} */ run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
     };
-    const most = (_state, _glass, changes) => mostChanged(changes[columns.at(-1)[0]]);
+    const [last] = columns[columns.length - 1];
+    /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
+    const most = (_state, _glass, changes) => mostChanged(changes[last]);
     if (pairs) return strips({ ...drawn, ...byDimension });
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
@@ -158,7 +199,7 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed, 
   function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
     const { needs, bare, follows, kept, free = [] } = more;
     const place = placeOf(glass, select, selects ? [...free, selects] : free);
-    const chosenFor = (b) => (follows ? readIn(b, glass, pointed()).selection : place());
+    const chosenFor = (/** @type {Run} */ b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
     return table({
@@ -171,82 +212,87 @@ function makers({ reader, select, points, keep }, readIn, glass, text, pointed, 
         return shown.columns[column];
       },
       name: (index, b, _glass, a) => name({ key: keyOf(shown, index), index, a, b, glass, text }),
-      order: step && inOrder(step),
+      order: step ? inOrder(step) : undefined,
       wordy,
       rows: most,
       ...(selects ? { pick: (i) => ({ [selects]: i }), chosen: (state) => state[selects] } : {}),
-      ...(kept ? { chosen: () => select(glass)[points] } : {}),
+      ...(kept && points ? { chosen: () => select(glass)[points] } : {}),
       ...(selects || own || !points ? {} : { pick: () => ({}) }),
     });
   }
 
-  /** @param {MapPart} part */
-  const ofMap =
-    ({ create, called }) =>
-    () =>
-      places(glass, text, create, { called });
-
-  /** @param {CellsPart} part */
-  const ofCells =
-    ({ create, view }) =>
-    () =>
-      oneMap(glass, text, create, () => view(glass));
-
-  /** @param {HeadMapsPart} part */
-  const ofHeads =
-    ({ create }) =>
-    () =>
-      headMaps(glass, text, create);
-
-  const ofArcs = () => () => arcs(glass, text);
-
-  /** @param {CrossPart} part */
-  const ofCross =
-    ({ create }) =>
-    () =>
-      crossMaps(glass, create, (a, b, at) => chosenIn(a, b, at, glass)[points]);
-
-  return {
-    strips: ofStrips,
-    table: ofTable,
-    map: ofMap,
-    cells: ofCells,
-    headMaps: ofHeads,
-    arcs: ofArcs,
-    crossMaps: ofCross,
+  /**
+   * @param {PartView} part
+   * @returns {(glass: Glass, text: Say) => import("./face.js").Part}
+   */
+  return function make(part) {
+    if (part.draw === "strips") return ofStrips(part);
+    if (part.draw === "table") return ofTable(part);
+    if (part.draw === "map") return () => places(glass, text, part.create, { called: part.called });
+    if (part.draw === "cells") return () => withLayer(oneMap(glass, text, part.create, () => part.view(glass)));
+    if (part.draw === "headMaps") return () => withLayer(headMaps(glass, text, part.create));
+    if (part.draw === "arcs") return () => withLayer(arcs(glass, text));
+    return () => withLayer(crossMaps(glass, part.create, (a, b, at) => chosenIn(a, b, at, glass)[points ?? ""]));
   };
 }
 
 /**
  * @param {ReadingView} view
- * @returns {import("./face.js").View}
+ * @returns {import("./face.js").View<Run, Chosen>}
  */
 export function fromReading(view) {
-  const { reader, select, points, of, named, without, note, said, beside, lacks, waits = [], most } = view;
+  const { reader, select, points, of, named, without, note, said, beside, lacks, waits = [], most, controls } = view;
+  /** @type {(run: Run, glass: Glass, chosen: Partial<Chosen>) => import("../readings/reading.js").Reading<any>} */
   const readIn = (run, glass, chosen) => reader.read(run, { ...select(glass), ...chosen });
+  /** @type {(at: number | null) => Partial<Chosen>} */
   const pointedAt = (at) => (at === null || !points ? {} : { [points]: at });
 
-  /** The selection that both runs are read at: B's, with what the pointer is on (null: nothing). */
+  /**
+   * The place that changes most, of what the view takes where nothing is pointed to.
+   *
+   * @param {Run} a
+   * @param {Run} b
+   * @param {Glass} glass
+   * @param {{ rows: string; column: string }} most
+   */
+  function mostIn(a, b, glass, { rows, column }) {
+    const [first, second] = [a, b].map((run) => readIn(run, glass, {}).rows[rows]().columns[column]);
+    return mostChanged(subtract(second, first));
+  }
+  /**
+   * The selection that both runs are read at: B's, with what the pointer is on (null: nothing).
+   *
+   * @param {Run} a
+   * @param {Run} b
+   * @param {number | null} at
+   * @param {Glass} glass
+   * @returns {Chosen}
+   */
   function chosenIn(a, b, at, glass) {
-    const open = at === null && most && (select(glass)[points] ?? null) === null;
-    const numbers = (run) => readIn(run, glass, {}).rows[most.rows]().columns[most.column];
-    const here = open ? mostChanged(subtract(numbers(b), numbers(a))) : at;
+    const open = at === null && points && (select(glass)[points] ?? null) === null;
+    const here = open && most ? mostIn(a, b, glass, most) : at;
     return readIn(b, glass, pointedAt(here)).selection;
   }
-  /** What the server is asked of each run: what is waited for, or what is not. */
+  /**
+   * What the server is asked of each run: what is waited for, or what is not.
+   *
+   * @type {(glass: Glass, sides: import("./face.js").Sides, waited: boolean) => Questions}
+   */
   const asked = (glass, { B }, waited) => {
     const later = Object.entries(reader.later?.(B, select(glass)) ?? {});
     return Object.fromEntries(later.filter(([name]) => waits.includes(name) === waited));
   };
+  /** @type {(glass: Glass, sides: import("./face.js").Sides) => Questions} */
   const needed = (glass, { B }) =>
     reader.needs?.(B, select(glass), (what, params) => glass.detail(what, params, B)) ?? {};
 
+  /** @type {import("./face.js").View["parts"]} */
   function partsOf(glass, text) {
     /** @type {import("./face.js").Part[]} */
     const built = [];
     const pointed = () => pointedAt(built.map((part) => part.pointed?.() ?? null).find((at) => at !== null) ?? null);
-    const make = makers(view, readIn, glass, text, pointed, chosenIn);
-    for (const part of view.parts) built.push(make[part.draw](/** @type {any} */ (part))(glass, text));
+    const make = maker(view, readIn, glass, text, pointed, chosenIn);
+    for (const part of view.parts) built.push(make(part)(glass, text));
     return built;
   }
 
@@ -264,7 +310,7 @@ export function fromReading(view) {
     note,
     beside,
     lacks,
-    controls: view.controls && ((glass) => view.controls(glass, (run) => readIn(run, glass, {}))),
+    controls: controls && ((glass) => controls(glass, (run) => readIn(run, glass, {}))),
     parts: partsOf,
   };
 }

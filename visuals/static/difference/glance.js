@@ -1,3 +1,4 @@
+// @ts-check
 // What the panels of the first chapter read from a run.
 
 import { innerOf, strongestNeuron } from "../activations.js";
@@ -9,13 +10,37 @@ import { columnOf, kindOf } from "../panels/ffn/kinds.js";
 import { neuronName, neuronPlace } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
-import { atCell, atToken, byDimension, byPair, inRun, ofPair } from "./selection.js";
+import { shownIn } from "../run-for.js";
+import { atCell, atToken, byDimension, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
-/** partsOf with the selection taken in this run. */
+/**
+ * @typedef {import("./face.js").Run} Run
+ *
+ * @typedef {import("./face.js").LayerRun} LayerRun
+ *
+ * @typedef {import("./face.js").NeuronsRun} NeuronsRun
+ *
+ * @typedef {import("./face.js").State} State
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../chosen-step.js").Offered} Offered
+ *
+ * @typedef {Run & { details: { logits: import("../decoded.d.ts").Detail<"logits">; offered?: Offered } }} LogitsRun
+ *   all logits after a position, and the candidates there; those at the run's end come with the run
+ */
+/**
+ * @template {Run} [Of=Run]
+ * @template [Chosen=number | null]
+ * @typedef {import("./face.js").View<Of, Chosen>} View
+ */
+
+/** partsOf with the selection taken in this run. @param {LayerRun} run @param {State} state */
 const dials = ({ held, trace }, state) => partsOf(held, inRun(state, trace));
 
+/** @type {View<LayerRun>} */
 const rope = {
   layer: true,
   lacks: (glass, { B }) => (B.model.parts.rotary ? null : glass.text("b_minus_a.same_bias")),
@@ -45,7 +70,7 @@ const rope = {
         ["q_rot", "q"],
         ["k_rot", "k"],
       ],
-      values: (run, state) => {
+      values: (/** @type {LayerRun} */ run, state) => {
         const { q, kBefore: k, qTurned, kTurned } = dials(run, state);
         return { q, k, q_rot: qTurned, k_rot: kTurned };
       },
@@ -54,8 +79,8 @@ const rope = {
     table({
       title: "terms",
       heading: "pair",
-      values: (run, state) => dials(run, state).terms,
-      name: (pair, { trace }) => `(${channelsOf(trace.model.parts.rotary, pair).join(", ")})`,
+      values: (/** @type {LayerRun} */ run, state) => dials(run, state).terms,
+      name: (pair, { trace }) => `(${channelsOf(rotaryOf(trace), pair).join(", ")})`,
       ...byPair,
     })(glass, text),
   ],
@@ -64,21 +89,38 @@ const rope = {
 /**
  * gate, SiLU(gate), up and their product of a run's selected token, as far as its layer has them; NaN in experts
  * that it does not go to.
+ *
+ * @param {NeuronsRun} run
  */
 export const inner = ({ neurons }) => innerOf(neurons);
-/** What the layer's feed-forward is called. */
+/**
+ * Those of them that its layer has, by the names that its kind has for them.
+ *
+ * @param {NeuronsRun} run
+ */
+const vectorsIn = (run) => /** @type {import("./strips.js").Vectors} */ (inner(run));
+/** What the layer's feed-forward is called. @param {Run} run */
 export const kindIn = ({ trace, layer }) => kindOf(trace.model.parts.ffn[layer]);
+/** @param {{ trace: import("../decode.js").Trace; layer: number }} place */
 const ffnIn = ({ trace, layer }) => trace.model.parts.ffn[layer];
 
+/** @type {View<NeuronsRun, number>["at"]} */
 export const atNeuron = (state, _glass, neuron) => `${atToken(state)} ${neuronPlace(ffnIn(state), neuron)}`;
+/** @type {(run: Run, neuron: number, glass: Glass) => string} */
 export const nameOfNeuron = (run, neuron, glass) => neuronName(ffnIn(run), neuron, glass.text);
+/** @type {NonNullable<View<NeuronsRun, number>["of"]>} */
 export const ofNeuron = ({ text, chosen, b, glass }) => text("of_neuron", { neuron: nameOfNeuron(b, chosen, glass) });
 
-/** The selected neuron, else the one that the panel speaks of for B alone. */
+/**
+ * The selected neuron, else the one that the panel speaks of for B alone.
+ *
+ * @type {NonNullable<View<NeuronsRun, number>["choose"]>}
+ */
 export const chooseNeuron = ({ neuron, query }, _a, b) => neuron ?? strongestNeuron(b.held, query);
 
+/** @type {View<NeuronsRun, number>["numbers"]} */
 export function neuronNumbers(run, _state, _glass, neuron) {
-  const found = inner(run);
+  const found = vectorsIn(run);
   const kind = kindIn(run);
   const names = kind.strips.map(([name]) => name).filter((name) => name !== "product");
   return Object.fromEntries(
@@ -92,14 +134,15 @@ export function neuronNumbers(run, _state, _glass, neuron) {
 const neuronStrips = strips({
   strips: (run) => kindIn(run).strips.map(([name, role]) => [name, role, columnOf(name, kindIn(run))]),
   words: kindIn,
-  values: inner,
-  chosen: (state, _glass, _changes, b) => chooseNeuron(state, null, b),
+  values: vectorsIn,
+  chosen: (state, glass, _changes, b) => chooseNeuron(state, b, b, null, glass),
   pick: (neuron) => ({ neuron }),
 });
 
 /**
  * The neurons that change most in one of `inner`'s vectors.
  *
+ * @param {string} title
  * @param {"gate" | "up" | "product"} name
  */
 export const neuronTable = (title, name) =>
@@ -107,12 +150,13 @@ export const neuronTable = (title, name) =>
     title,
     heading: "neuron",
     absent: (run) => name === "gate" && kindIn(run).reads === "up",
-    values: (run) => inner(run)[name],
+    values: (/** @type {NeuronsRun} */ run) => vectorsIn(run)[name],
     name: (neuron, b, glass) => nameOfNeuron(b, neuron, glass),
     pick: (neuron) => ({ neuron }),
     chosen: ({ neuron }) => neuron,
   });
 
+/** @type {View<NeuronsRun, number>} */
 const swiglu = {
   layer: true,
   neurons: true,
@@ -126,25 +170,49 @@ const swiglu = {
 };
 
 const softmaxOf = once(softmax);
-/** p of every token of the vocabulary, from all logits of the last position; computed once. */
+/**
+ * p of every token of the vocabulary, from all logits of the last position; computed once.
+ *
+ * @param {LogitsRun} run
+ * @returns {ArrayLike<number>}
+ */
 export const probabilities = ({ details: { logits } }) => softmaxOf(logits.logits.data);
 
 /**
  * The moment at which two runs are compared: the position that is kept, or each run's end where they differ in
  * length.
+ *
+ * @param {Glass} glass
+ * @param {import("./face.js").Sides} sides
  */
 export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);
-/** What a run was sent by name at the moment that its logits are of. */
-const offeredIn = ({ trace, details }) => details.offered ?? trace.next;
+/**
+ * What a run, in which something is chosen, was sent by name at the moment that its logits are of.
+ *
+ * @param {LogitsRun} run
+ */
+const offeredIn = ({ trace, details }) => details.offered ?? /** @type {Offered} */ (trace.next);
 
-/** The tokens that either run was sent by name, the most probable in either first. */
+/**
+ * The tokens that either run was sent by name, the most probable in either first.
+ *
+ * @param {LogitsRun} b
+ * @param {LogitsRun} a
+ * @param {(run: LogitsRun) => ArrayLike<number>} [of]
+ */
 export function candidates(b, a, of = probabilities) {
   const [first, second] = [a, b].map(of);
   const ids = [...new Set([...offeredIn(b).ids, ...offeredIn(a).ids])];
   return ids.sort((x, y) => Math.max(first[y], second[y]) - Math.max(first[x], second[x]) || x - y);
 }
 
-/** A token of the vocabulary in words, where either run was sent its piece. */
+/**
+ * A token of the vocabulary in words, where either run was sent its piece.
+ *
+ * @param {number} id
+ * @param {LogitsRun} b
+ * @param {LogitsRun} a
+ */
 export function pieceOf(id, b, a) {
   for (const { ids, pieces } of [b, a].map(offeredIn)) {
     const place = ids.indexOf(id);
@@ -153,7 +221,12 @@ export function pieceOf(id, b, a) {
   return `#${id}`;
 }
 
-/** What the tokens get that either run was sent by name. */
+/**
+ * What the tokens get that either run was sent by name.
+ *
+ * @param {import("./table.js").TableView<LogitsRun>["values"]} values
+ * @param {string} [title]
+ */
 export const candidateTable = (values, title) =>
   table({
     title,
@@ -163,20 +236,28 @@ export const candidateTable = (values, title) =>
     order: (_change, b, a) => candidates(b, a),
   });
 
+/** @type {NonNullable<View<LogitsRun, number>["of"]>} */
 export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
 
+/** @type {NonNullable<View["details"]>} */
 export function allLogits(glass, sides) {
   const moment = momentOfBoth(glass, sides);
   const asked = askedOf(moment);
   return { logits: ["logits", asked], ...(moment.kind === "end" ? {} : { offered: ["next", asked] }) };
 }
 
-/** The token after which the two runs are compared, for a title. */
-export const lastOf = (glass) => {
-  const { trace } = glass.state;
-  return { last: visible(trace.tokens.pieces[momentOfBoth(glass, glass.sides()).at]) };
-};
+/**
+ * The token after which the two runs are compared, for a title.
+ *
+ * @param {Glass} glass
+ */
+export function lastOf(glass) {
+  const { trace } = shownIn(glass);
+  const sides = glass.sides() ?? { A: trace, B: trace }; // B − A is of two
+  return { last: visible(trace.tokens.pieces[momentOfBoth(glass, sides).at]) };
+}
 
+/** @type {View<LogitsRun, number>} */
 const next = {
   anyLength: true,
   named: lastOf,

@@ -1,11 +1,24 @@
+// @ts-check
 // The heading of a part of what is shown for B − A.
 
 import { h } from "../dom.js";
 
+/** @typedef {import("./face.js").State} State */
+
 /**
- * @param {{ title?: string; named?: (state, b) => object }} what `title`: the text's name; `named`: its parameters,
- *   where it has some
- * @returns {{ elements: HTMLElement[]; show: (state, b) => void }}
+ * What a part is called.
+ *
+ * @template {import("./face.js").Run} Of
+ * @typedef {object} Titled
+ * @property {string} [title] a text's name
+ * @property {(state: State, b: Of) => Record<string, string | number>} [named] its parameters, where it has some
+ */
+
+/**
+ * @template {import("./face.js").Run} Of
+ * @param {Titled<Of>} what
+ * @param {import("../types.d.ts").Say} text
+ * @returns {{ elements: HTMLElement[]; show: (state: State, b: Of) => void }}
  */
 export function headingOf({ title, named }, text) {
   if (!title) return { elements: [], show() {} };

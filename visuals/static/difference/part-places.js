@@ -1,3 +1,4 @@
+// @ts-check
 // The parts of what is shown for B − A, each in a place of its own, in which a line stands where nothing differs.
 
 import { h } from "../dom.js";
@@ -6,7 +7,7 @@ import { sameText } from "../off.js";
 /**
  * @typedef {import("./face.js").Part} Part
  *
- * @typedef {import("../marks/runs.js").Run} Run
+ * @typedef {import("./face.js").Run} Run
  */
 
 /**
@@ -67,7 +68,7 @@ export function createParts(parts, glass, unused) {
       lines[i].hidden = all ? i > 0 : !same[i] && !coming[i];
       lines[i].textContent = coming[i]
         ? glass.text("sides.waiting")
-        : sameText(glass.sides(), unused, glass.state, glass.text);
+        : sameText({ A: runs[0].trace, B: runs[1].trace }, unused, glass.state, glass.text);
     });
     return all;
   }
@@ -87,10 +88,7 @@ export function createParts(parts, glass, unused) {
    * @param {Run[]} runs A and B
    * @returns {[string, import("./saved.js").Rows][]}
    */
-  const rows = (runs) =>
-    drawable(runs)
-      .filter((part) => part.csv)
-      .map((part) => [part.called, part.csv()]);
+  const rows = (runs) => drawable(runs).flatMap(({ called = "", csv }) => (csv ? [[called, csv()]] : []));
 
   return { places, draw, markSame, pointed, rows };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
 
 import { wavelength } from "../rotation.js";
@@ -5,32 +6,58 @@ import { h, shown } from "../dom.js";
 import { adjust } from "../panels/position/place.js";
 import { farOf, placeOf } from "../readings/rope-place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
-import { rowsOf } from "../panels/position/rope-scaling.js";
-import { createScalingControls, settingsOf } from "../panels/position/scaling-controls.js";
+import { rowNamed, rowsOf } from "../panels/position/rope-scaling.js";
+import { createScalingControls, factorOf, settingsOf } from "../panels/position/scaling-controls.js";
 import { createScoreControls, spanOf } from "../panels/position/score-controls.js";
 import { product, singleTerms, sum } from "../readings/turning.js";
-import { atCell, byPair, inRun, ofPair } from "./selection.js";
+import { atCell, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
-/** The panel's slider of the distance and its choice of the chart's reach. */
+/**
+ * @typedef {import("./face.js").LayerRun} Run
+ *
+ * @typedef {import("./face.js").State} State
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../decoded.d.ts").Detail<"rope_scalings">} Scalings
+ *
+ * @typedef {Run & { details: { scalings: Scalings } }} ScaledRun
+ *
+ * @typedef {{ method: string; distance: number }} Method which is looked at, and where
+ */
+
+/** The panel's slider of the distance and its choice of the chart's reach. @param {Glass} glass */
 function scoreControls(glass) {
   const { one, spans, show } = createScoreControls(glass);
   return { elements: [h("div.position-sliders", null, one, spans)], show: () => show(spanOf(glass)) };
 }
 
-/** Each pair's share of q·k at the run's own positions, in single precision as the model computes. */
+/**
+ * Each pair's share of q·k at the run's own positions, in single precision as the model computes.
+ *
+ * @param {Run} run
+ * @param {State} state
+ */
 function pairs({ held, trace }, state) {
   const { q, k, m, n, frequencies } = placeOf(held, inRun(state, trace));
   return singleTerms(q, k, m, n, frequencies);
 }
 
-/** q·k of the cell's vectors at a distance, as they are turned by RoPE. */
+/**
+ * q·k of the cell's vectors at a distance, as they are turned by RoPE.
+ *
+ * @param {Run} run
+ * @param {State} state
+ * @param {number} distance
+ */
 function atDistance({ held, trace }, state, distance) {
   const { q, k, rest, frequencies } = placeOf(held, inRun(state, trace));
   return rest + product(q, k, distance, 0, frequencies);
 }
 
+/** @type {import("./face.js").View<Run, number>} */
 const ropeScore = {
   layer: true,
   controls: scoreControls,
@@ -56,7 +83,7 @@ const ropeScore = {
       heading: "pair",
       values: pairs,
       name: (pair, { trace }) =>
-        text("pair_of", { pair, wavelength: shown(wavelength(trace.model.parts.rotary.inv_freq.data[pair]), 3) }),
+        text("pair_of", { pair, wavelength: shown(wavelength(rotaryOf(trace).inv_freq.data[pair]), 3) }),
       ...byPair,
       rows: 32,
     })(glass, text),
@@ -64,7 +91,7 @@ const ropeScore = {
       title: "score_by_distance",
       named: () => ({ last: spanOf(glass).count - 1 }),
       strips: [["qk", "accent"]],
-      values({ held, trace }, state) {
+      values(/** @type {Run} */ { held, trace }, state) {
         const place = placeOf(held, inRun(state, trace));
         return { qk: farOf(place, place.frequencies, spanOf(glass).count) };
       },
@@ -74,14 +101,26 @@ const ropeScore = {
   ],
 };
 
-/** What the panel is set to, once the server has said how each method stretches. */
+/**
+ * What the panel is set to, once the server has said how each method stretches.
+ *
+ * @param {Scalings} answer
+ * @param {Glass} glass
+ */
 const chosen = (answer, glass) => settingsOf(glass, answer);
-/** Every method's q·k in one run, by its own name; the frequencies are those of the model, the same in both runs. */
+/**
+ * Every method's q·k in one run, by its own name; the frequencies are those of the model, the same in both runs.
+ *
+ * @param {ScaledRun} run
+ * @param {State} state
+ * @param {Glass} glass
+ */
 function stretched({ held, trace, details: { scalings } }, state, glass) {
   const { methods, distance } = chosen(scalings, glass);
   return rowsOf(placeOf(held, inRun(state, trace)), methods, distance);
 }
 
+/** @type {import("./face.js").View<ScaledRun, Method>} */
 const ropeScaling = {
   layer: true,
   controls(glass) {
@@ -89,8 +128,8 @@ const ropeScaling = {
     return { elements: [bar, reach], show: (_a, b) => show(chosen(b.details.scalings, glass)) };
   },
   note: "b_minus_a.same_frequencies",
-  details: (glass) => ({ scalings: ["rope_scalings", { factor: settingsOf(glass).factor }] }),
-  named: (glass) => ({ factor: settingsOf(glass).factor }),
+  details: (glass) => ({ scalings: ["rope_scalings", { factor: factorOf(glass) }] }),
+  named: (glass) => ({ factor: factorOf(glass) }),
   choose: (_state, _a, b, pointed, glass) => {
     const { method, distance, limit } = chosen(b.details.scalings, glass);
     return { method, distance: pointed === null ? distance : Math.min(pointed, limit - 1) };
@@ -98,23 +137,33 @@ const ropeScaling = {
   of: ({ text, chosen: { method, distance }, glass }) =>
     text("of_method", { method: glass.text(`rope-scaling.${method}`), distance }),
   at: (state, glass, { method, distance }) =>
-    `${atCell(state)} factor ${settingsOf(glass).factor} method ${method} distance ${distance}`,
+    `${atCell(state)} factor ${factorOf(glass)} method ${method} distance ${distance}`,
   numbers(run, state, glass, { method, distance }) {
     const { methods } = chosen(run.details.scalings, glass);
     const wanted = methods.filter(({ name }) => name === method || name === "none");
     const found = rowsOf(placeOf(run.held, inRun(state, run.trace)), wanted, distance);
-    const by = (name) => found.find((row) => row.name === name);
-    return { real: by(method).real, far: by(method).far, plain: by("none").real };
+    const [chosenOne, plain] = [rowNamed(found, method), rowNamed(found, "none")];
+    return { real: chosenOne.real, far: chosenOne.far, plain: plain.real };
   },
   said: ["real", "far"],
   parts: (glass, text) => {
-    const atDistance = { named: (_state, b) => ({ distance: chosen(b.details.scalings, glass).distance }) };
+    const atDistance = {
+      named: (/** @type {State} */ _state, /** @type {ScaledRun} */ b) => ({
+        distance: chosen(b.details.scalings, glass).distance,
+      }),
+    };
+    /**
+     * @param {string} title
+     * @param {"real" | "far"} part
+     * @param {Pick<import("./heading.js").Titled<ScaledRun>, "named">} more
+     */
     const methodTable = (title, part, more) =>
       table({
         title,
         ...more,
         heading: "method",
-        values: (run, state) => Float64Array.from(stretched(run, state, glass), (row) => row[part]),
+        values: (/** @type {ScaledRun} */ run, state) =>
+          Float64Array.from(stretched(run, state, glass), (row) => row[part]),
         name: (i, { details: { scalings } }) => glass.text(`rope-scaling.${chosen(scalings, glass).methods[i].name}`),
         order: (change) => [...change.keys()],
         pick: () => ({}), // a row stands for no distance
@@ -124,7 +173,7 @@ const ropeScaling = {
       methodTable("stretched_far", "far", atDistance),
       strips({
         title: "by_distance",
-        named: (_state, b) => {
+        named: (_state, /** @type {ScaledRun} */ b) => {
           const { method, limit } = chosen(b.details.scalings, glass);
           return { method: glass.text(`rope-scaling.${method}`), last: limit - 1 };
         },
@@ -135,12 +184,9 @@ const ropeScaling = {
         values({ held, trace, details: { scalings } }, state) {
           const { methods, method, limit } = chosen(scalings, glass);
           const place = placeOf(held, inRun(state, trace));
-          const over = (wanted) => {
-            const {
-              inv_freq: { data },
-              attention_scaling: scaling,
-            } = methods.find(({ name }) => name === wanted);
-            return farOf(place, { inv_freq: data, scaling }, limit);
+          const over = (/** @type {string} */ wanted) => {
+            const { inv_freq, attention_scaling: scaling } = rowNamed(methods, wanted);
+            return farOf(place, { inv_freq: inv_freq.data, scaling }, limit);
           };
           return { unscaled: over("none"), stretched: over(method) };
         },
@@ -152,16 +198,28 @@ const ropeScaling = {
 };
 
 const NAMES = Object.keys(CASES);
+/** @type {WeakMap<object, { name: string } & ReturnType<typeof layoutsOf>>} by layer */
 const known = new WeakMap();
-/** The selected row and cell in every case; made once for all parts. */
+/**
+ * The selected row and cell in every case; made once for all parts.
+ *
+ * @param {Run} run
+ * @param {State} state
+ */
 function layouts({ held, trace }, state) {
   const name = atCell(state);
-  if (known.get(held)?.name !== name) known.set(held, { name, ...layoutsOf(held, inRun(state, trace)) });
-  return known.get(held);
+  const last = known.get(held);
+  if (last?.name === name) return last;
+  const made = { name, ...layoutsOf(held, inRun(state, trace)) };
+  known.set(held, made);
+  return made;
 }
 /** Of every case q·k at the run's positions, and with both moved. */
-const productRows = NAMES.flatMap((name) => ["product", "shifted"].map((part) => ({ name, part })));
+const productRows = NAMES.flatMap((name) =>
+  /** @type {const} */ (["product", "shifted"]).map((part) => ({ name, part })),
+);
 
+/** @type {import("./face.js").View<Run>} */
 const ropeLayout = {
   layer: true,
   at: atCell,
@@ -179,7 +237,7 @@ const ropeLayout = {
         ["right", "k"],
         ["mixed", "muted"],
       ],
-      values(run, state) {
+      values(/** @type {Run} */ run, state) {
         const { weights } = layouts(run, state);
         return { right: weights[NAMES.indexOf("half")], mixed: weights[NAMES.indexOf("mixed")] };
       },
@@ -189,7 +247,7 @@ const ropeLayout = {
     table({
       title: "layout_products",
       heading: "case",
-      values(run, state) {
+      values(/** @type {Run} */ run, state) {
         const { found } = layouts(run, state);
         return productRows.map(({ name, part }) => found[NAMES.indexOf(name)][part]);
       },
@@ -203,7 +261,7 @@ const ropeLayout = {
     table({
       title: "layout_weights",
       heading: "case",
-      values: (run, state) => layouts(run, state).found.map(({ weight }) => weight),
+      values: (/** @type {Run} */ run, state) => layouts(run, state).found.map(({ weight }) => weight),
       name: (i) => glass.text(`rope-layout.${NAMES[i]}`),
       order: () => [...NAMES.keys()],
       wordy: true,

@@ -1,3 +1,4 @@
+// @ts-check
 // The CSV of B − A: everything that a panel's parts show, under one row of names.
 
 const NUMBERS = ["A", "B", "B_minus_A"];
@@ -37,7 +38,10 @@ export function selectedRows(at, first, second, between) {
 /**
  * Values one after the other, each after its names.
  *
+ * @param {string[]} heads
  * @param {(i: number) => (string | number)[]} name
+ * @param {ArrayLike<number>} first
+ * @param {ArrayLike<number>} second
  * @returns {Rows}
  */
 export const rowsOf = (heads, name, first, second) => [

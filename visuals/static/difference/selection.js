@@ -1,27 +1,60 @@
+// @ts-check
 // What readings share: how they name what is selected, what of it they depend on, and choices that the store does not
 // hold.
 
 import { channelsOf, pairOf } from "../rotation.js";
 
+/**
+ * @typedef {import("./face.js").Run} Run
+ *
+ * @typedef {import("./face.js").State} State
+ *
+ * @typedef {import("../rotation.js").Rotary} Rotary
+ */
+
 export { atCell } from "../readings/attend.js";
+/** @param {{ layer: number; query: number }} place */
 export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
 
-/** The selected cell, in a run; nothing else of the state is read. */
+/**
+ * The selected cell, in a run; nothing else of the state is read.
+ *
+ * @param {State} state
+ * @param {import("../decode.js").Trace} trace
+ */
 export const inRun = ({ head, query, key }, trace) => ({ head, query, key, trace });
 
 /**
  * A place in the depth of the network and the selected token, in words.
  *
- * @param {(about: object) => string} part
+ * @param {(about: { glass: import("../types.d.ts").Glass; state: State }) => string} part
+ * @returns {(about: Pick<import("./face.js").About, "text" | "named" | "glass" | "state">) => string}
  */
 export const ofPlace = (part) => (about) => about.text("of_place", { part: part(about), ...about.named });
-/** The selected pair's dimensions, in words; of_pair, or another text that has them. */
+/**
+ * The pairs of a network that turns its heads.
+ *
+ * @param {import("../decode.js").Trace} trace
+ */
+export const rotaryOf = ({ model }) => /** @type {Rotary} */ (model.parts.rotary);
+
+/**
+ * The selected pair's dimensions, in words; of_pair, or another text that has them.
+ *
+ * @param {Pick<import("./face.js").About, "text" | "state">} about
+ * @param {string} [name]
+ * @param {object} [more] its other parameters
+ */
 export function ofPair({ text, state: { pair, trace } }, name = "of_pair", more = {}) {
-  const [first, second] = channelsOf(trace.model.parts.rotary, pair);
+  const [first, second] = channelsOf(rotaryOf(trace), pair);
   return text(name, { pair: first, second, ...more });
 }
 
-/** For a strip over the dimensions of a head: they are shown by the pair that they belong to. */
+/**
+ * For a strip over the dimensions of a head: they are shown by the pair that they belong to.
+ *
+ * @type {Pick<import("./strips.js").StripsView<Run>, "chosen" | "pick">}
+ */
 export const byDimension = {
   chosen: ({ pair, trace }) => (trace.model.parts.rotary ? channelsOf(trace.model.parts.rotary, pair)[0] : null),
   pick(i, _state, { trace }) {
@@ -29,5 +62,9 @@ export const byDimension = {
     return pair === null ? {} : { pair };
   },
 };
-/** For a table over the pairs of a head. */
+/**
+ * For a table over the pairs of a head.
+ *
+ * @type {Pick<import("./table.js").TableView<Run>, "chosen" | "pick">}
+ */
 export const byPair = { chosen: ({ pair }) => pair, pick: (pair) => ({ pair }) };

@@ -1,3 +1,4 @@
+// @ts-check
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the
 // middle.
 
@@ -6,6 +7,7 @@ import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
 import { createTable } from "../marks/table.js";
 import { memo } from "../reads.js";
+import { shownIn } from "../run-for.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
@@ -16,6 +18,8 @@ const NARROW = 420; // px under which numbers have a digit less, as style.css se
  * Indices of the largest changes, in the order of their size; of equal ones the lower index first, and none that is
  * NaN.
  *
+ * @param {ArrayLike<number>} change
+ * @param {number} count
  * @returns {number[]}
  */
 export function strongestChanges(change, count) {
@@ -26,12 +30,18 @@ export function strongestChanges(change, count) {
 /**
  * The index of the largest change.
  *
+ * @param {Float64Array} change
  * @returns {number}
  */
 export const mostChanged = (change) =>
   change.reduce((best, value, i) => (Math.abs(value) > Math.abs(change[best]) ? i : best), 0);
 
-/** What the rows that are not listed change: how many there are and Σ|B − A|. */
+/**
+ * What the rows that are not listed change: how many there are and Σ|B − A|.
+ *
+ * @param {Float64Array} change
+ * @param {number[]} listed
+ */
 export function remainder(change, listed) {
   const named = new Set(listed);
   let sum = 0;
@@ -44,36 +54,59 @@ export function remainder(change, listed) {
   return { count, sum };
 }
 
-/** A count as it is, any other number to so many digits. */
+/**
+ * A count as it is, any other number to so many digits.
+ *
+ * @param {number} x
+ * @param {number} digits
+ */
 export const number = (x, digits) =>
   Number.isInteger(x) && Math.abs(x) < 10 ** Math.max(4, digits) ? String(x).replace("-", "−") : shown(x, digits);
-/** With a sign in front, also where positive; 0 has none. */
+/**
+ * With a sign in front, also where positive; 0 has none.
+ *
+ * @param {number} x
+ * @param {string} text
+ */
 export const plus = (x, text) => (x > 0 ? `+${text}` : text);
 
 /**
- * What a table lists of both runs.
+ * @typedef {import("./face.js").Run} Run
  *
- * @typedef {object} TableView
+ * @typedef {import("./face.js").State} State
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {object} TableLook
  * @property {string} heading a text's name
- * @property {(run, state, glass, b) => ArrayLike<number>} values
- * @property {(i: number, b, glass, a) => string} name of a row
- * @property {string} [title] a text's name
- * @property {(state, b) => object} [named] the title's parameters
- * @property {string[]} [needs] as of face.js's Part
- * @property {(change: Float64Array, b, a) => number[]} [order] which rows come first; else the largest changes
- * @property {(run) => boolean} [absent] as of face.js's Part
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
  * @property {boolean} [wordy] names are sentences
- * @property {(i: number, state, b) => object} [pick] the selection a row stands for; without it the row under the
- *   pointer is the panel's own affair
- * @property {(state) => number | null} [chosen] which row is selected
  * @property {number} [rows] how many are listed at most
+ */
+/**
+ * @template {Run} Of
+ * @typedef {object} OwnTable
+ * @property {(run: Of, state: State, glass: Glass, b: Of) => ArrayLike<number>} values
+ * @property {(i: number, b: Of, glass: Glass, a: Of) => string} name of a row
+ * @property {string[]} [needs] as of face.js's Part
+ * @property {(change: Float64Array, b: Of, a: Of) => number[]} [order] which rows come first; else the largest
+ *   changes
+ * @property {(run: Of) => boolean} [absent] as of face.js's Part
+ * @property {(i: number, state: State, b: Of) => Partial<import("../selection.js").Selection>} [pick] the selection
+ *   a row stands for; without it the row under the pointer is the panel's own affair
+ * @property {(state: State) => number | null} [chosen] which row is selected
+ */
+/**
+ * What a table lists of both runs.
+ *
+ * @template {Run} Of
+ * @typedef {TableLook & OwnTable<Of> & import("./heading.js").Titled<Of>} TableView
  */
 
 /**
  * The rows as elements: those that are listed, and one for all others.
  *
- * @param {TableView} what
+ * @param {TableLook & { title?: string; named?: unknown }} what
  */
 function createRows({ rows: most = ROWS, heading, title, named, bare, wordy }) {
   /** @type {[string, string][]} */
@@ -85,12 +118,12 @@ function createRows({ rows: most = ROWS, heading, title, named, bare, wordy }) {
     focus: true,
     look: `.mn-table${bare ? ".mn-bare" : ""}${wordy ? ".mn-wordy" : ""}`,
   });
-  const rows = grid.rows.map(({ line, fields: [name, a, b, change, track] }) => {
+  const all = grid.rows.map(({ line, fields: [name, a, b, change, track] }) => {
     const bar = h("span.mn-bar");
     track.append(bar);
     return { row: line, name, a, b, change, bar };
   });
-  const others = rows.pop();
+  const [rows, others] = [all.slice(0, -1), all[all.length - 1]];
   others.row.classList.add("is-others");
   others.row.removeAttribute("tabindex");
   const label = `b_minus_a.${named ? heading : (title ?? heading)}`;
@@ -131,52 +164,65 @@ const rowsFor = (found, chosen, count) =>
 /**
  * What is listed of two runs: the values of both, their difference, and which rows come first.
  *
- * @param {TableView} what
- * @param {import("../marks/runs.js").Run} a
- * @param {import("../marks/runs.js").Run} b
- * @param {import("../types.d.ts").Glass} glass
+ * @template {Run} Of
+ * @param {TableView<Of>} what
+ * @param {Of} a
+ * @param {Of} b
+ * @param {Glass} glass
  */
 function subtracted(what, a, b, glass) {
   const most = what.rows ?? ROWS;
-  const [first, second] = [a, b].map((run) => what.values(run, glass.state, glass, b));
+  const [first, second] = [a, b].map((run) => what.values(run, shownIn(glass), glass, b));
   const change = subtract(second, first);
   const order = what.order?.(change, b, a) ?? strongestChanges(change, most);
   return { a, b, first, second, change, found: order.slice(0, most) };
 }
 
 /**
- * @param {TableView} what
- * @returns {(glass: import("../types.d.ts").Glass, text: Function) => import("./face.js").Part}
+ * @template {Run} Of
+ * @param {TableView<Of>} what
+ * @returns {(glass: Glass, text: import("../types.d.ts").Say) => import("./face.js").Part<Of>}
  */
 export const table = (what) => (glass, text) => {
-  const { state } = glass;
+  const state = shownIn(glass);
   const { scroll, body, rows, others } = createRows(what);
   const title = headingOf(what, text);
   const element = h("div", null, ...title.elements, scroll);
-  /** @type {ReturnType<typeof subtracted> | null} */
+  /** @type {ReturnType<typeof subtracted<Of>> | null} null until it is drawn */
   let now = null;
+  /** @type {number[]} */
   let listed = [];
+  /** @type {number | null} */
   let pointed = null;
 
+  /** @param {number | null} i */
   function point(i) {
     pointed = i;
     glass.repaint();
   }
   const own = { preview: point, select: point, focus: point, endPreview: () => point(null) };
-  /** @param {HTMLTableRowElement} row */
-  const indexOf = ({ sectionRowIndex }) => listed[sectionRowIndex];
-  /** @param {HTMLTableRowElement} row */
-  const selectionOf = (row) => (row.sectionRowIndex in listed ? what.pick(indexOf(row), state, now.b) : undefined);
-  if (what.pick) linkRows(body, glass, selectionOf, "tr");
+  /** @param {HTMLElement} row */
+  const indexOf = (row) => listed[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex];
+  const { pick } = what;
+  /** @param {HTMLElement} row */
+  function selectionOf(row) {
+    const i = indexOf(row);
+    return pick && now && i !== undefined ? pick(i, state, now.b) : undefined;
+  }
+  if (pick) linkRows(body, glass, selectionOf, "tr");
   else linkRows(body, own, indexOf, "tr");
 
-  const read = memo((a, b, _digits, _language) => {
+  const read = memo((/** @type {Of} */ a, /** @type {Of} */ b) => {
     now = subtracted(what, a, b, glass);
     listed = [];
   });
-  /** Fills the listed rows, and the one for all others. */
-  function fill(digits) {
-    const { a, b, first, second, change } = now;
+  /**
+   * Fills the listed rows, and the one for all others.
+   *
+   * @param {ReturnType<typeof subtracted<Of>>} found
+   * @param {number} digits
+   */
+  function fill({ a, b, first, second, change }, digits) {
     const limit = largest(listed.map((i) => change[i]));
     rows.forEach((parts, place) => {
       const i = listed[place];
@@ -189,26 +235,30 @@ export const table = (what) => (glass, text) => {
     others.name.textContent = text("others", { count });
     others.change.textContent = text("sum", { sum: shown(sum, 3) });
   }
+  /** @type {import("./face.js").Part<Of>["draw"]} */
   function draw(a, b, width) {
     const digits = width < NARROW ? 3 : 4;
     const chosen = what.chosen?.(state) ?? null;
     title.show(state, b);
     read(a, b, digits, state.language);
+    if (!now) return;
     const wanted = rowsFor(now.found, chosen, now.change.length);
     if (wanted.join() !== listed.join()) {
       listed = wanted;
-      fill(digits);
+      fill(now, digits);
     }
     rows.forEach(({ row }, place) =>
       row.classList.toggle("is-chosen", listed[place] !== undefined && listed[place] === chosen),
     );
   }
   function csv() {
-    const about = what.named?.(state, now.b) ?? {};
-    const name = (i) => [...Object.values(about), what.name(i, now.b, glass, now.a), i];
-    return rowsOf([...Object.keys(about), "name", "index"], name, now.first, now.second);
+    if (!now) return [];
+    const { a, b, first, second } = now;
+    const about = what.named?.(state, b) ?? {};
+    const name = (/** @type {number} */ i) => [...Object.values(about), what.name(i, b, glass, a), i];
+    return rowsOf([...Object.keys(about), "name", "index"], name, first, second);
   }
   const { needs, absent } = what;
-  const same = () => largest(now.change) === 0;
+  const same = () => now !== null && largest(now.change) === 0;
   return { element, draw, csv, same, called: what.title ?? what.heading, pointed: () => pointed, needs, absent };
 };

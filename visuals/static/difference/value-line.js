@@ -1,13 +1,19 @@
+// @ts-check
 // The value line of B − A: the numbers of both runs, subtracted by name.
 
 import { exact } from "../dom.js";
 import { visible } from "../draw.js";
+import { shownIn } from "../run-for.js";
 import { number, plus } from "./table.js";
 
 /**
- * @typedef {import("./face.js").View} View
+ * @typedef {import("./face.js").Run} Run
  *
- * @typedef {import("../marks/runs.js").Run} Run
+ * @typedef {import("./face.js").State} State
+ *
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../types.d.ts").Say} Say
  *
  * @typedef {{
  *   first: Object<string, number>;
@@ -17,9 +23,9 @@ import { number, plus } from "./table.js";
  *   of A, of B, and those that no subtraction gives
  */
 
-/** How titles name the selection. */
+/** How titles name the selection. @param {State} state */
 export function selectionOf({ trace, layer, head, query, key, pair }) {
-  const piece = (t) => visible(trace.tokens.pieces[t]);
+  const piece = (/** @type {number} */ t) => visible(trace.tokens.pieces[t]);
   return {
     layer,
     head,
@@ -29,21 +35,22 @@ export function selectionOf({ trace, layer, head, query, key, pair }) {
     m: query,
     n: key,
     layers: trace.model.n_layers,
-    last: visible(trace.tokens.pieces.at(-1)),
+    last: piece(trace.T - 1),
   };
 }
 
 /**
  * What is subtracted.
  *
- * @param {View} view
+ * @template Chosen
+ * @param {import("./face.js").View<Run, Chosen>} view
  * @param {Run[]} runs A and B
- * @param {import("../types.d.ts").Glass} glass
- * @param {any} chosen what the selection leaves open
+ * @param {Glass} glass
+ * @param {Chosen} chosen what the selection leaves open
  * @returns {Numbers}
  */
 export function numbersOf(view, [a, b], glass, chosen) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const [first, second] = [a, b].map((run) => view.numbers(run, state, glass, chosen));
   return { first, second, between: view.between?.(a, b, state) ?? {} };
 }
@@ -69,16 +76,17 @@ function exactly(numbers) {
 /**
  * The numbers for reading: those that the view has said.
  *
+ * @template Chosen
  * @param {Numbers} numbers
- * @param {View} view
+ * @param {import("./face.js").View<Run, Chosen>} view
  * @param {Run} b
- * @param {import("../types.d.ts").Glass} glass
- * @param {Function} text of B − A
+ * @param {Glass} glass
+ * @param {Say} text of B − A
  */
 function inWords(numbers, view, b, glass, text) {
   const { first, second, between } = numbers;
   const names = sharedNames(numbers);
-  const wanted = typeof view.said === "function" ? view.said(b, glass.state, glass) : view.said;
+  const wanted = typeof view.said === "function" ? view.said(b, shownIn(glass), glass) : view.said;
   const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
     text(view.worded?.includes(name) ? `number_${name}` : "number", {
       name: text(`n_${name}`, view.words?.(b)),
@@ -94,15 +102,16 @@ function inWords(numbers, view, b, glass, text) {
 /**
  * What data-value holds, and the line under the title.
  *
- * @param {View} view
+ * @template Chosen
+ * @param {import("./face.js").View<Run, Chosen>} view
  * @param {Run[]} runs A and B
- * @param {import("../types.d.ts").Glass} glass
- * @param {any} chosen what the selection leaves open
- * @param {Function} text of B − A
+ * @param {Glass} glass
+ * @param {Chosen} chosen what the selection leaves open
+ * @param {Say} text of B − A
  * @returns {{ value: string; words: string }}
  */
 export function valueLine(view, runs, glass, chosen, text) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const [a, b] = runs;
   const found = numbersOf(view, runs, glass, chosen);
   const numbers = inWords(found, view, b, glass, text);

@@ -1,3 +1,4 @@
+// @ts-check
 // The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere
 // or Escape closes it, and Escape gives the focus back.
 
@@ -37,10 +38,12 @@ export function createCard(glass, all) {
     h("p.gl-ways", null, show, list),
   );
   let term = "";
-  let from = null; // the word that was pressed
+  /** @type {HTMLElement | null} the word that was pressed */
+  let from = null;
 
-  function place() {
-    const word = from.getBoundingClientRect();
+  /** @param {HTMLElement} pressed */
+  function place(pressed) {
+    const word = pressed.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = element;
     const below = word.bottom + GAP + height <= innerHeight || word.top < height + GAP;
     const right = document.documentElement.clientWidth - 8;
@@ -55,21 +58,22 @@ export function createCard(glass, all) {
   /** Closes it, and goes back to the word; where a panel has written it anew, to that one. */
   function leave() {
     hide();
-    const word = from.isConnected ? from : document.querySelector(`.gl-term[data-term="${term}"]`);
-    word?.focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */
+    const written = document.querySelector(`.gl-term[data-term="${term}"]`);
+    (from?.isConnected ? from : written)?.focus({ preventScroll: true });
   }
   /** @param {HTMLElement} word with data-term */
   function open(word) {
     if (!element.hidden && from === word) return leave();
     hide();
-    [from, term] = [word, word.dataset.term];
+    [from, term] = [word, word.dataset.term ?? ""];
     if (!element.isConnected) document.body.append(element);
     glass.translate(element);
     title.textContent = glass.text(`glossary.${term}`);
     means.textContent = glass.text(`glossary.${term}_means`);
     element.hidden = false;
     element.showPopover?.();
-    place();
+    place(word);
     element.focus({ preventScroll: true });
     return undefined;
   }

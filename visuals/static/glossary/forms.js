@@ -1,13 +1,20 @@
+// @ts-check
 // Finding terms in a text by the word forms that the texts declare: "query|queries". In a form with [brackets] only
 // what they hold is the term, and what is around it has to stand there too: "keys and [values]".
 
 const LETTER = "[A-Za-z0-9_]";
+/** @param {string} text */
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
-/** Words of Latin letters have to end where the form ends; Chinese has no such ends. */
+/**
+ * Words of Latin letters have to end where the form ends; Chinese has no such ends.
+ *
+ * @param {string} pattern
+ * @param {string} form
+ */
 const closed = (pattern, form) =>
   `${/^[A-Za-z0-9]/.test(form) ? `(?<!${LETTER})` : ""}${pattern}${/[A-Za-z0-9]$/.test(form) ? `(?!${LETTER})` : ""}`;
 
-/** A form as a pattern that matches the term alone. */
+/** A form as a pattern that matches the term alone. @param {string} form */
 function patternOf(form) {
   const [, before, term, after] = /^(.*?)\[(.+)\](.*)$/.exec(form) ?? [null, "", form, ""];
   const own = closed(escaped(term), term);

@@ -1,3 +1,4 @@
+// @ts-check
 // The glossary on the page: marked words, the card of one, and the list of all.
 
 import { h } from "../dom.js";

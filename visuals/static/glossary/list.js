@@ -1,9 +1,12 @@
+// @ts-check
 // All terms with what they mean, in the alphabet's order, and a box to find one.
 
 import { createDialog } from "../dialog.js";
 import { h } from "../dom.js";
 import { showTerm } from "./show.js";
 import { TERMS } from "./terms.js";
+
+/** @typedef {{ name: string; title: string; means: string }} Told a term in the reader's language */
 
 /**
  * The terms in the order of their names.
@@ -31,17 +34,18 @@ export function createList(glass) {
     none,
     lines,
   );
+  /** @type {Told[]} */
   let terms = [];
 
   /** Leaves the lines that have what is typed in them, those first that are called so. */
   function filter() {
     const wanted = box.value.trim().toLowerCase();
-    const named = ({ title }) => title.toLowerCase().includes(wanted);
+    const named = (/** @type {Told} */ { title }) => title.toLowerCase().includes(wanted);
     const found = terms.filter((one) => named(one) || one.means.toLowerCase().includes(wanted));
     lines.replaceChildren(...[...found.filter(named), ...found.filter((one) => !named(one))].map(line));
     none.textContent = found.length ? "" : glass.text("glossary.none", { word: box.value.trim() });
   }
-  const line = ({ name, title: word, means }) => {
+  const line = (/** @type {Told} */ { name, title: word, means }) => {
     const go = () => {
       element.close();
       showTerm(glass, name);

@@ -1,3 +1,4 @@
+// @ts-check
 // Marks each term where it first stands: in the lines of the chapter that is open, and in each explanation that is
 // opened, which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
 
@@ -13,26 +14,35 @@ const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
 const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
 const OTHER = "button, a, summary, label, select, input, .gp-hidden";
+/** @type {(act: () => void) => void} */
 const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
 
+/** @typedef {ReturnType<typeof createFinder>} Finder */
+
+/** @param {Element} element */
 const shows = (element) => element.getClientRects().length > 0;
 
-const { get: wordsOf, set: write } = Object.getOwnPropertyDescriptor(Node.prototype, "textContent");
+/** How the browser itself reads and writes an element's words. */
+const OWN = /** @type {Required<Pick<PropertyDescriptor, "get" | "set">>} */ (
+  Object.getOwnPropertyDescriptor(Node.prototype, "textContent")
+);
 
 /**
  * Panels write their lines with every draw: words that an element has already are not written, so that its marks
  * stay.
+ *
+ * @param {HTMLElement} element
  */
 function keepMarks(element) {
   Object.defineProperty(element, "textContent", {
-    get: wordsOf,
+    get: OWN.get,
     set(words) {
-      if (wordsOf.call(this) !== words) write.call(this, words);
+      if (OWN.get.call(this) !== words) OWN.set.call(this, words);
     },
   });
 }
 
-/** Takes the marks off. */
+/** Takes the marks off. @param {HTMLElement} element */
 function bare(element) {
   const marks = element.querySelectorAll(MARK);
   for (const part of [...element.querySelectorAll(HOLD), ...marks]) part.replaceWith(...part.childNodes);
@@ -42,12 +52,14 @@ function bare(element) {
 /**
  * The element's text nodes in which a term may be marked.
  *
+ * @param {HTMLElement} element
  * @returns {Text[]}
  */
 function textsOf(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) =>
-    node.parentElement.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+    node.parentElement?.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
   );
+  /** @type {Text[]} */
   const nodes = [];
   while (walker.nextNode()) nodes.push(/** @type {Text} */ (walker.currentNode));
   return nodes;
@@ -56,13 +68,16 @@ function textsOf(element) {
 /**
  * Marks the terms of an element that are free to it, each once.
  *
+ * @param {HTMLElement} element
+ * @param {Finder} find
  * @param {(name: string) => boolean} free
  * @returns {string[]} the terms that it has marked
  */
 function mark(element, find, free) {
   const focus = /** @type {HTMLElement | null} */ (document.activeElement);
-  const focused = element.contains(focus) ? focus.dataset.term : undefined;
+  const focused = element.contains(focus) ? focus?.dataset.term : undefined;
   bare(element);
+  /** @type {Set<string>} */
   const named = new Set();
   for (const node of textsOf(element)) {
     const found = find(node.data).filter(({ name }) => free(name) && !named.has(name) && named.add(name));
@@ -79,61 +94,97 @@ function mark(element, find, free) {
       after.before(opens + closes ? h(HOLD, null, open, button, close) : button);
     }
   }
-  if (focused) element.querySelector(`${MARK}[data-term="${focused}"]`)?.focus({ preventScroll: true });
+  /** @type {HTMLElement | null} */
+  const again = focused ? element.querySelector(`${MARK}[data-term="${focused}"]`) : null;
+  again?.focus({ preventScroll: true });
   return [...named];
+}
+
+/** Marks lines, so that each term is marked once in its scope, where it first stands. */
+function createMarker() {
+  /** @type {Map<Element, Map<string, HTMLElement>>} each scope, a chapter's lines or a box: by term, what marks it */
+  const holders = new Map();
+  /** @type {WeakMap<Element, { text: string | null; find: Finder; now: string[] }>} of a line the terms it marks */
+  const known = new WeakMap();
+  const scopeOf = (/** @type {Element} */ element) => element.closest(BOX) ?? document.body;
+  /**
+   * The terms that an element marks, where its marks stand as they should and none is missing; else null.
+   *
+   * @param {HTMLElement} element
+   * @param {Finder} finder
+   * @param {(name: string) => boolean} free
+   */
+  function marksOf(element, finder, free) {
+    const last = known.get(element);
+    if (!last || last.text !== element.textContent || last.find !== finder || !last.now.every(free)) return null;
+    /** @type {NodeListOf<HTMLElement>} */
+    const marks = element.querySelectorAll(MARK);
+    const there = [...marks].map(({ dataset }) => dataset.term);
+    const more = finder(element.textContent ?? "").some(({ name }) => !there.includes(name) && free(name));
+    return there.length === last.now.length && !more ? last.now : null;
+  }
+  /**
+   * @param {HTMLElement} element
+   * @param {Finder} finder
+   */
+  function markIn(element, finder) {
+    const scope = scopeOf(element);
+    /** @type {Map<string, HTMLElement>} */
+    const held = holders.get(scope) ?? new Map();
+    holders.set(scope, held);
+    const free = (/** @type {string} */ name) => {
+      const holder = held.get(name);
+      return !holder || holder === element || !holder.isConnected || !shows(holder);
+    };
+    const now = marksOf(element, finder, free) ?? mark(element, finder, free);
+    known.set(element, { text: element.textContent, find: finder, now });
+    for (const [name, holder] of held) if (holder === element && !now.includes(name)) held.delete(name);
+    for (const name of now) held.set(name, element);
+  }
+  return { markIn, forget: () => holders.clear() };
 }
 
 /** @param {import("../types.d.ts").Glass} glass */
 export function createMarks(glass) {
+  /** @type {Finder | null} null until the texts are here */
   let find = null;
   let due = false;
-  const holders = new Map(); // each scope, a chapter's lines or a box: by term, the element that marks it
-  const known = new WeakMap(); // of a line the text, the finder, and the terms that it marks
-  const scopeOf = (element) => element.closest(BOX) ?? document.body;
-  /** The terms that an element marks, where its marks stand as they should and none is missing; else null. */
-  function marksOf(element, free) {
-    const last = known.get(element);
-    if (last?.text !== element.textContent || last.find !== find || !last.now.every(free)) return null;
-    const there = [...element.querySelectorAll(MARK)].map(({ dataset }) => dataset.term);
-    const more = find(element.textContent).some(({ name }) => !there.includes(name) && free(name));
-    return there.length === last.now.length && !more ? last.now : null;
-  }
-  function markIn(element) {
-    const scope = scopeOf(element);
-    if (!holders.has(scope)) holders.set(scope, new Map());
-    const held = holders.get(scope);
-    const free = (name) => {
-      const holder = held.get(name);
-      return !holder || holder === element || !holder.isConnected || !shows(holder);
-    };
-    const now = marksOf(element, free) ?? mark(element, find, free);
-    known.set(element, { text: element.textContent, find, now });
-    for (const [name, holder] of held) if (holder === element && !now.includes(name)) held.delete(name);
-    for (const name of now) held.set(name, element);
-  }
-
+  const { markIn, forget } = createMarker();
   // What a panel writes anew is marked when the browser is idle: to look where it stands makes the browser lay the page
   // out, and a panel may write with every move of the pointer.
+  /** @type {Set<HTMLElement>} */
   const touched = new Set();
+  let waiting = false; // for the browser to be idle
   const lines = new MutationObserver((records) => {
-    if (!touched.size) soon(markTouched);
-    for (const { target } of records)
-      touched.add((target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`));
+    if (!waiting) soon(markTouched);
+    waiting = true;
+    for (const { target } of records) {
+      const line = (target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`);
+      if (line instanceof HTMLElement) touched.add(line);
+    }
   });
   function markTouched() {
-    if (find) for (const element of touched) if (element?.isConnected && shows(element)) markIn(element);
+    if (find) for (const element of touched) if (element.isConnected && shows(element)) markIn(element, find);
     touched.clear();
+    waiting = false;
     lines.takeRecords(); // what was done here
   }
   const boxes = new MutationObserver(later);
   const written = new MutationObserver(later);
+  /** @type {WeakSet<Element>} */
   const seen = new WeakSet();
+  /**
+   * @param {MutationObserver} observer
+   * @param {string} selector
+   * @param {MutationObserverInit} what
+   */
   function observeNew(observer, selector, what) {
     for (const element of document.querySelectorAll(selector)) {
       if (!seen.has(element)) observer.observe(element, what);
       seen.add(element);
     }
   }
+  /** @param {HTMLElement} element */
   function watch(element) {
     if (seen.has(element)) return;
     seen.add(element);
@@ -145,12 +196,14 @@ export function createMarks(glass) {
   function scan() {
     due = false;
     if (!find || glass.state.status === "generating") return;
-    holders.clear();
+    forget();
     observeNew(boxes, `.glass-panel ${BOX}`, { attributes: true, attributeFilter: ["hidden"] });
     observeNew(written, HOLDERS, { childList: true, attributes: true, attributeFilter: ["hidden"] });
-    for (const element of document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`)) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const all = document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`);
+    for (const element of all) {
       watch(element);
-      if (shows(element)) markIn(element);
+      if (shows(element)) markIn(element, find);
     }
     lines.takeRecords();
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // Leads to the panel on which this run shows a term, and marks it until the reader does something.
 
 import { hold } from "../scroll-anchor.js";
@@ -6,42 +7,47 @@ import { leadTo } from "../panels/glance/words.js";
 import { termOf } from "./terms.js";
 
 const [WHOLE, PART] = ["is-meant", "is-meant-part"];
-let end = null; // takes the last marks off
+/** @type {(() => void) | null} takes the last marks off */
+let end = null;
 
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {string} name of a term
  */
 export async function showTerm(glass, name) {
-  const { chapter, panel, part, set } = termOf(name);
+  const term = termOf(name);
+  if (!term) return;
+  const { chapter, panel, part, set } = term;
   end?.();
   set?.(glass);
   await leadTo(glass, chapter, panel);
   glass.repaint();
   const section = panelOf(panel);
-  let inside = null; // it may have to be drawn first
+  if (!section) return; // its chapter did not open
+  /** @type {HTMLElement | null} it may have to be drawn first */
+  let inside = null;
   const look = () => {
     if (inside || !part) return;
-    [inside = null] = partsOf(section, [part]);
-    if (!inside) return;
-    inside.classList.add(PART);
+    const [found] = partsOf(section, [part]);
+    if (!found) return;
+    inside = found;
+    found.classList.add(PART);
     hold(() => {
       section.scrollIntoView({ block: "start", behavior: "instant" });
-      inside.scrollIntoView({ block: "nearest", behavior: "instant" });
+      found.scrollIntoView({ block: "nearest", behavior: "instant" });
     });
   };
   section.classList.add(WHOLE);
   look();
   const stops = [glass.on("painted", look), glass.on("chapter", () => end?.())];
   const events = ["pointerdown", "keydown"];
-  end = () => {
+  const done = () => {
     end = null;
     for (const stop of stops) stop();
-    for (const event of events) removeEventListener(event, end, true);
     section.classList.remove(WHOLE);
     inside?.classList.remove(PART);
   };
-  const done = end;
+  end = done;
   setTimeout(() => {
     for (const event of events)
       addEventListener(

@@ -1,6 +1,10 @@
+// @ts-check
 // The terms that the page explains, from text to word, and the panel on which a run shows each. Their words are in the
 // texts' section "glossary": the name, <name>_forms and <name>_means.
 
+/** @typedef {import("../types.d.ts").Glass} Glass */
+
+/** @param {Glass} glass */
 const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
 
 /**
@@ -9,10 +13,12 @@ const openWhy = (glass) => glass.settings.set("why", { ...glass.settings.get("wh
  *   chapter: string;
  *   panel: string;
  *   part?: string;
- *   set?: (glass: import("../types.d.ts").Glass) => void;
+ *   set?: (glass: Glass) => void;
  * }} Term
  *   `part`: the name of what is meant inside the panel (panel-parts.js); `set`: what is opened in it first
  */
+
+/** @type {(chapter: string, panel: string, names: string[], more?: Pick<Term, "part" | "set">) => Term[]} */
 const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, chapter, panel, ...more }));
 
 /** @type {Term[]} */

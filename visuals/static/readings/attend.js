@@ -1,3 +1,4 @@
+// @ts-check
 // What the chapter on attention reads off a run: a query's row of weights in one head, in all heads of a layer, and in
 // two heads side by side.
 
@@ -15,7 +16,11 @@ import { kvHead, row } from "../compute.js";
  * @typedef {import("./reading.js").Reading<CellSelection> & { row: Row }} CellReading
  */
 
-/** Where in the run, as value lines begin. */
+/**
+ * Where in the run, as value lines begin.
+ *
+ * @param {CellSelection} cell
+ */
 export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${head} query ${query} key ${key}`;
 
 /**
@@ -27,7 +32,7 @@ export const atCell = ({ layer, head, query, key }) => `layer ${layer} head ${he
  */
 function rowOfHead({ trace, held }, { layer, head, query }) {
   const { scores, weights } = row(held, trace.model, head, query);
-  const every = (value) => Array.from(weights, () => value);
+  const every = (/** @type {number} */ value) => Array.from(weights, () => value);
   return {
     keys: {
       layer: every(layer),
@@ -50,8 +55,8 @@ function rowOfHead({ trace, held }, { layer, head, query }) {
 function rowOfLayer(run, selection) {
   const { model } = run.trace;
   const heads = Array.from({ length: model.n_heads }, (_, head) => rowOfHead(run, { ...selection, head }));
-  const keyed = (name) => heads.flatMap(({ keys }) => Array.from(keys[name]));
-  const column = (name) => heads.flatMap(({ columns }) => Array.from(columns[name]));
+  const keyed = (/** @type {string} */ name) => heads.flatMap(({ keys }) => Array.from(keys[name]));
+  const column = (/** @type {string} */ name) => heads.flatMap(({ columns }) => Array.from(columns[name]));
   return {
     keys: {
       layer: keyed("layer"),

@@ -1,3 +1,4 @@
+// @ts-check
 // What is read off one cell of a head: q·k, the score, its weight, what the key hands over, what the head writes.
 
 import { dot, once, onceFor } from "../arrays.js";
@@ -6,33 +7,54 @@ import { biasAt, kvHead, rotatedPair, row, vectorOf } from "../compute.js";
 /**
  * @typedef {import("../decoded.d.ts").NumArray} NumArray
  *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {import("../decode.js").Model} Model
+ *
  * @typedef {import("./reading.js").Table} Table
+ *
+ * @typedef {{ v: NumArray }} Values the detail "values"
  */
 
+/** @param {ArrayLike<number>} vector */
 export const norm = (vector) => Math.sqrt(dot(vector, vector));
 
-/** The angle between two vectors as its cosine; NaN where one of them is 0, since there is no angle then. */
+/**
+ * The angle between two vectors as its cosine; NaN where one of them is 0, since there is no angle then.
+ *
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
 export const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
 
 /**
  * The value vector that a query head reads at a key.
  *
- * @param {{ v: NumArray }} held
+ * @param {Values} held
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} key
  */
 export const valueOf = (held, model, head, key) => vectorOf(held.v, kvHead(model, head), key);
 
 /**
  * ‖v‖ of every token for a query head, worked out once.
  *
+ * @param {Values} held
+ * @param {Model} model
+ * @param {number} head
  * @returns {Float64Array}
  */
 export const valueNorms = (held, model, head) => normsOf(held, kvHead(model, head));
-/** @type {(held: { v: NumArray }, kv: number) => Float64Array} */
+/** @type {(held: Values, kv: number) => Float64Array} */
 const normsOf = onceFor(({ v }, kv) => Float64Array.from({ length: v.shape[1] }, (_, t) => norm(vectorOf(v, kv, t))));
 
 /**
  * A head's output at one query: Σ α·v over the keys that it may see.
  *
+ * @param {Values} held
+ * @param {Model} model
+ * @param {number} head
  * @param {Float64Array} weights
  * @returns {Float64Array}
  */
@@ -47,16 +69,16 @@ export function mix(held, model, head, weights) {
 /**
  * The same of a row of `row`, worked out once.
  *
- * @type {(
- *   weights: Float64Array,
- *   held: { v: NumArray },
- *   model: import("../decode.js").Model,
- *   head: number,
- * ) => Float64Array}
+ * @type {(weights: Float64Array, held: Values, model: Model, head: number) => Float64Array}
  */
 const outputOf = onceFor((weights, held, model, head) => mix(held, model, head, weights));
 
-/** Everything about a cell that needs no request. */
+/**
+ * Everything about a cell that needs no request.
+ *
+ * @param {{ trace: Trace; head: number; query: number; key: number }} place
+ * @param {import("../compute.js").Heads} held
+ */
 export function cellOf({ trace, head, query, key }, held) {
   const { model } = trace;
   const [q, k] = rotatedPair(held, model, { head, query, key });
@@ -95,8 +117,13 @@ export function cellOf({ trace, head, query, key }, held) {
  * @property {Float64Array} norms ‖v‖ of every token
  */
 
-/** @returns {Carried} */
-function carriedOf({ weight, weights }, values, model, { head, key }) {
+/**
+ * @param {ReturnType<typeof cellOf>} cell
+ * @param {Values} values
+ * @param {Model} model
+ * @returns {Carried}
+ */
+function carriedOf({ weight, weights, head, key }, values, model) {
   const v = valueOf(values, model, head, key);
   const part = Float64Array.from(v, (x) => weight * x);
   const out = outputOf(weights, values, model, head);
@@ -109,17 +136,12 @@ function carriedOf({ weight, weights }, values, model, { head, key }) {
  * The detail "head_write" (app/chapters/attend.py) with the lengths and the angle of what is written and of the
  * stream.
  *
- * @typedef {object} Written
- * @property {NumArray} written what the head adds to the stream, (d,)
- * @property {NumArray} attn_out what all heads add
- * @property {NumArray} stream what it is added to
- * @property {NumArray} mixed the head's output
- * @property {NumArray} channels where it writes most
- * @property {NumArray} rows of W_O, one for each of these
- * @property {{ written: number; stream: number; product: number; cosine: number }} sizes
+ * @typedef {import("../decoded.d.ts").Detail<"head_write">} HeadWrite
+ *
+ * @typedef {HeadWrite & { sizes: { written: number; stream: number; product: number; cosine: number } }} Written
  */
 
-/** @type {(write: any) => Written} */
+/** @type {(write: HeadWrite) => Written} */
 const writtenOf = once((write) => {
   const [w, x] = [write.written.data, write.stream.data];
   return { ...write, sizes: { written: norm(w), stream: norm(x), product: dot(w, x), cosine: cosine(w, x) } };
@@ -155,8 +177,8 @@ function rowTable({ trace, held, details: { values } }, { layer, head, query }) 
   };
 }
 
-/** Numbers along the dimensions of a head. @returns {Table} */
-const byDimension = (columns) => ({ keys: { dimension: [...Object.values(columns)[0].keys()] }, columns });
+/** Numbers along the dimensions of a head. @param {Table["columns"]} columns @returns {Table} */
+const byDimension = (columns) => ({ keys: { dimension: Array.from(Object.values(columns)[0], (_, i) => i) }, columns });
 
 /** @param {Carried} carried */
 const valuesTable = ({ v, part, out }) => byDimension({ v, carried: part, out });
@@ -192,6 +214,7 @@ const channelsTable = ({ written, attn_out: all, stream }) => ({
  */
 export const cellReader = {
   layer: true,
+  /** @returns {import("./reading.js").Questions} */
   later(_trace, { layer, locked }) {
     if (!locked) return {};
     const writer = { layer: locked.layer, head: locked.head, query: locked.query };
@@ -201,7 +224,7 @@ export const cellReader = {
     const { trace, held, details } = run;
     const { layer, head, query, key, locked } = selection;
     const cell = cellOf({ trace, head, query, key }, held);
-    const carried = details.values ? carriedOf(cell, details.values, trace.model, selection) : null;
+    const carried = details.values ? carriedOf(cell, details.values, trace.model) : null;
     const wrote = details.write ? writtenOf(details.write) : null;
     const written = locked?.layer === layer && locked.head === head && locked.query === query ? wrote : null;
     return {

@@ -1,3 +1,4 @@
+// @ts-check
 // What is read off a decoder's look at its source: every head's weights of one token, and one cell of a head taken
 // apart.
 
@@ -5,6 +6,14 @@ import { dot } from "../arrays.js";
 import { crossRow, vectorOf } from "../compute.js";
 
 /**
+ * @typedef {import("../decode.js").Layer} Layer
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {Layer & { cross: NonNullable<Layer["cross"]> }} CrossLayer a layer that looks at a source
+ *
+ * @typedef {Trace & { encoder: Trace }} CrossTrace a run of a network whose layers do
+ *
  * @typedef {object} CrossCell
  * @property {ArrayLike<number>} q of the decoder's token
  * @property {ArrayLike<number>} k of the source's
@@ -16,21 +25,35 @@ import { crossRow, vectorOf } from "../compute.js";
  * @property {number} total the softmax's sum of powers
  */
 
-/** @returns {CrossCell} */
+/**
+ * @param {CrossLayer} held
+ * @param {ReturnType<typeof crossRow>} row
+ * @param {{ head: number; query: number; source: number }} cell
+ * @returns {CrossCell}
+ */
 function cellOf({ cross }, { scores, weights, top, total }, { head, query, source }) {
   const [q, k] = [vectorOf(cross.q, head, query), vectorOf(cross.k, head, source)];
   const terms = Float64Array.from(q, (x, i) => x * k[i]);
   return { q, k, terms, dot: dot(q, k), score: scores[source], weight: weights[source], top, total };
 }
 
-/** The source token that gets most of a row. */
+/** The source token that gets most of a row. @param {Float64Array} weights */
 export const mostSeen = (weights) => weights.indexOf(Math.max(...weights));
 
-/** A row for each head and source token. @param {import("./reading.js").Run} run @param {CrossSelection} selection */
+/**
+ * A row for each head and source token.
+ *
+ * @param {import("./reading.js").Run} run
+ * @param {CrossSelection} selection
+ */
 function headsTable({ trace, held }, { layer, query }) {
-  const { model, encoder, tokens } = trace;
+  const { model, encoder, tokens } = /** @type {CrossTrace} */ (trace);
   const { pieces } = encoder.tokens;
   const rows = Array.from({ length: model.n_heads }, (_, head) => crossRow(held, model, head, query));
+  /**
+   * @template Value
+   * @param {(head: number, source: number, piece: string) => Value} value
+   */
   const each = (value) => rows.flatMap((_, head) => pieces.map((piece, source) => value(head, source, piece)));
   return {
     keys: {
@@ -53,21 +76,22 @@ function headsTable({ trace, held }, { layer, query }) {
  *
  * @typedef {{ layer: number; head: number; query: number; source: number | null }} CrossSelection
  *
- * @typedef {import("./reading.js").Reading<CrossSelection> & {
+ * @typedef {import("./reading.js").Reading<CrossSelection & { source: number }> & {
  *   row: ReturnType<typeof crossRow>;
  *   cell: CrossCell;
  * }} CrossReading
- * @type {import("./reading.js").Reader<CrossReading>}
+ * @type {import("./reading.js").Reader<CrossReading, CrossSelection>}
  */
 export const crossReader = {
   layer: true,
   read(run, given) {
-    const { trace, held } = run;
+    const { held } = run;
+    const trace = /** @type {CrossTrace} */ (run.trace);
     const { layer, head, query } = given;
     const row = crossRow(held, trace.model, head, query);
-    const chosen = given.source !== null && given.source < row.weights.length;
-    const selection = { layer, head, query, source: chosen ? given.source : mostSeen(row.weights) };
-    const { source } = selection;
+    const chosen = given.source !== null && given.source < row.weights.length ? given.source : null;
+    const source = chosen ?? mostSeen(row.weights);
+    const selection = { layer, head, query, source };
     const cell = cellOf(held, row, selection);
     return {
       selection,

@@ -1,3 +1,4 @@
+// @ts-check
 // Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told
 // while their maps are made.
 
@@ -5,6 +6,12 @@ import { once, onceFor } from "../arrays.js";
 import { readHead } from "../marks/attention-values.js";
 
 /**
+ * @typedef {import("../decode.js").Layer} Layer
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {import("../marks/attention-values.js").Reader} MapReader
+ *
  * @typedef {{ first: number; previous: number }} Habits Mean weight of queries 2 … T − 1 on key 0 and on the key
  *   just before; NaN for fewer than three tokens.
  */
@@ -12,6 +19,7 @@ import { readHead } from "../marks/attention-values.js";
 /**
  * What rows are to be added to.
  *
+ * @param {number} tokens
  * @returns {Habits}
  */
 const usual = (tokens) => (tokens < 3 ? { first: NaN, previous: NaN } : { first: 0, previous: 0 });
@@ -20,6 +28,9 @@ const usual = (tokens) => (tokens < 3 ? { first: NaN, previous: NaN } : { first:
  * Adds a row's weights to the means.
  *
  * @param {Habits} found
+ * @param {number} tokens
+ * @param {number} query
+ * @param {(key: number) => number} weight
  */
 function tally(found, tokens, query, weight) {
   if (query < 2) return;
@@ -30,19 +41,24 @@ function tally(found, tokens, query, weight) {
 /**
  * Of one head.
  *
- * @param {import("../decode.js").Layer} held
- * @param {import("../decode.js").Trace} trace
+ * @param {Layer} held
+ * @param {Trace} trace
+ * @param {number} head
  * @returns {Habits}
  */
 export const habitsOf = (held, trace, head) => meansOf(held, head, trace);
-/** @type {(held: import("../decode.js").Layer, head: number, trace: import("../decode.js").Trace) => Habits} */
+/** @type {(held: Layer, head: number, trace: Trace) => Habits} */
 const meansOf = onceFor((held, head, { model, T }) => {
   const found = usual(T);
   readHead(held, model, head).each(0, T, (query, weight) => tally(found, T, query, weight));
   return found;
 });
 
-/** The measure on a run that says how far a head does its job there, by the job's name. */
+/**
+ * The measure on a run that says how far a head does its job there, by the job's name.
+ *
+ * @type {Record<string, keyof Habits>}
+ */
 export const MEASURED = { previous_token: "previous", first_token: "first" };
 
 /** @type {("first" | "previous")[]} */
@@ -51,24 +67,25 @@ export const MEASURES = ["first", "previous"];
 /**
  * @typedef {Habits & { rows: number; done: boolean }} Head of which so many rows were read
  *
- * @typedef {{
- *   heads: Head[][];
- *   read: (layer: number, head: number) => import("../marks/attention-values.js").Reader | null;
- * }} Survey
- *   `read`: a head's weights, for its map; null while the layer is not here
+ * @typedef {object} Survey
+ * @property {Head[][]} heads
+ * @property {(layer: number, head: number) => MapReader | null} read a head's weights, for its map; null while the
+ *   layer is not here
  */
 
-/** @returns {Survey} */
+/** @param {Trace} trace @returns {Survey} */
 export function createSurvey(trace) {
   const { n_layers, n_heads } = trace.model;
   const heads = Array.from({ length: n_layers }, () =>
     Array.from({ length: n_heads }, () => ({ ...usual(trace.T), rows: 0, done: false })),
   );
 
+  /** @type {Survey["read"]} */
   function read(layer, head) {
     const held = trace.layers.get(layer);
     if (!held) return null;
     const [one, reader] = [heads[layer][head], readHead(held, trace.model, head)];
+    /** @type {MapReader["each"]} */
     const each = (from, to, use) =>
       reader.each(from, to, (query, weight) => {
         if (query === one.rows) {
@@ -85,7 +102,7 @@ export function createSurvey(trace) {
 /**
  * A run's own: one for all that read of it.
  *
- * @type {(trace: import("../decode.js").Trace) => Survey}
+ * @type {(trace: Trace) => Survey}
  */
 export const surveyOf = once(createSurvey);
 
@@ -97,7 +114,7 @@ export const surveyOf = once(createSurvey);
  */
 function tableOf(heads) {
   const all = heads.flat();
-  const means = (name) => all.map((one) => (one.done ? one[name] : NaN));
+  const means = (/** @type {keyof Habits} */ name) => all.map((one) => (one.done ? one[name] : NaN));
   return {
     keys: {
       layer: heads.flatMap((row, layer) => row.map(() => layer)),
@@ -135,6 +152,7 @@ export const headHabits = {
  *
  * @param {Head[][]} heads
  * @param {"first" | "previous"} name
+ * @param {number} count
  */
 export function leaders(heads, name, count) {
   return heads

@@ -1,30 +1,27 @@
+// @ts-check
 // What is read off MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
 import { dot } from "../arrays.js";
 import { rotatedPair } from "../compute.js";
 
 /**
- * @typedef {{ shape: number[]; data: Float32Array }} Rows
+ * @typedef {import("../decoded.d.ts").NumArray} NumArray
  *
- * @typedef {{
- *   latent: Rows;
- *   key: Rows;
- *   nope: Rows;
- *   value: Rows;
- *   absorbed: Rows;
- *   mean_latent: Rows;
- *   mixed: Rows;
- *   mixed_latent: Rows;
- * }} Latent
- *   the answer to "latent" (visuals/latent.py), a row a token each
+ * @typedef {import("../decoded.d.ts").Detail<"latent">} Latent a row a token each
+ *
+ * @typedef {import("../decode.js").Model} Model of a network with MLA
  */
 
 /**
  * One token's row of an array.
  *
- * @param {Rows} rows
+ * @param {NumArray} rows
+ * @param {number} token
  */
 const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width, (token + 1) * width);
+
+/** @param {Model} model */
+export const widthsOf = ({ parts: { latent } }) => /** @type {import("../messages.d.ts").LatentWidths} */ (latent);
 
 /**
  * A head's score of a key, expanded and absorbed.
@@ -32,8 +29,8 @@ const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width
  * @typedef {object} TwoForms
  * @property {Float64Array} q after RoPE
  * @property {Float64Array} k
- * @property {Float32Array} c the key's latent
- * @property {Float32Array} absorbed W_UKᵀ q, the query that reads the latent itself
+ * @property {NumArray["data"]} c the key's latent
+ * @property {NumArray["data"]} absorbed W_UKᵀ q, the query that reads the latent itself
  * @property {number} turned what the rotated channels add, the same in both
  * @property {number} expanded q·k of the others
  * @property {number} byLatent the same as (W_UKᵀ q)·c
@@ -44,13 +41,13 @@ const rowOf = ({ shape: [, width], data }, token) => data.subarray(token * width
 /**
  * @param {Latent} found
  * @param {import("../decode.js").Layer} held
+ * @param {Model} model
+ * @param {LatentSelection} selection
  * @returns {TwoForms}
  */
 function scoreOf(found, held, model, { head, query, key }) {
-  const {
-    latent: { nope },
-    scale,
-  } = model.parts;
+  const { nope } = widthsOf(model);
+  const { scale } = model.parts;
   const [q, k] = rotatedPair(held, model, { head, query, key });
   const [c, absorbed] = [rowOf(found.latent, key), rowOf(found.absorbed, query)];
   const turned = dot(q.subarray(nope), k.subarray(nope));
@@ -63,14 +60,15 @@ function scoreOf(found, held, model, { head, query, key }) {
  * What a head hands to W_O at a query, of its weighted values and of its weighted latents.
  *
  * @typedef {object} TwoOutputs
- * @property {Float32Array} mean Σ α c
- * @property {Float32Array} expanded Σ α v
- * @property {Float32Array} byLatent the same as W_UV (Σ α c)
+ * @property {NumArray["data"]} mean Σ α c
+ * @property {NumArray["data"]} expanded Σ α v
+ * @property {NumArray["data"]} byLatent the same as W_UV (Σ α c)
  * @property {number} apart the largest difference of the two
  */
 
 /**
  * @param {Latent} found
+ * @param {LatentSelection} selection
  * @returns {TwoOutputs}
  */
 function outputOf(found, { query }) {
@@ -83,16 +81,19 @@ function outputOf(found, { query }) {
 /**
  * Numbers that a layer keeps of a token, and what keys and values of all heads would take.
  *
+ * @param {Model} model
  * @returns {{ kept: number; expanded: number }}
  */
-const keptOf = ({
-  n_heads: heads,
-  parts: {
-    latent: { rank, nope, rope, value },
-  },
-}) => ({ kept: rank + rope, expanded: heads * (nope + rope + value) });
+function keptOf(model) {
+  const { rank, nope, rope, value } = widthsOf(model);
+  return { kept: rank + rope, expanded: model.n_heads * (nope + rope + value) };
+}
 
-/** The vectors one after the other, as one table. */
+/**
+ * The vectors one after the other, as one table.
+ *
+ * @param {Pick<LatentReading, "score" | "output" | "value" | "selection">} reading
+ */
 function vectorsTable({ score, output, value, selection: { layer, head, query, key } }) {
   const vectors = Object.entries({
     latent: score.c,
@@ -103,7 +104,11 @@ function vectorsTable({ score, output, value, selection: { layer, head, query, k
     mean_latent: output.mean,
     output: output.expanded,
     absorbed_output: output.byLatent,
-  }).map(([name, values]) => ({ name, values: Array.from(/** @type {ArrayLike<number>} */ (values)) }));
+  }).map(([name, values]) => ({ name, values: Array.from(values) }));
+  /**
+   * @template Value
+   * @param {(name: string, index: number, value: number) => Value} told
+   */
   const each = (told) => vectors.flatMap(({ name, values }) => values.map((x, i) => told(name, i, x)));
   return {
     keys: {
@@ -126,7 +131,7 @@ function vectorsTable({ score, output, value, selection: { layer, head, query, k
  * @typedef {import("./reading.js").Reading<LatentSelection> & {
  *   score: TwoForms;
  *   output: TwoOutputs;
- *   value: Float32Array;
+ *   value: NumArray["data"];
  * }} LatentReading
  *   `value`: the head's, rebuilt
  * @type {import("./reading.js").Reader<LatentReading>}

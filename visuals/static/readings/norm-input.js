@@ -1,3 +1,4 @@
+// @ts-check
 // The vector that a norm reads, as the server sends it: for all tokens of a layer where that is small, else for one.
 
 import { onceFor } from "../arrays.js";
@@ -7,33 +8,40 @@ import { centred, meanOf, meanSquare } from "./norms.js";
 const ALL_BYTES = 400_000;
 
 /**
+ * @typedef {import("../decoded.d.ts").NumArray} NumArray
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {import("../decoded.d.ts").Detail<"norm_vectors">} NormVectors
+ *
+ * @typedef {{ norm: import("./norm-places.js").NormName; layer: number; query: number }} InputPlace
+ *
  * @typedef {object} NormInput
- * @property {Float32Array} x before the norm
- * @property {Float32Array} gamma
- * @property {Float32Array | null} beta of a LayerNorm
+ * @property {NumArray["data"]} x before the norm
+ * @property {NumArray["data"]} gamma
+ * @property {NumArray["data"] | null} beta of a LayerNorm
  * @property {number} eps
  * @property {number} mean what a LayerNorm subtracts; an RMSNorm subtracts nothing, 0
  * @property {number} meanSquare of what is left
  * @property {number} divisor √(meanSquare + eps): RMS(x), or σ(x)
  */
 
+/** @param {Trace} trace */
 const fitsWhole = ({ T, model }) => T * model.d_model * 4 <= ALL_BYTES;
 
-/** What is asked of the server (app/chapters/norm.py) for the input of a norm. */
+/**
+ * What is asked of the server (app/chapters/norm.py) for the input of a norm.
+ *
+ * @param {Trace} trace
+ * @param {InputPlace} place
+ */
 export const inputRequest = (trace, { norm, layer, query }) => ({
   layer: norm === "final" ? 0 : layer,
   norm,
   token: fitsWhole(trace) ? null : query,
 });
 
-/**
- * @type {(
- *   held: Record<"before" | "gamma", { data: Float32Array }> & { beta: { data: Float32Array } | null },
- *   token: number,
- *   row: number,
- *   eps: number,
- * ) => NormInput}
- */
+/** @type {(held: NormVectors, token: number, row: number, eps: number) => NormInput} */
 const made = onceFor((held, token, row, eps) => {
   const width = held.gamma.data.length;
   const x = held.before.data.subarray(row * width, (row + 1) * width);
@@ -46,6 +54,9 @@ const made = onceFor((held, token, row, eps) => {
 /**
  * A token's input, from the answer to `inputRequest`.
  *
+ * @param {NormVectors} held
+ * @param {Trace} trace
+ * @param {number} token
  * @returns {NormInput}
  */
 export const inputOf = (held, trace, token) => made(held, token, fitsWhole(trace) ? token : 0, trace.model.norm_eps);

@@ -1,3 +1,4 @@
+// @ts-check
 // What the chapter on the norms reads off a run.
 
 import { once, strongest } from "../arrays.js";
@@ -10,6 +11,10 @@ import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norm
 /**
  * @typedef {import("./norm-places.js").NormName} NormName
  *
+ * @typedef {import("./norm-places.js").Norm} Norm
+ *
+ * @typedef {import("../decode.js").Trace} Trace
+ *
  * @typedef {import("./norm-input.js").NormInput} NormInput
  *
  * @typedef {import("./reading.js").Run} Run
@@ -17,7 +22,12 @@ import { changed, layerNorm, relativeChange, rmsNorm, scaleChange } from "./norm
  * @typedef {import("./reading.js").Table} Table
  */
 
-/** What a norm subtracts and divides by, at every place and token; of an RMSNorm the divisor alone. */
+/**
+ * What a norm subtracts and divides by, at every place and token; of an RMSNorm the divisor alone.
+ *
+ * @param {import("../types.d.ts").Model} model
+ * @returns {Record<string, typeof divisorAt>}
+ */
 const figuresOf = (model) => (centres(model) ? { mean: meanAt, deviation: divisorAt } : { rms: divisorAt });
 
 /**
@@ -28,6 +38,10 @@ const figuresOf = (model) => (centres(model) ? { mean: meanAt, deviation: diviso
 export const normPlaces = once((trace) => {
   const { model, T, tokens } = trace;
   const norms = normsOf(model);
+  /**
+   * @template Value
+   * @param {(norm: Norm, token: number) => Value} value
+   */
   const each = (value) => norms.flatMap((norm) => Array.from({ length: T }, (_, t) => value(norm, t)));
   return {
     keys: {
@@ -45,7 +59,7 @@ export const normPlaces = once((trace) => {
 /**
  * What one norm subtracts from a token's vector and divides it by, and the same of all of them.
  *
- * @typedef {{ layer: number | null; norm: NormName; token: number }} FiguresSelection
+ * @typedef {Norm & { token: number }} FiguresSelection
  *
  * @typedef {import("./reading.js").Reading<FiguresSelection>} FiguresReading
  * @type {import("./reading.js").Reader<FiguresReading>}
@@ -83,7 +97,12 @@ export const channelsOf = once((input) => {
   };
 });
 
-/** What every norm divides a token's vector by. */
+/**
+ * What every norm divides a token's vector by.
+ *
+ * @param {Pick<Run, "trace">} run
+ * @param {number} token
+ */
 export function depthOf({ trace }, token) {
   const norms = normsOf(trace.model);
   return {
@@ -92,13 +111,24 @@ export function depthOf({ trace }, token) {
   };
 }
 
-/** @returns {import("./reading.js").Questions} */
+/**
+ * @param {Trace} trace
+ * @param {import("./norm-input.js").InputPlace} selection
+ * @returns {import("./reading.js").Questions}
+ */
 const vectorsNeeded = (trace, selection) => ({ vectors: ["norm_vectors", inputRequest(trace, selection)] });
 
-/** The numbers of one channel on its way through the norm. */
+/**
+ * The numbers of one channel on its way through the norm.
+ *
+ * @param {NormInput} input
+ * @param {number} channel
+ * @returns {Record<string, number>}
+ */
 function stepsAt(input, channel) {
   const { x, gamma, beta, eps, mean, meanSquare, divisor } = input;
   const { divided, normed } = normedAt(input, channel);
+  /** @type {Record<string, number>} */
   const before = beta
     ? { x: x[channel], mean, variance: meanSquare, eps, deviation: divisor }
     : { x: x[channel], mean_square: meanSquare, eps, rms: divisor };
@@ -110,8 +140,8 @@ function stepsAt(input, channel) {
  *
  * @typedef {{ norm: NormName; layer: number; query: number; channel: number | null }} VectorSelection
  *
- * @typedef {import("./reading.js").Reading<VectorSelection> & { input: NormInput }} VectorReading
- * @type {import("./reading.js").Reader<VectorReading>}
+ * @typedef {import("./reading.js").Reading<VectorSelection & { channel: number }> & { input: NormInput }} VectorReading
+ * @type {import("./reading.js").Reader<VectorReading, VectorSelection>}
  */
 export const normVector = {
   needs: vectorsNeeded,
@@ -147,7 +177,14 @@ export const ownMethod = ({ beta }) => METHODS[beta ? 2 : 0];
 /** Powers of ten of a that the curve reaches each way, and its steps in each of them. */
 export const [DECADES, STEPS] = [4, 40];
 
-/** Relative change of each method's output (rows) in each case. @returns {number[][]} */
+/**
+ * Relative change of each method's output (rows) in each case.
+ *
+ * @param {NormInput} input
+ * @param {number} a
+ * @param {number} b
+ * @returns {number[][]}
+ */
 function changesOf({ x, eps }, a, b) {
   const inputs = [changed(x, a, 0), changed(x, 1, b), changed(x, a, b)];
   return METHODS.map(({ norm, own }) => {
@@ -156,13 +193,23 @@ function changesOf({ x, eps }, a, b) {
   });
 }
 
-/** The change that scaling alone makes, by the formula, for every a from 10^−DECADES to 10^DECADES. */
+/**
+ * The change that scaling alone makes, by the formula, for every a from 10^−DECADES to 10^DECADES.
+ *
+ * @param {NormInput} input
+ */
 function curveOf({ meanSquare, eps }) {
   const a = Array.from({ length: 2 * DECADES * STEPS + 1 }, (_, i) => 10 ** (i / STEPS - DECADES));
   return { keys: { a }, columns: { change: a.map((value) => scaleChange(meanSquare, eps, value)) } };
 }
 
-/** What the network's own norm makes of x and of a·x + b, and the difference of the two. */
+/**
+ * What the network's own norm makes of x and of a·x + b, and the difference of the two.
+ *
+ * @param {NormInput} input
+ * @param {number} a
+ * @param {number} b
+ */
 function outputsOf(input, a, b) {
   const { norm } = ownMethod(input);
   const [before, scaled] = [norm(input.x, input.eps), norm(changed(input.x, a, b), input.eps)];

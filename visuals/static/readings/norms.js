@@ -1,3 +1,4 @@
+// @ts-check
 // The arithmetic of normalisation, in double precision. Pure: no DOM, no store.
 
 /**
@@ -12,7 +13,12 @@ export function meanSquare(x) {
   return sum / x.length;
 }
 
-/** √(mean(x²) + ε), as LLaMA has it. */
+/**
+ * √(mean(x²) + ε), as LLaMA has it.
+ *
+ * @param {ArrayLike<number>} x
+ * @param {number} eps
+ */
 export const rms = (x, eps) => Math.sqrt(meanSquare(x) + eps);
 
 /**
@@ -30,6 +36,7 @@ export function meanOf(x) {
 /**
  * x − mean(x).
  *
+ * @param {ArrayLike<number>} x
  * @returns {Float64Array}
  */
 export function centred(x) {
@@ -40,6 +47,8 @@ export function centred(x) {
 /**
  * x / RMS(x), γ left out.
  *
+ * @param {ArrayLike<number>} x
+ * @param {number} eps
  * @returns {Float64Array}
  */
 export function rmsNorm(x, eps) {
@@ -50,6 +59,8 @@ export function rmsNorm(x, eps) {
 /**
  * (x − mean) / √(variance + ε), its own factor and bias left out.
  *
+ * @param {ArrayLike<number>} x
+ * @param {number} eps
  * @returns {Float64Array}
  */
 export const layerNorm = (x, eps) => rmsNorm(centred(x), eps);
@@ -57,6 +68,9 @@ export const layerNorm = (x, eps) => rmsNorm(centred(x), eps);
 /**
  * a·x + b in every channel.
  *
+ * @param {ArrayLike<number>} x
+ * @param {number} a
+ * @param {number} b
  * @returns {Float64Array}
  */
 export const changed = (x, a, b) => Float64Array.from(x, (value) => a * value + b);
@@ -64,6 +78,8 @@ export const changed = (x, a, b) => Float64Array.from(x, (value) => a * value + 
 /**
  * ‖after − before‖ / ‖before‖.
  *
+ * @param {ArrayLike<number>} before
+ * @param {ArrayLike<number>} after
  * @returns {number}
  */
 export function relativeChange(before, after) {
@@ -79,6 +95,9 @@ export function relativeChange(before, after) {
  * What scaling alone changes, by the formula: RMSNorm(a·x) = a·√(m + ε) / √(a²·m + ε) · RMSNorm(x), with m =
  * mean(x²); LayerNorm's is the same, with the variance for m.
  *
+ * @param {number} m
+ * @param {number} eps
+ * @param {number} a
  * @returns {number} the relative change, |that factor − 1|
  */
 export const scaleChange = (m, eps, a) => Math.abs((a * Math.sqrt(m + eps)) / Math.sqrt(a * a * m + eps) - 1);

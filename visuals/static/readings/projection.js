@@ -1,3 +1,4 @@
+// @ts-check
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
 import { onceFor, strongest } from "../arrays.js";
@@ -18,13 +19,21 @@ const LISTED = 8; // products that are told apart from all others
  *   head; `of`: the head that makes the vector, which for k and v is the K/V head; `token`: the query's for q, the
  *   key's for k and v, where the score and the weighted sum take them
  *
- * @typedef {{ rows: NumArray; bias: NumArray | null; gamma: NumArray | null; divisor: NumArray | null }} Weights
- *   as app/chapters/attend.py has them
+ * @typedef {import("../decoded.d.ts").Detail<"projection">} Weights
+ *
+ * @typedef {import("../types.d.ts").Model} Model
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number }} Cell
  *
  * @typedef {{ normed: ArrayLike<number>; weights: Weights; token: number }} Factors what the products are of
  */
 
-/** @returns {Place} */
+/**
+ * @param {Cell} cell
+ * @param {Model} model
+ * @param {VectorName} vector
+ * @returns {Place}
+ */
 export const placeOf = ({ layer, head, query, key }, model, vector) => ({
   vector,
   layer,
@@ -36,6 +45,8 @@ export const placeOf = ({ layer, head, query, key }, model, vector) => ({
 /**
  * The query heads that read what a K/V head makes.
  *
+ * @param {Pick<Model, "n_heads" | "n_kv_heads">} model
+ * @param {number} kv
  * @returns {number[]}
  */
 export function sharers({ n_heads, n_kv_heads }, kv) {
@@ -43,12 +54,13 @@ export function sharers({ n_heads, n_kv_heads }, kv) {
   return Array.from({ length: size }, (_, i) => kv * size + i);
 }
 
+/** @param {Model} model */
 export const fitsWhole = ({ head_dim, d_model }) => head_dim * d_model * 4 <= ALL_BYTES;
 
 /**
  * The vector as a run has it, before RoPE; null until it is here.
  *
- * @param {object | undefined} held the layer
+ * @param {import("../decode.js").Layer | undefined} held the layer
  * @param {{ v: NumArray } | null} values the detail "values"
  * @param {Place} place
  */
@@ -92,7 +104,7 @@ export const takenApart = onceFor(({ normed, weights: { rows, bias, gamma, divis
   const products = terms.reduce((sum, term) => sum + term, 0);
   const added = bias ? bias.data[at] : null;
   const sum = products + (added ?? 0);
-  const [under, factor] = divisor ? [divisor.data[token], gamma.data[at]] : [null, null];
+  const [under, factor] = divisor && gamma ? [divisor.data[token], gamma.data[at]] : [null, null];
   return {
     row,
     terms,
@@ -101,7 +113,7 @@ export const takenApart = onceFor(({ normed, weights: { rows, bias, gamma, divis
     sum,
     divisor: under,
     gamma: factor,
-    value: divisor ? (sum / under) * factor : sum,
+    value: under === null ? sum : (sum / under) * factor,
   };
 });
 
@@ -118,19 +130,28 @@ export const largestOf = onceFor(({ terms, products }, count) => {
   return { first, part, others: products - part, rest: terms.length - first.length };
 });
 
-/** @returns {import("./reading.js").Table} */
+/** @param {Pick<ProjectionReading, "stream" | "normed" | "apart">} reading */
 const productsOf = ({ stream: { x }, normed, apart }) => ({
   keys: { input: Array.from(x, (_, i) => i) },
   columns: { x, normed, weight: apart.row, product: apart.terms },
 });
 
-/** All that the channel is the sum of: its products, and the bias where there is one. */
+/**
+ * All that the channel is the sum of: its products, and the bias where there is one.
+ *
+ * @param {Pick<ProjectionReading, "stream" | "normed" | "apart" | "place" | "selection">} reading
+ */
 function sumOf(reading) {
   const { keys, columns } = productsOf(reading);
   const { layer, vector, of, token } = reading.place;
   const { bias } = reading.apart;
+  /** @type {<Value, Last>(values: ArrayLike<Value>, last: Last) => (Value | Last)[]} */
   const and = (values, last) => [...Array.from(values), ...(bias === null ? [] : [last])];
   const inputs = and(keys.input, "bias");
+  /**
+   * @template Value
+   * @param {Value} value
+   */
   const each = (value) => inputs.map(() => value);
   return {
     keys: {
@@ -145,7 +166,7 @@ function sumOf(reading) {
       x: and(columns.x, NaN),
       normed: and(columns.normed, NaN),
       weight: and(columns.weight, NaN),
-      product: and(columns.product, bias),
+      product: and(columns.product, bias ?? NaN),
     },
   };
 }
@@ -164,7 +185,9 @@ function sumOf(reading) {
  *   here
  * @property {number | null} input the product that is spoken of; null: none
  *
- * @typedef {import("./reading.js").Reading<ProjectionSelection> & {
+ * @typedef {ProjectionSelection & { row: number; channel: number }} Taken what a reading is of
+ *
+ * @typedef {import("./reading.js").Reading<Taken> & {
  *   place: Place;
  *   made: ArrayLike<number>;
  *   stream: import("./norm-input.js").NormInput;
@@ -176,7 +199,12 @@ function sumOf(reading) {
  *   `made`: the vector as the run has it, before RoPE; `stream`: x with what its norm makes of it
  */
 
-/** @returns {import("./reading.js").Questions} */
+/**
+ * @param {import("../decode.js").Trace} trace
+ * @param {ProjectionSelection} selection
+ * @param {(...asked: import("./reading.js").Question) => { v: NumArray } | null} answered
+ * @returns {import("./reading.js").Questions}
+ */
 function needs(trace, selection, answered) {
   const { vector, layer, row } = selection;
   const place = placeOf(selection, trace.model, vector);
@@ -199,6 +227,7 @@ function needs(trace, selection, answered) {
  * @param {Apart} apart
  * @param {Listed} listed
  * @param {number | null} input
+ * @returns {Record<string, number>}
  */
 const valuesOf = (value, { value: sum, products, bias, terms }, { part, others }, input) => ({
   value,
@@ -210,13 +239,13 @@ const valuesOf = (value, { value: sum, products, bias, terms }, { part, others }
   ...(input === null ? {} : { product: terms[input] }),
 });
 
-/** @type {import("./reading.js").Reader<ProjectionReading>} */
+/** @type {import("./reading.js").Reader<ProjectionReading, ProjectionSelection>} */
 export const projectionReader = {
   layer: true,
   needs,
   read({ trace, held, details }, selection) {
     const place = placeOf(selection, trace.model, selection.vector);
-    const made = madeAt(held, details.values, place);
+    const made = /** @type {NumArray["data"]} */ (madeAt(held, details.values, place)); // `needs` has it
     const pointed = selection.channel !== null && selection.channel < made.length ? selection.channel : null;
     const kept = channelOf(made, selection.row);
     const row = fitsWhole(trace.model) ? (pointed ?? kept) : kept;

@@ -1,3 +1,4 @@
+// @ts-check
 // What a panel reads off a run: named numbers and tables, made once and used by its drawing, its value line, its CSV,
 // the difference of two runs and the tours. Pure: a reading knows no document, no language and no second run.
 
@@ -40,21 +41,22 @@
  */
 
 /**
- * How a panel reads.
+ * How a panel reads. `Asked` is a selection that may leave open what a reading fills in.
  *
  * @template {Reading<any>} Read
+ * @template [Asked=Read["selection"]]
  * @typedef {object} Reader
  * @property {boolean} [layer] whether it needs the selected layer whole
  * @property {(
  *   trace: import("../decode.js").Trace,
- *   selection: Read["selection"],
+ *   selection: Asked,
  *   answered: (...asked: Question) => any,
  * ) => Questions} [needs]
  *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
  *   null until it has
- * @property {(trace: import("../decode.js").Trace, selection: Read["selection"]) => Questions} [later] what it
- *   reads without too
- * @property {(run: Run, selection: Read["selection"]) => Read} read
+ * @property {(trace: import("../decode.js").Trace, selection: Asked) => Questions} [later] what it reads without
+ *   too
+ * @property {(run: Run, selection: Asked) => Read} read
  */
 
 /**

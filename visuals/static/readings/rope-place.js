@@ -20,7 +20,7 @@ import { overDistance } from "./turning.js";
  * @property {number} m the query's position
  * @property {number} n the key's
  * @property {number} kv
- * @property {any} model
+ * @property {import("../decode.js").Model} model
  * @property {{ inv_freq: import("../decoded.d.ts").NumArray["data"]; scaling: number }} frequencies
  */
 
@@ -56,13 +56,13 @@ export function turnable(vector, rotary) {
 
 /**
  * @param {Heads} layer
- * @param {{ trace: { model: any }; head: number; query: number; key: number }} place of a network that turns its
- *   heads
+ * @param {{ trace: import("../decode.js").Trace; head: number; query: number; key: number }} place of a network
+ *   that turns its heads
  * @returns {RopePlace}
  */
 export function placeOf(layer, { trace: { model }, head, query, key }) {
   const kv = kvHead(model, head);
-  const { rotary } = model.parts;
+  const rotary = /** @type {Rotary} */ (model.parts.rotary);
   const frequencies = { inv_freq: rotary.inv_freq.data, scaling: rotary.attention_scaling };
   const [q, k] = [beforeRope(layer, model, "q", head, query), beforeRope(layer, model, "k", kv, key)];
   return {

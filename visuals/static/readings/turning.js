@@ -1,3 +1,4 @@
+// @ts-check
 // RoPE on single vectors, in double or in single precision, in either layout, and q·k as a function of the distance.
 // Pure: no DOM, no store. What all heads' attention is computed with is compute.js.
 
@@ -8,7 +9,7 @@
  * @typedef {"half" | "neighbours"} Layout pair i is (i, i + head_dim/2), or (2i, 2i + 1)
  */
 
-const plain = (x) => x;
+const plain = (/** @type {number} */ x) => x;
 
 /**
  * A vector after RoPE.
@@ -16,7 +17,8 @@ const plain = (x) => x;
  * @param {ArrayLike<number>} x
  * @param {number} position
  * @param {Frequencies} frequencies
- * @param {{ layout?: Layout; single?: boolean }} how `single`: every step rounded to float32, as the model computes
+ * @param {{ layout?: Layout; single?: boolean }} [how] `single`: every step rounded to float32, as the model
+ *   computes
  */
 export function turned(x, position, { inv_freq, scaling }, { layout = "half", single = false } = {}) {
   const round = single ? Math.fround : plain;
@@ -36,6 +38,8 @@ export function turned(x, position, { inv_freq, scaling }, { layout = "half", si
 /**
  * What the values i and i + head_dim/2 add to q·k, which in the layout of halves are a pair.
  *
+ * @param {ArrayLike<number>} q
+ * @param {ArrayLike<number>} k
  * @returns {Float64Array}
  */
 export function terms(q, k, single = false) {
@@ -47,14 +51,16 @@ export function terms(q, k, single = false) {
 /**
  * Each pair's share of q·k, q at position m and k at position n, in single precision as the model computes.
  *
+ * @param {ArrayLike<number>} q
+ * @param {ArrayLike<number>} k
+ * @param {number} m
+ * @param {number} n
+ * @param {Frequencies} frequencies
  * @returns {Float64Array}
  */
 export function singleTerms(q, k, m, n, frequencies) {
-  const [a, b] = [
-    [q, m],
-    [k, n],
-  ].map(([vector, position]) => turned(vector, position, frequencies, { single: true }));
-  return terms(a, b, true);
+  const how = { single: true };
+  return terms(turned(q, m, frequencies, how), turned(k, n, frequencies, how), true);
 }
 
 /**
@@ -70,10 +76,22 @@ export function sum(values, single = false) {
   return total;
 }
 
-/** q·k of q at position m and k at position n. */
+/**
+ * q·k of q at position m and k at position n.
+ *
+ * @param {ArrayLike<number>} q
+ * @param {ArrayLike<number>} k
+ * @param {number} m
+ * @param {number} n
+ * @param {Frequencies} frequencies
+ */
 export const product = (q, k, m, n, frequencies) => sum(terms(turned(q, m, frequencies), turned(k, n, frequencies)));
 
-/** The values of half-split pairs put next to each other: new[2i] = old[i], new[2i + 1] = old[i + head_dim/2]. */
+/**
+ * The values of half-split pairs put next to each other: new[2i] = old[i], new[2i + 1] = old[i + head_dim/2].
+ *
+ * @param {ArrayLike<number>} x
+ */
 export function neighbours(x) {
   const half = x.length / 2;
   return Float64Array.from(x, (_, j) => x[j % 2 ? (j - 1) / 2 + half : j / 2]);
@@ -109,7 +127,9 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
  * query.
  *
  * @param {ArrayLike<number>} q (T, width) after RoPE, k likewise
- * @returns {{ mean; low; high: Float64Array; every: number }}
+ * @param {ArrayLike<number>} k
+ * @param {number} width
+ * @returns {{ mean: Float64Array; low: Float64Array; high: Float64Array; every: number }}
  */
 export function byDistance(q, k, width, most = 16_000) {
   const tokens = q.length / width;

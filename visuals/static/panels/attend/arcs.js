@@ -1,3 +1,4 @@
+// @ts-check
 // One query's attention as arcs over the text: from the token that looks to every token that it looks at.
 
 import { share } from "../../dom.js";
@@ -7,7 +8,7 @@ import { createArcs, THICK } from "../../marks/arcs.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { headRow } from "../../readings/attend.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { createWalk } from "./walk.js";
@@ -18,6 +19,7 @@ function walkControls(glass) {
   return { elements: [element], show: draw };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["attention"],
   difference: {
@@ -37,7 +39,7 @@ export const about = {
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function arcs(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const drawn = createArcs(glass, "arcs.canvas");
   const panel = frame(element, glass, "arcs", { parts: ["what", "formula", "myth"] });
   const walk = createWalk(glass);
@@ -64,12 +66,13 @@ export default function arcs(element, glass) {
     panel.show(reading, words);
   }
 
-  return inWidth(element, widthOf(drawn.element.parentElement, glass), function draw(width) {
-    const reading = readHere(glass, headRow, selectedCell(glass));
-    const drawing = reading && drawn.draw([{ trace: state.trace, held: glass.layer() }], width);
+  const holder = /** @type {HTMLElement} */ (drawn.element.parentElement);
+  return inWidth(element, widthOf(holder, glass), function draw(width) {
+    const [reading, held] = [readHere(glass, headRow, selectedCell(glass)), glass.layer()];
+    const drawing = reading && held && drawn.draw([{ trace: state.trace, held }], width);
     return () => {
       walk.draw();
-      if (!reading) return;
+      if (!reading || !drawing) return;
       render(view(drawing.fits), panel.body);
       tell(reading);
     };

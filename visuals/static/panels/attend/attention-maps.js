@@ -1,3 +1,4 @@
+// @ts-check
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
 // hover repaints only the cross-hairs.
 
@@ -5,6 +6,17 @@ import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ *
+ * @typedef {import("../../difference/face.js").LayerRun} LayerRun
+ */
 
 const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
 const NARROW = 480; // below this the legend takes one line more for what is not its scale
@@ -25,16 +37,29 @@ const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
  *   height: number;
  * }} Layout
  *   `size`: side of a map; `legend`: where the scale starts; all in pixels to draw in
+ *
+ * @typedef {(frames: number, columns: number) => number} SizeFor how wide the maps of a frame's line are together
  */
 
-/** How tall the frames are that hold so many lines of maps. */
+/**
+ * How tall the frames are that hold so many lines of maps.
+ *
+ * @param {number} size
+ * @param {number} lines
+ */
 const frameHeight = (size, lines) => TOP + lines * (size + CAPTION) + PAD;
 
 /**
  * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where
  * they would be taller than the room, so that they are as large as they fit it.
+ *
+ * @param {number} width
+ * @param {number} groups
+ * @param {number} groupSize
+ * @param {number} room
  */
 function arrange(width, groups, groupSize, room) {
+  /** @type {SizeFor} */
   const sizeFor = (frames, columns) => (width - (frames - 1) * GAP) / frames - 2 * PAD - (columns - 1) * GAP;
   if (room < Infinity) return arrangeIn(room, groups, groupSize, sizeFor);
   for (let frames = groups; frames > 1; frames--) {
@@ -46,8 +71,14 @@ function arrange(width, groups, groupSize, room) {
   return { frames: 1, columns, size: sizeFor(1, columns) / columns };
 }
 
+/**
+ * @param {number} room
+ * @param {number} groups
+ * @param {number} groupSize
+ * @param {SizeFor} sizeFor
+ */
 function arrangeIn(room, groups, groupSize, sizeFor) {
-  let best = { size: 0 };
+  let best = { frames: 1, columns: 1, size: 0 };
   for (let frames = 1; frames <= groups; frames++) {
     for (let columns = 1; columns <= groupSize; columns++) {
       const [rows, lines] = [Math.ceil(groups / frames), Math.ceil(groupSize / columns)];
@@ -97,6 +128,11 @@ export function layoutMaps(width, model, room = Infinity) {
   return { boxes, frames, size, legend: foot + 14, narrow, height: foot + below };
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Pick<Layout, "frames">} layout
+ * @param {Say} text
+ */
 function drawFrames(context, { frames }, text) {
   const colour = ink().colour("k");
   for (const { kv, first, last, x, y, width, height } of frames) {
@@ -109,7 +145,14 @@ function drawFrames(context, { frames }, text) {
   }
 }
 
-/** What the mask's hatching means, beside the scale or under it. */
+/**
+ * What the mask's hatching means, beside the scale or under it.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Pick<Layout, "legend" | "narrow">} layout
+ * @param {number} width
+ * @param {Say} text
+ */
 function drawMasked(context, { legend, narrow }, width, text) {
   const [left, line] = narrow ? [1, legend + 42] : [Math.min(260, width - 16) + 30, legend];
   hatch(context, left, line, 18, 12);
@@ -119,7 +162,13 @@ function drawMasked(context, { legend, narrow }, width, text) {
   });
 }
 
-/** Blue: the query's row. Orange: the key's column. A frame around the selected head. */
+/**
+ * Blue: the query's row. Orange: the key's column. A frame around the selected head.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Pick<Layout, "boxes" | "size">} layout
+ * @param {State} state
+ */
 function mark(context, { boxes, size }, state) {
   for (const { head, x, y } of boxes) {
     const chosen = head === state.head;
@@ -129,16 +178,17 @@ function mark(context, { boxes, size }, state) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} label the key of its name
  */
 export function createMaps(glass, label) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {Say} */
   const text = (name, params) => glass.text(`attention.${name}`, params);
   const grid = createHeadGrid(glass, {
     label,
     urgent: true,
-    of: ({ held }) => held,
+    of: (/** @type {Pick<LayerRun, "trace" | "held">} */ { held }) => held,
     layout(width, model) {
       const { boxes, ...layout } = layoutMaps(width, model, roomToDraw());
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
@@ -147,15 +197,19 @@ export function createMaps(glass, label) {
       drawFrames(context, layout, text);
       for (const { head, x, y } of layout.boxes) write(context, text("head", { head }), x, y - 6);
       const { causal, prefix } = model.parts;
-      if (causal !== false && !(prefix >= state.trace.T)) drawMasked(context, layout, width, text);
+      if (causal !== false && !((prefix ?? 0) >= state.trace.T)) drawMasked(context, layout, width, text);
     },
     mark: (context, layout) => mark(context, layout, state),
   });
 
-  /** The head, query and key under a point, or null. */
+  /**
+   * The head, query and key under a point, or null.
+   *
+   * @param {number} x
+   * @param {number} y
+   */
   function find(x, y) {
-    /** @type {Pick<Layout, "boxes"> & Partial<Layout>} */
-    const { boxes, size } = grid.layout() ?? { boxes: [] };
+    const { boxes, size } = grid.layout() ?? { boxes: [], size: 0 };
     const box = boxAt(boxes, size, size, x, y);
     return box ? { head: box.head, ...cellUnder({ ...box, size }, state.trace, x, y) } : null;
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
 import { strongest } from "../../arrays.js";
@@ -6,15 +7,24 @@ import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
+import { shownIn } from "../../run-for.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
-/** @typedef {import("../../readings/attend.js").CellReading} CellReading */
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../readings/attend.js").CellReading} CellReading
+ *
+ * @typedef {{ column: number; foot: number; ceiling: number; width: number }} BarPlace
+ */
 
-/** Short enough to stand over a bar. */
+/** Short enough to stand over a bar. @param {number} weight */
 const brief = (weight) => (weight >= 0.001 ? weight.toFixed(3) : "<0.001");
 
-/** Top of the axis: 1, or the next of 0.5, 0.2, 0.1 … above the largest weight. */
+/** Top of the axis: 1, or the next of 0.5, 0.2, 0.1 … above the largest weight. @param {Float64Array} weights */
 export function ceilingOf(weights) {
   const largest = weights.reduce((a, b) => Math.max(a, b), 0);
   return [0.1, 0.2, 0.5].find((top) => largest <= top) ?? 1;
@@ -25,6 +35,7 @@ export function ceilingOf(weights) {
  *
  * @param {string} section of the texts
  * @param {string} heading of the tokens
+ * @param {number} count
  * @param {(count: number) => string} others what so many others are called
  * @returns {{
  *   element: HTMLElement;
@@ -41,6 +52,7 @@ export function createLargest(section, heading, count, others) {
     ],
     { rows: count + 1 },
   );
+  /** @type {(row: { scores: Float64Array; weights: Float64Array }, pieces: string[]) => void} */
   function fill({ scores, weights }, pieces) {
     const order = strongest(weights, count);
     const rest = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
@@ -51,7 +63,14 @@ export function createLargest(section, heading, count, others) {
   return { element: table.element, fill };
 }
 
-/** Names under the bars, as many as fit. */
+/**
+ * Names under the bars, as many as fit.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {BarPlace} place
+ * @param {Float64Array} weights
+ * @param {Trace} trace
+ */
 function drawNames(context, { column, foot }, weights, { tokens: { pieces } }) {
   const apart = Math.ceil(44 / column);
   for (let t = 0; t < pieces.length; t += apart) {
@@ -62,7 +81,15 @@ function drawNames(context, { column, foot }, weights, { tokens: { pieces } }) {
   }
 }
 
-/** The weights over their bars; where bars are narrow the chosen key's alone, and what the full height stands for. */
+/**
+ * The weights over their bars; where bars are narrow the chosen key's alone, and what the full height stands for.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {BarPlace} place
+ * @param {Float64Array} weights
+ * @param {number} key
+ * @param {Say} text
+ */
 function drawNumbers(context, { column, ceiling, width }, weights, key, text) {
   if (column >= 54) {
     weights.forEach((weight, t) =>
@@ -90,21 +117,29 @@ function drawNumbers(context, { column, ceiling, width }, weights, key, text) {
  * A bar a key on a canvas of its own; `find` gives the key under the pointer.
  *
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text
+ * @param {Say} text
  */
 export function createBars(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention.row" });
   let wide = 1;
+  /** @param {number} x */
   function find(x) {
     const {
       trace: { T, model },
       query,
-    } = glass.state;
+    } = shownIn(glass);
     const key = Math.floor((x / wide) * T);
     return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
   }
 
-  /** One bar after the other, and hatching where the mask hides the key. */
+  /**
+   * One bar after the other, and hatching where the mask hides the key.
+   *
+   * @param {CanvasRenderingContext2D} context
+   * @param {BarPlace} place
+   * @param {Float64Array} weights
+   * @param {number} tokens
+   */
   function drawBars(context, { column, foot, ceiling, width }, weights, tokens) {
     const { colour, magnitude } = ink();
     const gap = column > 6 ? 2 : 0;
@@ -126,7 +161,7 @@ export function createBars(glass, text) {
    */
   function draw(width, { selection: { layer, head, key }, row: { weights } }) {
     wide = width;
-    const { trace } = glass.state;
+    const { trace } = shownIn(glass);
     const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
     const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width };
     const { column } = place;
@@ -144,8 +179,8 @@ export function createBars(glass, text) {
  * The softmax of the scores with the numbers of the chosen key.
  *
  * @param {CellReading} reading
- * @param {object} model
- * @param {Function} text
+ * @param {import("../../types.d.ts").Model} model
+ * @param {Say} text
  * @returns {HTMLElement[]}
  */
 export function softmaxLines({ selection: { head, query, key }, row: { top, total }, values }, model, text) {

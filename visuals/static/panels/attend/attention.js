@@ -1,3 +1,4 @@
+// @ts-check
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
 import { h, shown } from "../../dom.js";
@@ -7,17 +8,24 @@ import { scoreForms } from "../../parts.js";
 import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
 import { layerRows } from "../../readings/attend.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createMaps } from "./attention-maps.js";
 import { createBars, createLargest, softmaxLines } from "./attention-row.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { sinkText } from "./sink.js";
 
-/** @typedef {import("../../readings/attend.js").CellReading} CellReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../readings/attend.js").CellReading} CellReading
+ *
+ * @typedef {import("./known.js").JobInWords} Job
+ */
 
 const LARGEST = 6; // weights of a row that are listed
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
   difference: {
@@ -30,10 +38,13 @@ export const about = {
   forms: (model) => [...(model.parts.prefix ? ["prefix"] : []), ...scoreForms(model)],
 };
 
-/** What the selected head is known to do; its names come when the browser has time, as no page needs them to open. */
+/**
+ * What the selected head is known to do; its names come when the browser has time, as no page needs them to open.
+ *
+ * @param {Glass} glass
+ */
 function headJob(glass) {
-  /** @typedef {{ label: string; scored: string; meaning: string; here: string }} Job */
-  /** @type {{ jobOfHead: (glass: import("../../types.d.ts").Glass) => Job }} */
+  /** @type {{ jobOfHead: (glass: Glass) => Job }} */
   const nobody = { jobOfHead: () => ({ label: "", scored: "", meaning: "", here: "" }) };
   const known = reactive(nobody, glass.repaint);
   (globalThis.requestIdleCallback ?? setTimeout)(async () => {
@@ -42,7 +53,14 @@ function headJob(glass) {
   return () => known.jobOfHead(glass);
 }
 
-/** The panel's heading, with the job that the selected head is known to do. */
+/**
+ * The panel's heading, with the job that the selected head is known to do.
+ *
+ * @param {import("../../frame.js").Panel} panel
+ * @param {import("../../decode.js").Trace} trace
+ * @param {{ layer: number; head: number }} selection
+ * @param {Job} job
+ */
 function entitle({ title, text }, { model }, { layer, head }, { label, meaning, here }) {
   const {
     n_heads,
@@ -57,10 +75,10 @@ function entitle({ title, text }, { model }, { layer, head }, { label, meaning, 
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function attention(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, "attention", { parts: ["what", "formula", "sinks", "myth"] });
   const maps = createMaps(glass, "attention.maps");
   const bars = createBars(glass, panel.text);
@@ -98,7 +116,10 @@ export default function attention(element, glass) {
   `;
   render(view(null), panel.body);
 
-  /** @param {CellReading} reading */
+  /**
+   * @param {CellReading} reading
+   * @param {Job} job
+   */
   function tell(reading, job) {
     const { weight, score } = reading.values;
     entitle(panel, state.trace, reading.selection, job);
@@ -107,10 +128,10 @@ export default function attention(element, glass) {
   }
 
   return inWidth(element, widthOf(scroll, glass), function draw(width) {
-    const reading = readHere(glass, layerRows, selectedCell(glass));
-    if (!reading) return undefined;
+    const [reading, held] = [readHere(glass, layerRows, selectedCell(glass)), glass.layer()];
+    if (!reading || !held) return undefined;
     const job = jobNow();
-    maps.draw([{ trace: state.trace, held: glass.layer() }], width);
+    maps.draw([{ trace: state.trace, held }], width);
     bars.draw(width, reading);
     return () => {
       render(view(reading), panel.body);

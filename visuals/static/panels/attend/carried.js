@@ -1,3 +1,4 @@
+// @ts-check
 // What one key hands over, α·v, beside the head's whole output o = Σ α·v; and what the head writes of that to the
 // residual stream at the locked token: size, direction, strongest channels, term by term.
 
@@ -10,6 +11,12 @@ import { memo, reactive } from "../../reads.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { channelLine, writtenLines } from "./formulas.js";
 
+/**
+ * @typedef {import("../../readings/cell.js").Carried} Carried
+ *
+ * @typedef {import("../../readings/cell.js").Written} Written
+ */
+
 /** How the strips of a head stand. */
 export const BESIDE = { beside: true, strip: 22, gap: 6 };
 const CHANNELS = 8; // of those that a head writes to most, as visuals/attend.py counts them
@@ -21,6 +28,7 @@ const CHANNELS = 8; // of those that a head writes to most, as visuals/attend.py
  * @param {ArrayLike<number>} k
  * @param {ArrayLike<number>} terms
  * @param {[string, string]} [names] of the first two
+ * @returns {import("../../marks/strips.js").Strip[]}
  */
 export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
   { name: ofQ, role: "q", values: q },
@@ -35,7 +43,8 @@ export function createCarried() {
 
   /**
    * @param {number} width
-   * @param {import("../../readings/cell.js").Carried} carried
+   * @param {Carried} carried
+   * @param {number} dimension
    */
   function draw(width, { v, part, out }, dimension) {
     const limit = Math.max(largest(out), largest(part));
@@ -53,7 +62,7 @@ export function createCarried() {
  * The channels that a head writes to most; the one under the pointer is written out below.
  *
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text
+ * @param {import("../../types.d.ts").Say} text
  */
 export function createWritten(glass, text) {
   const table = createTable(
@@ -65,20 +74,25 @@ export function createWritten(glass, text) {
     line.dataset.rank = String(rank);
   });
   const view = reactive({ chosen: 0 }, glass.repaint);
-  const choose = (rank) => {
+  const choose = (/** @type {number} */ rank) => {
     view.chosen = rank;
   };
   linkRows(table.body, { preview: choose, select: choose }, ({ dataset }) => Number(dataset.rank), "tr");
   const element = h("div");
 
-  /** The chosen channel as its sum. @param {import("../../readings/cell.js").Written} written */
+  /**
+   * The chosen channel as its sum.
+   *
+   * @param {Written} written
+   * @param {number} rank
+   */
   function sumOfChannel({ channels, mixed, rows }, rank) {
     const width = mixed.data.length;
     const row = Float64Array.from({ length: width }, (_, i) => rows.data[rank * width + i] * mixed.data[i]);
     return channelLine(channels.data[rank], row, text);
   }
 
-  /** @param {import("../../readings/cell.js").Written} written */
+  /** @param {Written} written */
   function fill({ channels, written, attn_out: all, stream }) {
     table.fill([...channels.data], (fields, channel) => {
       const numbers = [written, all, stream].map(({ data }) => signed(data[channel], 4));
@@ -87,7 +101,13 @@ export function createWritten(glass, text) {
     table.mark((rank) => rank === view.chosen);
   }
 
-  const draw = memo((written, layer, head, query, _language) => {
+  /**
+   * @param {Written | null} written
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} query
+   */
+  function write(written, layer, head, query) {
     if (written) fill(written);
     const note = written ? text("write_note", { layer, head, query }) : text("write_locked");
     const template = html`
@@ -101,7 +121,8 @@ export function createWritten(glass, text) {
       </div>
     `;
     render(template, element);
-  });
+  }
+  const draw = memo(write);
   draw(null, 0, 0, 0, "");
   return { element, draw };
 }

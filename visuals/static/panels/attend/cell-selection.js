@@ -1,8 +1,13 @@
+// @ts-check
 // The cell that the chapter's panels read, and how B − A lists a query's row of weights, key by key.
 
 import { visible } from "../../draw.js";
 
-/** What their readers are asked for: nothing else of the state is read. */
+/**
+ * What their readers are asked for: nothing else of the state is read.
+ *
+ * @param {Pick<import("../../types.d.ts").Glass, "state">} glass
+ */
 export const selectedCell = ({ state: { layer, head, query, key } }) => ({ layer, head, query, key });
 
 /**

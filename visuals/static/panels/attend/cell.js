@@ -1,3 +1,4 @@
+// @ts-check
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
 import { h, shown } from "../../dom.js";
@@ -9,7 +10,7 @@ import { along, inView, bindPointer, bindArrowKeys, widthOf } from "../../pointi
 import { reactive } from "../../reads.js";
 import { cellReader } from "../../readings/cell.js";
 import { pairOf } from "../../rotation.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
 import { carriedLines, maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
@@ -17,26 +18,46 @@ import { chosenView, createViews, headMap } from "./head-map.js";
 import { jobOfHead } from "./known.js";
 import { sinkText } from "./sink.js";
 
-/** @typedef {import("../../readings/cell.js").CellReading} CellReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../readings/cell.js").CellReading} CellReading
+ *
+ * @typedef {import("../../readings/cell.js").Writer} Writer
+ */
 
-/** What the panel's reader is asked about. @returns {import("../../readings/cell.js").CellSelection} */
+/**
+ * What the panel's reader is asked about.
+ *
+ * @param {Glass} glass
+ * @returns {import("../../readings/cell.js").CellSelection}
+ */
 const select = ({ state: { layer, head, query, key, locked } }) => ({ layer, head, query, key, locked });
 /** What does not matter to what is written where the selection is locked. */
 const POINTED = ["layer", "head", "query", "key"];
 
-/** How titles name where a head writes. */
-const writerNames = ({ selection: { locked } }, { tokens: { pieces } }) => ({
-  layer: locked.layer,
-  head: locked.head,
-  m: locked.query,
-  piece: visible(pieces[locked.query]),
-});
+/**
+ * How titles name where a head writes: where the panel reads, it is asked.
+ *
+ * @param {CellReading} reading
+ * @param {import("../../decode.js").Trace} trace
+ */
+function writerNames({ selection: { locked } }, { tokens: { pieces } }) {
+  const { layer, head, query } = /** @type {Writer} */ (locked);
+  return { layer, head, m: query, piece: visible(pieces[query]) };
+}
 
+/** @param {Glass} glass */
 function viewControls(glass) {
   const { element, mark } = createViews(glass);
   return { elements: [element], show: () => mark(chosenView(glass)) };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention", "v", "attn_out"],
   difference: {
@@ -91,13 +112,17 @@ export const about = {
   forms: scoreForms,
 };
 
-/** The strips of the head's dimensions: the pointer and the arrow keys choose one in all of them, and its pair. */
+/**
+ * The strips of the head's dimensions: the pointer and the arrow keys choose one in all of them, and its pair.
+ *
+ * @param {Glass} glass
+ */
 function createDimensions(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const products = h("canvas.gp-canvas", { "data-text-label": "cell.products" });
   const [strips, carried] = [createStrips(products, BESIDE), createCarried()];
   const view = reactive({ dimension: 0 });
-  const choose = (i) => {
+  const choose = (/** @type {number | null} */ i) => {
     if (i === null) return null;
     view.dimension = i;
     const pair = pairOf(state.trace.model.parts.rotary, i);
@@ -130,14 +155,20 @@ function createDimensions(glass) {
   return { holder, carried, draw, hasRoom, now: () => view.dimension };
 }
 
-/** The map, a few milliseconds a frame. */
+/**
+ * The map, a few milliseconds a frame.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
+ */
 function createHeadMap(glass, panel) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const [views, map] = [createViews(glass), headMap(glass, "cell.map")];
   /** @param {number} width */
   function draw(width) {
     const values = glass.detail("values", { layer: state.layer });
-    if (!map.draw([{ held: glass.layer(), trace: state.trace, details: { values } }], width)) glass.unfinished();
+    const held = glass.layer();
+    if (held && !map.draw([{ held, trace: state.trace, details: { values } }], width)) glass.unfinished();
   }
   const mark = () => views.mark(chosenView(glass));
   /** What its colours are, in words. */
@@ -148,7 +179,14 @@ function createHeadMap(glass, panel) {
   return { elements: [views.element, map.element], draw, mark, note };
 }
 
-/** One product, the score, and the softmax. @param {CellReading} reading */
+/**
+ * One product, the score, and the softmax.
+ *
+ * @param {CellReading} reading
+ * @param {Model} model
+ * @param {number} dimension
+ * @param {Say} text
+ */
 function arithmeticOf({ cell: found }, model, dimension, text) {
   const product = productLine(dimension, found.q[dimension], found.k[dimension]);
   const softmax = [maskLine(model, found, text), weightLine(found, text)];
@@ -161,11 +199,12 @@ function arithmeticOf({ cell: found }, model, dimension, text) {
  * @param {ReturnType<typeof createHeadMap>} parts.map
  * @param {ReturnType<typeof createDimensions>} parts.dimensions
  * @param {HTMLElement} parts.written
- * @param {Function} text
+ * @param {Glass} glass
+ * @param {Say} text
  */
-function viewOf(reading, { map, dimensions, written }, model, text) {
-  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`cell.step_${name}`}></h3>`;
-  const lines = reading ? arithmeticOf(reading, model, dimensions.now(), text) : null;
+function viewOf(reading, { map, dimensions, written }, glass, text) {
+  const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`cell.step_${name}`}></h3>`;
+  const lines = reading ? arithmeticOf(reading, shownIn(glass).trace.model, dimensions.now(), text) : null;
   const carried = reading?.carried;
   const sink = reading ? sinkText(reading.cell.weights, carried?.norms ?? null, reading.selection, text) : "";
   return html`
@@ -199,17 +238,17 @@ function viewOf(reading, { map, dimensions, written }, model, text) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function cell(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, "cell", { parts: ["what", "formula", "sinks", "myth"] });
   const { text } = panel;
   const [map, dimensions, written] = [createHeadMap(glass, panel), createDimensions(glass), createWritten(glass, text)];
-  const view = (reading) =>
-    viewOf(reading, { map, dimensions, written: written.element }, reading && state.trace.model, text);
+  /** @param {CellReading | null} reading */
+  const view = (reading) => viewOf(reading, { map, dimensions, written: written.element }, glass, text);
   render(view(null), panel.body);
-  const mapWide = widthOf(panel.body.querySelector(".at-map"), glass);
+  const mapWide = widthOf(/** @type {HTMLElement} */ (panel.body.querySelector(".at-map")), glass);
 
   /** @param {CellReading} reading */
   function tell(reading) {

@@ -1,3 +1,4 @@
+// @ts-check
 // The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched:
 // nothing is masked. Of two runs they show the changes, all to one scale.
 
@@ -6,12 +7,13 @@ import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cross, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
 import { boxAt } from "../../marks/head-grid.js";
+import { newest } from "../../marks/runs.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { createSurface } from "../../marks/surface.js";
 import { crossOff, drawOff } from "../../off.js";
 import { along, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
 import { memo, reactive } from "../../reads.js";
-import { keepSource } from "./cross-choice.js";
+import { crossTrace, keepSource } from "./cross-choice.js";
 
 // px over a map for its head's number, between maps, for the scale, for the tokens under the chosen map
 const [NAME, GAP, LEGEND, NAMES] = [24, 16, 40, 70];
@@ -21,8 +23,22 @@ const WIDEST = 460; // px of a map
 const SIDE = 10; // px at either side of all of them, for the frame of the chosen one and what a pointer needs
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../readings/cross.js").CrossLayer} CrossLayer
+ *
+ * @typedef {import("../../readings/cross.js").CrossTrace} CrossTrace
+ *
+ * @typedef {{ trace: CrossTrace; held: CrossLayer }} CrossRun
+ */
+
+/**
  * Where the maps stand.
  *
+ * @param {number} width
+ * @param {number} heads
+ * @param {number} written tokens of the decoder
+ * @param {number} read tokens of the source
  * @returns {{
  *   boxes: { head: number; x: number; y: number }[];
  *   cell: { width: number; height: number };
@@ -55,7 +71,8 @@ export function layoutCross(width, heads, written, read) {
 /**
  * Every weight of a head in one run, row by row.
  *
- * @param {import("../../marks/runs.js").Run} run
+ * @param {CrossRun} run
+ * @param {number} head
  * @returns {Float64Array}
  */
 function weightsOf({ held, trace }, head) {
@@ -68,7 +85,7 @@ function weightsOf({ held, trace }, head) {
 /**
  * What is drawn of each head: its weights, or what the second run has more, and the largest of those.
  *
- * @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens
+ * @param {CrossRun[]} runs one, or A and B, with sources of as many tokens
  */
 function measure(runs) {
   const all = Array.from({ length: runs[0].trace.model.n_heads }, (_, head) => runs.map((run) => weightsOf(run, head)));
@@ -88,6 +105,8 @@ function measure(runs) {
  * @param {CanvasRenderingContext2D} context
  * @param {Measured} made
  * @param {Layout} layout
+ * @param {number} width
+ * @param {Glass} glass
  */
 function drawGround(context, { runs, values, limit }, { boxes, size, height }, width, { text }) {
   const { T, encoder } = runs[0].trace;
@@ -108,18 +127,21 @@ function drawGround(context, { runs, values, limit }, { boxes, size, height }, w
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Layout} layout
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {number} source
  * @param {string} scale the key of what the colours are
  */
-function mark(context, { boxes, cell, size, height }, { state, text }, source, scale) {
-  const { head: chosen, query, trace } = state;
+function mark(context, { boxes, cell, size, height }, glass, source, scale) {
+  const { head: chosen, query } = glass.state;
+  const { text } = glass;
+  const trace = crossTrace(glass);
   const { colour } = ink();
   for (const { head, x, y } of boxes) {
     cross(context, x - 0.5, y + query * cell.height, size.width + 1, cell.height, [["q", 1.5]]);
     cross(context, x + source * cell.width, y - 0.5, cell.width, size.height + 1, [["k", 1.5]]);
     if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
   }
+  /** @type {(tokens: CrossTrace["tokens"], t: number) => string} */
   const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
   const told = [
     ["q", text("cross.row_of", { piece: piece(trace.tokens, query) })],
@@ -146,7 +168,11 @@ function rowsOf({ all, values, runs: [{ trace, held }] }) {
   );
 }
 
-/** @param {Layout | null} layout null before anything is drawn */
+/**
+ * @param {Layout | null} layout null before anything is drawn
+ * @param {number} x
+ * @param {number} y
+ */
 function cellAt(layout, x, y) {
   if (!layout) return null;
   const { boxes, size, cell } = layout;
@@ -157,16 +183,20 @@ function cellAt(layout, x, y) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} label the key of its name
  */
 export function createCrossMaps(glass, label) {
-  const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
   const surface = createSurface(canvas);
-  const view = reactive({ source: null }); // under the pointer
-  let [layout, shown, made] = [null, 0, null];
-  const make = memo((...runs) => {
+  /** @type {{ source: number | null }} under the pointer */
+  const view = reactive({ source: null });
+  let shown = 0;
+  /** @type {Layout | null} null until it is drawn, as `made` */
+  let layout = null;
+  /** @type {Measured | null} */
+  let made = null;
+  const make = memo((/** @type {CrossRun[]} */ ...runs) => {
     made = measure(runs);
   });
 
@@ -181,7 +211,7 @@ export function createCrossMaps(glass, label) {
   });
   bindArrowKeys(canvas, glass, {
     ...along(
-      () => state.trace.encoder.T,
+      () => crossTrace(glass).encoder.T,
       () => shown,
       (source) => (keepSource(glass, source), {}),
     ),
@@ -189,23 +219,27 @@ export function createCrossMaps(glass, label) {
   });
 
   /**
-   * @param {import("../../marks/runs.js").Run[]} runs one, or A and B, with sources of as many tokens
+   * @param {Pick<import("../../difference/face.js").LayerRun, "trace" | "held">[]} given one, or A and B, with
+   *   sources of as many tokens
    * @param {number} width
    * @param {number} source that is chosen
    */
-  function draw(runs, width, source) {
-    const { model, T, encoder } = runs.at(-1).trace;
+  function draw(given, width, source) {
+    const runs = /** @type {CrossRun[]} */ (given); // the panel is of networks whose layers look at a source
+    const { model, T, encoder } = newest(runs).trace;
     shown = source;
-    layout = layoutCross(width, model.n_heads, T, encoder.T);
+    const placed = (layout = layoutCross(width, model.n_heads, T, encoder.T));
     make(...runs);
+    const measured = made;
+    if (!measured) return;
     surface(
-      [made],
+      [measured],
       width,
-      layout.height + NAMES + LEGEND,
-      (context) => drawGround(context, made, layout, width, glass),
-      (context) => mark(context, layout, glass, source, runs.length === 1 ? "scale" : "change"),
+      placed.height + NAMES + LEGEND,
+      (context) => drawGround(context, measured, placed, width, glass),
+      (context) => mark(context, placed, glass, source, runs.length === 1 ? "scale" : "change"),
     );
   }
   const same = () => made?.limit === 0;
-  return { element: canvas, draw, same, rows: () => rowsOf(made), pointed: () => view.source };
+  return { element: canvas, draw, same, rows: () => (made ? rowsOf(made) : []), pointed: () => view.source };
 }

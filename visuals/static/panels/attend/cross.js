@@ -1,3 +1,4 @@
+// @ts-check
 // Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one
 // cell of it taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position
 // comes in.
@@ -11,15 +12,23 @@ import { looksAtSource } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
 import { crossReader, mostSeen } from "../../readings/cross.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createLargest } from "./attention-row.js";
 import { productStrips } from "./carried.js";
-import { clickedSource } from "./cross-choice.js";
+import { clickedSource, crossTrace } from "./cross-choice.js";
 import { createCrossMaps } from "./cross-maps.js";
 import { productLine, sumOf, weightLine } from "./formulas.js";
 
-/** @typedef {import("../../readings/cross.js").CrossReading} CrossReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../readings/cross.js").CrossReading} CrossReading
+ *
+ * @typedef {import("../../readings/cross.js").CrossTrace} CrossTrace
+ */
 
 const KIND = "cross";
 const LISTED = 8;
@@ -27,6 +36,8 @@ const LISTED = 8;
 /**
  * What the panel's reader is asked about.
  *
+ * @param {Glass} glass
+ * @param {number | null} [pointed] the source token under the pointer
  * @returns {import("../../readings/cross.js").CrossSelection}
  */
 function select(glass, pointed = null) {
@@ -34,12 +45,20 @@ function select(glass, pointed = null) {
   return { layer, head, query, source: pointed ?? clickedSource(glass) };
 }
 
-/** A source token by its text in B, and in A where that is another one. */
+/** What a run has read. @param {import("../../decode.js").Trace} trace */
+const sourceOf = (trace) => /** @type {CrossTrace} */ (trace).encoder;
+
+/**
+ * A source token by its text in B, and in A where that is another one.
+ *
+ * @param {import("../../difference/from-reading.js").RowAbout} row
+ */
 function sourceName({ index, a, b }) {
-  const [first, second] = [a, b].map(({ trace }) => visible(trace.encoder.tokens.pieces[index]));
+  const [first, second] = [a, b].map(({ trace }) => visible(sourceOf(trace).tokens.pieces[index]));
   return first === second ? `${second} (${index})` : `${first} → ${second} (${index})`;
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   only: looksAtSource,
   unused: "cross",
@@ -49,11 +68,13 @@ export const about = {
     points: "source",
     most: { rows: "row", column: "weight" },
     // Positions of the source are subtracted one by one.
-    lacks: (glass, { A, B }) =>
-      A.encoder.T === B.encoder.T ? null : glass.text("b_minus_a.sources", { a: A.encoder.T, b: B.encoder.T }),
+    lacks(glass, { A, B }) {
+      const [a, b] = [sourceOf(A).T, sourceOf(B).T];
+      return a === b ? null : glass.text("b_minus_a.sources", { a, b });
+    },
     said: ["weight", "score"],
     of: ({ text, named, chosen: { source }, b }) =>
-      text("of_source", { ...named, source: visible(b.trace.encoder.tokens.pieces[source]) }),
+      text("of_source", { ...named, source: visible(sourceOf(b.trace).tokens.pieces[source]) }),
     parts: [
       { draw: "crossMaps", create: createCrossMaps },
       {
@@ -72,13 +93,18 @@ export const about = {
   tensors: ["cross_q", "cross_k", "cross_scores", "cross_attention"],
 };
 
-/** The strips of the chosen cell; the pointer and the arrow keys choose a dimension. */
+/**
+ * The strips of the chosen cell; the pointer and the arrow keys choose a dimension.
+ *
+ * @param {Glass} glass
+ * @param {Say} text
+ */
 function createProducts(glass, text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.products` });
   const holder = h("div", null, canvas);
   const [strips, wide] = [createStrips(canvas), widthOf(holder, glass)];
   const view = reactive({ dimension: 0 });
-  const choose = (i) => {
+  const choose = (/** @type {number | null} */ i) => {
     if (i !== null) view.dimension = i;
     return i === null ? null : {};
   };
@@ -87,7 +113,7 @@ function createProducts(glass, text) {
     canvas,
     glass,
     along(
-      () => glass.state.trace.model.head_dim,
+      () => shownIn(glass).trace.model.head_dim,
       () => view.dimension,
       choose,
     ),
@@ -103,8 +129,15 @@ function createProducts(glass, text) {
   return { holder, chosen, draw };
 }
 
-/** One product, their sum, the score and its weight. @param {CrossReading} reading */
-function arithmeticOf({ cell }, dimension, { parts: { cross_scale: scale } }, text) {
+/**
+ * One product, their sum, the score and its weight.
+ *
+ * @param {CrossReading} reading
+ * @param {number} dimension
+ * @param {number} scale what multiplies q·k
+ * @param {Say} text
+ */
+function arithmeticOf({ cell }, dimension, scale, text) {
   const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
   const [ofQ, ofK] = ["q", "k"].map((name) => () => tinted(name, name));
   const summed = ["Σ", sub("i"), " ", ofQ(), sub("i"), ofK(), sub("i")];
@@ -116,7 +149,13 @@ function arithmeticOf({ cell }, dimension, { parts: { cross_scale: scale } }, te
   ];
 }
 
-/** Where the head looks most, in words. @param {CrossReading} reading */
+/**
+ * Where the head looks most, in words.
+ *
+ * @param {CrossReading} reading
+ * @param {CrossTrace} trace
+ * @param {Say} text
+ */
 function noteOf({ selection: { head, query }, row: { weights } }, { T, tokens, encoder }, text) {
   const { pieces } = encoder.tokens;
   const most = mostSeen(weights);
@@ -126,24 +165,28 @@ function noteOf({ selection: { head, query }, row: { weights } }, { T, tokens, e
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function crossPanel(element, glass) {
-  const { state } = glass;
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  const [maps, both] = [createCrossMaps(glass, `${KIND}.maps`), createMemory()];
+  const maps = createCrossMaps(glass, `${KIND}.maps`);
+  /** @type {(runs: Parameters<typeof maps.draw>[0]) => Parameters<typeof maps.draw>[0]} */
+  const both = createMemory();
   const products = createProducts(glass, text);
   const table = createLargest(KIND, "source", LISTED, (count) => text("rest", { count }));
   table.element.dataset.part = "weights";
   const mapHolder = h("div.gp-scroll", { "data-part": "map" }, maps.element);
-  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
+  const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
 
   /** @param {CrossReading} reading */
-  const arithmetic = (reading) => arithmeticOf(reading, products.chosen(reading), state.trace.model, text);
+  function arithmetic(reading) {
+    const { cross_scale: scale } = crossTrace(glass).model.parts;
+    return arithmeticOf(reading, products.chosen(reading), scale ?? 1, text);
+  }
   /** @param {CrossReading | null} reading null before there is one */
   const view = (reading) => html`
-    <p class="gp-note" .textContent=${reading ? noteOf(reading, state.trace, text) : ""}></p>
+    <p class="gp-note" .textContent=${reading ? noteOf(reading, crossTrace(glass), text) : ""}></p>
     ${mapHolder}
     <div class="gp-columns">
       <div>
@@ -159,7 +202,7 @@ export default function crossPanel(element, glass) {
   /** @param {CrossReading} reading */
   function tell(reading) {
     const { layer, head, query, source } = reading.selection;
-    const { tokens, encoder } = state.trace;
+    const { tokens, encoder } = crossTrace(glass);
     const piece = visible(tokens.pieces[query]);
     panel.title.textContent = text("title", { layer, head, query, piece });
     const { score, weight } = reading.values;
@@ -169,13 +212,14 @@ export default function crossPanel(element, glass) {
   }
 
   return inWidth(element, widthOf(mapHolder, glass), function draw(width) {
-    const reading = readHere(glass, crossReader, select(glass, maps.pointed()));
-    if (!reading) return undefined;
-    maps.draw(both([{ trace: state.trace, held: glass.layer() }]), width, reading.selection.source);
+    const [reading, held] = [readHere(glass, crossReader, select(glass, maps.pointed())), glass.layer()];
+    if (!reading || !held) return undefined;
+    const trace = crossTrace(glass);
+    maps.draw(both([{ trace, held }]), width, reading.selection.source);
     products.draw(reading);
     return () => {
       render(view(reading), panel.body);
-      table.fill(reading.row, state.trace.encoder.tokens.pieces);
+      table.fill(reading.row, trace.encoder.tokens.pieces);
       tell(reading);
     };
   });

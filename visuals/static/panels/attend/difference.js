@@ -1,3 +1,4 @@
+// @ts-check
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
 import { stepper } from "../../controls.js";
@@ -9,32 +10,42 @@ import { readApart, readHead } from "../../marks/attention-values.js";
 import { headOff } from "../../off.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { twoHeads } from "../../readings/attend.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, tokenName } from "./cell-selection.js";
 import { otherHead } from "./other-head.js";
 
-/** @typedef {import("../../readings/attend.js").PairReading} PairReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {{ layer: number; head: number }} Head
+ *
+ * @typedef {import("../../readings/attend.js").PairReading} PairReading
+ */
 
 const BUDGET = 3; // ms of a frame
 
-/** How titles and the reader name head B. */
+/** How titles and the reader name head B. @param {Glass} glass */
 const named = (glass) => {
   const { layer, head } = otherHead(glass);
   return { other_layer: layer, other_head: head };
 };
+/** @param {Glass} glass */
 const select = (glass) => ({ ...selectedCell(glass), ...named(glass) });
 
 /**
  * Which head is the second one: layer and head by steps, or the selected one.
  *
+ * @param {Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 function createOther(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const other = () => otherHead(glass);
-  const keep = (chosen) => glass.settings.set("difference", chosen);
-  const steps = ["layer", "head"].map((name) =>
+  const keep = (/** @type {Head} */ chosen) => glass.settings.set("difference", chosen);
+  const steps = /** @type {const} */ (["layer", "head"]).map((name) =>
     stepper((by) => keep({ ...other(), [name]: Math.max(0, other()[name] + by) }), {
       label: `difference.${name}`,
       back: `difference.${name}_down`,
@@ -63,31 +74,40 @@ function createOther(glass) {
   return { element, draw };
 }
 
-/** @param {import("../../types.d.ts").Glass} glass */
+/** @param {Glass} glass */
 function otherControls(glass) {
   const { element, draw } = createOther(glass);
   return { elements: [element], show: draw };
 }
 
-/** The two heads in a run, each null where its layer is not here. */
+/**
+ * The two heads in a run, each null where its layer is not here.
+ *
+ * @param {{ trace: Trace }} run
+ * @param {Glass} glass
+ */
 const readers = ({ trace }, glass) =>
-  [glass.state, otherHead(glass)].map(({ layer, head }) =>
-    trace.layers.has(layer) ? readHead(trace.layers.get(layer), trace.model, head) : null,
-  );
+  [glass.state, otherHead(glass)].map(({ layer, head }) => {
+    const held = trace.layers.get(layer);
+    return held ? readHead(held, trace.model, head) : null;
+  });
+/** @type {(run: { trace: Trace }, at: Head) => unknown[]} */
 const on = ({ trace }, { layer, head }) => [trace.layers.get(layer), head];
 
 /**
  * The map of head A's weights minus head B's.
  *
+ * @param {Glass} glass
  * @param {string} label the key of its name
- * @param {object[]} [between] the maps of A and B, where they are drawn
+ * @param {{ map: () => import("../../marks/attention-values.js").CellMap | null }[]} [between] the maps of A and B,
+ *   where they are drawn
  */
 function apartMap(glass, label, between) {
   return createMap(glass, {
     label,
     between,
     view: () => "difference",
-    read(run) {
+    read(/** @type {{ trace: Trace }} */ run) {
       const [first, second] = readers(run, glass);
       return first && second ? readApart(first, second) : null;
     },
@@ -95,12 +115,13 @@ function apartMap(glass, label, between) {
   });
 }
 
-/** The maps of A, of B, and of A − B. */
+/** The maps of A, of B, and of A − B. @param {Glass} glass */
 function createMaps(glass) {
+  /** @type {(name: string, i: number, which: () => Head) => ReturnType<typeof apartMap>} */
   const one = (name, i, which) =>
     createMap(glass, {
       label: `difference.map_${name}`,
-      read: (run) => readers(run, glass)[i],
+      read: (/** @type {{ trace: Trace }} */ run) => readers(run, glass)[i],
       on: (run) => on(run, which()),
       off: ({ trace }) => headOff(trace, which().layer, which().head),
     });
@@ -108,13 +129,19 @@ function createMaps(glass) {
   return [...both, apartMap(glass, "difference.map_minus", both)];
 }
 
-/** That a run has not come as far as head B's layer, in words; null where it has. */
+/**
+ * That a run has not come as far as head B's layer, in words; null where it has.
+ *
+ * @param {Glass} glass
+ * @param {import("../../difference/face.js").Sides} sides
+ */
 function lacks(glass, sides) {
   const { layer } = otherHead(glass);
   const here = Object.values(sides).every(({ layers }) => layers.has(layer));
   return here ? null : glass.text("difference.absent", { layer });
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["attention"],
   difference: {
@@ -144,10 +171,10 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function difference(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const maps = createMaps(glass);
   const panel = frame(element, glass, "difference", { parts: ["what", "formula"] });
   const against = createOther(glass);
@@ -190,7 +217,8 @@ export default function difference(element, glass) {
     return panel.show(reading, panel.text("read", { ...cellNames(state), ...numbers }));
   }
 
-  return inWidth(element, widthOf(maps[0].element.parentElement, glass), function draw(width) {
+  const holder = /** @type {HTMLElement} */ (maps[0].element.parentElement);
+  return inWidth(element, widthOf(holder, glass), function draw(width) {
     const reading = readHere(glass, twoHeads, select(glass));
     if (!reading) return undefined;
     const end = performance.now() + BUDGET;

@@ -1,9 +1,18 @@
+// @ts-check
 // The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but
 // sums. From q·k to the weight the lines are those of every cell.
 
 import { strongest } from "../../arrays.js";
 import { biasAt, bucketAt, scaledByRoot, slopeOf } from "../../compute.js";
 import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../compute.js").Model} Model
+ *
+ * @typedef {ReturnType<typeof import("../../readings/cell.js").cellOf>} Cell
+ */
 
 const TERMS = 5;
 
@@ -16,13 +25,16 @@ const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]
 /**
  * "a + b − c + (27 others: d) = total": the strongest terms, and the others as their sum.
  *
+ * @param {Float64Array} terms
+ * @param {Say} text
+ * @param {number} [digits]
  * @returns {(Node | string)[]}
  */
 export function sumOf(terms, text, digits = 4) {
   const order = strongest(terms, TERMS);
   const all = terms.reduce((sum, term) => sum + term, 0);
   const rest = all - order.reduce((sum, i) => sum + terms[i], 0);
-  const added = (term) => ` ${term < 0 ? "−" : "+"} ${shown(Math.abs(term), digits)}`;
+  const added = (/** @type {number} */ term) => ` ${term < 0 ? "−" : "+"} ${shown(Math.abs(term), digits)}`;
   /** @type {(Node | string)[]} */
   const parts = order.map((i, n) => (n === 0 ? shown(terms[i], digits) : added(terms[i])));
   const others = terms.length - order.length;
@@ -33,12 +45,21 @@ export function sumOf(terms, text, digits = 4) {
 /**
  * One dimension's product.
  *
+ * @param {number} i
+ * @param {number} a
+ * @param {number} b
  * @returns {HTMLElement}
  */
 export const productLine = (i, a, b) =>
   line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
 
-/** q·k and what it is multiplied by: over √head_dim, or times another factor where there is one. */
+/**
+ * q·k and what it is multiplied by: over √head_dim, or times another factor where there is one.
+ *
+ * @param {Model} model
+ * @param {Node | string} product
+ * @param {string} factor
+ */
 function scaled(model, product, factor) {
   return model.parts.scale === 1
     ? product
@@ -51,8 +72,9 @@ function scaled(model, product, factor) {
  * The score from q·k: scaled and, where the network has one, with its bias by distance: ALiBi's as −slope ·
  * distance, a learned one by its bucket.
  *
- * @param {object} model
- * @param {{ dot: number; score: number; head: number; query: number; key: number }} cell
+ * @param {Model} model
+ * @param {Pick<Cell, "dot" | "score" | "head" | "query" | "key">} cell
+ * @param {Say} text
  */
 export function scoreLine(model, { dot, score, head, query, key }, text) {
   const {
@@ -84,17 +106,23 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
  * The softmax of the row: one power over the sum of all.
  *
  * @param {{ score: number; top: number; total: number; weight: number }} cell
- * @param {Function} text
+ * @param {Say} text
  * @param {string} [sign] of the weight
  */
 export function weightLine({ score, top, total, weight }, text, sign = " α") {
-  const power = (from) => phrase`e${sup(from)}`;
+  const power = (/** @type {string} */ from) => phrase`e${sup(from)}`;
   const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
   const numbers = fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6));
   return line`${text("weight")}${sign} = ${all} = ${numbers} = ${strong(weight)}`;
 }
 
-/** q·k, its factor and its bias. */
+/**
+ * q·k, its factor and its bias.
+ *
+ * @param {Model} model
+ * @param {Cell} cell
+ * @param {Say} text
+ */
 export const scoreLines = (model, cell, text) => [
   line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(cell.terms, text)}`,
   scoreLine(model, cell, text),
@@ -103,13 +131,24 @@ export const scoreLines = (model, cell, text) => [
 /**
  * What the network's mask does to this score, and how many of the row it hides; that it has none where all tokens
  * see each other.
+ *
+ * @param {Model} model
+ * @param {Pick<Cell, "query" | "key" | "tokens" | "weights">} cell
+ * @param {Say} text
  */
 export const maskLine = ({ parts: { causal, prefix } }, { query, key, tokens, weights }, text) => {
   const mask = causal === false ? "mask_none" : query < (prefix ?? 0) ? "mask_prefix" : "mask";
   return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens }));
 };
 
-/** What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys). */
+/**
+ * What the key hands over: the size of α·v, and its share of the head's output (shares sum to 1 over the keys).
+ *
+ * @param {Pick<import("../../readings/cell.js").Carried, "size" | "along" | "square" | "share"> & {
+ *   weight: number;
+ * }} of
+ * @param {Say} text
+ */
 export const carriedLines = ({ weight, size, along, square, share }, text) => {
   const [part, numbers] = [fraction(phrase`α${v()} · o`, "o · o"), fraction(shown(along, 5), shown(square, 5))];
   return [
@@ -118,7 +157,12 @@ export const carriedLines = ({ weight, size, along, square, share }, text) => {
   ];
 };
 
-/** What the head writes to the stream: norms and cosine, which is NaN where there is none. */
+/**
+ * What the head writes to the stream: norms and cosine, which is NaN where there is none.
+ *
+ * @param {import("../../readings/cell.js").Written["sizes"]} sizes
+ * @param {Say} text
+ */
 export const writtenLines = ({ written, stream, product, cosine }, text) => {
   const norms = ["W", sub("O"), "[head] · o,  ‖", w(), "‖ = ", strong(written), ",  ‖", x(), "‖ = ", strong(stream)];
   const share = fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`);
@@ -131,6 +175,12 @@ export const writtenLines = ({ written, stream, product, cosine }, text) => {
   ];
 };
 
-/** One channel of the written vector as its sum over the head's dimensions. */
+/**
+ * One channel of the written vector as its sum over the head's dimensions.
+ *
+ * @param {number} channel
+ * @param {Float64Array} terms
+ * @param {Say} text
+ */
 export const channelLine = (channel, terms, text) =>
   line`${w()}${sub(channel)} = Σ${sub("i")} W${sub("O")}[${String(channel)}, i] · o${sub("i")} = ${sumOf(terms, text)}`;

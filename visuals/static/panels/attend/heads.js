@@ -1,3 +1,4 @@
+// @ts-check
 // All heads of all layers as thumbnails, and the heads that are known to do a job. A click shows that head everywhere.
 
 import { shown } from "../../dom.js";
@@ -5,16 +6,30 @@ import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { headHabits, surveyOf } from "../../readings/habits.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf, namesOf } from "./known.js";
 import { createThumbs } from "./thumbs.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("./known.js").Names | null} Names null until they have come
+ */
+
 const BESIDE = 14; // models of up to so many layers leave room for the list beside the thumbnails
 
+/** @param {Glass} glass */
 const select = ({ state: { layer, head } }) => ({ layer, head });
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["scores", "attention"],
   difference: {
@@ -28,7 +43,13 @@ export const about = {
   forms: scoreForms,
 };
 
-/** What the thumbnails' marks mean, as far as this model has them. */
+/**
+ * What the thumbnails' marks mean, as far as this model has them.
+ *
+ * @param {Model} model
+ * @param {Names} names
+ * @param {Say} text
+ */
 function legendOf({ n_heads, n_kv_heads }, names, text) {
   const marks = [
     "legend_maps",
@@ -40,15 +61,15 @@ function legendOf({ n_heads, n_kv_heads }, names, text) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function heads(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const thumbs = createThumbs(glass, "heads.thumbs", ({ trace }, layer, head) => surveyOf(trace).read(layer, head));
   const panel = frame(element, glass, "heads", { parts: ["what", "formula", "sinks", "myth"] });
   const jobs = createJobs(glass);
 
-  /** How many layers are still to come, in words. */
+  /** How many layers are still to come, in words. @param {Trace} trace */
   function comingText({ model, layers }) {
     const missing = model.n_layers - layers.size;
     return missing ? panel.text("coming", { count: missing }) : "";
@@ -56,8 +77,8 @@ export default function heads(element, glass) {
   /**
    * What is measured stands below the maps where there are jobs beside them: two columns in any case.
    *
-   * @param {object | null} trace null before there is a run
-   * @param {object | null} [names] of the heads' jobs
+   * @param {Trace | null} trace null before there is a run
+   * @param {Names} [names] of the heads' jobs
    */
   function view(trace, names = null) {
     const { named, measured } = trace
@@ -82,7 +103,10 @@ export default function heads(element, glass) {
   }
   render(view(null), panel.body);
 
-  /** @param {import("../../readings/habits.js").HabitsReading} reading */
+  /**
+   * @param {import("../../readings/habits.js").HabitsReading} reading
+   * @param {Names} names
+   */
   function tell(reading, names) {
     const { layer, head } = reading.selection;
     const { n_layers, n_heads } = state.trace.model;
@@ -90,21 +114,22 @@ export default function heads(element, glass) {
       panel.text("job", { label: labelOf(name, glass.text), score: shown(score, 2) }),
     );
     // too short a text has no mean
-    const number = (x) => (reading.done ? (Number.isFinite(x) ? shown(x, 3) : "—") : "…");
+    const number = (/** @type {number} */ x) => (reading.done ? (Number.isFinite(x) ? shown(x, 3) : "—") : "…");
     const { first, previous } = reading.values;
     const read = panel.text("read", { layer, head, first: number(first), previous: number(previous) });
     panel.title.textContent = panel.text("title", { layers: n_layers, heads: n_heads });
     panel.show(reading, [read, ...told].join(" · "));
   }
 
-  return inWidth(element, widthOf(thumbs.element.parentElement, glass), function draw(width) {
+  const holder = /** @type {HTMLElement} */ (thumbs.element.parentElement);
+  return inWidth(element, widthOf(holder, glass), function draw(width) {
     const { trace } = state;
     const names = namesOf(glass);
     thumbs.draw([{ trace }], width);
     const reading = readHere(glass, headHabits, select(glass));
     return () => {
       render(view(trace, names), panel.body);
-      tell(reading, names);
+      if (reading) tell(reading, names);
     };
   });
 }

@@ -1,9 +1,11 @@
+// @ts-check
 // The lists beside the thumbnails: heads that a measurement names, on held-out texts or random tokens, and the leaders
 // on this very run.
 
 import { shown } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
+import { shownIn } from "../../run-for.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { CLEAR, done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
 import { runPrompt } from "./run-prompt.js";
@@ -12,6 +14,14 @@ const LEADERS = 3;
 const LISTED = 8; // heads of a job
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../vendor/lit-html.js").TemplateResult} Template
+ *
+ * @typedef {import("./known.js").Names | null} Names null until they have come
+ *
  * @typedef {import("../../readings/habits.js").Survey} Survey
  *
  * @typedef {{ layer: number; head: number }} Place
@@ -25,7 +35,14 @@ const LISTED = 8; // heads of a job
  * @property {string | null} prompt the text that shows it best
  */
 
-/** What a named head scores, and how far this run bears that out, where it is known. */
+/**
+ * What a named head scores, and how far this run bears that out, where it is known.
+ *
+ * @param {Place & { score: number }} one
+ * @param {string} name of the job
+ * @param {Survey} survey
+ * @param {Say} text
+ */
 function scoreWords({ layer, head, score }, name, survey, text) {
   const one = survey.heads[layer][head];
   const here = one.done ? one[MEASURED[name]] : NaN;
@@ -33,7 +50,14 @@ function scoreWords({ layer, head, score }, name, survey, text) {
   return Number.isFinite(here) ? text("chip_here", { chip: scored, here: shown(here, 2) }) : scored;
 }
 
-/** @returns {Job} */
+/**
+ * @param {Glass} glass
+ * @param {import("./known.js").Kind} kind
+ * @param {boolean} isRandom
+ * @param {Survey} survey
+ * @param {Say} text
+ * @returns {Job}
+ */
 function jobOf(glass, kind, isRandom, survey, text) {
   const { name, best } = kind;
   const others = best.length - LISTED;
@@ -51,9 +75,12 @@ function jobOf(glass, kind, isRandom, survey, text) {
  * The heads that do most of a measure on this run.
  *
  * @param {"first" | "previous"} name
+ * @param {Survey} survey
+ * @param {Say} text
  * @returns {Job}
  */
 function leadersOf(name, survey, text) {
+  /** @type {(one: Place & { score: number }) => string} */
   const wordsOf = ({ layer, head, score }) => text("chip", { layer, head, score: shown(score, 3) });
   return {
     title: text(`measure_${name}`),
@@ -65,23 +92,37 @@ function leadersOf(name, survey, text) {
   };
 }
 
-/** What both lists say, of so many heads that are measured. */
+/**
+ * What both lists say, of so many heads that are measured.
+ *
+ * @param {Glass} glass
+ * @param {Names} names
+ * @param {Survey} survey
+ * @param {number} measured
+ * @param {Say} text
+ */
 function describe(glass, names, survey, measured, text) {
-  const { T, model } = glass.state.trace;
+  const { T, model } = shownIn(glass).trace;
   const total = model.n_layers * model.n_heads;
   const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
   return {
-    heading: names && names.done !== null ? text("named_random", names) : text("named"),
-    jobs: done(names).map((kind) => jobOf(glass, kind, names.done !== null, survey, text)),
+    heading: names && names.done !== null ? text("named_random", { ...names }) : text("named"),
+    jobs: done(names).map((kind) => jobOf(glass, kind, names?.done !== null, survey, text)),
     nobody: nobody.length ? text("nobody", { jobs: nobody.join(", ") }) : "",
     title: measured < total ? text("measured_part", { done: measured, total }) : text("measured"),
     leading: T < 3 ? null : MEASURES.map((name) => leadersOf(name, survey, text)),
   };
 }
 
+/** @param {string} words */
 const note = (words) => (words ? html`<p class="gp-note" .textContent=${words}></p>` : nothing);
 
-/** A head as a button that selects it. */
+/**
+ * A head as a button that selects it.
+ *
+ * @param {Glass} glass
+ * @param {Job["chips"][number]} chip
+ */
 function chipView(glass, { layer, head, words }) {
   const chosen = layer === glass.state.layer && head === glass.state.head;
   return html`<button
@@ -91,7 +132,14 @@ function chipView(glass, { layer, head, words }) {
   ></button>`;
 }
 
-/** The button that runs the text that shows a job best. */
+/**
+ * The button that runs the text that shows a job best.
+ *
+ * @param {Glass} glass
+ * @param {string} prompt
+ * @param {Place} place
+ * @param {Say} text
+ */
 const offerView = (glass, prompt, { layer, head }, text) =>
   html`<div class="at-chips gp-offer">
     <button
@@ -102,7 +150,7 @@ const offerView = (glass, prompt, { layer, head }, text) =>
     <span class="gp-note" dir="auto" .textContent=${`“${prompt}”`}></span>
   </div>`;
 
-/** @type {(glass: any, job: Job, text: Function) => any} */
+/** @type {(glass: Glass, job: Job, text: Say) => Template} */
 const jobView = (glass, { title, meaning, chips, unclear, more, prompt }, text) =>
   html`<div class="at-job">
     <p><strong .textContent=${title}></strong> <span class="gp-note" .textContent=${meaning}></span></p>
@@ -110,7 +158,13 @@ const jobView = (glass, { title, meaning, chips, unclear, more, prompt }, text) 
     ${note(more)} ${note(unclear)} ${prompt ? offerView(glass, prompt, chips[0], text) : nothing}
   </div>`;
 
-/** What measures the heads' jobs where they are not known, and how far that is. */
+/**
+ * What measures the heads' jobs where they are not known, and how far that is.
+ *
+ * @param {Glass} glass
+ * @param {Names} names
+ * @param {Say} text
+ */
 function measuringView(glass, names, text) {
   if (!isPartial(names)) return nothing;
   const now = isMeasuring(glass);
@@ -124,24 +178,30 @@ function measuringView(glass, names, text) {
       <div class="at-chips">${button}</div>`;
   return html`<div class="at-chips">
     <progress max=${names.total} value=${names.done} aria-label=${text("measuring_label")}></progress>
-    <span class="gp-note" .textContent=${text("measuring", names)}></span>${button}
+    <span class="gp-note" .textContent=${text("measuring", { ...names })}></span>${button}
   </div>`;
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {(names: object | null, survey: Survey, measured: number) => { named: any; measured: any }} both lists
- *   as templates, of the detail "head_names" and of a run's survey, in which so many heads are measured; `named` is
- *   lit's `nothing` where no head's job is known
+ * Both lists as templates, of the detail "head_names" and of a run's survey, in which so many heads are measured;
+ * `named` is lit's `nothing` where no head's job is known.
+ *
+ * @param {Glass} glass
+ * @returns {(
+ *   names: Names,
+ *   survey: Survey,
+ *   measured: number,
+ * ) => { named: Template | typeof nothing; measured: Template }}
  */
 export function createJobs(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`heads.${name}`, params);
   /** @type {ReturnType<typeof describe>} */
   let found;
-  const read = memo((names, survey, measured) => {
+  const read = memo((/** @type {Names} */ names, /** @type {Survey} */ survey, /** @type {number} */ measured) => {
     found = describe(glass, names, survey, measured, text);
   });
-  const jobsIn = (list) => list.map((job) => jobView(glass, job, text));
+  const jobsIn = (/** @type {Job[]} */ list) => list.map((job) => jobView(glass, job, text));
   return (...given) => {
     read(...given);
     const { jobs, nobody, title, leading } = found;

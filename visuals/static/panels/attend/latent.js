@@ -1,3 +1,4 @@
+// @ts-check
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
 import { h, line, shown, strong, sub, tinted } from "../../dom.js";
@@ -5,30 +6,50 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { latentReader } from "../../readings/latent.js";
-import { readHere } from "../../run-for.js";
+import { latentReader, widthsOf } from "../../readings/latent.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { elementBytes } from "../kv/live-state.js";
 
-/** @typedef {import("../../readings/latent.js").LatentReading} LatentReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../readings/latent.js").LatentReading} LatentReading
+ */
 
 const KIND = "latent";
 
 /**
  * What the panel's reader is asked about.
  *
+ * @param {Glass} glass
  * @returns {import("../../readings/latent.js").LatentSelection}
  */
 const select = ({ state: { layer, head, query, key } }) => ({ layer, head, query, key });
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   only: ({ parts }) => parts.latent !== null,
   unused: "head",
   tensors: ["q_rot", "kv_latent", "k_rope", "k_rot", "v", "scores"],
 };
 
-/** The score in both forms, with its numbers. @param {LatentReading} reading */
-function arithmeticOf({ score: found }, { head_dim: width, parts: { latent, scale } }, text) {
+/**
+ * The score in both forms, with its numbers.
+ *
+ * @param {LatentReading} reading
+ * @param {Model} model
+ * @param {Say} text
+ */
+function arithmeticOf({ score: found }, model, text) {
+  const { head_dim: width, parts } = model;
+  const { scale } = parts;
   const { turned, expanded, byLatent, score, absorbedScore } = found;
   const times = ` · ${shown(scale, 5)}`;
   const product = () => ["q", sub("rope"), "·k", sub("rope")];
@@ -42,14 +63,20 @@ function arithmeticOf({ score: found }, { head_dim: width, parts: { latent, scal
     line`(${plain} + ${product()})${times} = (${shown(expanded, 5)} + ${rest})${times} = ${strong(score)}`,
     line`${text("absorbed")}`,
     line`(${inLatent} + ${product()})${times} = (${shown(byLatent, 5)} + ${rest})${times} = ${strong(absorbedScore)}`,
-    line`${rope}; ${text("scale", { width, rope: latent.rope, scale: shown(scale, 5) })}`,
+    line`${rope}; ${text("scale", { width, rope: widthsOf(model).rope, scale: shown(scale, 5) })}`,
   ];
 }
 
-/** What it takes to keep a token, in words. @param {LatentReading} reading */
+/**
+ * What it takes to keep a token, in words.
+ *
+ * @param {LatentReading} reading
+ * @param {Trace} trace
+ * @param {Say} text
+ */
 function bytesOf({ values: { kept, expanded } }, trace, text) {
-  const { n_heads: heads, n_layers: layers, parts } = trace.model;
-  const { rank, rope } = parts.latent;
+  const { n_heads: heads, n_layers: layers } = trace.model;
+  const { rank, rope } = widthsOf(trace.model);
   const size = elementBytes(trace);
   return text("bytes", {
     rank,
@@ -66,7 +93,7 @@ function bytesOf({ values: { kept, expanded } }, trace, text) {
   });
 }
 
-/** The strips of what is kept, and of the key and the value that are rebuilt from it. */
+/** The strips of what is kept, and of the key and the value that are rebuilt from it. @param {Say} text */
 function createVectors(text) {
   const canvases = ["kept", "rebuilt", "value", "output"].map((name) =>
     h("canvas.gp-canvas", { "data-part": name, "data-text-label": `${KIND}.step_${name}` }),
@@ -75,14 +102,16 @@ function createVectors(text) {
   /**
    * @param {number} width
    * @param {LatentReading} reading
+   * @param {Model} model
    */
-  function draw(width, { score: { c, absorbed, k, q }, output, value, selection: { head } }, { parts: { latent } }) {
+  function draw(width, { score: { c, absorbed, k, q }, output, value, selection: { head } }, model) {
+    const { nope } = widthsOf(model);
     const latents = [
       { name: text("strip_latent"), role: "k", values: c },
       { name: text("strip_absorbed"), role: "q", values: absorbed },
     ];
     const keys = [
-      { name: text("strip_k", { head, nope: latent.nope }), role: "k", values: k },
+      { name: text("strip_k", { head, nope }), role: "k", values: k },
       { name: text("strip_q", { head }), role: "q", values: q },
     ];
     kept.draw(width, latents, { chosen: null, lead: latents[0] });
@@ -99,24 +128,24 @@ function createVectors(text) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function latentPanel(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const vectors = createVectors(text);
   const [kept, rebuilt, value, output] = vectors.canvases;
-  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
-  const pieceOf = (token) => visible(state.trace.tokens.pieces[token]);
+  const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
+  const pieceOf = (/** @type {number} */ token) => visible(state.trace.tokens.pieces[token]);
 
   /** @param {LatentReading} reading */
   const noteOf = ({ selection }) =>
     text("note", { ...selection, queried: pieceOf(selection.query), piece: pieceOf(selection.key) });
   /** @param {LatentReading} reading */
   function outputText({ selection, output, values }) {
-    const { n_heads: heads, parts } = state.trace.model;
-    const { rank, rope } = parts.latent;
+    const { n_heads: heads } = state.trace.model;
+    const { rank, rope } = widthsOf(state.trace.model);
     const told = { ...selection, queried: pieceOf(selection.query), apart: shown(output.apart, 2) };
     return text("output", { ...told, heads, rank, rope, kept: values.kept });
   }

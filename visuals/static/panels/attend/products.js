@@ -1,9 +1,24 @@
+// @ts-check
 // The products of one channel of q, k or v as a list, the largest first, and the arithmetic that they end in.
 
 import { linkRows } from "../../controls.js";
 import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { reactive } from "../../reads.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../readings/projection.js").ProjectionReading} ProjectionReading
+ *
+ * @typedef {object} Term
+ * @property {string} words
+ * @property {number} value
+ * @property {number} [most] the value whose bar is the longest
+ * @property {string} [kind]
+ * @property {string[]} [factors]
+ * @property {number} [digits]
+ */
 
 const COUNT = 8; // as many are listed as readings/projection.js tells apart
 
@@ -18,39 +33,35 @@ export function createProducts(glass) {
     ["bar", "td.wy-track"],
   ];
   const table = createTable("qkv", columns, { rows: COUNT + 3, focus: true, look: ".wy-terms" });
+  /** @type {{ under: number | null }} */
   const view = reactive({ under: null }, glass.repaint);
+  /** @type {number[]} */
   let listed = [];
-  const look = (input) => {
-    view.under = input ?? null;
+  const look = (/** @type {number | null} */ input) => {
+    view.under = input;
   };
   linkRows(
     table.body,
     { preview: look, select: look, focus: look, endPreview: () => look(null) },
-    (/** @type {HTMLTableRowElement} */ { sectionRowIndex }) => listed[sectionRowIndex] ?? null,
+    (row) => listed[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex] ?? null,
     "tr",
   );
 
   /**
    * @param {HTMLElement[]} fields
-   * @param {{
-   *   words: string;
-   *   value: number;
-   *   most?: number;
-   *   kind?: string;
-   *   factors?: string[];
-   *   digits?: number;
-   * }} term
+   * @param {Term} term
    * @param {HTMLElement} row
    */
   function write(fields, { words, value, most, kind = "", factors = ["", ""], digits = 4 }, row) {
     writeTexts(fields.slice(0, 4), [words, ...factors, signed(value, digits)]);
-    const bar = h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style: `width: ${(100 * Math.abs(value)) / most}%` });
-    fields[4].replaceChildren(...(most ? [bar] : []));
+    const style = most ? `width: ${(100 * Math.abs(value)) / most}%` : "";
+    fields[4].replaceChildren(...(most ? [h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style })] : []));
     row.className = kind;
   }
 
-  /** @param {import("../../readings/projection.js").ProjectionReading} reading */
+  /** @param {ProjectionReading} reading */
   function draw({ apart: { row, terms, bias, sum }, listed: { first, others, rest }, normed }) {
+    /** @type {Say} */
     const text = (name, params) => glass.text(`qkv.${name}`, params);
     listed = first;
     const all = [...first.map((i) => terms[i]), others, bias ?? 0];
@@ -73,11 +84,18 @@ export function createProducts(glass) {
   return { element: h("div.ch-scroll", null, table.element), draw, pointed: () => view.under };
 }
 
+/**
+ * @param {number} x
+ * @param {number} digits
+ */
 const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)}`;
 
 /**
  * The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a
  * LayerNorm.
+ *
+ * @param {ProjectionReading} reading
+ * @param {number} i
  */
 function normLines({ normed, stream: { x, gamma, beta, mean, divisor: rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
@@ -103,9 +121,9 @@ function normLines({ normed, stream: { x, gamma, beta, mean, divisor: rms } }, i
  * From the stream to the number: the norm with the numbers of one input, the product with a row, the bias, the norm
  * on q or k where there is one.
  *
- * @param {import("../../readings/projection.js").ProjectionReading} reading
+ * @param {ProjectionReading} reading
  * @param {{ dtype: string }} model
- * @param {Function} text
+ * @param {Say} text
  */
 export function lines(reading, { dtype }, text) {
   const { place, made, listed, selection, apart } = reading;
@@ -114,17 +132,23 @@ export function lines(reading, { dtype }, text) {
   const channel = selection.row;
   const name = () => tinted(vector, vector);
   const matrix = vector.toUpperCase();
-  const raw = (x) => (bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)]);
+  const raw = (/** @type {number} */ x) =>
+    bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)];
   const row = divisor === null ? [name(), sub(channel)] : ["s", sub(channel)];
   const added = bias === null ? [] : [" + b", sub(channel)];
   const weight = ["W", sub(matrix), `[${String(channel)}, i]`];
   const normed = [tinted("norm", "n"), sub("i")];
   const divided = () => [fraction(phrase`s${sub(channel)}`, "RMS(s)"), " · γ", sub(vector)];
-  const numbers = () => [fraction(shown(sum, 6), shown(divisor, 6)), " · ", inBrackets(gamma, 6)];
+  /** @param {number} under @param {number} factor */
+  const numbers = (under, factor) => [fraction(shown(sum, 6), shown(under, 6)), " · ", inBrackets(factor, 6)];
+  const again =
+    divisor === null || gamma === null
+      ? []
+      : [line`${name()}${sub(channel)} = ${divided()} = ${numbers(divisor, gamma)} = ${strong(value, 6)}`];
   return [
     ...normLines(reading, listed.first[0]),
     line`${row} = Σ${sub("i")} ${weight} · ${normed}${added} = ${raw(sum)}`,
-    ...(divisor === null ? [] : [line`${name()}${sub(channel)} = ${divided()} = ${numbers()} = ${strong(value, 6)}`]),
+    ...again,
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),
     ...(divisor === null ? [] : [h("p.at-words", null, text("normed_again", { vector }))]),
   ];

@@ -1,3 +1,4 @@
+// @ts-check
 // Where q, k and v come from: x → the norm of x → · W_Q, and one row of that product taken apart, term by term.
 
 import { stepper } from "../../controls.js";
@@ -10,26 +11,47 @@ import { pointAt } from "../../pointed.js";
 import { along, inWidth, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { placeOf, projectionReader, sharers } from "../../readings/projection.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { word } from "../glance/words.js";
 import { createProducts, lines } from "./products.js";
 import { chosenVector, clickedChannel, createVectors, madeName, setVector } from "./vector-choice.js";
 
-/** @typedef {import("../../readings/projection.js").ProjectionReading} ProjectionReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../frame.js").Panel} Panel
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../readings/projection.js").ProjectionReading} ProjectionReading
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number }} Cell
+ */
 
 /**
  * What the panel's reader is asked about.
  *
+ * @param {Glass} glass
+ * @param {Cell} [at]
+ * @param {number | null} [channel] that is spoken of
+ * @param {number | null} [input]
  * @returns {import("../../readings/projection.js").ProjectionSelection}
  */
 function select(glass, at = glass.state, channel = null, input = null) {
   const { layer, head, query, key } = at;
-  const row = clickedChannel(glass, glass.state.trace.model.head_dim);
+  const row = clickedChannel(glass, shownIn(glass).trace.model.head_dim);
   return { vector: chosenVector(glass), layer, head, query, key, row, channel, input };
 }
 
-/** How titles of B − A name the vector. @param {import("../../readings/projection.js").Place} place */
+/**
+ * How titles of B − A name the vector.
+ *
+ * @param {import("../../readings/projection.js").Place} place
+ * @param {Trace} trace
+ */
 const vectorNames = ({ vector, layer, of, token }, { tokens: { pieces } }) => ({
   vector,
   layer,
@@ -38,11 +60,13 @@ const vectorNames = ({ vector, layer, of, token }, { tokens: { pieces } }) => ({
   piece: visible(pieces[token]),
 });
 
+/** @param {Glass} glass */
 function vectorControls(glass) {
   const { element, mark } = createVectors(glass);
   return { elements: [element], show: () => mark(chosenVector(glass)) };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["resid_in", "attn_norm_mean", "attn_norm_rms", "attn_normed", "q", "k", "v"],
   difference: {
@@ -53,7 +77,7 @@ export const about = {
     controls: vectorControls,
     without: "b_minus_a.without_row",
     named: (glass) => {
-      const { trace } = glass.state;
+      const { trace } = shownIn(glass);
       return vectorNames(placeOf(glass.state, trace.model, chosenVector(glass)), trace);
     },
     said: ["value"],
@@ -94,7 +118,13 @@ export const about = {
   forms: (model) => [...turningForms(model), ...normForms(model)],
 };
 
-/** The strips of what goes in, to a row of the product, and of the vector that comes out, a channel a row. */
+/**
+ * The strips of what goes in, to a row of the product, and of the vector that comes out, a channel a row.
+ *
+ * @param {Glass} glass
+ * @param {Panel} panel
+ * @param {(channel: number) => void} keep
+ */
 function createVectorStrips(glass, panel, keep) {
   const [into, out] = ["inputs", "made"].map((name) => h("canvas.gp-canvas", { "data-text-label": `qkv.${name}` }));
   const [inputs, outputs] = [createStrips(into, { axis: true }), createStrips(out, { axis: true })];
@@ -109,26 +139,37 @@ function createVectorStrips(glass, panel, keep) {
   const overMade = pointAt(out, glass, (x) => (drawn ? outputs.find(x) : null), keep);
   const keys = along(
     () => drawn?.made.length ?? 0,
-    () => drawn.selection.row,
+    () => drawn?.selection.row ?? 0,
     (channel) => (keep(channel), {}),
   );
   for (const canvas of [into, out]) bindArrowKeys(canvas, glass, keys);
 
-  const drawInputs = memo((width, { row, terms }, stream, normed, vector, channel, input, _language) => {
-    const rows = Object.entries({
-      x: ["residual", stream.x],
-      normed: ["norm", normed],
-      row: [vector, row],
-      products: ["accent", terms],
-    });
-    const named = rows.map(([name, [role, values]]) => ({
+  /**
+   * @param {number} width
+   * @param {ProjectionReading["apart"]} apart
+   * @param {ProjectionReading["stream"]} stream
+   * @param {ProjectionReading["normed"]} normed
+   * @param {string} vector
+   * @param {number} channel
+   * @param {number | null} input
+   */
+  function drawInputs(width, { row, terms }, stream, normed, vector, channel, input) {
+    /** @type {[string, string, ArrayLike<number>][]} */
+    const rows = [
+      ["x", "residual", stream.x],
+      ["normed", "norm", normed],
+      ["row", vector, row],
+      ["products", "accent", terms],
+    ];
+    const named = rows.map(([name, role, values]) => ({
       name: panel.text(`strip_${name}`, { vector, matrix: vector.toUpperCase(), channel }),
       role,
       values,
       bars: name === "products",
     }));
     inputs.draw(width, named, { chosen: input });
-  });
+  }
+  const drawInputsAnew = memo(drawInputs);
   /**
    * @param {number} width
    * @param {ProjectionReading} reading
@@ -137,14 +178,21 @@ function createVectorStrips(glass, panel, keep) {
     drawn = reading;
     const { apart, stream, normed, made, selection } = reading;
     const { vector, row, channel, input } = selection;
-    drawInputs(width, apart, stream, normed, vector, row, input, glass.state.language);
-    const name = madeName(glass.state.trace.model, reading, panel.text);
+    drawInputsAnew(width, apart, stream, normed, vector, row, input, glass.state.language);
+    const name = madeName(shownIn(glass).trace.model, reading, panel.text);
     outputs.draw(width, [{ name, role: vector, values: made }], { chosen: channel });
   }
   return { into, out, overInput, overMade, draw };
 }
 
-/** What is to be noticed, in words. @param {ProjectionReading} reading */
+/**
+ * What is to be noticed, in words.
+ *
+ * @param {ProjectionReading} reading
+ * @param {number | null} clicked
+ * @param {Trace} trace
+ * @param {Say} text
+ */
 function noticeOf({ place: { vector, token }, made, apart, listed, selection: { row } }, clicked, { tokens }, text) {
   const { first, part, others, rest } = listed;
   const all = first.length + rest;
@@ -172,14 +220,26 @@ function noticeOf({ place: { vector, token }, made, apart, listed, selection: { 
   ].join(" ");
 }
 
-/** Where the vector is made, and for which heads. @param {ProjectionReading} reading */
+/**
+ * Where the vector is made, and for which heads.
+ *
+ * @param {ProjectionReading} reading
+ * @param {Trace["model"]} model
+ * @param {Say} text
+ */
 function sharedText({ place: { vector, of } }, model, text) {
   const heads = sharers(model, of);
   if (vector === "q") return text("at_query");
   return text(heads.length > 1 ? "at_key_shared" : "at_key", { vector, of, heads: heads.join(", ") });
 }
 
-/** What is pointed at, in words. @param {ProjectionReading} reading */
+/**
+ * What is pointed at, in words.
+ *
+ * @param {ProjectionReading} reading
+ * @param {Trace} trace
+ * @param {Say} text
+ */
 function readText({ place: { vector, token }, values, normed, apart, selection }, { tokens: { pieces } }, text) {
   const { row, channel, input } = selection;
   if (input === null)
@@ -194,7 +254,12 @@ function readText({ place: { vector, token }, values, normed, apart, selection }
   });
 }
 
-/** The choice of the vector and of its channel. */
+/**
+ * The choice of the vector and of its channel.
+ *
+ * @param {Glass} glass
+ * @param {(channel: number) => void} keep
+ */
 function createBar(glass, keep) {
   const vectors = createVectors(glass);
   let chosen = 0;
@@ -220,20 +285,20 @@ function createBar(glass, keep) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function qkv(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, "qkv", { parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  const keep = (channel) =>
+  const keep = (/** @type {number} */ channel) =>
     setVector(glass, { channel: Math.max(0, Math.min(state.trace.model.head_dim - 1, channel)) });
   const [bar, strips, products] = [
     createBar(glass, keep),
     createVectorStrips(glass, panel, keep),
     createProducts(glass),
   ];
-  const step = (name) => html`<h3 class="gp-subtitle" data-text=${`qkv.step_${name}`}></h3>`;
+  const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`qkv.step_${name}`}></h3>`;
 
   /** @param {ProjectionReading} reading */
   const notice = (reading) => noticeOf(reading, clickedChannel(glass, reading.made.length), state.trace, text);
@@ -263,14 +328,16 @@ export default function qkv(element, glass) {
   /** @type {ProjectionReading} */
   let now;
   /** Writes `now`: all that does not follow the pointer over the products. */
-  const write = memo((_apart, _head, _clicked, _language) => {
+  /** @type {(...key: unknown[]) => void} */
+  const write = memo(() => {
     bar.show(now);
     products.draw(now);
     render(view(now), panel.body);
   });
 
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
-    const at = (place) => select(glass, place, strips.overMade(), strips.overInput() ?? products.pointed());
+    const at = (/** @type {Cell} */ place) =>
+      select(glass, place, strips.overMade(), strips.overInput() ?? products.pointed());
     const reading = readHere(glass, projectionReader, at(state), at(state.locked));
     element.classList.toggle("is-coming", !reading);
     bar.mark();

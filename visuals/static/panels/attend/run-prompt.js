@@ -1,9 +1,10 @@
+// @ts-check
 // Runs a text that a panel offers, as if the reader had typed it into the prompt and pressed Run.
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {string} prompt
- * @param {object} selection what to look at while it runs
+ * @param {Partial<import("../../selection.js").Selection>} selection what to look at while it runs
  */
 export async function runPrompt(glass, prompt, selection) {
   glass.select(selection);

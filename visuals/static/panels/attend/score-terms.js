@@ -1,3 +1,4 @@
+// @ts-check
 // What made a head look where it looks: one score as a sum over what wrote to the query's stream and to the key's, and
 // the bias by distance, which is added to the score itself and is written to no stream.
 
@@ -6,18 +7,31 @@ import { frame } from "../../frame.js";
 import { normForms, scoreForms } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { scoreTermsReader } from "../../readings/score-terms.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createTerms } from "../glance/terms.js";
 import { named } from "../glance/words.js";
 import { sourceKey } from "./source-names.js";
 
-/** @typedef {import("../../readings/score-terms.js").ScoreReading} ScoreReading */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../glance/terms.js").Term} Term
+ *
+ * @typedef {import("../../readings/score-terms.js").ScoreReading} ScoreReading
+ *
+ * @typedef {import("../../readings/score-terms.js").Source} Source
+ */
 
 const KIND = "score-terms";
 const COUNT = 6;
 
-/** What the panel's reader is asked about. @returns {import("../../readings/score-terms.js").ScoreSelection} */
+/**
+ * What the panel's reader is asked about.
+ *
+ * @param {Glass} glass
+ * @returns {import("../../readings/score-terms.js").ScoreSelection}
+ */
 const select = ({ state: { locked } }) => ({
   layer: locked.layer,
   head: locked.head,
@@ -25,6 +39,7 @@ const select = ({ state: { locked } }) => ({
   key: locked.key,
 });
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["resid_in", "q", "k", "q_rot", "k_rot", "position_bias", "scores"],
   unused: "head",
@@ -34,21 +49,35 @@ export const about = {
 /**
  * The lists: one term a writer to the key's stream and to the query's, its pairs with all writers to the other
  * together; and the single pairs.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
  */
 function createLists(glass, panel) {
-  const lists = ["at_key", "at_query", "terms"].map((name) => ({ name, ...createTerms(glass, KIND) }));
+  const lists = /** @type {const} */ (["at_key", "at_query", "terms"]).map((name) => ({
+    name,
+    ...createTerms(glass, KIND),
+  }));
+  /** @type {(source: Source, layer: number) => string} */
   const nameOf = (source, layer) => panel.text(sourceKey(source, layer), { layer: source.layer, head: source.head });
+  /** @type {(pair: ScoreReading["terms"][number]) => boolean} */
   const isBias = ({ q, k }) => q.kind === "position" && k.kind === "position";
 
   /**
    * @param {ScoreReading} reading
    * @param {{ query: string; key: string }} tokens
+   * @returns {Record<"at_key" | "at_query" | "terms", Term[]>}
    */
   function termsOf({ selection: { layer, query, key }, writers, terms }, tokens) {
+    /** @type {(source: Source, token: number) => Term["select"]} */
     const placeOf = ({ kind, ...at }, token) =>
-      kind === "head" ? { layer: at.layer, head: at.head, query: token } : undefined;
+      kind === "head" && at.layer !== null && at.head !== null
+        ? { layer: at.layer, head: at.head, query: token }
+        : undefined;
+    /** @type {(all: ScoreReading["writers"]["q"], token: number) => Term[]} */
     const sums = (all, token) =>
       all.map(({ source, value }) => ({ value, words: nameOf(source, layer), select: placeOf(source, token) }));
+    /** @type {(pair: ScoreReading["terms"][number]) => string} */
     const words = (pair) =>
       panel.text(isBias(pair) ? "source_position" : "term", {
         q: nameOf(pair.q, layer),
@@ -65,7 +94,7 @@ function createLists(glass, panel) {
   /**
    * @param {ScoreReading} reading
    * @param {{ query: string; key: string }} tokens
-   * @returns {import("../glance/terms.js").Term[]} the largest of each list
+   * @returns {Term[]} the largest of each list
    */
   function fill(reading, tokens) {
     const { values, bias } = reading;
@@ -82,10 +111,10 @@ function createLists(glass, panel) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function scoreTerms(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"], pointed: false });
   const { lists, fill } = createLists(glass, panel);
 
@@ -100,7 +129,7 @@ export default function scoreTerms(element, glass) {
    * What is to be noticed, in words.
    *
    * @param {ScoreReading} reading
-   * @param {import("../glance/terms.js").Term[]} largest of the lists
+   * @param {Term[]} largest of the lists
    * @param {{ query: string; key: string }} tokens
    */
   function noticeOf({ values, bias }, [ofKey, ofQuery], tokens) {

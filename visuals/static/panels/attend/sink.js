@@ -1,3 +1,4 @@
+// @ts-check
 // What is said of a first token that takes much of a row.
 
 import { share, shown } from "../../dom.js";
@@ -10,7 +11,7 @@ const SINK = 0.3; // from this weight on key 0 is explained as a sink
  * @param {ArrayLike<number>} weights
  * @param {Float64Array | null} norms ‖v‖ of every token; null where nothing is said of them
  * @param {{ head: number; query: number }} at
- * @param {Function} text
+ * @param {import("../../types.d.ts").Say} text
  */
 export function sinkText(weights, norms, { head, query }, text) {
   if (query < 2 || weights[0] < SINK) return "";

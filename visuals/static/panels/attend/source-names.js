@@ -1,3 +1,4 @@
+// @ts-check
 // What the writers to a stream are called in texts' section "score-terms".
 
 /**
@@ -7,4 +8,4 @@
  * @param {number} ofLayer
  */
 export const sourceKey = ({ kind, layer }, ofLayer) =>
-  `source_${kind === "bias" && layer < ofLayer ? "bias_below" : kind}`;
+  `source_${kind === "bias" && (layer ?? 0) < ofLayer ? "bias_below" : kind}`;

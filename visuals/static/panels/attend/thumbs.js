@@ -1,10 +1,22 @@
+// @ts-check
 // All heads of all layers as thumbnails, a column a layer and a row a head, on as many lines as the width asks for:
 // labels, K/V groups, and each map as soon as it is made. A click shows that head.
 
 import { cross, ink, write } from "../../draw.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { jobsOf, namesOf } from "./known.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {{ layer: number; head: number }} Head
+ */
 
 const [LEFT, TOP, GAP, BETWEEN] = [72, 24, 3, 10];
 const GROUP = 6; // between heads that read different K/V heads, where heads share them
@@ -35,6 +47,7 @@ export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
   const tall = Math.max(LEAST, Math.floor(TALLEST / n_heads) - GAP);
   const size = Math.max(8, Math.min(MOST, tall, Math.floor(room / perLine) - GAP));
   const lineHeight = TOP + n_heads * (size + GAP) + (n_kv_heads - 1) * apart + BETWEEN;
+  /** @type {Layout["place"]} */
   const place = (layer, head) => ({
     x: LEFT + (layer % perLine) * (size + GAP),
     y: Math.floor(layer / perLine) * lineHeight + TOP + head * (size + GAP) + Math.floor(head / groupSize) * apart,
@@ -48,8 +61,10 @@ export function layoutThumbs(width, { n_layers, n_heads, n_kv_heads }) {
 }
 
 /**
- * @param {Layout} layout
- * @returns {{ layer: number; head: number } | null} the thumbnail under a point
+ * @param {Pick<Layout, "size" | "boxes">} layout
+ * @param {number} x
+ * @param {number} y
+ * @returns {Head | null} the thumbnail under a point
  */
 export function thumbAt({ size, boxes }, x, y) {
   const box = boxAt(boxes, size + GAP, size + GAP, x, y);
@@ -59,7 +74,10 @@ export function thumbAt({ size, boxes }, x, y) {
 /**
  * An orange line beside the heads that share a K/V head, where they do.
  *
+ * @param {CanvasRenderingContext2D} context
  * @param {Layout} layout
+ * @param {Model} model
+ * @param {number} layer
  */
 function markGroups(context, layout, { n_heads, n_kv_heads }, layer) {
   const groupSize = n_heads / n_kv_heads;
@@ -70,7 +88,14 @@ function markGroups(context, layout, { n_heads, n_kv_heads }, layer) {
   }
 }
 
-/** The mark of a head that has a job: a white corner, black all around, so that it shows on any map and on the page. */
+/**
+ * The mark of a head that has a job: a white corner, black all around, so that it shows on any map and on the page.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ */
 function corner(context, x, y, size) {
   const { colour } = ink();
   context.fillStyle = colour("cross");
@@ -85,7 +110,14 @@ function corner(context, x, y, size) {
   context.stroke();
 }
 
-/** Labels of the layers above each line, of the heads at its left. */
+/**
+ * Labels of the layers above each line, of the heads at its left.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Layout} layout
+ * @param {Model} model
+ * @param {Say} text
+ */
 function labels(context, layout, model, text) {
   const { size, perLine, place } = layout;
   /** @type {Parameters<typeof write>[4]} */
@@ -104,6 +136,11 @@ function labels(context, layout, model, text) {
   }
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Layout} layout
+ * @param {Head} head
+ */
 function frameSelected(context, { place, size }, { layer, head }) {
   const { x, y } = place(layer, head);
   cross(context, x - 1, y - 1, size + 2, size + 2, [
@@ -114,13 +151,12 @@ function frameSelected(context, { place, size }, { layer, head }) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} label the key of its name
- * @param {(run, layer: number, head: number) => import("../../marks/attention-values.js").Reader | null} [read] as
- *   in marks/head-grid.js
+ * @param {import("../../marks/head-grid.js").Source<import("../../marks/runs.js").Run>["read"]} [read]
  */
 export function createThumbs(glass, label, read) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const names = () => namesOf(glass);
   const grid = createHeadGrid(glass, {
     label,
@@ -134,9 +170,11 @@ export function createThumbs(glass, label, read) {
     },
     mark: (context, layout) => frameSelected(context, layout, state),
   });
+  /** @type {Head | null} */
   let hovered = null;
   bindPointer(grid.element, glass, (x, y) => {
-    hovered = grid.layout() && thumbAt(grid.layout(), x, y);
+    const layout = grid.layout();
+    hovered = layout && thumbAt(layout, x, y);
     return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
   });
   grid.element.addEventListener("click", () => {

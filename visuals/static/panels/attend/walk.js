@@ -1,26 +1,45 @@
+// @ts-check
 // Walking through the tokens that the model wrote: for each, the row of attention that chose it.
 
 import { stepper } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { memo, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ *
+ * @typedef {{ index: number; count: number }} Place
+ */
 
 const PACE = 800; // ms a token while it plays
 
 /**
  * The written token that the locked row chose, from 0 on, of so many; less than 0 for a row inside the prompt.
  *
- * @returns {{ index: number; count: number }}
+ * @param {State} state
+ * @returns {Place}
  */
 const placeIn = ({ locked, trace }) => ({
   index: locked.query + 1 - trace.nPrompt,
   count: trace.T - trace.nPrompt,
 });
 
-/** What the locked row says of the token after it. */
+/**
+ * What the locked row says of the token after it.
+ *
+ * @param {State} state
+ * @param {Place} place
+ * @param {Say} text
+ */
 function wordsOf({ locked: { query }, trace }, { index, count }, text) {
-  const piece = (t) => visible(trace.tokens.pieces[t]);
+  const piece = (/** @type {number} */ t) => visible(trace.tokens.pieces[t]);
   if (trace.generating) return text("writing");
   if (!count) return text("none_written");
   return index >= 0 && index < count ? text("chose", { from: piece(query), piece: piece(query + 1) }) : text("walk");
@@ -29,11 +48,12 @@ function wordsOf({ locked: { query }, trace }, { index, count }, text) {
 /**
  * It stops playing when it is no longer seen.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createWalk(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {Say} */
   const text = (name, params) => glass.text(`arcs.${name}`, params);
   const element = h("div.at-bar");
   const steps = stepper(
@@ -45,12 +65,13 @@ export function createWalk(glass) {
   );
   const walk = reactive({ timer: 0 }, glass.repaint);
 
+  /** @param {number} index */
   function go(index) {
     const { count } = placeIn(state);
     glass.select({ query: state.trace.nPrompt - 1 + Math.max(0, Math.min(count - 1, index)) });
   }
-  const move = (by) => go(placeIn(state).index + by);
-  const ahead = ({ index, count }) => index < count - 1;
+  const move = (/** @type {number} */ by) => go(placeIn(state).index + by);
+  const ahead = (/** @type {Place} */ { index, count }) => index < count - 1;
 
   function stop() {
     clearInterval(walk.timer);
@@ -66,7 +87,7 @@ export function createWalk(glass) {
     }, PACE);
   }
 
-  /** @param {ReturnType<typeof placeIn> | null} place null before there is a run */
+  /** @param {Place | null} place null before there is a run */
   const view = (place) => html`
     ${steps.element}
     <button

@@ -1,30 +1,39 @@
+// @ts-check
 // What is to be changed in the next run: offers at the selected place, and the changes that are chosen.
 
 import { h } from "../../dom.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
+import { shownIn } from "../../run-for.js";
 import { added, atSelection, has, removed } from "./changes.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {{ changes: import("../../messages.d.ts").Changes }} Chosen the changes that are chosen
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../run-changes.js").Changes} Changes
+ *
+ * @typedef {import("../../run-changes.js").Change} Change
+ *
+ * @typedef {{ changes: Changes }} Chosen the changes that are chosen
  */
 
-/** A change in words, of the network that is shown. */
-const nameOf = ({ state, text }, change) => changeName("off", change, state.trace.model, text);
+/** A change in words, of the network that is shown. @type {(glass: Glass, change: Change) => string} */
+const nameOf = (glass, change) => changeName("off", change, shownIn(glass).trace.model, glass.text);
 
 /**
  * A button for each kind of change, which chooses what is selected of that kind.
  *
  * @param {Glass} glass
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  * @param {Chosen} view
  */
 export function createOffers(glass, text, view) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const here = () => atSelection({ ...state, ...state.locked });
-  const add = (kind) => {
-    view.changes = added(view.changes, kind, here()[kind]);
+  const add = (/** @type {Change["kind"]} */ kind) => {
+    const value = here()[kind] ?? null;
+    if (value !== null) view.changes = added(view.changes, kind, value);
   };
   const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { click: () => add(kind) })]));
   const stacks = h("p.gp-note", { hidden: "", "data-text": "compare.stacks_hint" });
@@ -32,7 +41,7 @@ export function createOffers(glass, text, view) {
 
   function draw() {
     const values = here();
-    stacks.hidden = !state.run.encoder;
+    stacks.hidden = !state.run?.encoder;
     for (const kind of KINDS) {
       const value = values[kind];
       offers[kind].hidden = value === undefined;
@@ -48,12 +57,12 @@ export function createOffers(glass, text, view) {
  * The chosen changes as buttons that take them back, and the buttons that run them or drop them all.
  *
  * @param {Glass} glass
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  * @param {Chosen} view
  */
 export function createChosen(glass, text, view) {
   const { state } = glass;
-  const set = (changes) => {
+  const set = (/** @type {Changes} */ changes) => {
     view.changes = changes;
   };
   const chosen = h("div.cmp-row");
@@ -64,7 +73,12 @@ export function createChosen(glass, text, view) {
   });
   const clear = h("button.cmp-button", { "data-text": "compare.clear", click: () => set({}) });
 
-  /** One change; `made`: those of the newest run, which others wait for a run beside. */
+  /**
+   * One change; `made`: those of the newest run, which others wait for a run beside.
+   *
+   * @param {Change} change
+   * @param {Changes} made
+   */
   function chipOf({ kind, value }, made) {
     const change = nameOf(glass, { kind, value });
     const waits = !has(made, kind, value);
@@ -78,7 +92,7 @@ export function createChosen(glass, text, view) {
     return chip;
   }
 
-  /** @param {object} made the changes of the newest run */
+  /** @param {Changes} made the changes of the newest run */
   function draw(made) {
     const chips = listed(view.changes).map((change) => chipOf(change, made));
     chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));

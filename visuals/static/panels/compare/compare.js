@@ -1,3 +1,4 @@
+// @ts-check
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
 import { sourceTokens, textOf } from "../../characters.js";
@@ -12,9 +13,16 @@ import { createChosen, createOffers } from "./change-list.js";
 import { removed } from "./changes.js";
 import { createParts } from "./part-list.js";
 import { compared, createPredictions } from "./predictions.js";
+import { nextOf as choiceOf } from "./two.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../run-changes.js").Changes} Changes
+ *
+ * @typedef {import("../../run-changes.js").Change} Change
  *
  * @typedef {import("../../decode.js").Trace} Trace
  */
@@ -49,7 +57,7 @@ function runsNow(glass) {
  * @param {Trace} trace
  * @returns {import("./predictions.js").Next}
  */
-const nextOf = (glass, trace) => ({ ...trace.next, all: glass.detail("logits", {}, trace)?.logits.data ?? null });
+const nextOf = (glass, trace) => ({ ...choiceOf(trace), all: glass.detail("logits", {}, trace)?.logits.data ?? null });
 
 /**
  * Every candidate of both runs with its probability in each.
@@ -63,7 +71,13 @@ function table(glass) {
   return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
 }
 
-/** What one run is: its prompt, how many tokens, and what was changed in it. */
+/**
+ * What one run is: its prompt, how many tokens, and what was changed in it.
+ *
+ * @param {Say} text
+ * @param {Trace} trace
+ * @param {Glass} glass
+ */
 function describe(text, trace, glass) {
   const read = trace.encoder ? `${textOf(sourceTokens(trace.encoder).map(({ text: words }) => words))} → ` : "";
   const prompt = h("p.cmp-prompt", null, read, trace.tokens.pieces.join(""));
@@ -72,31 +86,41 @@ function describe(text, trace, glass) {
   return [prompt, h("p.gp-note", null, facts.join(" · "))];
 }
 
-/** The changes of a run, without where its patches come from. */
+/**
+ * The changes of a run, without where its patches come from.
+ *
+ * @param {Trace} trace
+ * @returns {Changes}
+ */
 const changesOf = ({ changes }) =>
   Object.fromEntries(KINDS.filter((kind) => changes[kind]).map((kind) => [kind, changes[kind]]));
 
-/** The most probable next token of a run, in words. */
-function likeliest(text, { next }) {
-  const [{ piece, probability }] = topCandidates(next, 1).rows;
+/**
+ * The most probable next token of a run, in words.
+ *
+ * @param {Say} text
+ * @param {Trace} trace
+ */
+function likeliest(text, trace) {
+  const [{ piece, probability }] = topCandidates(choiceOf(trace), 1).rows;
   return text("likeliest", { piece: visible(piece), probability: share(probability) });
 }
 
-/** A button with a text of the panel's own. */
+/** A button with a text of the panel's own. @type {(name: string, click: () => void) => HTMLButtonElement} */
 const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
 
 /**
  * Which run is A and which B: what each is, and the buttons that keep one, drop it, and show a side.
  *
  * @param {Glass} glass
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 function createRuns(glass, text) {
   const { state } = glass;
   const keep = press("keep", () => glass.keep(state.run));
   const drop = press("drop", () => glass.keep(null));
   const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
-  const cards = Object.fromEntries(["A", "B"].map((side) => [side, h("div.cmp-run")]));
+  const cards = { A: h("div.cmp-run"), B: h("div.cmp-run") };
   const elements = [
     h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
     h("div.cmp-runs", null, cards.A, cards.B),
@@ -105,10 +129,11 @@ function createRuns(glass, text) {
   function draw() {
     const sides = sidesNow(glass);
     const runs = runsNow(glass);
-    for (const side of ["A", "B"]) {
-      const content = runs[side] ? describe(text, runs[side], glass) : [h("p.gp-note", null, text(`empty_${side}`))];
+    for (const side of /** @type {const} */ (["A", "B"])) {
+      const run = runs[side];
+      const content = run ? describe(text, run, glass) : [h("p.gp-note", null, text(`empty_${side}`))];
       cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
-      cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(runs[side]));
+      cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(run));
     }
     for (const side of SIDES) {
       shows[side].disabled = side === "B-A" ? !glass.subtractable() : !sides;
@@ -132,16 +157,16 @@ function createOutcome(glass, { text, tell }) {
   const waiting = h("p.gp-note", { role: "status" });
   const other = h("p.gp-note", { hidden: "" });
 
-  /** Whether both runs are of one model: then they choose among the same tokens. */
-  const alike = () => {
+  /** The two runs where they are of one model: then they choose among the same tokens. */
+  function alike() {
     const sides = sidesNow(glass);
-    return sides !== null && sides.A.model.name === sides.B.model.name;
-  };
+    return sides?.A.model.name === sides?.B.model.name ? sides : null;
+  }
 
   /** How well each run foretells its own text, where both read the same. */
   function lossText() {
-    const sides = sidesNow(glass);
-    if (!alike() || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
+    const sides = alike();
+    if (!sides || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
     const [a, b] = [sides.A, sides.B].map((run) => glass.detail("loss", {}, run)?.mean);
     if (a === undefined || b === undefined) return text("loss_waits");
     return text("loss", { count: sides.A.T - 1, a: number(a, 3), b: number(b, 3) });
@@ -152,7 +177,7 @@ function createOutcome(glass, { text, tell }) {
     const sides = sidesNow(glass);
     table.element.hidden = !alike();
     other.hidden = !sides || glass.subtractable();
-    if (!other.hidden) other.textContent = text(hindrance(sides));
+    if (sides && !other.hidden) other.textContent = text(hindrance(sides) ?? "");
     loss.textContent = lossText();
     outcome.textContent = sides
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
@@ -161,17 +186,24 @@ function createOutcome(glass, { text, tell }) {
   }
 
   function drawTable() {
-    const sides = sidesNow(glass);
-    const [a, b] = sides ? [nextOf(glass, sides.A), nextOf(glass, sides.B)] : [];
-    waiting.textContent = alike() && !(a.all && b.all) ? text("waiting") : "";
-    if (alike()) table.fill(a, b);
+    const sides = alike();
+    waiting.textContent = "";
+    if (!sides) return;
+    const [a, b] = [nextOf(glass, sides.A), nextOf(glass, sides.B)];
+    if (!a.all || !b.all) waiting.textContent = text("waiting");
+    table.fill(a, b);
   }
   return { elements: [outcome, loss, other, waiting, table.element], say, drawTable };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
 
-/** The changes that are chosen and not made: a run of the text as it is takes back what was made. */
+/**
+ * The changes that are chosen and not made: a run of the text as it is takes back what was made.
+ *
+ * @type {(chosen: Changes, made: Changes) => Changes}
+ */
 const without = (chosen, made) => listed(made).reduce((left, { kind, value }) => removed(left, kind, value), chosen);
 
 /**
@@ -183,7 +215,7 @@ export default function compare(element, glass) {
   const first = state.run ? changesOf(sidesNow(glass)?.B ?? state.run) : {};
   const view = reactive({ changes: first }, glass.repaint);
   let last = state.run; // whose changes are made
-  glass.on("run", (trace) => {
+  glass.on("run", (/** @type {Trace} */ trace) => {
     const other = trace.model.name !== last?.model.name; // which has other layers and heads
     if (other || (trace !== state.kept && listed(trace.changes).length)) view.changes = changesOf(trace);
     else if (trace !== state.kept) view.changes = without(view.changes, last?.changes ?? {});

@@ -1,3 +1,4 @@
+// @ts-check
 // What two networks cost beside each other: parameters, weights read for a token, bytes kept of one, and the products
 // behind them.
 
@@ -7,24 +8,39 @@ import { memo } from "../../reads.js";
 import { exactBytes, origin, weightName, whole } from "../kv/format.js";
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"cost">} Cost
+ *
+ * @typedef {{ side: string; label: string; trace: Trace; cost: Cost | null }} CostRun
+ */
+
+/**
  * Tokens that a cache holds: those of a source as well.
  *
- * @param {import("../../decode.js").Trace} trace
+ * @param {Trace} trace
  */
 const tokensOf = ({ T, encoder }) => T + (encoder?.T ?? 0);
 
-/**
- * @typedef {{ parameters: number; weights: object[]; read: number; cache: object[]; kept: number }} Cost of
- *   app/chapters/compare.py
- */
+/** @type {("parameters" | "read" | "kept")[]} */
+const NUMBERS = ["parameters", "read", "kept"];
 
 /**
  * @param {Cost | null} cost
  * @returns {[string, number][]}
  */
-export const rowsOfCost = (cost) => (cost ? ["parameters", "read", "kept"].map((name) => [name, cost[name]]) : []);
+export const rowsOfCost = (cost) => (cost ? NUMBERS.map((name) => [name, cost[name]]) : []);
 
-/** One product in a line: its factors under their names, and its bytes. */
+/**
+ * One product in a line: its factors under their names, and its bytes.
+ *
+ * @param {Pick<Cost["cache"][number], "factors" | "bytes">} product
+ * @param {Say} name
+ */
 export function productLine({ factors, bytes }, name) {
   const parts = factors.map(({ value, code, params, how }) => {
     const came = origin(how, name);
@@ -34,8 +50,8 @@ export function productLine({ factors, bytes }, name) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text of the panel
+ * @param {Glass} glass
+ * @param {Say} text of the panel
  */
 export function createCosts(glass, text) {
   const table = createTable(
@@ -49,12 +65,13 @@ export function createCosts(glass, text) {
   );
   const sums = h("details.rbt-sums", null, h("summary", { "data-text": "read-by-two.products" }));
   const element = h("div", null, h("h3.cmp-head", { "data-text": "read-by-two.costs" }), table.element, sums);
+  /** @type {Say} */
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
 
   const lists = ["A", "B"].map(() => h("div"));
   sums.append(...lists);
   const fill = lists.map((place) =>
-    memo((label, cost, _language) => {
+    memo((/** @type {string} */ label, /** @type {Cost | null} */ cost) => {
       const lines = cost
         ? [
             ...cost.weights.map((term) => `${weightName(glass.text, term.label)}: ${productLine(term, factor)}`),
@@ -65,19 +82,20 @@ export function createCosts(glass, text) {
     }),
   );
 
-  /** @param {{ side: string; label: string; trace: object; cost: Cost | null }[]} runs A and B */
+  /** @param {CostRun[]} runs A and B */
   function draw(runs) {
-    const values = {
-      parameters: ({ cost }) => whole(cost.parameters),
-      read: ({ cost }) => exactBytes(cost.read),
-      kept: ({ cost }) => exactBytes(cost.kept),
+    /** @type {[name: string, value: (cost: Cost, trace: Trace) => string][]} */
+    const values = [
+      ["parameters", ({ parameters }) => whole(parameters)],
+      ["read", ({ read }) => exactBytes(read)],
+      ["kept", ({ kept }) => exactBytes(kept)],
       // of a source a decoder keeps as much a token
-      cached: ({ cost, trace }) => exactBytes(cost.kept * tokensOf(trace)),
-    };
-    table.fill(Object.keys(values), (fields, name) => {
+      ["cached", ({ kept }, trace) => exactBytes(kept * tokensOf(trace))],
+    ];
+    table.fill(values, (fields, [name, value]) => {
       fields[0].textContent = text(`cost_${name}`, { a: tokensOf(runs[0].trace), b: tokensOf(runs[1].trace) });
       runs.forEach((run, i) => {
-        fields[i + 1].textContent = run.cost ? values[name](run) : "…";
+        fields[i + 1].textContent = run.cost ? value(run.cost, run.trace) : "…";
       });
     });
     runs.forEach(({ side, label, cost }, i) => fill[i](`${side}: ${label}`, cost, glass.state.language));

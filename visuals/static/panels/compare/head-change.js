@@ -1,3 +1,4 @@
+// @ts-check
 // The selected head in both runs: its attention weights in A, in B, and B − A, cell by cell.
 
 import { row } from "../../compute.js";
@@ -8,19 +9,43 @@ import { createMap } from "../../marks/attention-map.js";
 import { readHead } from "../../marks/attention-values.js";
 import { hindrance } from "../../hindrance.js";
 import { inView, widthOf } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { nameOf } from "./names.js";
 
 const BUDGET = 3; // ms of a frame
 const NAMES = ["a", "b", "change"];
 
 /**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {{ A: Trace; B: Trace }} Sides
+ *
+ * @typedef {import("../../marks/attention-values.js").CellMap} CellMap
+ */
+
+/**
  * Why there is nothing to lay over each other here; null where there is.
  *
+ * @param {Sides | null} sides
+ * @param {number} layer
  * @returns {string | null}
  */
 function reasonAgainst(sides, layer) {
   if (!sides) return "empty";
   return hindrance(sides) ?? (sides.A.layers.has(layer) && sides.B.layers.has(layer) ? null : "layer");
+}
+
+/**
+ * The selected row of weights in both runs, none where one has not come as far.
+ *
+ * @param {Sides} sides
+ * @param {{ layer: number; head: number; query: number }} place
+ */
+function rowsOf({ A, B }, { layer, head, query }) {
+  return [A, B].map((trace) => {
+    const held = trace.layers.get(layer);
+    return held ? row(held, trace.model, head, query).weights : new Float64Array();
+  });
 }
 
 /** @type {import("../../frame.js").About} */
@@ -31,14 +56,18 @@ export const about = { tensors: ["attention"], sides: "both", unused: "head" };
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function headChange(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @param {string} name @param {{ map: () => CellMap | null }[]} [between] */
   const one = (name, between) =>
     createMap(glass, {
       label: `head-change.map_${name}`,
       between,
-      read: (trace) => readHead(trace.layers.get(state.layer), trace.model, state.head),
-      on: (trace) => [trace.layers.get(state.layer), state.head],
-      off: (trace) => headOff(trace, state.layer, state.head),
+      read(/** @type {Trace} */ trace) {
+        const held = trace.layers.get(state.layer);
+        return held ? readHead(held, trace.model, state.head) : null;
+      },
+      on: (/** @type {Trace} */ trace) => [trace.layers.get(state.layer), state.head],
+      off: (/** @type {Trace} */ trace) => headOff(trace, state.layer, state.head),
     });
   const [a, b] = ["a", "b"].map((name) => one(name));
   const maps = [a, b, one("change", [b, a])];
@@ -53,16 +82,10 @@ export default function headChange(element, glass) {
   panel.body.append(empty, all);
   const wide = widthOf(figures[0], glass);
 
-  /** The selected row of weights in both runs. */
-  function rows({ A, B }) {
-    const { layer, head, query } = state;
-    return [A, B].map((trace) => row(trace.layers.get(layer), trace.model, head, query).weights);
-  }
-
   function table() {
     const sides = glass.sides();
-    if (reasonAgainst(sides, state.layer)) return [];
-    const [a, b] = rows(sides);
+    if (!sides || reasonAgainst(sides, state.layer)) return [];
+    const [a, b] = rowsOf(sides, state);
     const lines = Array.from(a, (weight, key) => [
       state.query,
       key,
@@ -75,6 +98,7 @@ export default function headChange(element, glass) {
     return [["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"], ...lines];
   }
 
+  /** @param {Sides} sides */
   function drawMaps({ A, B }) {
     const width = wide();
     if (!width) return;
@@ -91,15 +115,15 @@ export default function headChange(element, glass) {
     const reason = reasonAgainst(sides, layer);
     empty.hidden = !reason;
     all.hidden = Boolean(reason);
-    if (reason) {
-      empty.textContent = panel.text(reason, { a: sides?.A.T, b: sides?.B.T });
+    if (reason || !sides) {
+      empty.textContent = panel.text(reason ?? "empty", { a: sides?.A.T, b: sides?.B.T });
       return panel.tell("", "");
     }
     drawMaps(sides);
-    const [a, b] = rows(sides);
-    const name = (t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
+    const [a, b] = rowsOf(sides, state);
+    const name = (/** @type {number} */ t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
     const weights = `A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`;
-    panel.tell(
+    return panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} ${weights}`,
       panel.text("read", {
         query: name(query),

@@ -1,15 +1,22 @@
+// @ts-check
 // What can stand in place of a network's own parts: a row of choices for each part that it can have another of.
 
 import { h } from "../../dom.js";
+import { shownIn } from "../../run-for.js";
 import { partName } from "../../run-changes.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {{ changes: import("../../messages.d.ts").Changes }} Chosen the changes that are chosen
+ * @typedef {import("./change-list.js").Chosen} Chosen the changes that are chosen
  */
 
-/** The changes with this part in place of another of its field, or without it where it is there. */
+/**
+ * The changes with this part in place of another of its field, or without it where it is there.
+ *
+ * @param {Chosen["changes"]} changes
+ * @param {string} part
+ */
 export function exchanged(changes, part) {
   const [field] = part.split(":");
   const others = (changes.parts ?? []).filter((one) => one.split(":")[0] !== field);
@@ -46,7 +53,7 @@ export function createParts(glass, view) {
     );
 
   function draw() {
-    const offered = glass.state.trace.whole ? {} : (glass.detail("parts", {})?.offered ?? {});
+    const offered = shownIn(glass).trace.whole ? {} : (glass.detail("parts", {})?.offered ?? {});
     const fields = Object.entries(offered);
     element.hidden = !fields.length;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.partChoice;

@@ -1,3 +1,4 @@
+// @ts-check
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
 import { topCandidates } from "../../compute.js";
@@ -25,9 +26,9 @@ const COUNT = 10;
 export function probabilities(next) {
   const known = new Map(topCandidates(next, next.ids.length).rows.map(({ id, probability }) => [id, probability]));
   const least = Math.min(...known.values());
+  const { all } = next;
   // not in this vocabulary: never next
-  const exactly = (id) => (id < next.all.length ? Math.exp(next.all[id] - next.logZ) : 0);
-  return { of: next.all ? exactly : (id) => known.get(id) ?? null, least };
+  return { of: (id) => (all ? (id < all.length ? Math.exp(all[id] - next.logZ) : 0) : (known.get(id) ?? null)), least };
 }
 
 /**
@@ -40,6 +41,7 @@ export function probabilities(next) {
  */
 export function compared(a, b, count = COUNT) {
   const [first, second] = [probabilities(a), probabilities(b)];
+  /** @type {Map<number, string>} */
   const pieces = new Map();
   for (const next of [a, b]) next.ids.forEach((id, i) => pieces.set(id, next.pieces[i]));
   const rows = [...pieces].map(([id, piece]) => ({ id, piece, a: first.of(id), b: second.of(id) }));
@@ -51,17 +53,24 @@ export function compared(a, b, count = COUNT) {
  * ten.
  */
 const DECIMALS = 6;
+/** @param {number} x */
 const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? x.toFixed(DECIMALS) : shown(x, 3));
+/** @type {(value: number | null, least: number) => string} */
 const written = (value, least) => (value === null ? `≤ ${sixth(least)}` : sixth(value));
 
-/** B − A with its sign; nothing while one of the two is only known to be small. */
+/**
+ * B − A with its sign; nothing while one of the two is only known to be small.
+ *
+ * @param {number | null} a
+ * @param {number | null} b
+ */
 export function change(a, b) {
   if (a === null || b === null) return "";
   return `${b < a ? "−" : b > a ? "+" : ""}${sixth(Math.abs(b - a))}`;
 }
 
 /**
- * @param {Function} text of the panel
+ * @param {import("../../types.d.ts").Say} text of the panel
  * @param {(value: string, reading: string) => void} tell
  */
 export function createPredictions(text, tell) {
@@ -73,9 +82,9 @@ export function createPredictions(text, tell) {
   const { element, body, line } = createTable("compare", columns, { focus: true });
   /** @type {[string, string][]} Of the rows: the value, and in words. */
   let readings = [];
-  const say = ([value, reading]) => tell(value, reading);
-  /** @param {HTMLTableRowElement} row */
-  const readingOf = ({ sectionRowIndex }) => readings[sectionRowIndex];
+  const say = (/** @type {[string, string]} */ [value, reading]) => tell(value, reading);
+  /** @param {HTMLElement} row */
+  const readingOf = (row) => readings[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex];
   linkRows(body, { preview: say, focus: say }, readingOf, "tr");
 
   /**

@@ -1,3 +1,4 @@
+// @ts-check
 // One sentence read by two networks: words, what a head of each reads, next tokens, and what each network costs.
 
 import { topCandidates } from "../../compute.js";
@@ -7,19 +8,22 @@ import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
 import { createCosts, rowsOfCost } from "./costs.js";
 import { createCard, NEXT } from "./read-card.js";
-import { headOf, reading, samePlace, textRead } from "./two.js";
+import { headOf, nextOf, reading, samePlace, textRead } from "./two.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
  *
  * @typedef {import("./two.js").ReadRun} ReadRun
  */
 
 const SIDES = /** @type {const} */ (["A", "B"]);
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention", "logits"], sides: "both" };
 
-/** The setting "layer.head" of a side. */
+/** The setting "layer.head" of a side. @type {(glass: Glass, side: "A" | "B") => string | undefined} */
 const placeSet = ({ settings }, side) => settings.get("read-by-two")[side.toLowerCase()];
 
 /**
@@ -64,7 +68,8 @@ function runsOf(glass) {
  */
 function step(glass, side, name, by) {
   const { settings, state } = glass;
-  const now = runsOf(glass).find((one) => one.side === side);
+  const now = runsOf(glass)?.find((one) => one.side === side);
+  if (!now) return; // one of the two is gone
   const wanted = `${now.layer + (name === "layer" ? by : 0)}.${now.head + (name === "head" ? by : 0)}`;
   const { layer, head } = headOf(wanted, state.locked, now.trace.model);
   const own = headOf(undefined, state.locked, now.trace.model);
@@ -88,7 +93,7 @@ function table(runs) {
     const { pieces } = textRead(trace).tokens;
     return [
       ...Array.from(found?.weights ?? [], (weight, key) => ["attention", side, model, place, key, pieces[key], weight]),
-      ...topCandidates(trace.next, NEXT).rows.map(({ id, piece, probability }) => [
+      ...topCandidates(nextOf(trace), NEXT).rows.map(({ id, piece, probability }) => [
         "next",
         side,
         model,
@@ -108,11 +113,11 @@ function table(runs) {
  *
  * @param {ReadRun} run
  * @param {number} token
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  * @returns {[string, string]}
  */
 function wordLine({ side, trace, layer, head, query, found }, token, text) {
-  const weight = found.weights[token] ?? 0;
+  const weight = found?.weights[token] ?? 0;
   const [from, to] = [trace.tokens.pieces[query], textRead(trace).tokens.pieces[token]].map(visible);
   return [
     `${side} layer ${layer} head ${head} query ${query} key ${token} weight=${exact(weight)}`,
@@ -124,11 +129,11 @@ function wordLine({ side, trace, layer, head, query, found }, token, text) {
  * The value line of what both would write next.
  *
  * @param {ReadRun[]} runs
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  * @returns {[string, string]}
  */
 function nextLine(runs, text) {
-  const best = runs.map(({ trace }) => topCandidates(trace.next, 1).rows[0]);
+  const best = runs.map(({ trace }) => topCandidates(nextOf(trace), 1).rows[0]);
   const values = runs.map(({ side, cost }, i) => {
     const next = `next='${best[i].piece}' p=${exact(best[i].probability)}`;
     return `${side} ${next} read=${cost?.read ?? "?"} kept=${cost?.kept ?? "?"}`;
@@ -144,7 +149,7 @@ function nextLine(runs, text) {
  */
 function createReaders(glass) {
   const element = h("div.cmp-row", { role: "group", "data-text-label": "read-by-two.by" });
-  const draw = memo((first, second, _language) => {
+  const draw = memo((/** @type {string | undefined} */ first, /** @type {string | null} */ second) => {
     const others = glass.models().filter(({ name }) => name !== first);
     element.replaceChildren(
       ...others.map(({ name, label }) =>
@@ -166,6 +171,7 @@ function createReaders(glass) {
  */
 export default function readByTwo(element, glass) {
   const { state } = glass;
+  /** @type {{ at: import("./read-card.js").Pointed }} */
   const pointed = reactive({ at: null });
   const panel = frame(element, glass, "read-by-two", {
     csv: () => table(runsOf(glass) ?? []),
@@ -174,7 +180,7 @@ export default function readByTwo(element, glass) {
   const { text } = panel;
   const readers = createReaders(glass);
   const hint = h("p.gp-note", { role: "status" });
-  const point = (at) => {
+  const point = (/** @type {import("./read-card.js").Pointed} */ at) => {
     pointed.at = at;
     glass.repaint();
   };
@@ -198,8 +204,8 @@ export default function readByTwo(element, glass) {
   /** @param {ReadRun[]} runs */
   function tell(runs) {
     const { at } = pointed;
-    const one = at && runs.find(({ side }) => side === at.side);
-    const ofWord = one?.found && at.token < textRead(one.trace).T;
+    const one = runs.find(({ side }) => side === at?.side);
+    const ofWord = at && one?.found && at.token < textRead(one.trace).T;
     panel.tell(...(ofWord ? wordLine(one, at.token, text) : nextLine(runs, text)));
   }
 
@@ -207,7 +213,7 @@ export default function readByTwo(element, glass) {
     const runs = runsOf(glass);
     const { kept, run: trace } = state;
     panel.title.textContent = text("title");
-    readers.draw((kept ?? trace).model.name, runs?.[1].trace.model.name ?? null, state.language);
+    readers.draw((kept ?? trace)?.model.name, runs?.[1].trace.model.name ?? null, state.language);
     both.hidden = !runs;
     hint.textContent = hintOf(runs);
     if (!runs) return panel.tell("", "");

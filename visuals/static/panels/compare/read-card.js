@@ -1,3 +1,4 @@
+// @ts-check
 // One network's half of a sentence that two read: the words, its head and layer, and its next tokens.
 
 import { topCandidates } from "../../compute.js";
@@ -8,7 +9,13 @@ import { WEIGHTS } from "../../marks/scales.js";
 import { createTable } from "../../marks/table.js";
 import { changesOf } from "../../off.js";
 import { memo } from "../../reads.js";
-import { textRead } from "./two.js";
+import { nextOf, textRead } from "./two.js";
+
+/**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {{ side: "A" | "B"; token: number } | null} Pointed which word the pointer is on
+ */
 
 /** Next tokens that are listed. */
 export const NEXT = 5;
@@ -18,12 +25,12 @@ export const NEXT = 5;
  *
  * @param {"A" | "B"} side
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text of the panel
+ * @param {import("../../types.d.ts").Say} text of the panel
  * @param {{
  *   step: (name: "layer" | "head", by: number) => void;
- *   point: (at: { side: string; token: number } | null) => void;
- * }} act
- *   what buttons and words do: another layer or head, and which word the pointer is on
+ *   point: (at: Pointed) => void;
+ * }} act what
+ *   buttons and words do: another layer or head, and which word the pointer is on
  */
 export function createCard(side, glass, text, { step, point }) {
   const [title, facts, caption] = [h("h3.cmp-head"), h("p.gp-note"), h("p.gp-note")];
@@ -60,7 +67,12 @@ export function createCard(side, glass, text, { step, point }) {
   linkRows(words, own, ({ dataset }) => ({ side, token: Number(dataset.token) }), ".rbt-word");
   words.addEventListener("focusout", () => point(null));
 
-  const shadeWords = memo((trace, weights, query) => {
+  /**
+   * @param {Trace} trace
+   * @param {ArrayLike<number> | null} weights
+   * @param {number} query
+   */
+  function shadeAll(trace, weights, query) {
     // a row's weights stay the same array: a word keeps the focus
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(
@@ -75,9 +87,10 @@ export function createCard(side, glass, text, { step, point }) {
         );
       }),
     );
-  });
-  const fillNext = memo((trace) => {
-    const { rows } = topCandidates(trace.next, NEXT);
+  }
+  const shadeWords = memo(shadeAll);
+  const fillNext = memo((/** @type {Trace} */ trace) => {
+    const { rows } = topCandidates(nextOf(trace), NEXT);
     next.fill(rows, (fields, { piece, probability }) => {
       [fields[0].textContent, fields[1].textContent] = [visible(piece), share(probability)];
     });

@@ -1,19 +1,31 @@
+// @ts-check
 // How far the residual stream of run B lies from that of run A: layers × tokens.
 
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { inView, widthOf } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { nameOf } from "./names.js";
+
+/**
+ * @typedef {import("../../decoded.d.ts").Detail<"difference">} Answer
+ *
+ * @typedef {Answer & { values: Float64Array; key: string }} Found with the ratio of each place, and of which runs
+ *   it is
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ */
 
 /**
  * ‖B − A‖ / ‖A‖ of each place, rows × tokens.
  *
- * @param {{ apart: object; first: object }} found
+ * @param {Record<"apart" | "first", { data: ArrayLike<number> }>} found
  */
 export const relative = ({ apart, first }) => Float64Array.from(apart.data, (value, i) => value / first.data[i]);
 
 // The distance from 1 to the next number of each format, and how many of them the colours reach at the least.
+/** @type {Record<string, number>} */
 const STEP = { float32: 2 ** -23, float16: 2 ** -10, bfloat16: 2 ** -7 };
 const STEPS = 128;
 
@@ -21,16 +33,18 @@ const STEPS = 128;
  * The ratio of full colour: the largest, but so much at the least that rounding draws as nothing.
  *
  * @param {ArrayLike<number>} values
+ * @param {string} dtype
  */
 export const mostOf = (values, dtype) =>
   Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
 
 /**
  * A row for each place of the stream.
  *
- * @param {object} found the answer "difference" with the ratio of each place
+ * @param {Found} found
  * @returns {(string | number)[][]}
  */
 function tableOf({ apart, first, values }) {
@@ -56,6 +70,7 @@ const secondsOf = ({ first, pieces }) =>
 /**
  * From no difference to the largest.
  *
+ * @param {number} most
  * @returns {import("../../marks/scales.js").Scale & { name: string }}
  */
 const scaleOf = (most) => ({
@@ -81,7 +96,8 @@ const scaleOf = (most) => ({
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function streamChange(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {Found | null} */
   let found = null;
   const panel = frame(element, glass, "stream-change", { csv: () => (found ? tableOf(found) : []) });
   const empty = h("p.gp-note");
@@ -95,13 +111,14 @@ export default function streamChange(element, glass) {
     pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
     pieces: ({ first }) => first,
     second: secondsOf,
-    axis: () => panel.text(secondsOf(both) ? "axis_both" : "axis"),
+    axis: () => panel.text(both && secondsOf(both) ? "axis_both" : "axis"),
     moves: {},
   });
-  let both = null; // what the map is drawn of
+  /** @type {MapRun | null} what the map is drawn of */
+  let both = null;
   panel.body.append(empty, cut, map.element);
   const wide = widthOf(map.element, glass);
-  /** The answer about the two runs, with the ratio of each place. */
+  /** The answer about the two runs, with the ratio of each place. @param {{ A: Trace; B: Trace }} sides */
   function fetched(sides) {
     const answer = glass.detail("difference", { other: sides.A.id }, sides.B);
     if (answer && answer.apart !== found?.apart)
@@ -113,24 +130,25 @@ export default function streamChange(element, glass) {
     const sides = glass.sides();
     panel.title.textContent = panel.text("title");
     const comparable = sides && sides.A.model.name === sides.B.model.name;
-    const known = comparable ? fetched(sides) : null;
+    const known = sides && comparable ? fetched(sides) : null;
     const same = known !== null && known.apart.data.every((x) => x === 0);
     empty.hidden = known !== null && !same;
     map.element.hidden = !known || same;
-    cut.hidden = !known || sides.A.T === sides.B.T;
+    cut.hidden = !known || sides?.A.T === sides?.B.T;
     if (same) empty.textContent = glass.text("b_minus_a.same");
     else empty.textContent = sides && !comparable ? panel.text("models") : panel.text(sides ? "waiting" : "empty");
-    if (!known) return panel.tell("", "");
+    if (!known || !sides) return panel.tell("", "");
     const [rows, tokens] = known.apart.shape;
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
     cut.textContent = panel.text("cut", { a: sides.A.T, b: sides.B.T, tokens });
     const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));
-    both = { trace: sides.B, details: { known }, first, pieces };
+    const drawn = { trace: sides.B, details: { known }, first, pieces };
+    both = drawn;
     const width = wide();
-    if (!same && width > 0) map.draw([both], width);
+    if (!same && width > 0) map.draw([drawn], width);
     const at = place.row * tokens + place.token;
     const [apart, length, ratio] = [known.apart.data[at], known.first.data[at], known.values[at]];
-    panel.tell(
+    return panel.tell(
       `layer ${place.row} token ${place.token} apart=${exact(apart)} first=${exact(length)} ratio=${exact(ratio)}`,
       panel.text("read", {
         layer: place.row,

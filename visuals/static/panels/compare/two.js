@@ -1,3 +1,4 @@
+// @ts-check
 // One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
 
 import { strongest } from "../../arrays.js";
@@ -14,9 +15,11 @@ import { crossRow, row } from "../../compute.js";
  * @property {number} head
  * @property {number} query the token that is looked at
  * @property {{ weights: ArrayLike<number>; most: number } | null} found what the head reads; null until it has come
- * @property {any} cost what the network costs (costs.js); null until it has come
+ * @property {import("../../decoded.d.ts").Detail<"cost"> | null} cost what the network costs (costs.js); null until
+ *   it has come
  */
 
+/** @param {string[]} pieces */
 const whole = (pieces) => pieces.join("");
 
 /**
@@ -60,12 +63,24 @@ export function headOf(own, selected, { n_layers: layers, n_heads: heads }) {
 export const textRead = (trace) => trace.encoder ?? trace;
 
 /**
+ * What a run that chooses has to choose from.
+ *
+ * @param {import("../../decode.js").Trace} trace
+ */
+export const nextOf = ({ next }) => /** @type {import("../../decode.js").Next} */ (next);
+
+/**
  * The weights of a query in a head over that text, and the token it reads most: a decoder's by its look at the
  * source.
  *
+ * @param {import("../../decode.js").Layer} held
+ * @param {import("../../types.d.ts").Model} model
+ * @param {number} head
+ * @param {number} query
  * @returns {{ weights: ArrayLike<number>; most: number }}
  */
 export function reading(held, model, head, query) {
-  const { weights } = held.cross ? crossRow(held, model, head, query) : row(held, model, head, query);
+  const { cross } = held;
+  const { weights } = cross ? crossRow({ cross }, model, head, query) : row(held, model, head, query);
   return { weights, most: strongest(weights, 1)[0] };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What the three panels show, asked for once: rows, columns and views of visuals/families.py, and where cells lead.
 
 import { writeLink } from "../../link.js";
@@ -5,10 +6,23 @@ import { shortCount } from "../../counts.js";
 import { leadTo } from "../glance/words.js";
 import { scaled, whole } from "../kv/format.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decoded.d.ts").Calculation<"families">} Answer
+ *
+ * @typedef {Answer["columns"][number]} Column
+ *
+ * @typedef {{ data?: Answer; message?: import("../../types.d.ts").Refusal }} Told
+ */
+
+/** @type {Promise<Told> | null} */
 let asked = null;
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {Promise<{ data?: object; message?: object }>} asked anew after a failure
+ * @param {Glass} glass
+ * @returns {Promise<Told>} asked anew after a failure
  */
 export function familiesOf(glass) {
   asked ??= glass.calculate("families").then((answer) => {
@@ -22,22 +36,33 @@ export const VIEWS = ["eight", "llamas", "kin"];
 /**
  * The view that is chosen.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export function viewOf(glass) {
   const { view } = glass.settings.get("families");
   return VIEWS.includes(view) ? view : VIEWS[0];
 }
+/**
+ * @param {Glass} glass
+ * @param {string} view
+ */
 export const chooseView = (glass, view) =>
   glass.settings.set("families", { ...glass.settings.get("families"), view: view === VIEWS[0] ? "" : view });
 
-/** The columns of a view, in its order. */
+/**
+ * The columns of a view, in its order.
+ *
+ * @param {Answer} answer
+ * @param {string} view
+ */
 export const columnsOf = ({ columns, views }, view) =>
-  views[view].map((id) => columns.find((column) => column.id === id));
+  views[view].flatMap((id) => columns.filter((column) => column.id === id));
 
 /**
  * The models on offer that a column's parts can be seen in.
  *
+ * @param {Answer} answer
+ * @param {Column} column
  * @returns {string[]}
  */
 export const liveOf = ({ live }, { family }) => live[family] ?? [];
@@ -45,6 +70,9 @@ export const liveOf = ({ live }, { family }) => live[family] ?? [];
 /**
  * Where a cell leads: that of its first marked line, else of its first line, else the row's.
  *
+ * @param {Answer} answer
+ * @param {Column} column
+ * @param {string} row
  * @returns {[string, string]} chapter and panel
  */
 export function placeOf(answer, column, row) {
@@ -58,30 +86,40 @@ export function placeOf(answer, column, row) {
 /**
  * Opens a panel; first runs the prompt in one of these models, where the shown run is of none of them.
  *
+ * @param {Glass} glass
  * @param {string[]} models
+ * @param {[string, string]} place chapter and panel
  */
 export async function show(glass, models, [chapter, kind]) {
   const { trace, language, settings } = glass.state;
-  if (models.length && !models.includes(trace.model.name)) {
+  if (trace && models.length && !models.includes(trace.model.name)) {
     await glass.visit(writeLink({ chapter, prompt: trace.prompt, language, model: models[0], settings }));
   }
   return leadTo(glass, chapter, kind);
 }
 
-/** A count of parameters to three digits. */
+/**
+ * A count of parameters to three digits.
+ *
+ * @param {number} count
+ * @param {string} language
+ */
 export const sized = (count, language) => shortCount(count, language, 3);
 
+/** @param {number} share */
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 /**
  * Parameters as lines: all, those that read a token, and by part the largest.
  *
- * @param {object} column
- * @param {Function} text of the panel
+ * @param {Column} column
+ * @param {Say} text of the panel
+ * @param {string} language
+ * @returns {string[]}
  */
 export function parameterLines({ parameters }, text, language) {
   const { total, active, groups, published } = parameters;
-  if (total === null) return [text("published", { count: sized(published.total, language) })];
+  if (total === null) return published ? [text("published", { count: sized(published.total, language) })] : [];
   const shares = groups
     .filter(({ weights }) => weights / total >= 0.005)
     .sort((a, b) => b.weights - a.weights)
@@ -96,6 +134,9 @@ export function parameterLines({ parameters }, text, language) {
 /**
  * The cache of a token as lines: its bytes, the products that they are the sum of, and what an encoder's source
  * takes.
+ *
+ * @param {Column} column
+ * @param {Say} text
  */
 export function cacheLines({ cache }, text) {
   const products = cache.terms.map(({ factors }) => `${factors.map(({ value }) => whole(value)).join(" × ")} B`);

@@ -1,14 +1,24 @@
+// @ts-check
 // What the cells of the table of families say: lines of words, their codes, and the table as a file holds it.
 
 import { whole } from "../kv/format.js";
 import { cacheLines, parameterLines } from "./answer.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./answer.js").Answer} Answer
+ *
+ * @typedef {import("./answer.js").Column} Column
+ */
+
 /** Rows that are no part of a network. */
 const COUNTED = ["parameters", "cache"];
 
-/** All rows of the table, the counted ones last. */
+/** All rows of the table, the counted ones last. @param {Answer} answer */
 export const rowsOf = (answer) => [...answer.rows, ...COUNTED];
 
+/** @param {Record<string, string | number>} params */
 const separated = (params) =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === "number" ? whole(value) : value]),
@@ -17,9 +27,9 @@ const separated = (params) =>
 /**
  * A cell's lines, each with its words and whether LLaMA has none such.
  *
- * @param {object} column
+ * @param {Column} column
  * @param {string} row
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  * @param {string} language
  * @returns {{ words: string; differs?: boolean }[]}
  */
@@ -32,7 +42,12 @@ export function linesOf(column, row, text, language) {
   }));
 }
 
-/** A cell for data-value: its column, its row, and the codes of its lines, or its number. */
+/**
+ * A cell for data-value: its column, its row, and the codes of its lines, or its number.
+ *
+ * @param {Column} column
+ * @param {string} row
+ */
 export function valueOf(column, row) {
   const codes =
     column.cells[row]?.lines.map(({ code }) => code).join(" ") ??
@@ -43,9 +58,9 @@ export function valueOf(column, row) {
 /**
  * The table as a file holds it: a column for each network.
  *
- * @param {object} answer
- * @param {object[]} columns of the view
- * @param {Function} text of the panel
+ * @param {Answer} answer
+ * @param {Column[]} columns of the view
+ * @param {Say} text of the panel
  * @param {string} language
  * @returns {(string | number)[][]}
  */
@@ -61,7 +76,7 @@ export function savedTable(answer, columns, text, language) {
   return [
     ["part", ...columns.map(({ name }) => name)],
     ...words,
-    ["parameters", ...columns.map(({ parameters }) => parameters.total ?? parameters.published.total)],
+    ["parameters", ...columns.map(({ parameters }) => parameters.total ?? parameters.published?.total ?? "")],
     ["cache_bytes_per_token", ...columns.map(({ cache }) => cache.bytes)],
   ];
 }

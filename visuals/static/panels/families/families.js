@@ -1,3 +1,4 @@
+// @ts-check
 // The families beside each other: a table, each of whose cells leads to the panel that shows such a part at work.
 
 import { h } from "../../dom.js";
@@ -9,8 +10,17 @@ import { chooseView, columnsOf, familiesOf, liveOf, placeOf, show, VIEWS, viewOf
 import { linesOf, rowsOf, savedTable, valueOf } from "./cells.js";
 import { byKeys } from "./grid.js";
 
-/** @typedef {import("../../types.d.ts").Glass} Glass */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./answer.js").Answer} Answer
+ *
+ * @typedef {import("./answer.js").Column} Column
+ */
 
+/** @type {import("../../frame.js").About} */
 export const about = { namesChanges: false };
 const WIDTHS = { first: 84, each: 132 }; // at the least, in pixels, as style.css has them
 
@@ -18,7 +28,7 @@ const WIDTHS = { first: 84, each: 132 }; // at the least, in pixels, as style.cs
  * A line of a cell, marked where LLaMA has none such.
  *
  * @param {{ words: string; differs?: boolean }} line
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 function lineOf({ words, differs }, text) {
   if (!differs) return h("span.fa-line", null, words);
@@ -35,13 +45,14 @@ function lineOf({ words, differs }, text) {
  * A column's name, its release, and the model on offer that shows it.
  *
  * @param {Glass} glass
- * @param {object} answer
- * @param {object} column
- * @param {Function} text of the panel
+ * @param {Answer} answer
+ * @param {Column} column
+ * @param {Say} text of the panel
  */
 function head(glass, answer, column, text) {
   const [name] = liveOf(answer, column);
-  const said = [column.release, name && text("live", { model: glass.modelName(name) })].filter(Boolean);
+  const live = name ? text("live", { model: glass.modelName(name) }) : "";
+  const said = [column.release, live].filter(Boolean);
   return h(
     "th",
     { scope: "col" },
@@ -54,11 +65,15 @@ function head(glass, answer, column, text) {
  * The table of a view's columns.
  *
  * @param {Glass} glass
- * @param {object} answer
- * @param {object[]} columns
+ * @param {Answer} answer
+ * @param {Column[]} columns
  * @param {import("../../frame.js").Panel} panel which tells the cell that is looked at
  */
 function tableOf(glass, answer, columns, { text, tell }) {
+  /**
+   * @param {Column} column
+   * @param {string} row
+   */
   function cell(column, row) {
     const act = () => tell(valueOf(column, row));
     const button = h(
@@ -91,8 +106,8 @@ function tableOf(glass, answer, columns, { text, tell }) {
 /**
  * Where the columns' facts come from.
  *
- * @param {object[]} columns
- * @param {Function} text of the panel
+ * @param {Column[]} columns
+ * @param {Say} text of the panel
  */
 function sourcesOf(columns, text) {
   const list = columns
@@ -133,10 +148,12 @@ function createViews(glass) {
  */
 export default function families(element, glass) {
   const { state } = glass;
-  const view = reactive({ answer: null, trouble: null }, glass.repaint);
-  const shown = () => columnsOf(view.answer, viewOf(glass));
+  /** @type {{ answer: Answer | null; trouble: import("../../types.d.ts").Refusal | null }} */
+  const first = { answer: null, trouble: null };
+  const view = reactive(first, glass.repaint);
+  const shown = (/** @type {Answer} */ answer) => columnsOf(answer, viewOf(glass));
   const panel = frame(element, glass, "families", {
-    csv: () => (view.answer ? savedTable(view.answer, shown(), panel.text, state.language) : [["part"]]),
+    csv: () => (view.answer ? savedTable(view.answer, shown(view.answer), panel.text, state.language) : [["part"]]),
     pointed: false,
   });
   familiesOf(glass).then(({ data, message }) =>
@@ -153,11 +170,11 @@ export default function families(element, glass) {
     from,
   );
 
-  /** The table and its sources, in which the same cell keeps the focus. */
-  function build() {
-    const columns = shown();
+  /** The table and its sources, in which the same cell keeps the focus. @param {Answer} answer */
+  function build(answer) {
+    const columns = shown(answer);
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.cell;
-    const made = tableOf(glass, view.answer, columns, panel);
+    const made = tableOf(glass, answer, columns, panel);
     byKeys(made, "button.fa-cell", focused);
     scroll.replaceChildren(made);
     from.replaceChildren(sourcesOf(columns, panel.text));
@@ -174,6 +191,6 @@ export default function families(element, glass) {
     const wanted = `${viewOf(glass)} ${state.language} ${Boolean(view.answer)}`;
     if (!view.answer || wanted === built) return;
     built = wanted;
-    build();
+    build(view.answer);
   });
 }

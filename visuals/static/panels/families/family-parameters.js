@@ -1,3 +1,4 @@
+// @ts-check
 // Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum
 // of.
 
@@ -9,7 +10,25 @@ import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
 import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
 
-/** The hue of each part. */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./answer.js").Answer} Answer
+ *
+ * @typedef {import("./answer.js").Column} Column
+ *
+ * @typedef {Column["parameters"]["groups"][number]["parts"][number]} Part
+ *
+ * @typedef {Column & { parameters: { total: number } }} Counted of which every weight is known
+ */
+
+/**
+ * The hue of each part.
+ *
+ * @type {Record<string, string>}
+ */
 const HUES = {
   embedding: "residual",
   attention: "q",
@@ -19,12 +38,13 @@ const HUES = {
   rest: "norm",
 };
 
+/** @type {import("../../frame.js").About} */
 export const about = { namesChanges: false };
 
 /**
  * A part's product as text: layers × experts × what each holds.
  *
- * @param {{ layers: number; copies: number; how: string; each: number }} part
+ * @param {Pick<Part, "layers" | "copies" | "how" | "each">} part
  */
 export function productOf({ layers, copies, how, each }) {
   const one = how || whole(each);
@@ -33,13 +53,15 @@ export function productOf({ layers, copies, how, each }) {
   return [...counts, counts.length && isSum ? `(${one})` : one].join(" × ");
 }
 
+/** @type {(glass: Glass, name: string) => string} */
 const groupName = (glass, name) => glass.text(`families.group_${name}`);
+/** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /**
  * Each part of each model with its product.
  *
- * @param {object[]} columns
+ * @param {Column[]} columns
  * @returns {(string | number)[][]}
  */
 function tableOf(columns) {
@@ -54,11 +76,12 @@ function tableOf(columns) {
 /**
  * The products of one model, by group, and what they sum to.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text the panel's own
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ * @param {Counted} column
  */
 function termsOf(glass, text, { name, parameters: { groups, total, active, published } }) {
-  const line = (part) =>
+  const line = (/** @type {Part} */ part) =>
     h(
       "li",
       null,
@@ -90,15 +113,17 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function familyParameters(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, "family-parameters", {
-    csv: () => tableOf(view.answer ? counted() : []),
+    csv: () => tableOf(view.answer ? counted(view.answer) : []),
     pointed: false,
   });
-  const view = reactive({ answer: null, trouble: null }, glass.repaint);
+  /** @type {{ answer: Answer | null; trouble: import("../../types.d.ts").Refusal | null }} */
+  const first = { answer: null, trouble: null };
+  const view = reactive(first, glass.repaint);
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );
@@ -111,14 +136,24 @@ export default function familyParameters(element, glass) {
   const sum = h("div.fa-sum");
   panel.body.append(h("p.gp-note.fa-notice", { "data-text": "family-parameters.notice" }), legend, bars, sum);
 
-  const counted = () => columnsOf(view.answer, viewOf(glass)).filter(({ parameters }) => parameters.total !== null);
-  function chosen() {
+  /** @param {Answer} answer */
+  const counted = (answer) =>
+    columnsOf(answer, viewOf(glass)).filter(
+      /** @type {(column: Column) => column is Counted} */ (({ parameters }) => parameters.total !== null),
+    );
+  /** @param {Counted[]} columns */
+  function chosenOf(columns) {
     const { model } = glass.settings.get("families");
-    return counted().find(({ id }) => id === model) ?? counted()[0];
+    return columns.find(({ id }) => id === model) ?? columns[0];
   }
-  const choose = (id) => glass.settings.set("families", { ...glass.settings.get("families"), model: id });
+  const choose = (/** @type {string} */ id) =>
+    glass.settings.set("families", { ...glass.settings.get("families"), model: id });
 
-  function bar(column) {
+  /**
+   * @param {Counted} column
+   * @param {Counted} chosen
+   */
+  function bar(column, chosen) {
     const { groups, total, active } = column.parameters;
     const pieces = groups.map(({ group: name, weights }) =>
       h("span.fa-piece", {
@@ -129,7 +164,7 @@ export default function familyParameters(element, glass) {
     const size =
       panel.text("size", { total: sized(total, state.language) }) +
       (active ? ` · ${panel.text("active", { active: sized(active, state.language) })}` : "");
-    const pressed = String(column.id === chosen().id);
+    const pressed = String(column.id === chosen.id);
     return h(
       "button.fa-model",
       { "data-model": column.id, "aria-pressed": pressed, click: () => choose(column.id) },
@@ -143,11 +178,13 @@ export default function familyParameters(element, glass) {
     if (view.trouble) bars.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
     if (!view.answer) return;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.model;
-    bars.replaceChildren(...counted().map(bar));
-    sum.replaceChildren(...termsOf(glass, panel.text, chosen()));
+    const columns = counted(view.answer);
+    const chosen = chosenOf(columns);
+    bars.replaceChildren(...columns.map((column) => bar(column, chosen)));
+    sum.replaceChildren(...termsOf(glass, panel.text, chosen));
     const again = focused ? bars.querySelector(`[data-model="${focused}"]`) : null;
     /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
-    const { id, parameters } = chosen();
+    const { id, parameters } = chosen;
     const parts = parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`);
     panel.tell(`${id} total=${parameters.total} ${parts.join(" ")}`);
   });

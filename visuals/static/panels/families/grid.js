@@ -1,8 +1,17 @@
+// @ts-check
 // A table of buttons that the keys walk through: one of them is reached by Tab, the arrows lead from there.
 
+/** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** The place that a key leads to from [row, column] in a grid of this size, null for another key. */
+/**
+ * The place that a key leads to from [row, column] in a grid of this size, null for another key.
+ *
+ * @param {[number, number]} place
+ * @param {string} key
+ * @param {[number, number]} size
+ * @returns {[number, number] | null}
+ */
 export function stepped([row, column], key, [rows, columns]) {
   if (key === "Home") return [row, 0];
   if (key === "End") return [row, columns - 1];
@@ -21,7 +30,7 @@ export function byKeys(table, selector, first) {
     .../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll(selector)),
   ]);
   const all = rows.flat();
-  const reach = (button) => {
+  const reach = (/** @type {HTMLElement} */ button) => {
     for (const one of all) one.tabIndex = one === button ? 0 : -1;
   };
   reach(all.find(({ dataset }) => dataset.cell === first) ?? all[0]);

@@ -1,3 +1,4 @@
+// @ts-check
 // Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to
 // do: how many of the run's tokens go to it, as bars beside an even share.
 
@@ -10,10 +11,25 @@ import { rootScale } from "../../marks/scales.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routing.js";
 
 const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
+ *
+ * @typedef {import("./routing.js").Routing} Routing
+ *
+ * @typedef {ReturnType<typeof chooseFor>} Choice
+ */
+
 /** @type {[string, string][]} */
 const COLUMNS = [
   ["expert", "th.gp-number"],
@@ -25,6 +41,7 @@ const COLUMNS = [
   ["length", "td.gp-number"],
 ];
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   only: (model) => firstWithExperts(model) !== null,
   forms: ({ parts: { ffn } }, layer) => [
@@ -34,14 +51,11 @@ export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "shared_gate", "shared_up"],
 };
 
-/**
- * @typedef {import("../../marks/runs.js").RunWith<{
- *   experts: import("../../decoded.d.ts").Detail<"experts">;
- * }>} MapRun
- */
+/** @typedef {{ trace: Trace; layer: number; details: { experts: Routing } }} MapRun */
 
-/** Tokens × experts: the weights, nothing where a token does not go to an expert. */
+/** Tokens × experts: the weights, nothing where a token does not go to an expert. @param {Glass} glass */
 function createMap(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`${KIND}.${name}`, params);
   return createDepthMap(glass, {
     label: `${KIND}.map`,
@@ -61,7 +75,13 @@ function createMap(glass) {
   });
 }
 
-/** How the chosen experts' weights come of their scores, with the numbers of the best one. */
+/**
+ * How the chosen experts' weights come of their scores, with the numbers of the best one.
+ *
+ * @param {Choice} made
+ * @param {Ffn} ffn
+ * @param {Say} text
+ */
 function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normalised, scaling, shared }, text) {
   const [first] = chosen;
   const score = shown(scores[first], 5);
@@ -80,7 +100,13 @@ function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normal
   return lines;
 }
 
-/** Which groups are open to the choice, each with what it counts. */
+/**
+ * Which groups are open to the choice, each with what it counts.
+ *
+ * @param {Choice} made
+ * @param {Ffn} ffn
+ * @param {Say} text
+ */
 function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups: count }, text) {
   if (!groups.length) return "";
   const named = groups.map(({ score, kept: open }, g) => `${g}: ${shown(score, 4)}${open ? " ✓" : ""}`).join(" · ");
@@ -90,15 +116,15 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
 const MOST = 64; // bars; of more experts those with the most tokens
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {{ element: HTMLElement; draw: (routing, ffn, language: string) => void }}
+ * @param {Glass} glass
+ * @returns {{ element: HTMLElement; draw: (routing: Routing, ffn: Ffn, language: string) => void }}
  */
 function createLoads(glass) {
   const body = h("tbody", null);
   const even = h("p.gp-note");
   const table = h("table.gp-table.ffn-loads", null, body);
   const element = h("div", null, even, listed("", "experts.loads", { element: table }));
-  const draw = memo((routing, ffn, _language) => {
+  const draw = memo((/** @type {Routing} */ routing, /** @type {Ffn} */ ffn) => {
     const found = loads(routing, ffn.experts);
     const tokens = routing.chosen.shape[0];
     const share = (tokens * ffn.top_k) / ffn.experts;
@@ -130,6 +156,8 @@ function createLoads(glass) {
 /**
  * Each expert's scores and weight at each token.
  *
+ * @param {{ found: Routing; ffn: Ffn; layer: number }} view
+ * @param {Trace} trace
  * @returns {(string | number)[][]}
  */
 function tableOf({ found, ffn, layer }, { tokens: { pieces } }) {
@@ -144,7 +172,13 @@ function tableOf({ found, ffn, layer }, { tokens: { pieces } }) {
   return [["layer", "token", "piece", "expert", "score", "score_for_choice", "weight", "length_written"], ...rows];
 }
 
-/** Where a token goes, by the network and by the formula, and what each expert has to do, as a program reads it. */
+/**
+ * Where a token goes, by the network and by the formula, and what each expert has to do, as a program reads it.
+ *
+ * @param {Routing} found
+ * @param {Ffn} ffn
+ * @param {number} token
+ */
 function valueOf(found, ffn, token) {
   const taken = chosenAt(found, token).map(({ expert, weight }) => `${expert}:${exact(weight)}`);
   const { chosen, weights } = chooseFor(found, ffn, token);
@@ -154,7 +188,7 @@ function valueOf(found, ffn, token) {
   return `chosen=${taken} formula=${formula} load=${load}${shared} whole=${exact(found.whole.data[token])}`;
 }
 
-/** How the router chose for one token: the best experts one by one, and the weights written out. */
+/** How the router chose for one token: the best experts one by one, and the weights written out. @param {Say} text */
 function createChoice(text) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS });
   const [rest, groups, formula, sums] = [h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note")];
@@ -165,7 +199,7 @@ function createChoice(text) {
     h("div", null, formula, groups, sums),
   );
 
-  const draw = memo((found, ffn, token, _language) => {
+  const draw = memo((/** @type {Routing} */ found, /** @type {Ffn} */ ffn, /** @type {number} */ token) => {
     const made = chooseFor(found, ffn, token);
     const taken = chosenAt(found, token);
     const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];
@@ -175,7 +209,7 @@ function createChoice(text) {
       const values = [
         expert,
         shown(made.scores[expert], 4),
-        ffn.balanced ? shown(found.balance.data[expert], 4) : "",
+        found.balance ? shown(found.balance.data[expert], 4) : "",
         shown(made.choice[expert], 4),
         Math.floor((expert * ffn.groups) / ffn.experts),
         one ? shown(one.weight, 4) : "–",
@@ -198,18 +232,21 @@ function createChoice(text) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function expertsPanel(element, glass) {
-  const { state } = glass;
-  const view = { found: null, ffn: null, layer: 0 };
+  const state = shownIn(glass);
+  /** @type {{ found: Routing; ffn: Ffn; layer: number } | null} null where it has not come, or there are no experts */
+  let view = null;
   const panel = frame(element, glass, KIND, {
-    csv: () => (view.found ? tableOf(view, state.trace) : []),
+    csv: () => (view ? tableOf(view, state.trace) : []),
     parts: ["what", "formula", "myth"],
   });
   const { text } = panel;
   const dense = h("p.gp-note");
-  const lead = h("button.gp-option", { click: () => glass.select({ layer: firstWithExperts(state.trace.model) }) });
+  const lead = h("button.gp-option", {
+    click: () => glass.select({ layer: firstWithExperts(state.trace.model) ?? 0 }),
+  });
   const map = createMap(glass);
   const choice = createChoice(text);
   const [note, subtitle, loadTitle] = [h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
@@ -217,7 +254,7 @@ export default function expertsPanel(element, glass) {
   const body = h("div", null, note, map.element, subtitle, choice.element, loadTitle, load.element);
   panel.body.append(dense, lead, body);
 
-  /** In a layer without experts: that it has none, and the way to the first that has. */
+  /** In a layer without experts: that it has none, and the way to the first that has. @param {number} layer */
   function drawDense(layer) {
     const first = firstWithExperts(state.trace.model);
     panel.title.textContent = text("dense_title", { layer });
@@ -233,7 +270,7 @@ export default function expertsPanel(element, glass) {
     [dense.hidden, lead.hidden, body.hidden] = [!none, !none, none];
     const found = none ? null : glass.detail("experts", { layer });
     element.classList.toggle("is-coming", !none && !found);
-    Object.assign(view, { found, ffn, layer });
+    view = found && { found, ffn, layer };
     if (none) return drawDense(layer);
     if (!found) return undefined;
     const piece = visible(trace.tokens.pieces[token]);

@@ -1,3 +1,4 @@
+// @ts-check
 // A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons
 // write.
 
@@ -9,28 +10,63 @@ import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, signsOf } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, numberAt, signsOf } from "./kinds.js";
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
+import { shownIn } from "../../run-for.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./kinds.js").Drawn} Drawn
+ *
+ * @typedef {import("../../messages.d.ts").NeuronWrites} Writes
+ *
+ * @typedef {NonNullable<ReturnType<typeof neuronsAt>>} Here the neurons of one token
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"ffn_written">} Answer
+ *
+ * @typedef {object} Written what the strongest neurons of a token write
+ * @property {number} layer
+ * @property {number} token
+ * @property {Writes[]} rows
+ * @property {number} rest
+ * @property {number} whole
+ * @property {number} count
+ */
+
 const KIND = "ffn-token";
-/** The neurons at what is pointed at, where they are here; else at what is locked; null until those have come. */
-function neuronsAt({ state }) {
+/**
+ * The neurons at what is pointed at, where they are here; else at what is locked; null until those have come.
+ *
+ * @param {Glass} glass
+ */
+function neuronsAt(glass) {
+  const state = shownIn(glass);
   for (const { layer, query } of [state, state.locked]) {
     const held = state.trace.layers.get(layer);
     const neurons = held?.neurons.get(query);
-    if (neurons)
+    if (held && neurons)
       return { layer, token: query, ffn: held.ffn, full: drawnOf(neurons), best: strongestNeuron(held, query) };
   }
   return null;
 }
 
-let written = { found: null, extra: null, all: null }; // the last that was put together
-/** What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come. */
+/** @type {{ found: Answer | null; extra: Answer | null; all: Written | null }} the last that was put together */
+let written = { found: null, extra: null, all: null };
+/**
+ * What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come.
+ *
+ * @param {Glass} glass
+ */
 function writtenAt(glass) {
   const { layer, query: token, neuron } = glass.state.locked;
-  const found = noChoice(glass.state.trace.model) ? null : glass.detail("ffn_written", { layer, token, neuron: null });
+  const found = noChoice(shownIn(glass).trace.model)
+    ? null
+    : glass.detail("ffn_written", { layer, token, neuron: null });
   if (!found) return null;
   const listed = neuron === null || found.rows.some((row) => row.neuron === neuron);
   const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
@@ -45,9 +81,15 @@ function writtenAt(glass) {
   return written.all;
 }
 
-/** The activation and the product with the numbers of one neuron. */
+/**
+ * The activation and the product with the numbers of one neuron.
+ *
+ * @param {Drawn} full
+ * @param {number} place
+ */
 function products({ kind: { act, activation, reads, routed }, gate, up, activated, weight, product }, place) {
   const read = shown((gate ?? up)[place], 5);
+  /** @type {Record<string, string>} */
   const bends = {
     silu: `${read} × σ(${read})`,
     relu: `max(0, ${read})`,
@@ -66,7 +108,7 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
     inBrackets(activated[place]),
     " × ",
     tinted("up", inBrackets(up[place])),
-    ...(routed ? [" × ", shown(weight[place], 5)] : []),
+    ...(routed && weight ? [" × ", shown(weight[place], 5)] : []),
   ];
   return [
     first,
@@ -86,6 +128,12 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
 /**
  * From what is read to the product, with the numbers of one neuron, and the length of what it writes where that is
  * here.
+ *
+ * @param {Drawn} full
+ * @param {number} place
+ * @param {string} name
+ * @param {Writes | null} row
+ * @param {Say} text
  */
 function arithmetic(full, place, name, row, text) {
   const product = full.product[place];
@@ -98,6 +146,7 @@ function arithmetic(full, place, name, row, text) {
   return [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ${column} = ${numbers}`];
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"],
   difference: "detail",
@@ -105,7 +154,7 @@ export const about = {
   forms: ffnForms,
 };
 
-/** The saved table. */
+/** The saved table. @param {Here} here */
 function rowsOf({ ffn, full }) {
   const { kind, gate, up } = full;
   const names = kind.strips.map(([name]) => name);
@@ -114,25 +163,37 @@ function rowsOf({ ffn, full }) {
     ...Array.from(up, (_, i) => [
       full.of(i),
       ...ownerOf(ffn, full.of(i)),
-      ...names.map((name) => full[name][i]),
+      ...names.map((name) => numberAt(full, name, i)),
       signsOf(gate && gate[i], up[i]),
     ]),
   ];
 }
 
-/** The numbers of the neuron at a place, as a program reads them. */
+/**
+ * The numbers of the neuron at a place, as a program reads them.
+ *
+ * @param {Here} here
+ * @param {number} place
+ * @param {Writes | null} row
+ */
 function valueOf({ layer, token, ffn, full }, place, row) {
   const { kind, product, quadrants } = full;
   const numbers = kind.strips
     .filter(([name]) => name !== "product")
-    .map(([name]) => `${columnOf(name, kind)}=${exact(full[name][place])}`);
+    .map(([name]) => `${columnOf(name, kind)}=${exact(numberAt(full, name, place))}`);
   const read = `${numbers.join(" ")} product=${exact(product[place])}`;
   const counts = quadrants.map(({ count }) => count).join(",");
   const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
   return `layer ${layer} token ${token} ${neuronPlace(ffn, full.of(place))} ${read} quadrants=${counts}${wrote}`;
 }
 
-/** The same for the text "read". */
+/**
+ * The same for the text "read".
+ *
+ * @param {Glass} glass
+ * @param {Here} here
+ * @param {number} place
+ */
 const readingOf = (glass, { ffn, full }, place) => ({
   ...full.kind,
   neuron: neuronName(ffn, full.of(place), glass.text),
@@ -141,13 +202,19 @@ const readingOf = (glass, { ffn, full }, place) => ({
   product: shown(full.product[place], 5),
 });
 
-/** What the list of what is written says of a neuron of the locked token. */
+/**
+ * What the list of what is written says of a neuron of the locked token.
+ *
+ * @param {Glass} glass
+ * @param {number} layer
+ * @returns {import("./written.js").NeuronsAbout}
+ */
 function aboutNeurons(glass, layer) {
-  const { trace, locked } = glass.state;
+  const { trace, locked } = shownIn(glass);
   const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
   const full = neurons && drawnOf(neurons);
   return {
-    product: full && ((neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)])),
+    product: full ? (neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)]) : null,
     off: (neuron) => neuronOff(trace, layer, neuron),
     name: (neuron) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text),
   };
@@ -155,11 +222,12 @@ function aboutNeurons(glass, layer) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function ffnToken(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  /** @type {{ at: Here | null; chosen: number }} */
   const view = { at: null, chosen: 0 };
   const panel = frame(element, glass, KIND, {
     csv: () => (view.at ? rowsOf(view.at) : []),
@@ -171,8 +239,9 @@ export default function ffnToken(element, glass) {
   const left = h("div", null, canvas);
   panel.body.append(h("div.gp-columns", null, left, h("div", null, formula, push)), note, subtitle, sums, written.box);
   const scatter = createScatter(canvas, panel.text);
-  const choose = (place) => (place === null ? null : { neuron: view.at.full.of(place) });
-  bindPointer(canvas, glass, (x, y) => choose(view.at && scatter.find(x, y)));
+  const choose = (/** @type {number | null} */ place) =>
+    place === null || !view.at ? null : { neuron: view.at.full.of(place) };
+  bindPointer(canvas, glass, (x, y) => choose(scatter.find(x, y)));
   bindArrowKeys(
     canvas,
     glass,
@@ -182,9 +251,13 @@ export default function ffnToken(element, glass) {
       choose,
     ),
   );
-  const named = ({ layer, token }) => ({ layer, token, piece: visible(state.trace.tokens.pieces[token]) });
+  const named = (/** @type {{ layer: number; token: number }} */ { layer, token }) => ({
+    layer,
+    token,
+    piece: visible(state.trace.tokens.pieces[token]),
+  });
 
-  /** The list of what is written: of the locked token, whose name is above it. */
+  /** The list of what is written: of the locked token, whose name is above it. @param {Written | null} found */
   function list(found) {
     subtitle.textContent = panel.text(
       "written_title",
@@ -211,7 +284,7 @@ export default function ffnToken(element, glass) {
     const neuron = full.of(chosen);
     Object.assign(view, { at, chosen });
     const here = found && found.layer === at.layer && found.token === at.token;
-    const row = here ? found.rows.find((r) => r.neuron === neuron) : null;
+    const row = here ? (found.rows.find((r) => r.neuron === neuron) ?? null) : null;
     panel.title.textContent = panel.text("title", { ...full.kind, ...named(at) });
     note.textContent = panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
     const off =

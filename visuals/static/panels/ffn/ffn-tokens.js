@@ -1,3 +1,4 @@
+// @ts-check
 // A feed-forward across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
 import { exact, h, shown } from "../../dom.js";
@@ -6,13 +7,41 @@ import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
 import { inWidth, bindPointer, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, meanOf } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, meanOf, numberAt } from "./kinds.js";
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
+import { shownIn } from "../../run-for.js";
 import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
 import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("./neuron-map.js").Answer} Answer
+ *
+ * @typedef {import("./kinds.js").VectorName} VectorName
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"ffn_firing">} Firing
+ *
+ * @typedef {object} View the map's layer
+ * @property {Answer} answer
+ * @property {number} layer
+ * @property {ReturnType<typeof cellsOf>} cells
+ * @property {import("../../messages.d.ts").Ffn} ffn
+ * @property {import("./kinds.js").Kind} kind
+ *
+ * @typedef {Record<"gate" | "up" | "product", number | null>} Facts what is told of a neuron, null of what it has
+ *   not
+ */
+
+/** @type {("gate" | "up" | "product")[]} */
+const TOLD = ["gate", "up", "product"];
 const KIND = "ffn-tokens";
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
   difference: "detail",
@@ -23,17 +52,19 @@ export const about = {
 /**
  * A row for each neuron of the map at each token.
  *
+ * @param {View} view
+ * @param {Trace} trace
  * @returns {(string | number)[][]}
  */
 function tableOf({ answer: { neurons }, cells, ffn, kind }, { T, tokens: { pieces } }) {
-  const names = ["gate", "up", "weight", "product"].filter((name) => cells[name]);
+  const names = /** @type {VectorName[]} */ (["gate", "up", "weight", "product"]).filter((name) => cells[name]);
   const rows = neurons.flatMap((neuron, i) =>
     pieces.map((piece, t) => [
       neuron,
       ...ownerOf(ffn, neuron),
       t,
       piece,
-      ...names.map((name) => cells[name][i * T + t]),
+      ...names.map((name) => numberAt(cells, name, i * T + t)),
     ]),
   );
   return [["neuron", ...ownerHeads(ffn), "token", "piece", ...names.map((name) => columnOf(name, kind))], ...rows];
@@ -42,28 +73,36 @@ function tableOf({ answer: { neurons }, cells, ffn, kind }, { T, tokens: { piece
 /**
  * What is told of a neuron at a token: of one that the map has not, once all of the token's are here; until then of
  * the map's first.
+ *
+ * @param {View} view
+ * @param {Trace} trace
+ * @param {number} query
+ * @param {number | null} neuron
  */
 function factsOf({ answer, layer, cells }, trace, query, neuron) {
-  const at = answer.neurons.indexOf(neuron);
-  const all = at < 0 && neuron !== null && trace.layers.get(layer)?.neurons.get(query);
-  const [from, place] = all ? [drawnOf(all), drawnOf(all).place(neuron)] : [cells, Math.max(0, at) * trace.T + query];
-  const number = (name) => (from[name] ? (from[name][place] ?? NaN) : null);
+  const at = answer.neurons.indexOf(neuron ?? -1);
+  const neurons = at < 0 && neuron !== null ? trace.layers.get(layer)?.neurons.get(query) : undefined;
+  const all = neurons && drawnOf(neurons);
+  const here = Math.max(0, at);
+  const own = all && neuron !== null ? { from: all, place: all.place(neuron), neuron } : null;
+  const told = own ?? { from: cells, place: here * trace.T + query, neuron: answer.neurons[here] };
+  const number = (/** @type {keyof Facts} */ name) => (told.from[name] ? numberAt(told.from, name, told.place) : null);
   return {
-    neuron: all ? neuron : answer.neurons[Math.max(0, at)],
+    neuron: told.neuron,
     gate: number("gate"),
     up: number("up"),
     product: number("product"),
   };
 }
 
-/** The numbers of a neuron that there are, as a program reads them. */
+/** The numbers of a neuron that there are, as a program reads them. @param {Facts} facts */
 const valuesOf = (facts) =>
-  ["gate", "up", "product"]
-    .filter((name) => facts[name] !== null)
-    .map((name) => `${name}=${exact(facts[name])}`)
-    .join(" ");
+  TOLD.flatMap((name) => {
+    const value = facts[name];
+    return value === null ? [] : [`${name}=${exact(value)}`];
+  }).join(" ");
 
-/** The answer of the layer that is pointed at, where it is here; else of the locked one. */
+/** The answer of the layer that is pointed at, where it is here; else of the locked one. @param {Glass} glass */
 function answerAt(glass) {
   for (const { layer } of [glass.state, glass.state.locked]) {
     const answer = glass.detail("ffn_map", { layer });
@@ -72,7 +111,13 @@ function answerAt(glass) {
   return null;
 }
 
-/** How many neurons fire at a token and in the mean, by each measure, as a program reads them. */
+/**
+ * How many neurons fire at a token and in the mean, by each measure, as a program reads them.
+ *
+ * @param {Firing} firing
+ * @param {{ layer: number; trace: Trace }} state
+ * @param {number} query
+ */
 const sharesOf = (firing, { layer, trace }, query) =>
   MEASURES.map(([name]) => {
     const own = firing[name].data[layer * trace.T + query];
@@ -81,15 +126,18 @@ const sharesOf = (firing, { layer, trace }, query) =>
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function ffnTokens(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const map = createMap(glass, `${KIND}.map`);
   const chart = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const view = { answer: null, layer: 0, cells: null, ffn: null, kind: null, firing: null };
+  /** @type {View | null} null until it has come */
+  let view = null;
+  /** @type {Firing | null} */
+  let firing = null;
   const panel = frame(element, glass, KIND, {
-    csv: () => (view.answer ? tableOf(view, state.trace) : []),
+    csv: () => (view ? tableOf(view, state.trace) : []),
     parts: ["what", "formula", "myth"],
   });
   const views = createViews(glass);
@@ -98,16 +146,21 @@ export default function ffnTokens(element, glass) {
   const wide = widthOf(panel.body, glass);
   bindPointer(chart, glass, (x) => ({ layer: findLayer(wide(), state.trace.model.n_layers, x) }));
 
-  function tell(query, neuron) {
-    const { answer, layer, firing, kind, ffn } = view;
-    const facts = factsOf(view, state.trace, query, neuron);
+  /**
+   * @param {View} here
+   * @param {number} query
+   * @param {number | null} neuron
+   */
+  function tell(here, query, neuron) {
+    const { answer, layer, kind, ffn } = here;
+    const facts = factsOf(here, state.trace, query, neuron);
     const shares = firing ? sharesOf(firing, state, query) : "";
     const params = {
       neuron: neuronName(ffn, facts.neuron, glass.text),
       token: query,
       piece: visible(state.trace.tokens.pieces[query]),
-      product: shown(facts.product, 5),
-      read: shown(facts[kind.reads], 4),
+      product: shown(facts.product ?? NaN, 5),
+      read: shown(facts[kind.reads] ?? NaN, 4),
     };
     const isElsewhere = neuron !== null && !answer.neurons.includes(neuron);
     const elsewhere = isElsewhere ? `${panel.text("not_here", { neuron: neuronName(ffn, neuron, glass.text) })} ` : "";
@@ -118,16 +171,22 @@ export default function ffnTokens(element, glass) {
     );
   }
 
+  /**
+   * @param {number} width
+   * @param {number} layer
+   * @param {number} query
+   */
   function drawMeasures(width, layer, query) {
-    const { firing } = view;
-    const means = MEASURES.map(([name]) => [name, firing ? shown(100 * meanOf(firing[name], layer), 3) : "…"]);
+    const found = firing;
+    const means = MEASURES.map(([name]) => [name, found ? shown(100 * meanOf(found[name], layer), 3) : "…"]);
     const kind = kindOf(state.trace.model.parts.ffn[layer]);
+    /** @type {Say} */
     const text = (name, more) => panel.text(name, { ...kind, ...more });
     subtitle.textContent = panel.text("sparsity_title");
     measures.textContent = panel.text("measures", { ...kind, layer, ...Object.fromEntries(means) });
-    chart.hidden = !firing;
-    if (firing)
-      drawSparsity(chart, width, firing, {
+    chart.hidden = !found;
+    if (found)
+      drawSparsity(chart, width, found, {
         layer,
         token: query,
         text,
@@ -136,31 +195,32 @@ export default function ffnTokens(element, glass) {
       });
   }
 
-  const prepare = memo((open, answer, layer, _language) => {
+  const prepare = memo((/** @type {boolean} */ open, /** @type {Answer} */ answer, /** @type {number} */ layer) => {
     const { trace } = state;
     const ffn = trace.model.parts.ffn[layer];
     const kind = kindOf(ffn);
-    Object.assign(view, { answer, layer, ffn, kind, cells: cellsOf(answer, ffn) });
+    view = { answer, layer, ffn, kind, cells: cellsOf(answer, ffn) };
     panel.title.textContent = panel.text("title", {
       layer,
       count: answer.neurons.length,
       f: ffn.neurons,
       tokens: trace.T,
     });
-    note.textContent = panel.text(open ? "note_gates" : "note", kind);
+    note.textContent = panel.text(open ? "note_gates" : "note", { ...kind });
     views.mark();
   });
   return inWidth(element, wide, function draw(width) {
     const { layer, query } = state;
     const found = answerAt(glass);
-    view.firing = glass.detail("ffn_firing", {});
+    firing = glass.detail("ffn_firing", {});
     element.classList.toggle("is-coming", !found);
     if (!found) return;
     prepare(opened(glass), found.answer, found.layer, state.language);
     const { trace } = state;
-    const run = { trace, layer: found.layer, held: trace.layers.get(found.layer), details: { map: found.answer } };
+    const held = trace.layers.get(found.layer) ?? null;
+    const run = { trace, layer: found.layer, held, details: { map: found.answer } };
     map.draw([run], width);
     drawMeasures(width, layer, query);
-    tell(query, spokenOf(state, run));
+    if (view) tell(view, query, spokenOf(state, run));
   });
 }

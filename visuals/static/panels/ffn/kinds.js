@@ -1,23 +1,37 @@
+// @ts-check
 // A layer's feed-forward in names and numbers: its activation, what that reads, a token's neurons as they are drawn,
 // and what its gates add up to. Pure.
 
 import { inner } from "../../activations.js";
 import { once } from "../../arrays.js";
 
+/**
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {"gate" | "activated" | "up" | "weight" | "product"} VectorName
+ *
+ * @typedef {[name: VectorName, role: string]} StripOf a vector as it is drawn
+ *
+ * @typedef {Record<VectorName, ArrayLike<number> | null>} Vectors those that a layer has
+ */
+
+/** @type {Record<string, string>} */
 const WRITTEN = { silu: "SiLU", relu: "ReLU", gelu: "GELU", gelu_new: "GELU" };
-/** @type {[string, string][]} */
+/** @type {StripOf[]} */
 const PLAIN = [
   ["up", "up"],
   ["activated", "output"],
 ];
-/** @type {[string, string][]} */
+/** @type {StripOf[]} */
 const GATED = [
   ["gate", "gate"],
   ["activated", "gate"],
   ["up", "up"],
   ["product", "output"],
 ];
-/** @type {[string, string][]} */
+/** @type {StripOf[]} */
 const ROUTED = [
   ["gate", "gate"],
   ["activated", "gate"],
@@ -33,12 +47,12 @@ const ROUTED = [
  *   column: string;
  *   reads: "gate" | "up";
  *   form: string;
- *   strips: [string, string][];
+ *   strips: StripOf[];
  *   routed: boolean;
  * }} Kind
  *   `act`: the activation as it is written, `column`: as a saved table names what it gives; `reads`: what it is of;
  *   `form`: in which texts tell of it, "" for a SwiGLU; `strips`: name and role of each vector, from the top
- * @param {import("../../messages.d.ts").Ffn} ffn
+ * @param {Ffn} ffn
  * @returns {Kind}
  */
 export function kindOf({ activation, gated, experts }) {
@@ -58,6 +72,8 @@ export function kindOf({ activation, gated, experts }) {
 /**
  * In which form panels speak of a layer's feed-forward (frame.js).
  *
+ * @param {import("../../types.d.ts").Model} model
+ * @param {number} layer
  * @returns {string[]}
  */
 export function ffnForms({ parts: { ffn } }, layer) {
@@ -70,38 +86,54 @@ export function ffnForms({ parts: { ffn } }, layer) {
  *
  * @param {string} name of `strips`
  * @param {Kind} kind
- * @param {Function} text glass.text
+ * @param {Say} text glass.text
  */
 export const vectorName = (name, { act, reads }, text) =>
   name === "activated" ? `${act}(${reads})` : text(`swiglu.${name}`);
-/** A vector's name in a saved table and in data-value. */
+/**
+ * A vector's name in a saved table and in data-value.
+ *
+ * @param {string} name
+ * @param {Kind} kind
+ */
 export const columnOf = (name, { column }) => (name === "activated" ? column : name);
 
 /**
- * A token's neurons as they are drawn: all of them, or those of the experts that it goes to. Vectors are by place;
- * `index` is the neuron at each place, null where that is the place itself.
+ * A vector's number at a place; NaN where there is none.
  *
- * @type {(neurons: import("../../decode.js").Neurons) => {
- *   index: Int32Array | null;
- *   gate: ArrayLike<number> | null;
- *   activated: ArrayLike<number>;
- *   up: ArrayLike<number>;
- *   weight: ArrayLike<number> | null;
- *   product: ArrayLike<number>;
- *   quadrants: { count: number; share: number }[];
- *   of: (place: number) => number;
- *   place: (neuron: number) => number;
- *   kind: Kind;
- * }}
+ * @param {Vectors} vectors
+ * @param {VectorName} name
+ * @param {number} place
  */
+export const numberAt = (vectors, name, place) => vectors[name]?.[place] ?? NaN;
+
+/**
+ * A token's neurons as they are drawn: all of them, or those of the experts that it goes to. Vectors are by place.
+ *
+ * @typedef {object} Drawn
+ * @property {Int32Array | null} index the neuron at each place, null where that is the place itself
+ * @property {ArrayLike<number> | null} gate
+ * @property {ArrayLike<number>} activated
+ * @property {ArrayLike<number>} up
+ * @property {ArrayLike<number> | null} weight
+ * @property {ArrayLike<number>} product
+ * @property {{ count: number; share: number }[]} quadrants
+ * @property {(place: number) => number} of
+ * @property {(neuron: number) => number} place
+ * @property {Kind} kind
+ */
+
+/** @type {(neurons: import("../../decode.js").Neurons) => Drawn} */
 export const drawnOf = once((neurons) => {
   const full = inner(neurons);
-  const index = full.weight && Int32Array.from(full.weight, (_, i) => i).filter((i) => !Number.isNaN(full.weight[i]));
-  const pick = (values) => (values && index ? Float64Array.from(index, (i) => values[i]) : values);
+  const { weight } = full;
+  const index = weight && Int32Array.from(weight, (_, i) => i).filter((i) => !Number.isNaN(weight[i]));
+  /** @type {(values: ArrayLike<number>) => ArrayLike<number>} */
+  const pick = (values) => (index ? Float64Array.from(index, (i) => values[i]) : values);
   const found = {
-    gate: pick(full.gate),
+    gate: full.gate && pick(full.gate),
     up: pick(full.up),
-    weight: pick(full.weight),
+    weight: weight && pick(weight),
     activated: pick(full.activated),
     product: pick(full.product),
   };
@@ -139,12 +171,19 @@ export const HALVES = [
 /**
  * A neuron's quadrant, or half, as a saved table has it.
  *
+ * @param {number | null} gate
+ * @param {number} up
  * @returns {string}
  */
 export const signsOf = (gate, up) =>
   (gate === null ? "" : `gate ${gate > 0 ? ">" : "<="} 0, `) + `up ${up > 0 ? ">" : "<="} 0`;
 
-/** Which quadrant a neuron is in; 0 counts as not above 0. */
+/**
+ * Which quadrant a neuron is in; 0 counts as not above 0.
+ *
+ * @param {number | null} gate
+ * @param {number} up
+ */
 const quadrantOf = (gate, up) =>
   gate === null ? Number(up > 0) : QUADRANTS.findIndex(([g, u]) => g === gate > 0 && u === up > 0);
 
@@ -173,6 +212,7 @@ export function quadrants({ gate, up, product }) {
  * Mean over tokens of one layer's row.
  *
  * @param {{ shape: number[]; data: ArrayLike<number> }} values (L, T)
+ * @param {number} layer
  */
 export function meanOf({ shape: [, tokens], data }, layer) {
   let total = 0;

@@ -1,3 +1,4 @@
+// @ts-check
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open: one choice for
 // every run, kept in the link.
 
@@ -8,7 +9,18 @@ import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { expertOf } from "../../neuron-names.js";
+import { shownIn } from "../../run-for.js";
 import { kindOf } from "./kinds.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
+ *
+ * @typedef {import("../../pointing.js").Move} Move
+ */
 
 const CELL = 10;
 const KIND = "ffn-tokens";
@@ -17,11 +29,15 @@ const VIEWS = ["product", "gates"];
 /**
  * Whether the map shows which gates are open.
  *
+ * @param {Pick<Glass, "settings">} glass
  * @returns {boolean}
  */
 export const opened = ({ settings }) => settings.get("ffn").view === VIEWS[1];
 
-/** @returns {{ element: HTMLElement; mark: () => void }} */
+/**
+ * @param {Glass} glass
+ * @returns {{ element: HTMLElement; mark: () => void }}
+ */
 export function createViews(glass) {
   const { element, mark } = segmented(VIEWS, {
     label: `${KIND}.colours`,
@@ -34,27 +50,20 @@ export function createViews(glass) {
 }
 
 /**
- * @typedef {{
- *   neurons: number[];
- *   gate: { data: Float32Array } | null;
- *   up: { data: Float32Array };
- *   weight: { data: Float32Array } | null;
- * }} Answer
- *   (K, T) each
+ * @typedef {import("../../decoded.d.ts").Detail<"ffn_map">} Answer (K, T) each
  *
- * @typedef {import("../../marks/runs.js").RunWith<{ map: Answer }> & {
- *   layer: number;
- *   held: import("../../decode.js").Layer;
+ * @typedef {Pick<import("../../difference/face.js").Run, "trace" | "layer" | "held"> & {
+ *   details: { map: Answer };
  * }} MapRun
  */
 
 /**
  * Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert.
  *
- * @type {(answer: Answer, ffn: import("../../messages.d.ts").Ffn) => ReturnType<typeof inner>}
+ * @type {(answer: Answer, ffn: Ffn) => ReturnType<typeof inner>}
  */
 export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
-/** @param {object} run with its `map` */
+/** @param {Pick<MapRun, "trace" | "layer" | "details">} run */
 export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, trace.model.parts.ffn[layer]).product;
 
 /**
@@ -62,14 +71,25 @@ export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, t
  *
  * @param {number[]} neurons by row
  * @param {number[] | null} off null: all of the layer
+ * @returns {[number, number][]}
  */
 export const unusedRows = (neurons, off) =>
   off === null ? [[0, neurons.length]] : neurons.flatMap((neuron, row) => (off.includes(neuron) ? [[row, 1]] : []));
 
-/** The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here. */
+/**
+ * The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here.
+ *
+ * @param {{ query: number; neuron: number | null }} place
+ * @param {Pick<MapRun, "held">} run
+ */
 export const spokenOf = ({ query, neuron }, { held }) => neuron ?? (held ? strongestNeuron(held, query) : null);
 
-/** A row's name: the neuron's number, and before it that of its expert. */
+/**
+ * A row's name: the neuron's number, and before it that of its expert.
+ *
+ * @param {number} neuron
+ * @param {MapRun} run
+ */
 function short(neuron, { trace, layer }) {
   const ffn = trace.model.parts.ffn[layer];
   if (!ffn.experts) return String(neuron);
@@ -77,23 +97,24 @@ function short(neuron, { trace, layer }) {
   return `${expert ?? "+"}·${own}`;
 }
 
-/** Neurons from below: the answer names the uppermost first. */
+/** Neurons from below: the answer names the uppermost first. @param {MapRun} run */
 const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} label the key of its name
  */
 export function createMap(glass, label) {
+  /** @type {MapRun | null} */
   let run = null;
+  /** @type {(by: number) => Move} */
   const step = (by) => (at) => {
     const neurons = run ? fromBelow(run) : [];
-    return neurons.length
-      ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, neurons.indexOf(spokenOf(at, run)) + by))] }
-      : null;
+    const from = run ? neurons.indexOf(spokenOf(at, run) ?? -1) : 0;
+    return neurons.length ? { neuron: neurons[Math.max(0, Math.min(neurons.length - 1, from + by))] } : null;
   };
-  const kind = () => kindOf(glass.state.trace.model.parts.ffn[run?.layer ?? 0]);
-  const text = (name) => glass.text(`ffn-tokens.${name}`, kind());
+  const kind = () => kindOf(shownIn(glass).trace.model.parts.ffn[run?.layer ?? 0]);
+  const text = (/** @type {string} */ name) => glass.text(`ffn-tokens.${name}`, kind());
   const change = () => glass.text(opened(glass) ? "b_minus_a.n_gate_open" : "b_minus_a.n_product", kind());
   return createDepthMap(glass, {
     label,
@@ -131,7 +152,7 @@ export function createMap(glass, label) {
       one.details.map.neurons
         .map((neuron, i) => /** @type {[string, number]} */ ([short(neuron, one), rows - i - 0.5]))
         .filter((_, i) => i % 2 === 0),
-    at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one)) }),
+    at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one) ?? -1) }),
     pick: ({ row, token }, _state, one) => ({ query: token, neuron: fromBelow(one)[row] }),
     off: ({ trace, layer, details: { map } }) =>
       unusedRows(map.neurons, neuronsOff(trace, layer)).map(([row, count]) => [

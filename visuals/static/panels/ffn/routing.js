@@ -1,3 +1,4 @@
+// @ts-check
 // How a router chooses, worked out again from its scores, and the load of each expert. Pure: no DOM, no store.
 
 /**
@@ -10,6 +11,7 @@
  * The indices of the `count` largest values, largest first; of equal ones the lower index first.
  *
  * @param {ArrayLike<number>} values
+ * @param {number} count
  * @returns {number[]}
  */
 const best = (values, count) =>
@@ -67,6 +69,7 @@ export function chooseFor(
  * A token's experts as the run has them, best first.
  *
  * @param {Routing} routing
+ * @param {number} token
  * @returns {{ expert: number; weight: number; length: number }[]}
  */
 export function chosenAt({ chosen, weight, length }, token) {
@@ -82,6 +85,7 @@ export function chosenAt({ chosen, weight, length }, token) {
  * How many of the run's tokens go to each expert, and the sum of the weights that they go with.
  *
  * @param {Routing} routing
+ * @param {number} experts
  * @returns {{ tokens: number; weight: number }[]}
  */
 export function loads({ chosen, weight }, experts) {
@@ -97,6 +101,7 @@ export function loads({ chosen, weight }, experts) {
  * Weights by expert and token, (E, T), expert 0 first; NaN where the token does not go to the expert.
  *
  * @param {Routing} routing
+ * @param {number} experts
  * @returns {Float64Array}
  */
 export function weightMap({ chosen, weight }, experts) {

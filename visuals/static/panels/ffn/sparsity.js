@@ -1,3 +1,4 @@
+// @ts-check
 // The chart of sparsity by layer: mean over the tokens as lines, the selected token as dots.
 
 import { fit, ink, write } from "../../draw.js";
@@ -9,7 +10,7 @@ const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend tak
 /**
  * Each measure with its hue and stroke.
  *
- * @type {[string, string, number[]][]}
+ * @type {[keyof import("../../messages.d.ts").FiringDetail, string, number[]][]}
  */
 export const MEASURES = [
   ["top", "output", []],
@@ -17,13 +18,17 @@ export const MEASURES = [
   ["needed", "up", [2, 3]],
 ];
 
+/** @type {(width: number, layers: number) => import("../../plot.js").Chart} */
 const chartOf = (width, layers) =>
   chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
 
 /**
  * Draws over the layers whose FFN is off.
  *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("../../plot.js").Chart} chart
  * @param {number[]} off
+ * @param {string} word
  */
 function drawUnused(context, chart, off, word) {
   const wide = xOf(chart, 1) - xOf(chart, 0);
@@ -33,9 +38,9 @@ function drawUnused(context, chart, off, word) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {object} firing the answer to ffn_firing
- * @param {{ layer: number; token: number; text: Function; off: number[]; word: string }} how `off`: layers whose
- *   FFN is off
+ * @param {import("../../decoded.d.ts").Detail<"ffn_firing">} firing
+ * @param {{ layer: number; token: number; text: import("../../types.d.ts").Say; off: number[]; word: string }} how
+ *   `off`: layers whose FFN is off
  */
 export function drawSparsity(canvas, width, firing, { layer, token, text, off, word }) {
   const context = fit(canvas, width, HIGH);
@@ -54,7 +59,7 @@ export function drawSparsity(canvas, width, firing, { layer, token, text, off, w
     path(
       context,
       chart,
-      Array.from({ length: layers }, (_, i) => [i, meanOf(firing[name], i)]),
+      Array.from({ length: layers }, (_, i) => /** @type {[number, number]} */ ([i, meanOf(firing[name], i)])),
       { colour, dash, width: 2.5 },
     );
     for (let i = 0; i < layers; i++)
@@ -76,7 +81,13 @@ export function drawSparsity(canvas, width, firing, { layer, token, text, off, w
   drawUnused(context, chart, off, word);
 }
 
-/** The layer at a pixel. */
+/**
+ * The layer at a pixel.
+ *
+ * @param {number} width
+ * @param {number} layers
+ * @param {number} x
+ */
 export function findLayer(width, layers, x) {
   const chart = chartOf(width, layers);
   return Math.max(0, Math.min(layers - 1, Math.round(((x - chart.left) / chart.width) * layers - 0.5)));

@@ -1,13 +1,19 @@
+// @ts-check
 // The activation's curve with what it reads at one token on it: the gates, or up where there is no gate.
 
 import { ACTIVATIONS } from "../../activations.js";
+import { largest } from "../../arrays.js";
 import { fit, ink, write } from "../../draw.js";
 import { chartIn, path, rule, xOf, yOf } from "../../plot.js";
 
 const [HIGH, EDGE] = [290, 28];
 
-/** Half the width of the axis: the next even number above the largest that is read, at least 4. */
-export const reachOf = (gates) => Math.max(4, 2 * Math.ceil(gates.reduce((a, b) => Math.max(a, Math.abs(b)), 0) / 2));
+/**
+ * Half the width of the axis: the next even number above the largest that is read, at least 4.
+ *
+ * @param {ArrayLike<number>} gates
+ */
+export const reachOf = (gates) => Math.max(4, 2 * Math.ceil(largest(gates) / 2));
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -28,7 +34,8 @@ export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads 
     { low: -reach, high: reach },
     { low: Math.min(-0.5, -reach / 12), high: reach },
   );
-  const [x, y] = [(gate) => xOf(chart, gate), (value) => yOf(chart, value)];
+  const x = (/** @type {number} */ gate) => xOf(chart, gate);
+  const y = (/** @type {number} */ value) => yOf(chart, value);
   rule(context, chart, { x: 0, y: 0, colour: colour("line") });
   const across = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120);
   const points = across.map((gate) => /** @type {[number, number]} */ ([gate, bend(gate)]));

@@ -1,3 +1,4 @@
+// @ts-check
 // A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their
 // place, and the strongest neurons in numbers.
 
@@ -11,85 +12,119 @@ import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, vectorName } from "./kinds.js";
+import { columnOf, drawnOf, ffnForms, kindOf, numberAt, vectorName } from "./kinds.js";
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
+import { shownIn } from "../../run-for.js";
 import { drawCurve } from "./swiglu-curve.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
 
 /**
- * @typedef {{
- *   neuron: number;
- *   gate?: number;
- *   activated?: number;
- *   up?: number;
- *   weight?: number;
- *   product: number;
- * }} Neuron
- *   as far as the layer has them
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../messages.d.ts").Ffn} Ffn
+ *
+ * @typedef {import("./kinds.js").Drawn} Drawn
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {import("./kinds.js").Kind} Kind
+ *
+ * @typedef {import("./kinds.js").VectorName} VectorName
+ *
+ * @typedef {Record<VectorName, number> & { neuron: number }} Neuron NaN of what the layer has not
+ *
+ * @typedef {object} View what is here of one token
+ * @property {Ffn} ffn
+ * @property {Kind} kind
+ * @property {Drawn | null} full its whole vectors, once they have come
+ * @property {Neuron[]} strongest which every layer brings along
  */
+
+/** @type {VectorName[]} of any kind of feed-forward */
+const VECTORS = ["gate", "activated", "up", "weight", "product"];
 
 /**
  * One neuron of vectors.
  *
+ * @param {import("./kinds.js").Vectors} vectors
+ * @param {number} place
+ * @param {number} neuron
  * @returns {Neuron}
  */
-const neuronAt = ({ strips }, vectors, place, neuron) => ({
-  neuron,
-  ...Object.fromEntries(strips.map(([name]) => [name, vectors[name][place]])),
-  product: vectors.product[place],
-});
+function neuronAt(vectors, place, neuron) {
+  const [gate, activated, up, weight, product] = VECTORS.map((name) => numberAt(vectors, name, place));
+  return { neuron, gate, activated, up, weight, product };
+}
 
 /**
  * The strongest neurons of a token, which every layer brings along.
  *
+ * @param {Layer} layer
+ * @param {number} token
  * @returns {Neuron[]}
  */
 function strongestOf({ top, ffn }, token) {
   const count = top.neuron.shape[1];
-  const row = (all) => all && { shape: [count], data: all.data.subarray(token * count, (token + 1) * count) };
-  const vectors = inner({ gate: row(top.gate), up: row(top.up), weight: row(top.weight), ffn });
-  const kind = kindOf(ffn);
-  return Array.from({ length: count }, (_, i) => neuronAt(kind, vectors, i, top.neuron.data[token * count + i])).filter(
+  /** @type {(all: import("../../decoded.d.ts").NumArray) => { data: ArrayLike<number> }} */
+  const row = ({ data }) => ({ data: data.subarray(token * count, (token + 1) * count) });
+  const vectors = inner({
+    gate: top.gate && row(top.gate),
+    up: row(top.up),
+    weight: top.weight && row(top.weight),
+    ffn,
+  });
+  return Array.from({ length: count }, (_, i) => neuronAt(vectors, i, top.neuron.data[token * count + i])).filter(
     ({ product }) => !Number.isNaN(product),
   );
 }
 
-/** What is here of one token: its strongest neurons, and its whole vectors once they have come. */
-function createView() {
-  const view = { full: null, strongest: [], chosen: 0, ffn: null, kind: null };
-  view.read = (layer, token) => {
-    const neurons = layer.neurons.get(token);
-    view.ffn = layer.ffn;
-    view.kind = kindOf(layer.ffn);
-    view.full = neurons ? drawnOf(neurons) : null;
-    view.strongest = strongestOf(layer, token);
-  };
-  /**
-   * @param {number | null} neuron
-   * @returns {Neuron} that one where it is here, else the strongest
-   */
-  view.choose = (neuron) => {
-    const place = view.full && neuron !== null ? view.full.place(neuron) : -1;
-    const held = view.full
-      ? place >= 0 && neuronAt(view.kind, view.full, place, neuron)
-      : view.strongest.find((n) => n.neuron === neuron);
-    const chosen = held || view.strongest[0];
-    view.chosen = chosen.neuron;
-    return chosen;
-  };
-  view.every = () =>
-    view.full ? Array.from(view.full.up, (_, i) => neuronAt(view.kind, view.full, i, view.full.of(i))) : view.strongest;
-  return view;
+/**
+ * @param {Layer} layer
+ * @param {number} token
+ * @returns {View}
+ */
+function viewOf(layer, token) {
+  const neurons = layer.neurons.get(token);
+  const full = neurons ? drawnOf(neurons) : null;
+  return { ffn: layer.ffn, kind: kindOf(layer.ffn), full, strongest: strongestOf(layer, token) };
 }
+
+/**
+ * A neuron where it is here, else the strongest.
+ *
+ * @param {View} view
+ * @param {number | null} neuron
+ */
+function chosenIn({ full, strongest }, neuron) {
+  const place = full && neuron !== null ? full.place(neuron) : -1;
+  const held =
+    full && neuron !== null
+      ? place >= 0 && neuronAt(full, place, neuron)
+      : strongest.find((one) => one.neuron === neuron);
+  return held || strongest[0];
+}
+
+/**
+ * All neurons of a token that are here.
+ *
+ * @param {View} view
+ */
+const everyIn = ({ full, strongest }) =>
+  full ? Array.from(full.up, (_, i) => neuronAt(full, i, full.of(i))) : strongest;
 
 /**
  * The neuron's product with its numbers.
  *
  * @param {Neuron} one
- * @param {import("./kinds.js").Kind} kind
+ * @param {Kind} kind
  * @param {string} name the neuron's
+ * @param {Say} text
  */
 function arithmetic(one, { act, reads, routed }, name, text) {
   const up = () => tinted("up", inBrackets(one.up));
@@ -106,12 +141,8 @@ function arithmetic(one, { act, reads, routed }, name, text) {
 }
 
 const ROWS = 24;
-const VECTORS = ["gate", "activated", "up", "weight", "product"]; // of any kind of feed-forward
 
-/**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
- */
+/** @param {Glass} glass */
 function createNeurons(glass) {
   /** @type {[string, string][]} */
   const columns = [
@@ -119,20 +150,25 @@ function createNeurons(glass) {
     ...VECTORS.map((name) => /** @type {[string, string]} */ ([name, "td.gp-number"])),
   ];
   const table = createTable(null, columns, { rows: ROWS, focus: true });
+  /** @type {Neuron[]} */
   let neurons = [];
-  /** @param {HTMLTableRowElement} row */
-  const chosenBy = ({ sectionRowIndex: i }) => neurons[i] && { neuron: neurons[i].neuron };
+  /** @param {HTMLElement} row */
+  function chosenBy(row) {
+    const found = neurons[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex];
+    return found && { neuron: found.neuron };
+  }
   linkRows(table.element, glass, chosenBy);
 
   /**
-   * @param {{ neuron: number }[]} strongest with a number for each vector of the `kind`
-   * @param {import("./kinds.js").Kind} kind
+   * @param {Neuron[]} strongest
+   * @param {Kind} kind
    * @param {number} digits
    * @param {(neuron: number) => boolean} off
    * @param {(neuron: number) => string} name
    */
   function fill(strongest, kind, digits, off, name) {
     neurons = strongest.slice(0, ROWS);
+    /** @type {string[]} */
     const names = ["neuron", ...kind.strips.map(([vector]) => vector)];
     table.entitle((vector) =>
       vector === "neuron" ? glass.text("swiglu.neuron") : vectorName(vector, kind, glass.text),
@@ -146,10 +182,11 @@ function createNeurons(glass) {
       );
     });
   }
-  const mark = (chosen) => table.mark((i) => neurons[i]?.neuron === chosen);
+  const mark = (/** @type {number} */ chosen) => table.mark((i) => neurons[i]?.neuron === chosen);
   return { box: listed("", "swiglu.table", table), fill, mark };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
   difference: "glance",
@@ -160,14 +197,16 @@ export const about = {
 /**
  * The saved table.
  *
- * @param {ReturnType<typeof createView>} view
+ * @param {View} view
+ * @param {{ trace: Trace; layer: number }} state
  */
-function rowsOf({ kind, ffn, every }, { trace, layer }) {
-  const off = isChanged(trace) ? [(neuron) => Number(neuronOff(trace, layer, neuron))] : [];
+function rowsOf(view, { trace, layer }) {
+  const { kind, ffn } = view;
+  const off = isChanged(trace) ? [(/** @type {number} */ neuron) => Number(neuronOff(trace, layer, neuron))] : [];
   const names = kind.strips.map(([name]) => name);
   return [
     ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
-    ...every().map((n) => [
+    ...everyIn(view).map((n) => [
       n.neuron,
       ...ownerOf(ffn, n.neuron),
       ...names.map((name) => n[name]),
@@ -179,12 +218,13 @@ function rowsOf({ kind, ffn, every }, { trace, layer }) {
 /**
  * The vectors of a token, each as a strip; the last, the product, with what is off of it.
  *
- * @param {ReturnType<typeof createView>} view
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text the panel's own
+ * @param {View} view
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
  */
 function stripsOf({ full, kind }, glass, text) {
-  const { trace, layer } = glass.state;
+  const { trace, layer } = shownIn(glass);
+  /** @type {import("../../marks/strips.js").Strip[]} */
   const rows = kind.strips.map(([one, role]) => ({
     name: vectorName(one, kind, glass.text),
     role,
@@ -192,11 +232,16 @@ function stripsOf({ full, kind }, glass, text) {
   }));
   if (!full) return rows;
   const places = neuronsOff(trace, layer)?.map(full.place);
-  Object.assign(rows.at(-1), { off: places?.filter((place) => place >= 0) ?? null, word: text("off") });
+  Object.assign(rows[rows.length - 1], { off: places?.filter((place) => place >= 0) ?? null, word: text("off") });
   return rows;
 }
 
-/** The numbers of a neuron, as a program reads them. */
+/**
+ * The numbers of a neuron, as a program reads them.
+ *
+ * @param {View} view
+ * @param {Neuron} chosen
+ */
 function valueOf({ ffn, kind }, chosen) {
   const factors = kind.strips
     .filter(([one]) => one !== "product")
@@ -205,15 +250,34 @@ function valueOf({ ffn, kind }, chosen) {
 }
 
 /**
+ * What the strips leave out of what is here.
+ *
+ * @param {View} view
+ * @param {(count: number) => number} perColumn how many of so many neurons a column stands for
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ */
+function noteOf({ ffn, full, strongest }, perColumn, glass, text) {
+  const { neuron } = glass.state;
+  if (!full) return text("partial", { count: strongest.length });
+  const each = perColumn(full.up.length);
+  const isAway = neuron !== null && full.place(neuron) < 0;
+  const away = isAway ? [text("elsewhere", { neuron: neuronName(ffn, neuron, glass.text) })] : [];
+  return [...away, ...(each > 1 ? [text("pooled", { each: each.toFixed(1) })] : [])].join(" ");
+}
+
+/**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function swiglu(element, glass) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
   const curve = h("canvas.gp-curve", { role: "img", "data-text-label": "swiglu.curve" });
-  const view = createView();
+  /** @type {View | null} null until it has come */
+  let view = null;
+  let shownNeuron = 0;
   const panel = frame(element, glass, "swiglu", {
-    csv: () => rowsOf(view, glass.state),
+    csv: () => (view ? rowsOf(view, shownIn(glass)) : []),
     parts: ["what", "formula", "myth"],
   });
   const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
@@ -226,66 +290,80 @@ export default function swiglu(element, glass) {
       [1, panel.text("highest")],
     ],
   });
-  const curveWide = widthOf(curve.parentElement, glass);
-  const choose = (place) => (place === null || !view.full ? null : { neuron: view.full.of(place) });
+  const curveWide = widthOf(/** @type {HTMLElement} */ (curve.parentElement), glass);
+  const choose = (/** @type {number | null} */ place) =>
+    place === null || !view?.full ? null : { neuron: view.full.of(place) };
   bindPointer(canvas, glass, (x) => choose(strips.find(x)));
   bindArrowKeys(
     canvas,
     glass,
     along(
-      () => view.full?.up.length ?? 0,
-      () => view.full.place(view.chosen),
+      () => view?.full?.up.length ?? 0,
+      () => view?.full?.place(shownNeuron) ?? 0,
       choose,
     ),
   );
 
-  const name = (neuron) => neuronName(view.ffn, neuron, glass.text);
-
-  function noteText() {
-    const { neuron } = glass.state;
-    if (!view.full) return panel.text("partial", { count: view.strongest.length });
-    const each = strips.perColumn(view.full.up.length);
-    const away =
-      neuron !== null && view.full.place(neuron) < 0 ? [panel.text("elsewhere", { neuron: name(neuron) })] : [];
-    return [...away, ...(each > 1 ? [panel.text("pooled", { each: each.toFixed(1) })] : [])].join(" ");
-  }
-  function tell(chosen) {
-    const { trace, layer, query } = glass.state;
-    const { kind } = view;
+  /**
+   * @param {View} here
+   * @param {Neuron} chosen
+   */
+  function tell(here, chosen) {
+    const { trace, layer, query } = shownIn(glass);
+    const { kind } = here;
+    const name = neuronName(here.ffn, chosen.neuron, glass.text);
     const named = { token: query, piece: visible(trace.tokens.pieces[query]) };
     panel.title.textContent = panel.text("title", { ...kind, layer, ...named });
-    note.textContent = noteText();
+    note.textContent = noteOf(here, strips.perColumn, glass, panel.text);
     table.mark(chosen.neuron);
-    formula.replaceChildren(arithmetic(chosen, kind, name(chosen.neuron), panel.text));
-    const reading = panel.text("read", { neuron: name(chosen.neuron), ...named, product: shown(chosen.product, 5) });
-    panel.tell(valueOf(view, chosen), reading);
+    formula.replaceChildren(arithmetic(chosen, kind, name, panel.text));
+    const reading = panel.text("read", { neuron: name, ...named, product: shown(chosen.product, 5) });
+    panel.tell(valueOf(here, chosen), reading);
   }
 
-  function drawStrips(width, chosen) {
+  /**
+   * @param {number} width
+   * @param {View} here
+   * @param {number} chosen
+   */
+  function drawStrips(width, here, chosen) {
     const { trace, layer } = glass.state;
-    const { full } = view;
-    const rows = stripsOf(view, glass, panel.text);
+    const { full } = here;
+    const rows = stripsOf(here, glass, panel.text);
     strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
   }
 
-  const read = memo((held, query) => view.read(held, query));
-  const fill = memo((strongest, digits, trace, layer, _language) =>
-    table.fill(strongest, view.kind, digits, (one) => neuronOff(trace, layer, one), name),
-  );
+  const read = memo((/** @type {Layer} */ held, /** @type {number} */ query) => {
+    view = viewOf(held, query);
+  });
+  /**
+   * @param {View} here
+   * @param {number} digits
+   * @param {Trace} trace
+   * @param {number} layer
+   */
+  function fillTable({ strongest, kind, ffn }, digits, trace, layer) {
+    const name = (/** @type {number} */ neuron) => neuronName(ffn, neuron, glass.text);
+    table.fill(strongest, kind, digits, (one) => neuronOff(trace, layer, one), name);
+  }
+  const fill = memo(fillTable);
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
     const { query, neuron } = glass.state;
     const held = glass.layer();
-    if (!held) return null;
+    if (!held) return undefined;
     read(held, query);
-    const chosen = view.choose(neuron);
-    drawStrips(width, chosen.neuron);
-    const { reads } = view.kind;
-    const points = view.full ? view.full[reads] : view.strongest.map((n) => n[reads]);
-    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), view.kind);
+    const here = view;
+    if (!here) return undefined;
+    const chosen = chosenIn(here, neuron);
+    shownNeuron = chosen.neuron;
+    drawStrips(width, here, chosen.neuron);
+    const { reads } = here.kind;
+    const points = here.full?.[reads] ?? here.strongest.map((n) => n[reads]);
+    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), here.kind);
     return () => {
-      const { trace, layer, language } = glass.state;
-      fill(view.strongest, width < NARROW ? 4 : 5, trace, layer, language);
-      tell(chosen);
+      const { trace, layer, language } = shownIn(glass);
+      fill(here, width < NARROW ? 4 : 5, trace, layer, language);
+      tell(here, chosen);
     };
   });
 }

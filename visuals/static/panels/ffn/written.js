@@ -1,3 +1,4 @@
+// @ts-check
 // What the strongest neurons write, in numbers: its length, and the tokens whose logits it raises and lowers most.
 
 import { linkRows } from "../../controls.js";
@@ -5,6 +6,21 @@ import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { createTable, listed } from "../../marks/table.js";
 import { nameRow } from "../../off.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../messages.d.ts").MovedToken} MovedToken
+ *
+ * @typedef {import("../../messages.d.ts").NeuronWrites} Writes
+ *
+ * @typedef {object} NeuronsAbout of a token's neurons
+ * @property {((neuron: number) => number) | null} product null while they are on their way
+ * @property {(neuron: number) => boolean} off whether nothing uses what one computes
+ * @property {(neuron: number) => string} name
+ */
 
 const KIND = "ffn-token";
 const ROWS = 13; // the strongest ones and the selected one
@@ -17,20 +33,21 @@ const COLUMNS = [
   ["lowers", "td.ffn-words"],
 ];
 
-/** A token and what is added to its logit. */
+/** A token and what is added to its logit. @param {MovedToken} token */
 const word = ({ piece, by }) =>
   h("span.ffn-word", null, h("span.gp-piece", null, visible(piece)), h("span.ffn-by", null, ` ${signed(by, 3)}`));
 
 /**
  * Bars of what one neuron adds to the logits that it moves most; its own scale.
  *
- * @param {object | null} row of ffn_written
+ * @param {Writes | null} row
  * @param {string} name its neuron's
+ * @param {Say} text
  */
 export function pushes(row, name, text) {
   if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
-  const line = ({ piece, by }) => {
+  const line = (/** @type {MovedToken} */ { piece, by }) => {
     const bar = h(`span.ffn-bar.${by < 0 ? "is-down" : "is-up"}`, { style: `width: ${(100 * Math.abs(by)) / most}%` });
     return h(
       "tr",
@@ -44,27 +61,21 @@ export function pushes(row, name, text) {
   return [h("p.gp-note", null, text("pushes", { neuron: name })), h("table.gp-table", null, body)];
 }
 
-/**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {{ box: HTMLElement; fill: Function; mark: Function }}
- */
+/** @param {Glass} glass */
 export function createWritten(glass) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS, focus: true });
+  /** @type {number[]} */
   let neurons = [];
-  /** @param {HTMLTableRowElement} row */
-  const chosenBy = ({ sectionRowIndex }) =>
-    sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined;
+  /** @param {HTMLElement} row */
+  function chosenBy(row) {
+    const { sectionRowIndex } = /** @type {HTMLTableRowElement} */ (row);
+    return sectionRowIndex in neurons ? { neuron: neurons[sectionRowIndex] } : undefined;
+  }
   linkRows(table.element, glass, chosenBy);
 
   /**
-   * @param {object[]} written rows of ffn_written
-   * @param {{
-   *   product: ((neuron: number) => number) | null;
-   *   off: (neuron: number) => boolean;
-   *   name: (neuron: number) => string;
-   * }} about
-   *   of that token's neurons: their products, null while they are on their way, and whether nothing uses what one
-   *   computes
+   * @param {Writes[]} written
+   * @param {NeuronsAbout} about
    */
   function fill(written, { product, off, name }) {
     neurons = written.map(({ neuron }) => neuron);
@@ -76,6 +87,6 @@ export function createWritten(glass) {
       fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
     });
   }
-  const mark = (chosen) => table.mark((i) => neurons[i] === chosen);
+  const mark = (/** @type {number} */ chosen) => table.mark((i) => neurons[i] === chosen);
   return { box: listed(".ffn-written", `${KIND}.table`, table), fill, mark };
 }

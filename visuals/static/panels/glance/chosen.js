@@ -1,9 +1,11 @@
+// @ts-check
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
 import { h, share } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { apart, word } from "./words.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 
 const OTHERS = 4;
 
@@ -12,7 +14,7 @@ const OTHERS = 4;
  * @returns {{ element: HTMLElement; draw: () => void }} for the chapters that have no panel on why in view
  */
 export function createChosen(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const said = h("span");
   const why = h("button.page-close", { click: lead });
   const element = h("div.page-chosen", { hidden: "" }, said, " ", why);
@@ -22,8 +24,11 @@ export function createChosen(glass) {
     glass.open("glance");
     document.querySelector("section[data-kind=why]")?.scrollIntoView({ block: "center" });
   }
-  const write = memo((_offered, _token, _language) => {
-    const { own, others } = choiceOf(glass, state.trace, momentOf(state), OTHERS);
+  /** @type {(...key: unknown[]) => void} */
+  const write = memo(() => {
+    const choice = choiceOf(glass, state.trace, momentOf(state), OTHERS);
+    if (!choice) return; // what it was chosen from has not come
+    const { own, others } = choice;
     const [, ...names] = apart(
       glass.text,
       [own, ...others].map(({ piece }) => piece),
@@ -40,7 +45,7 @@ export function createChosen(glass) {
     const offered =
       moment?.token && state.status !== "generating" && state.chapter !== "glance" ? offeredOf(glass, moment) : null;
     element.hidden = !offered;
-    if (offered) write(offered, moment.token.position, state.language);
+    if (offered) write(offered, moment?.token?.position, state.language);
   }
   return { element, draw };
 }

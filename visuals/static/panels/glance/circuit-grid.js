@@ -1,18 +1,27 @@
+// @ts-check
 // Where the parts of a circuit stand: stacks, columns of tokens, rows of layers. Pure.
+
+/**
+ * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ *
+ * @typedef {object} Stack
+ * @property {"decoder" | "encoder" | null} stack
+ * @property {Circuit["nodes"]} nodes
+ * @property {number[]} differ the tokens that are another in the other text
+ * @property {string[]} pieces of the text that it reads
+ * @property {string[]} theirs of the other text
+ * @property {number} layers
+ * @property {boolean} answers
+ *
+ * @typedef {{ from: number; to: number; empty: boolean }} Row
+ */
 
 /**
  * What is drawn of a network's stacks, from the top: the decoder above the encoder whose source it looks at.
  *
- * @returns {{
- *   stack: "decoder" | "encoder" | null;
- *   nodes: object[];
- *   differ: number[];
- *   pieces: string[];
- *   theirs: string[];
- *   layers: number;
- *   answers: boolean;
- * }[]}
- *   `pieces` of the text that it reads, `theirs` of the other text, `differ` the tokens that are another there
+ * @param {Pick<Circuit, "nodes" | "differ" | "other_pieces" | "written">} circuit
+ * @param {Pick<import("../../decode.js").Trace, "encoder" | "tokens" | "model">} trace
+ * @returns {Stack[]}
  */
 export function stacksOf({ nodes, differ, other_pieces: theirs, written }, { encoder, tokens: { pieces }, model }) {
   if (!encoder)
@@ -27,12 +36,13 @@ export function stacksOf({ nodes, differ, other_pieces: theirs, written }, { enc
         answers: true,
       },
     ];
+  /** @param {"decoder" | "encoder"} stack */
   const of = (stack) => ({ stack, nodes: nodes.filter((node) => node.stack === stack) });
   return [
     {
       ...of("decoder"),
       differ: [],
-      pieces: pieces.slice(0, written),
+      pieces: pieces.slice(0, written ?? undefined),
       theirs: [],
       layers: model.n_layers,
       answers: true,
@@ -44,6 +54,7 @@ export function stacksOf({ nodes, differ, other_pieces: theirs, written }, { enc
 /**
  * The columns: tokens that hold a node, those that differ, and where it answers the last.
  *
+ * @param {Pick<Stack, "nodes" | "differ" | "pieces" | "answers">} stack
  * @returns {number[]}
  */
 export function columnsOf({ nodes, differ, pieces, answers }) {
@@ -55,11 +66,12 @@ export function columnsOf({ nodes, differ, pieces, answers }) {
 /**
  * The rows from the top: layers that hold a node, and between them the stretches of layers that hold none.
  *
- * @param {{ nodes: object[] }} stack
+ * @param {Pick<Stack, "nodes">} stack
  * @param {number} count of all layers
- * @returns {{ from: number; to: number; empty: boolean }[]}
+ * @returns {Row[]}
  */
 export function rowsOf({ nodes }, count) {
+  /** @type {Row[]} */
   const rows = [];
   for (let layer = count - 1; layer >= 0; layer -= 1) {
     const empty = !nodes.some((node) => node.layer === layer);

@@ -1,7 +1,9 @@
+// @ts-check
 // How a head tells the token that it reads from another answer in the text, in words and as the sum behind it.
 
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
 import { createScoreSum } from "./score-sum.js";
 import { filled, lead, sentences } from "./words.js";
@@ -20,7 +22,7 @@ import { filled, lead, sentences } from "./words.js";
  * @param {Matching} found
  * @param {{ layer: number; head: number }} cell
  * @param {ReturnType<typeof marksOf>} marks
- * @param {Function} text glass.text
+ * @param {import("../../types.d.ts").Say} text glass.text
  */
 function templateOf(found, { layer, head }, marks, text) {
   const given = { layer, head, ...(marks && { asks: text(`why.${marks.asks}`) }) };
@@ -39,13 +41,15 @@ function templateOf(found, { layer, head }, marks, text) {
   );
 }
 
-/** The names that a mark stands for, in bold. */
-const inBold = (names) =>
-  Object.fromEntries(
-    ["key_from", "rival_from", "asked_from"]
-      .filter((name) => names[name])
-      .map((name) => [name, h("b", null, names[name])]),
-  );
+/** The names that a mark stands for, in bold. @param {ReturnType<typeof marksOf>} marks */
+const inBold = (marks) =>
+  marks
+    ? {
+        key_from: h("b", null, marks.key_from),
+        rival_from: h("b", null, marks.rival_from),
+        asked_from: h("b", null, marks.asked_from),
+      }
+    : {};
 
 /** @param {Glass} glass */
 export function createHow(glass) {
@@ -63,21 +67,28 @@ export function createHow(glass) {
     const marks = marksOf(found, cell, pieces);
     const names = { ...namesOf(found, cell, text, pieces), ...marks };
     const { same: _same, ...words } = names;
-    const bold = inBold(names);
+    const bold = inBold(marks);
     const term = lead(glass, names.term, cell, "attend", "score-terms");
-    const say = (template) => h("p", null, ...filled(template, { ...words, ...bold, term }));
+    const say = (/** @type {string} */ template) => h("p", null, ...filled(template, { ...words, ...bold, term }));
     told.replaceChildren(
       h("h3.gp-subtitle", null, text("why.matching", names)),
       say(templateOf(found, cell, marks, text)),
     );
     sum.draw(found, names, say);
   }
-  const drawAnew = memo((found, first, position, pieces, _language) => {
+  /**
+   * @param {Matching | null} found
+   * @param {import("../../messages.d.ts").FirstHead | null} first
+   * @param {number} position
+   * @param {string[]} pieces
+   */
+  function fill(found, first, position, pieces) {
     element.hidden = !found;
-    if (!found) return;
+    if (!found || !first) return;
     const { layer, head, key } = first;
     tell(found, { layer, head, query: position, key }, pieces);
-  });
+  }
+  const drawAnew = memo(fill);
 
   /**
    * Nothing where that cannot be said: of a head that looks at a source, and before its scores have come.
@@ -86,7 +97,7 @@ export function createHow(glass) {
    * @param {number} position from which it looks
    */
   function draw(first, position) {
-    const { trace, language } = glass.state;
+    const { trace, language } = shownIn(glass);
     const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
     drawAnew(pair, first, position, trace.tokens.pieces, language);
   }

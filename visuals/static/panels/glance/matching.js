@@ -1,3 +1,4 @@
+// @ts-check
 // How a head tells the token that it reads from a rival: the term of the score that makes most of the difference, in
 // words.
 
@@ -5,6 +6,10 @@ import { shown } from "../../dom.js";
 import { named, word } from "./words.js";
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
  * @typedef {{ layer: number; head: number; at: number; key: number; weight: number }} Step a head that looked at a
  *   token
  *
@@ -27,6 +32,8 @@ import { named, word } from "./words.js";
 /**
  * The answer "matching" about a head; null where it has not come, and where there is nothing to tell.
  *
+ * @param {Glass} glass
+ * @param {{ layer: number; head: number; query: number; key: number }} cell
  * @returns {{ come: boolean; found: Matching | null }}
  */
 export function matchingOf(glass, { layer, head, query, key }) {
@@ -38,6 +45,8 @@ export function matchingOf(glass, { layer, head, query, key }) {
  * What brought something to a token, in words.
  *
  * @param {Step[]} steps the last one first; none: the token's own embedding
+ * @param {Say} text
+ * @param {string[]} pieces
  */
 function wayOf(steps, text, pieces) {
   if (!steps.length) return text("why.way_own");
@@ -91,7 +100,7 @@ export const rowsOf = ({ asked, score, rival_score: against, from_asked: from, r
  * @param {Step[]} steps
  * @param {number} at where it ends
  */
-const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
+const originOf = (steps, at) => steps.at(-1)?.key ?? at;
 
 /**
  * In plain words what lower heads brought to the three tokens; null where one of them is told by no other token,
@@ -99,14 +108,15 @@ const originOf = (steps, at) => (steps.length ? steps.at(-1).key : at);
  *
  * @param {Matching} found
  * @param {{ query: number; key: number }} place
+ * @param {string[]} pieces
  * @returns {{ key_from: string; rival_from: string; asked_from: string; asks: string } | null} the words from which
  *   something was brought, and the text that says what stands at the query
  */
-export function marksOf(found, { query }, pieces) {
-  const { asked, told, rival_told: beside } = found;
-  if (!told.length || !beside || !isMatch(found)) return null;
-  const [keyFrom, rivalFrom, askedFrom] = [told.at(-1).key, beside.at(-1).key, originOf(asked, query)].map((t) =>
-    word(pieces[t]),
+export function marksOf(found, { query, key }, pieces) {
+  const { asked, told, rival, rival_told: beside } = found;
+  if (!told.length || !beside?.length || !isMatch(found)) return null;
+  const [keyFrom, rivalFrom, askedFrom] = [originOf(told, key), originOf(beside, rival), originOf(asked, query)].map(
+    (t) => word(pieces[t]),
   );
   const same = askedFrom === keyFrom;
   if (keyFrom === rivalFrom || !(same || asked.length)) return null;
@@ -123,6 +133,8 @@ export function marksOf(found, { query }, pieces) {
  *
  * @param {Matching} found
  * @param {{ query: number; key: number }} place
+ * @param {Say} text
+ * @param {string[]} pieces
  */
 export function namesOf(found, { query, key }, text, pieces) {
   const { asked, told, rival, score, rival_score: against, term, rival_term: less, n_terms: count, other } = found;

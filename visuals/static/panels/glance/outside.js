@@ -1,9 +1,24 @@
+// @ts-check
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
 // an example that is of that world, and the way to a real LLaMA.
 
 import { h, shown } from "../../dom.js";
 import { memo, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { runPrompt } from "../attend/run-prompt.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"outside">} Answer
+ *
+ * @typedef {import("../../messages.d.ts").OutsideDetail} Outside the answer, where there is something to be told
+ */
+
+/** Whether there is something to be told. @type {(answer: Answer | null) => answer is Outside} */
+const isTold = (answer) => answer !== null && "example" in answer && Boolean(answer.example);
 
 /**
  * Which sentence says it.
@@ -24,7 +39,12 @@ export function sentenceOf({ places, words }) {
 export const strangeAt = (places, t) =>
   places.reduce((most, [first, end]) => Math.max(most, t === end - 1 ? 2 : t >= first && t < end ? 1 : 0), 0);
 
-/** Runs an example by its button above, which also opens it at what matters there; as a prompt where it has none. */
+/**
+ * Runs an example by its button above, which also opens it at what matters there; as a prompt where it has none.
+ *
+ * @param {Glass} glass
+ * @param {string} example
+ */
 function tryExample(glass, example) {
   const chips = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".page-chips button"));
   const chip = [...chips].find(({ textContent }) => textContent === example);
@@ -37,24 +57,26 @@ const CHINESE = /\p{Script=Han}/u; // the real LLaMA reads English
 /**
  * What is said of the real LLaMA under a text that it can read: how to get it, or the way to run the text on it.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 function createReal(glass) {
   const element = h("div", { hidden: "" }, h("p", { "data-text": "real.knows" }));
-  const view = reactive({ getting: null }, glass.repaint); // what is drawn of it, once it has come
+  /** @type {{ getting: { draw: () => void } | null }} what is drawn of it, once it has come */
+  const first = { getting: null };
+  const view = reactive(first, glass.repaint);
   let asked = false;
   async function fetchGetting() {
     if (asked) return;
     asked = true;
     const { createGetting } = await import("../../getting.js");
-    const made = createGetting(glass, () => glass.state.trace.prompt);
+    const made = createGetting(glass, () => shownIn(glass).trace.prompt);
     element.append(made.element);
     glass.translate(element);
     view.getting = made;
   }
   /** @param {boolean} isOdd whether the text is strange to the model that is shown */
   function draw(isOdd) {
-    element.hidden = !isOdd || CHINESE.test(glass.state.trace.prompt) || !glass.real.where();
+    element.hidden = !isOdd || CHINESE.test(shownIn(glass).trace.prompt) || !glass.real.where();
     if (element.hidden) return;
     fetchGetting();
     view.getting?.draw();
@@ -62,19 +84,20 @@ function createReal(glass) {
   return { element, draw };
 }
 
-/** @param {import("../../types.d.ts").Glass} glass */
+/** @param {Glass} glass */
 export function createOutside(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`why.outside_${name}`, params);
   const said = h("div", { "aria-live": "polite" });
   const real = createReal(glass);
   const element = h("div.wy-outside", { hidden: "" }, said, real.element);
-  const show = memo((found, _language) => {
+  const show = memo((/** @type {Outside | null} */ found) => {
     element.hidden = !found;
     if (!found) return said.replaceChildren();
     const { places, words, tokens, surprisal, usual, example } = found;
     const figures = usual
       ? text("surprise", {
-          own: shown(surprisal, 3),
+          own: shown(surprisal ?? NaN, 3),
           count: usual.documents,
           middle: shown(usual.middle, 3),
           most: shown(usual.most, 3),
@@ -85,21 +108,23 @@ export function createOutside(glass) {
     const way = h("button.gp-option", { click: () => tryExample(glass, example) }, text("try", { example }));
     return said.replaceChildren(h("p", null, text(sentenceOf(found), { unknown: places.length, words })), more, way);
   });
-  let last = { prompt: null, answer: null }; // stays while a longer run of the same prompt has no answer yet
+  /** @type {{ prompt: string | null; answer: Answer | null }} stays while a longer run of a prompt has no answer */
+  let last = { prompt: null, answer: null };
   return {
     element,
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
-      const { side, status, trace } = glass.state;
+      const { side, status, trace } = shownIn(glass);
       const same = last.prompt === trace.prompt;
       const answer =
         (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);
       last = { prompt: trace.prompt, answer };
-      const found = side !== "B-A" && answer?.example ? answer : null;
+      const found = side !== "B-A" && isTold(answer) ? answer : null;
       show(found, glass.state.language);
       real.draw(Boolean(found));
       return found?.places ?? NONE;
     },
   };
 }
+/** @type {number[][]} */
 const NONE = [];

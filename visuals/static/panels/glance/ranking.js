@@ -1,28 +1,33 @@
+// @ts-check
 // What an answer would miss most: heads and neurons by what is left of the probability without each of them.
 
 import { h, share } from "../../dom.js";
 import { neuronIn } from "../../neuron-names.js";
+import { shownIn } from "../../run-for.js";
 import { formOf, lead, leadTo, leadToCell, readBy, word } from "./words.js";
 
 const [HEADS, NEURONS] = [6, 4];
 
+/** @param {Part} part */
 const isNeuron = ({ kind }) => kind.endsWith("neuron");
 
 /**
  * A part that the answer "why" measures: what is left without it, and of a head where it looks.
  *
  * @typedef {import("../../messages.d.ts").EffectMessage} Part
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
  */
 
 /**
  * A part in words: a neuron as the chapter on the feed-forward names it.
  *
  * @param {Pick<Part, "kind" | "layer" | "index">} part
- * @param {object} trace
+ * @param {import("../../decode.js").Trace} trace
  * @param {import("../../types.d.ts").Texts["text"]} text
  */
 export function nameOfPart({ kind, layer, index }, trace, text) {
-  const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder.model : null;
+  const own = kind === "neuron" ? trace.model : kind === "encoder_neuron" ? trace.encoder?.model : null;
   return text(`why.part_${kind}`, { layer, index: own ? neuronIn(own, layer, index, text) : index });
 }
 
@@ -34,7 +39,8 @@ export function nameOfPart({ kind, layer, index }, trace, text) {
  */
 export function ranked(parts) {
   const heads = parts.filter((one) => !isNeuron(one));
-  const of = (encoder) => heads.filter(({ kind }) => (kind === "encoder_head") === encoder).slice(0, HEADS);
+  const of = (/** @type {boolean} */ encoder) =>
+    heads.filter(({ kind }) => (kind === "encoder_head") === encoder).slice(0, HEADS);
   const named = new Set([...of(false), ...of(true), ...parts.filter(isNeuron).slice(0, NEURONS)]);
   return [...heads, ...parts.filter(isNeuron)].filter((one) => named.has(one));
 }
@@ -42,7 +48,7 @@ export function ranked(parts) {
 /**
  * A neuron's name, which leads to it: an encoder's at the end of its source.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} words
  * @param {Part} part
  * @param {number} query
@@ -56,28 +62,28 @@ function toNeuron(glass, words, { kind, layer, index: neuron }, query) {
 /**
  * Where a head looks from, and how much.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {Part} part
  */
-function lookText({ state: { trace }, text }, { kind, key, query, weight }) {
-  const pieces = readBy(trace, kind);
-  return text(`why.part_looks${formOf(kind)}`, {
-    key: word(pieces[key]),
-    query: word(pieces[query] ?? ""),
-    weight: share(weight),
+function lookText(glass, { kind, key, query, weight }) {
+  const pieces = readBy(shownIn(glass).trace, kind);
+  return glass.text(`why.part_looks${formOf(kind)}`, {
+    key: word(pieces[key ?? 0]),
+    query: word(pieces[query ?? -1] ?? ""),
+    weight: share(weight ?? NaN),
   });
 }
 
 /**
  * The ranking as list items: each part, what is left without it, and where a head looks.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {{ parts: Part[]; position: number }} found the answer "why"
  * @returns {HTMLElement[]}
  */
 export function rankingOf(glass, { parts, position }) {
   return ranked(parts).map((one) => {
-    const words = nameOfPart(one, glass.state.trace, glass.text);
+    const words = nameOfPart(one, shownIn(glass).trace, glass.text);
     const left = ` ${glass.text("why.part_without", { p: share(one.without) })}`;
     return isNeuron(one)
       ? h("li", null, toNeuron(glass, words, one, position), left)

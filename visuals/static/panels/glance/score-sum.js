@@ -1,3 +1,4 @@
+// @ts-check
 // The sum behind two scores: what was brought to the query, everything else, and the one term that tells them apart
 // most.
 
@@ -7,6 +8,7 @@ import { rowsOf } from "./matching.js";
 
 /** @param {import("../../types.d.ts").Glass} glass */
 export function createScoreSum(glass) {
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
   const table = createTable(null, [
     ["part", "th.gp-token"],
@@ -26,12 +28,14 @@ export function createScoreSum(glass) {
 
   /**
    * @param {import("./matching.js").Matching} found
-   * @param {object} names what namesOf gives
+   * @param {ReturnType<typeof import("./matching.js").namesOf>} names
    * @param {(template: string) => HTMLElement} say a paragraph with the names filled in
    */
   function draw(found, names, say) {
     about.replaceChildren(say(text("matching_terms")));
-    table.entitle((column) => names[column] ?? text(`sum_${column}`));
+    /** @type {Record<string, string>} */
+    const tokens = { key: names.key, rival: names.rival };
+    table.entitle((column) => tokens[column] ?? text(`sum_${column}`));
     table.body.replaceChildren(
       ...rowsOf(found).map(([part, own, rival]) =>
         table.line(

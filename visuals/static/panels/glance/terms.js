@@ -1,16 +1,23 @@
+// @ts-check
 // A sum as a list of its largest terms, with a bar each, and of all others together.
 
 import { h, signed } from "../../dom.js";
 
 /**
- * @typedef {{ words: string; value: number; select?: object }} Term `select`: the place to look at when it is
- *   pressed
+ * @typedef {object} Term
+ * @property {string} words
+ * @property {number} value
+ * @property {Partial<import("../../selection.js").Selection>} [select] the place to look at when it is pressed
+ */
+
+/**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {string} section of the texts: others, sum
  */
 export function createTerms(glass, section) {
   const body = h("tbody");
   const element = h("div.ch-scroll", null, h("table.gp-table.gp-list.wy-terms", null, body));
+  /** @type {(name: Node | string, value: number, most: number, kind?: string) => HTMLElement} */
   const row = (name, value, most, kind = "") => {
     const bar = h(`span.wy-bar${value < 0 ? ".is-less" : ""}`, { style: `width: ${(100 * Math.abs(value)) / most}%` });
     return h(
@@ -29,7 +36,8 @@ export function createTerms(glass, section) {
    * @param {Term[]} terms all of them, or those known by name
    * @param {number} total what they sum to with all others
    * @param {number} all how many there are
-   * @param {string} sum the sum's text
+   * @param {number} count of those that are listed one by one
+   * @param {string} [sum] the sum's text
    */
   function draw(terms, total, all, count, sum = "sum") {
     const first = [...terms].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, count);

@@ -1,8 +1,20 @@
+// @ts-check
 // How the first screen writes a token, and how a number leads to where it is seen.
 
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../scroll-anchor.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../selection.js").Selection} Selection
+ *
+ * @typedef {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} Look a head's look at a
+ *   token
+ */
 
 /**
  * A piece as a word within a sentence.
@@ -15,7 +27,7 @@ export const word = (piece) => piece.trim() || visible(piece);
  * How each of several pieces is written: as its word; where an earlier one has the same, with what tells them
  * apart.
  *
- * @param {Function} text glass.text
+ * @param {Say} text glass.text
  * @param {string[]} pieces
  */
 export const apart = (text, pieces) =>
@@ -27,7 +39,7 @@ export const apart = (text, pieces) =>
 /**
  * A token within a sentence, in quotes: where its word stands in the text more than once, with its position.
  *
- * @param {Function} text
+ * @param {Say} text
  * @param {string[]} pieces
  * @param {number} t
  */
@@ -42,12 +54,18 @@ export function named(text, pieces, t) {
 /**
  * The other text that was chosen for the text up to a position; "" where none was.
  *
+ * @param {Glass} glass
  * @param {number} at
  */
 export function otherText(glass, at) {
   const { text = "", at: chosenAt } = glass.settings.get("why");
   return chosenAt === String(at) ? text : "";
 }
+/**
+ * @param {Glass} glass
+ * @param {string} text
+ * @param {number} at
+ */
 export const chooseText = (glass, text, at) => {
   glass.settings.set("why", { ...glass.settings.get("why"), text, at });
   glass.repaint();
@@ -56,6 +74,9 @@ export const chooseText = (glass, text, at) => {
 /**
  * Opens a panel of a chapter and brings it into view; from there a way leads back.
  *
+ * @param {Glass} glass
+ * @param {string} chapter
+ * @param {string} kind
  * @param {() => void} [select] what it is to show
  */
 export async function leadTo(glass, chapter, kind, select) {
@@ -69,7 +90,15 @@ export async function leadTo(glass, chapter, kind, select) {
   panel?.focus({ preventScroll: true });
 }
 
-/** A number of a sentence that selects what it is of, and leads to the panel that shows it. */
+/**
+ * A number of a sentence that selects what it is of, and leads to the panel that shows it.
+ *
+ * @param {Glass} glass
+ * @param {string} words
+ * @param {Partial<Selection>} selection
+ * @param {string} chapter
+ * @param {string} kind
+ */
 export function lead(glass, words, selection, chapter, kind) {
   return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
 }
@@ -81,12 +110,12 @@ export function lead(glass, words, selection, chapter, kind) {
  *
  * @param {PartKind} kind
  */
-export const formOf = (kind) => ({ cross: "_cross", encoder_head: "_encoder" })[kind] ?? "";
+export const formOf = (kind) => (kind === "cross" ? "_cross" : kind === "encoder_head" ? "_encoder" : "");
 
 /**
  * Up to three sentences in a row, as the language sets them.
  *
- * @param {Function} text glass.text
+ * @param {Say} text glass.text
  * @param {string} one
  * @param {string} two
  */
@@ -96,10 +125,11 @@ export const sentences = (text, one, two, three = "") => text("why.sentences", {
  * The pieces of the text that a head of a kind looks at: of a decoder's look at it, and of an encoder, that is the
  * source.
  *
+ * @param {import("../../decode.js").Trace} trace
  * @param {PartKind} kind
  */
 export const readBy = (trace, kind) =>
-  (kind === "cross" || kind === "encoder_head" ? trace.encoder : trace).tokens.pieces;
+  ((kind === "cross" || kind === "encoder_head" ? trace.encoder : null) ?? trace).tokens.pieces;
 
 /**
  * The changes of a run in which the heads that read the answer are off.
@@ -114,9 +144,10 @@ export const readersOff = ({ kind, heads }) => ({
  * Selects a head's look at a token: of an encoder's head in that stack. What a decoder looks at in the source is
  * its panel's own setting.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} look
+ * @param {Glass} glass
+ * @param {Look} look
  * @param {number} query from where a decoder's head looks
+ * @param {(selection: Partial<Selection>) => void} [choose]
  */
 export function selectLook(glass, { kind, layer, head, key, query: own }, query, choose = glass.select) {
   if (kind === "encoder_head") return glass.readStack("encoder", { layer, head, query: own, key });
@@ -127,9 +158,10 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
 /**
  * A number that leads to the cell of a head, of whichever kind.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} words
- * @param {{ kind: PartKind; layer: number; head?: number; key?: number; query?: number }} one
+ * @param {Look} one
+ * @param {number} query from where a decoder's head looks
  */
 export function leadToCell(glass, words, one, query) {
   const click = () =>
@@ -144,9 +176,10 @@ export function leadToCell(glass, words, one, query) {
  * @param {Object<string, Node | string>} given
  */
 export function filled(template, given) {
+  /** @type {Set<Node | string>} */
   const used = new Set();
   return template.split(/(\{\w+\})/).map((piece) => {
-    const part = given[/^\{(\w+)\}$/.exec(piece)?.[1]] ?? piece;
+    const part = given[/^\{(\w+)\}$/.exec(piece)?.[1] ?? ""] ?? piece;
     // an element stands in one place alone
     if (used.has(part) && typeof part === "object") return again(part);
     used.add(part);
@@ -154,10 +187,10 @@ export function filled(template, given) {
   });
 }
 
-/** An element once more, which does what the first one does. */
+/** An element once more, which does what the first one does. @param {Node} part */
 function again(part) {
   const copy = part.cloneNode(true);
-  copy.addEventListener("click", () => part.click?.());
+  copy.addEventListener("click", () => "click" in part && typeof part.click === "function" && part.click());
   return copy;
 }
 
@@ -172,7 +205,7 @@ const LETTER = /[A-Za-z]/;
  */
 export function whichOf(text, one, start) {
   const all = [...text];
-  const here = (i) =>
+  const here = (/** @type {number} */ i) =>
     all.slice(i, i + [...one].length).join("") === one &&
     !(LETTER.test(one) && (LETTER.test(all[i - 1] ?? "") || LETTER.test(all[i + [...one].length] ?? "")));
   const places = all.map((_, i) => i).filter(here);
@@ -182,7 +215,7 @@ export function whichOf(text, one, start) {
 /**
  * Words to change as buttons, which hand on the text that then results.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {{
  *   swaps: { start: number; word: string; other: string; piece: string; text: string }[];
  *   text: string;

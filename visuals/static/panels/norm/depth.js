@@ -1,3 +1,4 @@
+// @ts-check
 // The chart through depth: what every norm divides by, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";
@@ -10,8 +11,24 @@ export const LINES = 3; // channels that are drawn
 const DASHES = [[], [7, 4], [2, 3]];
 
 /**
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../readings/norm-places.js").NormName} NormName
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"norm_depth">} Depth
+ *
+ * @typedef {[number, number]} Point
+ */
+
+/**
  * A channel's magnitude before each layer and after the last, as points of the chart: at every attention norm and
  * the final one.
+ *
+ * @param {Depth} depth
+ * @param {number} token
+ * @param {number} index of the channel in `depth`
+ * @param {number} per norms of a layer
+ * @returns {Point[]}
  */
 function channelPoints({ values }, token, index, per) {
   const [levels, tokens, count] = values.shape;
@@ -21,6 +38,12 @@ function channelPoints({ values }, token, index, per) {
   ]);
 }
 
+/**
+ * @param {Depth} depth
+ * @param {number} token
+ * @param {number} per norms of a layer
+ * @returns {Point[]}
+ */
 const medianPoints = ({ median }, token, per) =>
   Array.from({ length: median.shape[0] }, (_, i) => [per * i, median.data[i * median.shape[1] + token]]);
 
@@ -40,27 +63,26 @@ export function apart(labels, step = 18) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {object} model
- * @param {{ query: number; layer: number; norm: import("../../readings/norm-places.js").NormName }} selected
+ * @param {Model} model
+ * @param {{ query: number; layer: number; norm: NormName }} selected
  * @param {ArrayLike<number>} divisors what every norm divides by
- * @param {object | null} depth the answer to norm_depth, if it has come
- * @param {Function} text
+ * @param {Depth | null} depth the answer to norm_depth, if it has come
+ * @param {import("../../types.d.ts").Say} text
  */
 export function drawDepth(canvas, width, model, selected, divisors, depth, text) {
   const context = fit(canvas, width, HIGH);
   const per = perLayer(model);
   const token = selected.query;
-  const shown = depth ? depth.channels.slice(0, LINES) : [];
-  const lines = shown.map((channel, i) => ({
-    points: channelPoints(depth, token, i, per),
-    name: text("line", { channel }),
-    dash: DASHES[i],
-    role: "residual",
-  }));
+  /** @type {{ points: Point[]; name: string; dash: number[]; role: string }[]} */
+  const lines = [];
+  depth?.channels.slice(0, LINES).forEach((channel, i) => {
+    const points = channelPoints(depth, token, i, per);
+    lines.push({ points, name: text("line", { channel }), dash: DASHES[i], role: "residual" });
+  });
   if (depth)
     lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
   lines.push({
-    points: Array.from(divisors, (value, i) => [i, value]),
+    points: Array.from(divisors, (value, i) => /** @type {Point} */ ([i, value])),
     name: centres(model) ? "σ" : "RMS",
     dash: [],
     role: "norm",
@@ -85,7 +107,7 @@ export function drawDepth(canvas, width, model, selected, divisors, depth, text)
     );
   }
   const labels = lines.map(({ points, name, role }) => ({
-    y: yOf(chart, Math.max(points.at(-1)[1], chart.y.low)),
+    y: yOf(chart, Math.max(points[points.length - 1][1], chart.y.low)),
     name,
     role,
   }));
@@ -95,14 +117,22 @@ export function drawDepth(canvas, width, model, selected, divisors, depth, text)
   dot(context, chart, at, divisors[at], ink().colour("norm"), 6);
 }
 
+/**
+ * @param {number} width
+ * @param {number} last the index of the last norm
+ * @param {number} low
+ * @param {number} high
+ */
 const chartOf = (width, last, low, high) =>
   chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: 0, high: last }, { low, high, log: true });
 
 /**
  * The norm nearest to a point of the chart.
  *
- * @returns {{ layer: number; norm: import("../../readings/norm-places.js").NormName }} the final norm with the last
- *   layer
+ * @param {number} width
+ * @param {Model} model
+ * @param {number} x
+ * @returns {{ layer: number; norm: NormName }} the final norm with the last layer
  */
 export function findDepth(width, model, x) {
   const last = normCount(model) - 1;

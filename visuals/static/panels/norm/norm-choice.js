@@ -1,9 +1,11 @@
+// @ts-check
 // Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all
 // panels.
 
 import { segmented } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { layerNorms } from "../../parts.js";
+import { shownIn } from "../../run-for.js";
 import { keptChannel } from "../../settings.js";
 
 /** What a layer's norms read, divide by and give, of model/trace.py's SHAPES. */
@@ -18,26 +20,48 @@ export const TENSORS = [
   "ffn_normed",
 ];
 
-/** @type {("attn" | "cross" | "ffn" | "final")[]} */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../readings/norm-places.js").NormName} NormName
+ *
+ * @typedef {{ layer: number; query: number }} Place
+ */
+
+/** @type {NormName[]} */
 export const NORMS = ["attn", "cross", "ffn", "final"];
 
 /**
  * The norms that a network has.
  *
- * @returns {("attn" | "cross" | "ffn" | "final")[]}
+ * @param {import("../../types.d.ts").Model} model
+ * @returns {NormName[]}
  */
 const normsOf = (model) => [...layerNorms(model), "final"];
 
-/** @returns {"attn" | "cross" | "ffn" | "final"} */
-export function chosenNorm({ settings, state }) {
-  const { which } = settings.get("norm");
-  return normsOf(state.trace.model).includes(which) ? which : "attn";
+/**
+ * @param {Glass} glass
+ * @returns {NormName}
+ */
+export function chosenNorm(glass) {
+  const { which } = glass.settings.get("norm");
+  return normsOf(shownIn(glass).trace.model).find((norm) => norm === which) ?? "attn";
 }
 
-/** What the panels' readers are asked about: the norm that is chosen, at a layer and a token. */
+/**
+ * What the panels' readers are asked about: the norm that is chosen, at a layer and a token.
+ *
+ * @param {Glass} glass
+ * @param {Place} place
+ */
 export const normAndPlace = (glass, { layer, query }) => ({ norm: chosenNorm(glass), layer, query });
 
-/** How titles name that. */
+/**
+ * How titles name that.
+ *
+ * @param {Place} place
+ * @param {import("../../decode.js").Trace} trace
+ */
 export const placeParams = ({ layer, query }, { tokens: { pieces } }) => ({
   layer,
   token: query,
@@ -47,6 +71,8 @@ export const placeParams = ({ layer, query }, { tokens: { pieces } }) => ({
 /**
  * The channel that was clicked, where there is one and a vector of this width has it; else null.
  *
+ * @param {Glass} glass
+ * @param {number} width
  * @returns {number | null}
  */
 export const chosenChannel = (glass, width) => keptChannel(glass.settings.get("norm"), width);
@@ -54,6 +80,7 @@ export const chosenChannel = (glass, width) => keptChannel(glass.settings.get("n
 /**
  * The buttons of that choice.
  *
+ * @param {Glass} glass
  * @returns {{ element: HTMLElement; mark: () => void }}
  */
 export function normButtons(glass) {
@@ -64,7 +91,7 @@ export function normButtons(glass) {
     choose: (norm) => setNorm(glass, { which: norm }),
   });
   const show = () => {
-    const there = normsOf(glass.state.trace.model);
+    const there = normsOf(shownIn(glass).trace.model);
     NORMS.forEach((norm, i) => {
       /** @type {HTMLElement} */ (element.children[i]).hidden = !there.includes(norm);
     });
@@ -73,7 +100,12 @@ export function normButtons(glass) {
   return { element, mark: show };
 }
 
-/** Changes settings of the RMSNorm panels and keeps the others; every panel is drawn anew. */
+/**
+ * Changes settings of the RMSNorm panels and keeps the others; every panel is drawn anew.
+ *
+ * @param {Glass} glass
+ * @param {Record<string, string | number>} change
+ */
 export function setNorm(glass, change) {
   const { which, ...others } = { ...glass.settings.get("norm"), ...change };
   glass.settings.set("norm", { ...others, which: which === NORMS[0] ? "" : which });

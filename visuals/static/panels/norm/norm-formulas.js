@@ -1,3 +1,4 @@
+// @ts-check
 // A norm written out with its numbers.
 
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
@@ -5,7 +6,7 @@ import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from 
 /**
  * The formula with the numbers of one norm, found back from the recorded RMS or σ, which has ε in it.
  *
- * @param {{ rms?: number; mean?: number; deviation?: number }} figures
+ * @param {Record<string, number>} figures `rms`; of a LayerNorm `mean` and `deviation`
  * @param {number} eps
  * @returns {HTMLElement[]}
  */
@@ -27,17 +28,21 @@ export function formulaOf({ rms, mean, deviation }, eps) {
  * not.
  *
  * @param {import("../../readings/norm.js").VectorReading} reading
- * @param {Function} text
+ * @param {import("../../types.d.ts").Say} text
  * @returns {HTMLElement[]}
  */
 export function stepsOf({ selection: { channel }, values, input }, text) {
   const { x, eps, divided, gamma, normed } = values;
   const { beta, mean, meanSquare, divisor } = input;
   const [count, square] = [String(input.x.length), beta ? "(x − μ)²" : "x²"];
-  const sign = (step) => "①②③④⑤"[beta ? step + 1 : step];
+  const sign = (/** @type {number} */ step) => "①②③④⑤"[beta ? step + 1 : step];
   const name = () => tinted("norm", beta ? "σ(x)" : "RMS(x)");
-  const over = (by) => fraction(beta ? "x − μ" : "x", by);
-  const average = (value) => [fraction(shown(value * input.x.length, 6), count), " = ", strong(value)];
+  const over = (/** @type {Node | string} */ by) => fraction(beta ? "x − μ" : "x", by);
+  const average = (/** @type {number} */ value) => [
+    fraction(shown(value * input.x.length, 6), count),
+    " = ",
+    strong(value),
+  ];
   const numbers = root(`${shown(meanSquare, 6)} + ${shown(eps, 1)}`);
   const quotient = fraction(`${shown(x, 5)}${beta ? ` − ${inBrackets(mean)}` : ""}`, shown(divisor, 5));
   const added = beta ? ` + ${inBrackets(values.beta)}` : "";
@@ -59,7 +64,7 @@ export function stepsOf({ selection: { channel }, values, input }, text) {
  * @returns {HTMLElement[]}
  */
 export function scalingOf({ meanSquare: m, eps, beta }, a) {
-  const name = (content) => tinted("norm", `${beta ? "LayerNorm" : "RMSNorm"}(${content})`);
+  const name = (/** @type {string} */ content) => tinted("norm", `${beta ? "LayerNorm" : "RMSNorm"}(${content})`);
   const [top, under] = [Math.sqrt(m + eps), Math.sqrt(a * a * m + eps)];
   const numbers = fraction(`${shown(a, 4)} · ${shown(top, 6)}`, shown(under, 6));
   const factor = (a * top) / under;

@@ -1,3 +1,4 @@
+// @ts-check
 // What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it,
 // measured; and the sliders for it, a·x + b: one setting, kept in the link, for every run.
 
@@ -14,17 +15,32 @@ import { pointAt } from "../../pointed.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { CASES, DECADES, METHODS, normScale as reader, ownMethod, STEPS } from "../../readings/norm.js";
 import { scaleChange } from "../../readings/norms.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { chosenNorm, normAndPlace, normButtons, placeParams, setNorm, TENSORS } from "./norm-choice.js";
 import { scalingOf } from "./norm-formulas.js";
 import { MOST_SHIFT, settingsOf } from "./scale-settings.js";
 
-/** @typedef {import("../../readings/norm.js").ScaleReading} ScaleReading */
+/**
+ * @typedef {import("../../readings/norm.js").ScaleReading} ScaleReading
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../frame.js").Panel} Panel
+ *
+ * @typedef {import("../../difference/face.js").Run} Run
+ */
 
 const KIND = "norm-scale";
 const [HIGH, FLOOR] = [260, 1e-10]; // the chart's height; the least change drawn
-/** What the panel's reader is asked about. @returns {import("../../readings/norm.js").ScaleSelection} */
+/**
+ * What the panel's reader is asked about.
+ *
+ * @param {Glass} glass
+ * @param {{ layer: number; query: number }} [place]
+ * @param {number | null} [pointed] the exponent of a under the pointer
+ * @returns {import("../../readings/norm.js").ScaleSelection}
+ */
 function select(glass, place = glass.state, pointed = null) {
   const { a, share } = settingsOf(glass, pointed);
   return { ...normAndPlace(glass, place), a, share };
@@ -36,11 +52,13 @@ const sizeName = ({ input: { beta } }) => (beta ? "σ(x)" : "RMS(x)");
 /**
  * The choice of norm, the two sliders, the sign of a, and the way back to a = 1, b = 0.
  *
+ * @param {Glass} glass
  * @returns {{ elements: HTMLElement[]; show: (shift: string, pointed?: number | null) => void }} `shift`: what the
  *   shift is, in words
  */
 function createScaling(glass) {
   const norms = normButtons(glass);
+  /** @type {(change: Record<string, string | number>) => void} */
   const set = (change) => setNorm(glass, change);
   const scale = slider("gp-slider", `${KIND}.scale`, { min: -DECADES, max: DECADES, step: 0.05 }, (value) =>
     set({ scale: value }),
@@ -57,6 +75,10 @@ function createScaling(glass) {
     h("div.norm-bar", null, norms.element, flip.element, reset),
     h("div.gp-sliders", null, scale.element, shift.element),
   ];
+  /**
+   * @param {string} words
+   * @param {number | null} [pointed]
+   */
   function show(words, pointed = null) {
     const { exponent, share, flipped, a } = settingsOf(glass, pointed);
     norms.mark();
@@ -67,12 +89,17 @@ function createScaling(glass) {
   return { elements, show };
 }
 
-/** One a and one multiple of the RMS for both runs; b itself is another one in each, as their RMS are. */
+/**
+ * One a and one multiple of the RMS for both runs; b itself is another one in each, as their RMS are.
+ *
+ * @param {Glass} glass
+ * @param {(run: Run) => ScaleReading} readIn
+ */
 function scalingOfBoth(glass, readIn) {
   const { elements, show } = createScaling(glass);
   return {
     elements,
-    show(a, b) {
+    show(/** @type {Run} */ a, /** @type {Run} */ b) {
       const [first, second] = [readIn(a), readIn(b)];
       const share = `${shown(second.selection.share, 3)} · ${sizeName(second)}`;
       show(`b = ${share}, A: ${shown(first.values.b, 4)}, B: ${shown(second.values.b, 4)}`);
@@ -80,6 +107,7 @@ function scalingOfBoth(glass, readIn) {
   };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: TENSORS,
   difference: {
@@ -112,7 +140,7 @@ export const about = {
         column: "change",
         title: "scale_curve",
         heading: "factor",
-        name: ({ key: { a } }) => `a = ${Number(a.toPrecision(1))}`,
+        name: ({ key }) => `a = ${Number(Number(key.a).toPrecision(1))}`,
         step: STEPS,
       },
       {
@@ -149,11 +177,17 @@ function createCases() {
   return { element: table.element, fill };
 }
 
-/** The change by the formula for every a, and the slider's a on it; a click chooses another. */
+/**
+ * The change by the formula for every a, and the slider's a on it; a click chooses another.
+ *
+ * @param {Glass} glass
+ * @param {Panel} panel
+ */
 function createCurve(glass, panel) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.curve` });
+  /** @type {import("../../plot.js").Chart | null} null until it is drawn */
   let chart = null;
-  const exponentAt = (x) => (chart ? Math.round(Math.log10(xAt(chart, x)) * 20) / 20 : null);
+  const exponentAt = (/** @type {number} */ x) => (chart ? Math.round(Math.log10(xAt(chart, x)) * 20) / 20 : null);
   const pointed = pointAt(canvas, glass, exponentAt, (exponent) => setNorm(glass, { scale: exponent }));
 
   /**
@@ -180,7 +214,11 @@ function createCurve(glass, panel) {
   return { canvas, pointed, draw };
 }
 
-/** What the network's own norm makes of x and of a·x + b, and their difference, to one scale so that they compare. */
+/**
+ * What the network's own norm makes of x and of a·x + b, and their difference, to one scale so that they compare.
+ *
+ * @param {Panel} panel
+ */
 function createOutputs(panel) {
   const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.strips` });
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
@@ -204,10 +242,10 @@ function createOutputs(panel) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function normScale(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const [scaling, cases] = [createScaling(glass), createCases()];
   const [curve, outputs] = [createCurve(glass, panel), createOutputs(panel)];
@@ -245,7 +283,7 @@ export default function normScale(element, glass) {
   }
 
   return inWidth(element, wide, function draw(width) {
-    const at = (place) => select(glass, place, curve.pointed());
+    const at = (/** @type {{ layer: number; query: number }} */ place) => select(glass, place, curve.pointed());
     const reading = readHere(glass, reader, at(state), at(state.locked));
     element.classList.toggle("is-coming", !reading);
     if (!reading) return undefined;

@@ -1,3 +1,4 @@
+// @ts-check
 // One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to
 // single values.
 
@@ -14,17 +15,27 @@ import { along, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../point
 import { memo, reactive, same } from "../../reads.js";
 import { depthOf, normVector as reader } from "../../readings/norm.js";
 import { medianMagnitude } from "../../readings/norms.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { drawDepth, findDepth } from "./depth.js";
 import { chosenChannel, normAndPlace, normButtons, placeParams, setNorm, TENSORS } from "./norm-choice.js";
 import { stepsOf } from "./norm-formulas.js";
 import { fewest, showing, within, zoomButtons, zoomed } from "./zoom.js";
 
-/** @typedef {import("../../readings/norm.js").VectorReading} VectorReading */
+/**
+ * @typedef {import("../../readings/norm.js").VectorReading} VectorReading
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../frame.js").Panel} Panel
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {{ zoom: import("./zoom.js").Zoom | null }} View null before anything is drawn
+ */
 
 const KIND = "norm-vector";
-/** What a strip of each stage is drawn in. */
+/** What a strip of each stage is drawn in. @type {Record<string, string>} */
 const ROLES = { x: "residual", divided: "norm", gamma: "text", beta: "text", normed: "norm" };
 const ROWS = 8;
 const FIELDS = ["channel", "x", "share", "divided", "gamma", "normed"];
@@ -41,12 +52,13 @@ function createChannels(act) {
     FIELDS.map((name, i) => [name, i ? "td.gp-number" : "th.gp-number"]),
     { rows: ROWS, focus: true },
   );
+  /** @type {number[]} */
   let channels = [];
-  const look = (channel) => act(channel, false);
+  const look = (/** @type {number | null} */ channel) => act(channel, false);
   linkRows(
     table.element,
     { preview: look, endPreview: () => look(null), select: (channel) => act(channel, true) },
-    (/** @type {HTMLTableRowElement} */ { sectionRowIndex }) => channels[sectionRowIndex],
+    (row) => channels[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex],
   );
 
   /** @param {VectorReading} reading */
@@ -63,19 +75,20 @@ function createChannels(act) {
   return { box: listed(".norm-channels", `${KIND}.largest`, table), fill };
 }
 
-/** @param {import("../../types.d.ts").Glass} glass */
+/** @param {Glass} glass */
 function normControls(glass) {
   const { element, mark } = normButtons(glass);
   return { elements: [element], show: mark };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: TENSORS,
   difference: {
     reader,
     select: (glass) => ({
       ...normAndPlace(glass, glass.state),
-      channel: chosenChannel(glass, glass.state.trace.model.d_model),
+      channel: chosenChannel(glass, shownIn(glass).trace.model.d_model),
     }),
     points: "channel",
     keep: (glass, channel) => setNorm(glass, { channel }),
@@ -116,22 +129,29 @@ export const about = {
   forms: normForms,
 };
 
-/** The strips, what of them is in view, and the channel that is pointed at. */
+/**
+ * The strips, what of them is in view, and the channel that is pointed at.
+ *
+ * @param {Glass} glass
+ * @param {Panel} panel
+ * @param {(channel: number) => void} keep
+ */
 function createStages(glass, panel, keep) {
   const canvas = h("canvas.gp-canvas", { "data-part": "strips", "data-text-label": `${KIND}.strips` });
   const strips = createStrips(canvas, { label: 24, strip: 32, axis: true });
   const wide = widthOf(panel.body, glass);
-  const view = reactive({ zoom: null }, glass.repaint);
+  const view = reactive(/** @type {View} */ ({ zoom: null }), glass.repaint);
   let [size, chosen] = [0, 0];
 
   const pointed = pointAt(canvas, glass, (x) => (size ? strips.find(x) : null), keep);
+  /** @param {"closer" | "wider" | "all"} name */
   function zoomBy(name) {
-    if (!size) return;
+    if (!view.zoom) return;
     if (name === "all") view.zoom = { start: 0, count: size };
     else view.zoom = zoomed(view.zoom, size, fewest(wide()), chosen, name === "closer");
   }
   canvas.addEventListener("dblclick", () => zoomBy("closer"));
-  const key = (name) => () => (zoomBy(name), {});
+  const key = (/** @type {"closer" | "wider" | "all"} */ name) => () => (zoomBy(name), {});
   bindArrowKeys(canvas, glass, {
     ...along(
       () => size,
@@ -152,70 +172,89 @@ function createStages(glass, panel, keep) {
     const { columns } = rows.channels();
     if (size !== columns.x.length) view.zoom = null;
     [size, chosen] = [columns.x.length, selection.channel];
-    view.zoom = same(view.zoom, within(view.zoom ?? { start: 0, count: size }, size));
+    const zoom = same(view.zoom, within(view.zoom ?? { start: 0, count: size }, size));
+    view.zoom = zoom;
     const named = Object.entries(columns).map(([name, values]) => ({
       name: panel.text(`strip_${name}`),
       role: ROLES[name],
       values,
     }));
-    strips.draw(width, named, { chosen, lead: named[0], ...view.zoom });
+    strips.draw(width, named, { chosen, lead: named[0], ...zoom });
   }
   /** Which channels are in view, in words. */
   function windowText() {
-    const { start, count } = view.zoom;
+    const { start, count } = view.zoom ?? { start: 0, count: size };
     const each = strips.perColumn(count);
     return each > 1
       ? panel.text("pooled", { each: each.toFixed(1) })
       : panel.text("window", { first: start, last: start + count - 1, d: size });
   }
+  /** @param {number} channel */
   function bringIntoView(channel) {
-    view.zoom = showing(view.zoom, channel, size);
+    if (view.zoom) view.zoom = showing(view.zoom, channel, size);
   }
   return { canvas, wide, pointed, zoomBy, draw, windowText, bringIntoView };
 }
 
-/** The chart through depth: the pointer previews a norm, a click keeps it. */
+/**
+ * The chart through depth: the pointer previews a norm, a click keeps it.
+ *
+ * @param {Glass} glass
+ * @param {Panel} panel
+ * @param {() => number} wide
+ */
 function createDepth(glass, panel, wide) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.depth` });
-  let under = null; // the norm under the pointer
+  /** @type {ReturnType<typeof findDepth> | null} the norm under the pointer */
+  let under = null;
   bindPointer(canvas, glass, (x) => {
-    under = findDepth(wide(), glass.state.trace.model, x);
+    under = findDepth(wide(), shownIn(glass).trace.model, x);
     return { layer: under.layer };
   });
-  canvas.addEventListener("click", () => setNorm(glass, { which: under.norm }));
+  canvas.addEventListener("click", () => under && setNorm(glass, { which: under.norm }));
 
-  const drawAnew = memo((width, trace, answer, norm, layer, query) => {
-    const selection = { norm, layer, query };
+  /**
+   * @param {number} width
+   * @param {Trace} trace
+   * @param {import("./depth.js").Depth | null} answer
+   * @param {VectorReading["selection"]["norm"]} norm
+   * @param {number} layer
+   * @param {number} query
+   */
+  function drawChart(width, trace, answer, norm, layer, query) {
     const { divisor } = depthOf({ trace }, query).columns;
-    drawDepth(canvas, width, trace.model, selection, divisor, answer, panel.text);
-  });
+    drawDepth(canvas, width, trace.model, { norm, layer, query }, divisor, answer, panel.text);
+  }
+  const drawAnew = memo(drawChart);
   /**
    * @param {number} width
    * @param {VectorReading} reading
    */
   function draw(width, { selection: { norm, layer, query } }) {
-    drawAnew(width, glass.state.trace, glass.detail("norm_depth", {}), norm, layer, query);
+    drawAnew(width, shownIn(glass).trace, glass.detail("norm_depth", {}), norm, layer, query);
   }
   return { canvas, draw };
 }
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function normVector(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
-  const hovered = reactive({ channel: null }, glass.repaint); // by a row of the table
+  /** @type {{ channel: number | null }} by a row of the table */
+  const hovered = reactive({ channel: null }, glass.repaint);
   const norms = normButtons(glass);
   const stages = createStages(glass, panel, (channel) => keep(channel));
   const zoom = zoomButtons(stages.zoomBy);
   const depth = createDepth(glass, panel, stages.wide);
   const channels = createChannels((channel, clicked) => {
     hovered.channel = clicked ? null : channel;
-    if (clicked) keep(channel);
+    if (clicked && channel !== null) keep(channel);
   });
 
+  /** @param {number} channel */
   function keep(channel) {
     stages.bringIntoView(channel);
     setNorm(glass, { channel });
@@ -272,7 +311,7 @@ export default function normVector(element, glass) {
 
   return inWidth(element, stages.wide, function draw(width) {
     const channel = channelNow();
-    const at = (place) => ({ ...normAndPlace(glass, place), channel });
+    const at = (/** @type {{ layer: number; query: number }} */ place) => ({ ...normAndPlace(glass, place), channel });
     const reading = readHere(glass, reader, at(state), at(state.locked));
     element.classList.toggle("is-coming", !reading);
     norms.mark();

@@ -1,3 +1,4 @@
+// @ts-check
 // The map of what norms divide by, or subtract, layers × tokens: which value a cell holds, and which norm is looked at.
 
 import { largest } from "../../arrays.js";
@@ -7,22 +8,42 @@ import { centres } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
 import { normPlaces } from "../../readings/norm.js";
+import { shownIn } from "../../run-for.js";
 import { chosenNorm, setNorm } from "./norm-choice.js";
 
 const LINE = 18; // height of a row's name
 
-const pointed = ownChoice(null); // under the pointer; what is kept is the panels' common setting
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../readings/norm.js").FiguresSelection} FiguresSelection
+ */
+
+/** Under the pointer; what is kept is the panels' common setting. */
+const pointed = ownChoice(/** @type {FiguresSelection | null} */ (null));
 /**
  * What is looked at.
  *
- * @returns {import("../../readings/norm.js").FiguresSelection}
+ * @param {{ layer: number; query: number }} place
+ * @param {Glass} glass
+ * @returns {FiguresSelection}
  */
 export const selectedNorm = ({ layer, query }, glass) =>
   pointed.now() ?? { layer, norm: chosenNorm(glass), token: query };
+/**
+ * @param {Glass} glass
+ * @param {import("../../readings/norm-places.js").Norm} norm
+ */
 export const normName = (glass, { layer, norm }) =>
   norm === "final" ? glass.text("rmsnorm.final") : glass.text(`b_minus_a.norm_${norm}`, { layer });
 
-/** One norm up or down the network. */
+/**
+ * One norm up or down the network.
+ *
+ * @type {(glass: Glass, by: number) => import("../../pointing.js").Move}
+ */
 const step =
   (glass, by) =>
   ({ layer, trace: { model } }) => {
@@ -36,27 +57,31 @@ const step =
 /**
  * Each layer's name between its rows, where there is room, and the final norm's above them.
  *
+ * @param {Glass} glass
+ * @param {number} rows
+ * @param {number} cell height of a row
+ * @param {number} per norms of a layer
  * @returns {[string, number][]}
  */
 function names(glass, rows, cell, per) {
   const every = Math.ceil(LINE / (per * cell));
   const layers = Array.from({ length: Math.ceil((rows - 1) / per / every) }, (_, i) => i * every);
-  const nameAt = (layer) =>
-    /** @type {[string, number]} */ ([glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)]);
+  /** @type {(layer: number) => [string, number]} */
+  const nameAt = (layer) => [glass.text("rmsnorm.layer", { layer }), per * (layer + 0.5)];
   return [...layers.map(nameAt), [glass.text("rmsnorm.final"), rows - 0.5]];
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {string} label the key of its name
  * @param {() => "divisor" | "mean"} shown which of the two figures
  */
 export function createMap(glass, label, shown = () => "divisor") {
-  const what = () => (shown() === "mean" ? "mean" : centres(glass.state.trace.model) ? "deviation" : "rms");
+  const what = () => (shown() === "mean" ? "mean" : centres(shownIn(glass).trace.model) ? "deviation" : "rms");
   return createDepthMap(glass, {
     label,
     cell: (rows) => Math.max(6, Math.min(14, Math.floor(300 / rows))),
-    values: (/** @type {import("../../readings/reading.js").Run} */ { trace }) => normPlaces(trace).columns[what()],
+    values: ({ trace }) => normPlaces(trace).columns[what()],
     scale: (values) => ({
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
@@ -70,7 +95,8 @@ export function createMap(glass, label, shown = () => "divisor") {
     },
     pick({ row, token }, _state, { trace }) {
       const { layer } = normAt(row, trace.model);
-      return trace.layers.has(layer) ? { layer, query: token } : { query: token }; // hovering never asks the server
+      const here = layer !== null && trace.layers.has(layer); // hovering never asks the server
+      return here ? { layer, query: token } : { query: token };
     },
     hover: (place, run) => pointed.hover(place && { ...normAt(place.row, run.trace.model), token: place.token }),
     keep({ row, token }, { trace }) {

@@ -1,3 +1,4 @@
+// @ts-check
 // What every norm divides by and subtracts, layers × tokens, and the arithmetic of the one that is selected.
 
 import { choices } from "../../controls.js";
@@ -7,13 +8,15 @@ import { frame } from "../../frame.js";
 import { centres, normForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { normFigures } from "../../readings/norm.js";
-import { readHere } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { formulaOf } from "./norm-formulas.js";
 import { createMap, normName, selectedNorm } from "./rmsnorm-map.js";
 
+/** @param {import("../../types.d.ts").Glass} glass */
 const select = (glass) => selectedNorm(glass.state, glass);
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["attn_norm_mean", "attn_norm_rms", "ffn_norm_mean", "ffn_norm_rms"],
   difference: {
@@ -30,7 +33,7 @@ export const about = {
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function rmsnorm(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const figure = choices(glass, "rmsnorm", "figure", ["deviation", "mean"]);
   const map = createMap(glass, "rmsnorm.map", () =>
     centres(state.trace.model) && figure.now() === "mean" ? "mean" : "divisor",
@@ -66,7 +69,7 @@ export default function rmsnorm(element, glass) {
     const reading = readHere(glass, normFigures, select(glass));
     return () => {
       render(view(reading), panel.body);
-      tell(reading);
+      if (reading) tell(reading);
     };
   });
 }

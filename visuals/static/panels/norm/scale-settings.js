@@ -1,3 +1,4 @@
+// @ts-check
 // What the sliders of a·x + b are set to: one setting, kept in the link, for every run.
 
 import { DECADES } from "../../readings/norm.js";
@@ -5,6 +6,10 @@ import { DECADES } from "../../readings/norm.js";
 export const MOST_SHIFT = 3; // shifts reach so many times the RMS each way
 const FIRST = { scale: -2, shift: 0.5 }; // where the sliders stand at first: log10 of a, and b as a multiple of the RMS
 
+/**
+ * @param {number | string} value
+ * @param {number} most
+ */
 const between = (value, most) => Math.max(-most, Math.min(most, Number(value) || 0));
 
 /**

@@ -1,9 +1,10 @@
+// @ts-check
 // A window over a vector's channels: how much of it a strip shows, moving it, and the buttons that do.
 
 import { h } from "../../dom.js";
 import { NUMBER } from "../../marks/strips.js";
 
-/** Channels that a width can show with their numbers. */
+/** Channels that a width can show with their numbers. @param {number} width */
 export const fewest = (width) => Math.max(3, Math.floor(width / NUMBER));
 
 /** @typedef {{ start: number; count: number }} Zoom */
@@ -11,6 +12,8 @@ export const fewest = (width) => Math.max(3, Math.floor(width / NUMBER));
 /**
  * The window moved and cut so that it lies inside the vector.
  *
+ * @param {Zoom} zoom
+ * @param {number} size
  * @returns {Zoom}
  */
 export function within({ start, count }, size) {
@@ -22,6 +25,10 @@ export function within({ start, count }, size) {
  * Half or twice as many channels, around one of them that stays where it is.
  *
  * @param {Zoom} zoom
+ * @param {number} size
+ * @param {number} least
+ * @param {number} centre
+ * @param {boolean} closer
  * @returns {Zoom}
  */
 export function zoomed({ start, count }, size, least, centre, closer) {
@@ -34,6 +41,8 @@ export function zoomed({ start, count }, size, least, centre, closer) {
  * The window moved just so far that it shows a channel.
  *
  * @param {Zoom} zoom
+ * @param {number} channel
+ * @param {number} size
  * @returns {Zoom}
  */
 export function showing({ start, count }, channel, size) {
@@ -43,6 +52,7 @@ export function showing({ start, count }, channel, size) {
 
 /** @param {(name: "closer" | "wider" | "all") => void} change */
 export function zoomButtons(change) {
+  /** @type {(name: "closer" | "wider" | "all", sign: string) => HTMLElement} */
   const make = (name, sign) =>
     h(
       "button.gp-tab",

@@ -1,3 +1,4 @@
+// @ts-check
 // Biases by distance as a chart: a curve for each head; learned ones in steps, under the buckets that they are of.
 
 import { biasAt, bucketAt, keysSeen } from "../../compute.js";
@@ -9,37 +10,60 @@ const BUCKETS = 20; // px for their numbers, over the chart
 const NEAR = 14; // pixels within which a curve is taken for the one that is pointed at
 
 /**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../plot.js").Chart} Chart
+ */
+
+/**
+ * The biases of a network that has some.
+ *
+ * @param {Model} model
+ */
+const biasesOf = ({ parts: { bias } }) => /** @type {import("../../decoded.d.ts").NumArray} */ (bias);
+
+/**
  * The distances that scores can have, the least first: negative ones are of keys after the query.
  *
+ * @param {Model} model
  * @returns {number[]}
  */
-export function distancesOf({ parts: { bias, bias_after: after } }) {
-  const tokens = bias.shape[1];
-  const first = after ? 1 - tokens : 0;
+export function distancesOf(model) {
+  const tokens = biasesOf(model).shape[1];
+  const first = model.parts.bias_after ? 1 - tokens : 0;
   return Array.from({ length: tokens - first }, (_, i) => first + i);
 }
 
 /**
  * A head's bias at every distance of the run.
  *
+ * @param {Model} model
+ * @param {number} head
  * @returns {[number, number][]} distance and bias; of learned ones a step for each bucket
  */
 function curveOf(model, head) {
   const steps = model.parts.buckets ? [-0.5, 0.5] : [0];
-  /** @returns {[number, number]} */
+  /** @type {(distance: number, by: number) => [number, number]} */
   const point = (distance, by) => [distance + by, biasAt(model, head, distance)];
   return distancesOf(model).flatMap((distance) => steps.map((by) => point(distance, by)));
 }
 
 /**
- * @returns {{ bucket: number; from: number; to: number }[]} the buckets by the distances that share one, the least
- *   first
+ * @param {Model} model
+ * @returns {{ bucket: number | null; from: number; to: number }[]} the buckets by the distances that share one, the
+ *   least first
  */
 function bucketRuns(model) {
+  /** @type {ReturnType<typeof bucketRuns>} */
   const found = [];
   for (const distance of distancesOf(model)) {
     const bucket = bucketAt(model, distance);
-    if (found.at(-1)?.bucket === bucket) found.at(-1).to = distance;
+    const last = found.at(-1);
+    if (last?.bucket === bucket) last.to = distance;
     else found.push({ bucket, from: distance, to: distance });
   }
   return found;
@@ -49,20 +73,27 @@ function bucketRuns(model) {
  * Scales for every distance of the run and every head's bias.
  *
  * @param {number} width
- * @param {object} model
+ * @param {Model} model
  */
 function chartOf(width, model) {
-  const { bias, bias_after: after, buckets } = model.parts;
-  const values = [...bias.data, ...(after?.data ?? [])];
+  const { bias_after: after, buckets } = model.parts;
+  const values = [...biasesOf(model).data, ...(after?.data ?? [])];
   const [low, high] = [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 0)];
   const distances = distancesOf(model);
   const x = buckets
-    ? { low: distances[0] - 0.5, high: Math.max(1, distances.at(-1)) + 0.5 }
-    : { low: 0, high: Math.max(1, distances.at(-1)) };
+    ? { low: distances[0] - 0.5, high: Math.max(1, distances[distances.length - 1]) + 0.5 }
+    : { low: 0, high: Math.max(1, distances[distances.length - 1]) };
   return chartIn([width, HIGH], [LEFT, RIGHT, TOP + (buckets ? BUCKETS : 0), BELOW], x, roomy(low, high, 0.05));
 }
 
-/** Where one bucket ends and the next begins, with the number of each that has room for it. */
+/**
+ * Where one bucket ends and the next begins, with the number of each that has room for it.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} chart
+ * @param {Model} model
+ * @param {number} chosen
+ */
 function drawBuckets(context, chart, model, chosen) {
   const { colour } = ink();
   for (const { bucket, from, to } of bucketRuns(model)) {
@@ -85,10 +116,10 @@ function drawBuckets(context, chart, model, chosen) {
  * The chart's axes, the line of no bias, and the buckets where there are any.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {object} chart
- * @param {object} model
+ * @param {Chart} chart
+ * @param {Model} model
  * @param {{ bucket: number | null; width: number }} found
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 function drawFrame(context, chart, model, { bucket, width }, text) {
   const { colour } = ink();
@@ -108,9 +139,9 @@ function drawFrame(context, chart, model, { bucket, width }, text) {
  * Every head's curve, the chosen one's over the others, and how far keys lie from the query at most.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {object} chart
- * @param {object} state
- * @param {Function} text of the panel
+ * @param {Chart} chart
+ * @param {State} state
+ * @param {Say} text of the panel
  */
 function drawCurves(context, chart, { trace: { model, T }, head, query }, text) {
   const { colour } = ink();
@@ -122,7 +153,7 @@ function drawCurves(context, chart, { trace: { model, T }, head, query }, text) 
     rule(context, chart, { x, colour: colour("line"), dash: [4, 3] });
   const own = curveOf(model, head);
   path(context, chart, own, { colour: colour("accent"), width: 3 });
-  write(context, text("head", { head }), xOf(chart, chart.x.high) + 8, yOf(chart, own.at(-1)[1]), {
+  write(context, text("head", { head }), xOf(chart, chart.x.high) + 8, yOf(chart, own[own.length - 1][1]), {
     base: "middle",
     weight: 600,
     colour: colour("accent"),
@@ -133,7 +164,7 @@ function drawCurves(context, chart, { trace: { model, T }, head, query }, text) 
 /**
  * The key at a point of the chart, and the head whose curve is near; null where the query sees no such key.
  *
- * @param {object} state
+ * @param {State} state
  * @param {{ x: number; y: number; width: number }} point in a chart of that width
  * @returns {{ key: number; head?: number } | null}
  */
@@ -142,7 +173,7 @@ export function selectionAt({ trace: { model, T }, query }, { x, y, width }) {
   const distance = Math.round(xAt(chart, x));
   const key = query - distance;
   if (key < 0 || key >= keysSeen(model, query, T)) return null;
-  const away = (head) => Math.abs(yOf(chart, biasAt(model, head, distance)) - y);
+  const away = (/** @type {number} */ head) => Math.abs(yOf(chart, biasAt(model, head, distance)) - y);
   const [nearest] = Array.from({ length: model.n_heads }, (_, head) => head).sort((a, b) => away(a) - away(b));
   return { key, ...(away(nearest) < NEAR ? { head: nearest } : {}) };
 }
@@ -150,9 +181,9 @@ export function selectionAt({ trace: { model, T }, query }, { x, y, width }) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {object} state
+ * @param {State} state
  * @param {{ distance: number; bias: number; bucket: number | null }} found of the chosen head, query and key
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 export function drawBias(canvas, width, state, { distance, bias, bucket }, text) {
   const { model } = state.trace;

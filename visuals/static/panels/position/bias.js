@@ -1,14 +1,33 @@
+// @ts-check
 // A bias by distance in place of a rotation: the chart of all heads, and the score of the chosen query and key with it.
 
 import { biasAt, bucketAt, kvHead, slopeOf } from "../../compute.js";
 import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { cellOf } from "../../readings/cell.js";
+import { shownIn } from "../../run-for.js";
 import { scoreLine } from "../attend/formulas.js";
 import { distancesOf, drawBias, selectionAt } from "./bias-chart.js";
 import { spokenOf } from "./place.js";
 
-/** What the chosen head, query and key have: q·k, the bias at their distance, and the score. */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {ReturnType<typeof biasOf>} Found
+ */
+
+/**
+ * What the chosen head, query and key have: q·k, the bias at their distance, and the score.
+ *
+ * @param {Layer} layer
+ * @param {State} state
+ */
 function biasOf(layer, state) {
   const {
     trace: { model },
@@ -26,15 +45,15 @@ function biasOf(layer, state) {
   };
 }
 
-/** A distance with a real minus sign. */
+/** A distance with a real minus sign. @param {number} distance */
 const written = (distance) => String(distance).replace("-", "−");
 
 /**
  * The bias of the chosen head at this distance, by its rule.
  *
- * @param {ReturnType<typeof biasOf>} found
- * @param {object} state
- * @param {Function} text of the panel
+ * @param {Found} found
+ * @param {State} state
+ * @param {Say} text of the panel
  * @returns {HTMLElement[]}
  */
 function rules({ distance, slope, bucket, bias }, { head, query, key }, text) {
@@ -54,9 +73,9 @@ function rules({ distance, slope, bucket, bias }, { head, query, key }, text) {
 /**
  * The bias, and the score without and with it.
  *
- * @param {ReturnType<typeof biasOf>} found
- * @param {object} state
- * @param {Function} text of the panel
+ * @param {Found} found
+ * @param {State} state
+ * @param {Say} text of the panel
  * @returns {HTMLElement[]}
  */
 function arithmetic(found, state, text) {
@@ -69,7 +88,12 @@ function arithmetic(found, state, text) {
   ];
 }
 
-/** For data-value. */
+/**
+ * For data-value.
+ *
+ * @param {Found} found
+ * @param {State} state
+ */
 function plain({ dot: product, distance, slope, bucket, bias, score }, { layer, head, query, key }) {
   const by = slope === null ? "" : ` slope=${exact(slope)}`;
   const of = bucket === null ? "" : ` bucket=${bucket}`;
@@ -77,7 +101,13 @@ function plain({ dot: product, distance, slope, bucket, bias, score }, { layer, 
   return `${place}${by}${of} bias=${exact(bias)} qk=${exact(product)} score=${exact(score)}`;
 }
 
-/** The line under the title. */
+/**
+ * The line under the title.
+ *
+ * @param {Found} found
+ * @param {State} state
+ * @param {Say} text
+ */
 const inWords = ({ distance, slope, bucket, bias }, { head }, text) =>
   text("read_bias", {
     head,
@@ -90,7 +120,7 @@ const inWords = ({ distance, slope, bucket, bias }, { head }, text) =>
 /**
  * Every head's bias by distance, with the bucket where there are any.
  *
- * @param {object} model
+ * @param {import("../../types.d.ts").Model} model
  * @returns {(string | number)[][]}
  */
 function tableOf(model) {
@@ -98,19 +128,18 @@ function tableOf(model) {
   const heads = Array.from({ length: model.n_heads }, (_, head) => head);
   const rows = distancesOf(model).map((distance) => [
     distance,
-    ...(buckets ? [bucketAt(model, distance)] : []),
+    ...(buckets ? [bucketAt(model, distance) ?? ""] : []),
     ...heads.map((head) => biasAt(model, head, distance)),
   ]);
   return [["distance", ...(buckets ? ["bucket"] : []), ...heads.map((head) => `head_${head}`)], ...rows];
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text
- * @returns {{ element: HTMLElement; draw: Function; lead: Function; tell: Function; table: Function }}
+ * @param {Glass} glass
+ * @param {Say} text
  */
 export function createBias(glass, text) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.bias_chart" });
   const formula = h("div.gp-formula", { "data-part": "formula" });
   const samples = h(
@@ -124,18 +153,27 @@ export function createBias(glass, text) {
   bindPointer(canvas, glass, (x, y) => selectionAt(state, { x, y, width: wide }));
   bindArrowKeys(canvas, glass, across("key"));
 
+  /**
+   * @param {Layer} held
+   * @param {number} width
+   */
   function draw(held, width) {
     wide = width;
     const found = biasOf(held, state);
     drawBias(canvas, width, state, found, text);
     return found;
   }
-  /** What data-value holds, and the line under the title. */
+  /**
+   * What data-value holds, and the line under the title.
+   *
+   * @param {Found} found
+   * @returns {[string, string]}
+   */
   function tell(found) {
     formula.replaceChildren(...arithmetic(found, state, text));
     return [plain(found, state), inWords(found, state, text)];
   }
-  /** The chapter's first line: what is added, by what. */
+  /** The chapter's first line: what is added, by what. @param {Found} found */
   const lead = ({ distance, bias }) =>
     text("lead", { ...spokenOf(state), apart: Math.abs(distance), bias: shown(bias, 4) });
   return { element, draw, lead, tell, table: () => tableOf(state.trace.model) };

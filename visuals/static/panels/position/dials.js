@@ -1,3 +1,4 @@
+// @ts-check
 // The dials of one head with their arithmetic; the channels that are not turned beside them.
 
 import { strongest } from "../../arrays.js";
@@ -8,17 +9,34 @@ import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
 import { angle, channelsOf, pairsOf, pairTerms, unrotatedTerm, wavelength } from "../../rotation.js";
 import { spokenOf } from "./place.js";
+import { rotaryOf } from "../../readings/position-kinds.js";
 import { beforeRope, turnsPart } from "../../readings/rope-place.js";
+import { shownIn } from "../../run-for.js";
 import { drawDials, pairAt, pairIn } from "./rope-dials.js";
 import { createUnturned } from "./unturned.js";
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {ReturnType<typeof partsOf>} Parts
+ */
+
+/**
  * Everything the dials show. `sum`: what the pairs add to q·k; `rest`: what the channels add that are not turned;
  * `kv`: the K/V head; `kBefore`: k before RoPE, also where the run has it after RoPE alone and `k` is null
+ *
+ * @param {Layer} layer
+ * @param {Pick<State, "trace" | "head" | "query" | "key">} place of a network that turns its heads
  */
 export function partsOf(layer, { trace, head, query, key }) {
   const { model } = trace;
-  const { rotary } = model.parts;
+  const rotary = rotaryOf(model);
   const kv = kvHead(model, head);
   const [qTurned, kTurned] = rotatedPair(layer, model, { head, query, key });
   const terms = pairTerms(qTurned, kTurned, rotary);
@@ -39,24 +57,37 @@ export function partsOf(layer, { trace, head, query, key }) {
   };
 }
 
-/** The vectors that are shown, by name. */
+/**
+ * The vectors that are shown, by name.
+ *
+ * @type {(parts: Parts) => Record<string, ArrayLike<number>>}
+ */
 const vectorsOf = ({ q, qTurned, k, kTurned }) => ({ q, q_rot: qTurned, ...(k ? { k } : {}), k_rot: kTurned });
 
-/** The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers. */
+/**
+ * The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers.
+ *
+ * @param {Parts} parts
+ * @param {State} state
+ * @param {Say} text
+ */
 function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   const { terms, sum, rest, rotary } = parts;
   const frequency = rotary.inv_freq.data[pair];
-  const two = (vector) =>
+  const two = (/** @type {ArrayLike<number>} */ vector) =>
     `(${pairIn(vector, pair, rotary)
       .map((value) => shown(value, 4))
       .join(", ")})`;
-  const bold = (words) => h("strong", null, words);
+  const bold = (/** @type {string} */ words) => h("strong", null, words);
+  /** @type {(role: "q" | "k", at: number) => HTMLElement} */
   const turning = (role, at) => {
     const by = [String(at), " × ", shown(frequency, 5), " = ", bold(`${shown(angle(at, frequency), 5)} rad`)];
-    const before = parts[role] ? `${two(parts[role])} → ` : "";
-    const after = bold(two(parts[`${role}Turned`]));
+    const given = parts[role];
+    const before = given ? `${two(given)} → ` : "";
+    const after = bold(two(parts[role === "q" ? "qTurned" : "kTurned"]));
     return line`${tinted(role, role)}: ${text("angle")} = ${by}   ${before}${after}`;
   };
+  /** @type {(role: string, i: number) => HTMLElement} */
   const name = (role, i) => tinted(role, role, sub(i));
   const [a, b] = channelsOf(rotary, pair);
   const both = [name("q", a), name("k", a), " + ", name("q", b), name("k", b)];
@@ -75,10 +106,15 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   return [turning("q", query), products, turning("k", key), total];
 }
 
-/** For data-value. */
+/**
+ * For data-value.
+ *
+ * @param {Parts} parts
+ * @param {State} state
+ */
 function plain(parts, { trace: { model }, query, key, pair }) {
   const frequency = parts.rotary.inv_freq.data[pair];
-  const two = (vector) =>
+  const two = (/** @type {ArrayLike<number>} */ vector) =>
     `(${pairIn(vector, pair, parts.rotary)
       .map((value) => exact(value))
       .join(", ")})`;
@@ -93,9 +129,9 @@ function plain(parts, { trace: { model }, query, key, pair }) {
 /**
  * The line under the title: what the chosen pair adds, beside the one that adds most.
  *
- * @param {ReturnType<typeof partsOf>} all
- * @param {object} state
- * @param {Function} text of the panel
+ * @param {Parts} all
+ * @param {State} state
+ * @param {Say} text of the panel
  */
 function inWords(all, { query, key, pair }, text) {
   const [first, second] = channelsOf(all.rotary, pair);
@@ -115,9 +151,9 @@ function inWords(all, { query, key, pair }, text) {
 /**
  * The chapter's first line: what is turned, by what, and what comes of it here.
  *
- * @param {ReturnType<typeof partsOf>} all
- * @param {object} state
- * @param {Function} text of the panel
+ * @param {Parts} all
+ * @param {State} state
+ * @param {Say} text of the panel
  */
 function leadText(all, state, text) {
   const { model } = state.trace;
@@ -136,7 +172,7 @@ function leadText(all, state, text) {
 /**
  * Every pair of the selected head, query and key.
  *
- * @param {ReturnType<typeof partsOf>} parts
+ * @param {Parts} parts
  * @returns {(string | number)[][]}
  */
 function tableOf(parts) {
@@ -154,12 +190,11 @@ function tableOf(parts) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text
- * @returns {{ element: HTMLElement; draw: Function; lead: Function; tell: Function; table: Function }}
+ * @param {Glass} glass
+ * @param {Say} text
  */
 export function createDials(glass, text) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const own = checkbox("rope.own_scale", () => glass.repaint());
   const ownScale = computed(() => own.box.checked);
@@ -186,6 +221,10 @@ export function createDials(glass, text) {
   });
   bindArrowKeys(canvas, glass, across("pair"));
 
+  /**
+   * @param {Layer} held
+   * @param {number} width
+   */
   function draw(held, width) {
     wide = width;
     const all = partsOf(held, state);
@@ -194,7 +233,12 @@ export function createDials(glass, text) {
     beside.draw(all, width);
     return all;
   }
-  /** What data-value holds, and the line under the title. */
+  /**
+   * What data-value holds, and the line under the title.
+   *
+   * @param {Parts} all
+   * @returns {[string, string]}
+   */
   function tell(all) {
     formula.replaceChildren(...arithmetic(all, state, text));
     return [plain(all, state), inWords(all, state, text)];
@@ -202,8 +246,8 @@ export function createDials(glass, text) {
   return {
     element,
     draw,
-    lead: (all) => leadText(all, state, text),
+    lead: (/** @type {Parts} */ all) => leadText(all, state, text),
     tell,
-    table: () => tableOf(partsOf(glass.layer(), state)),
+    table: (/** @type {Layer} */ held) => tableOf(partsOf(held, state)),
   };
 }

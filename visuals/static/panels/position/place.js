@@ -1,3 +1,4 @@
+// @ts-check
 // What the panels on RoPE share: how far their charts reach, words, and settings.
 
 import { shown, signed } from "../../dom.js";
@@ -5,12 +6,23 @@ import { cellNames } from "../../draw.js";
 import { tickText } from "../../plot.js";
 import { word } from "../glance/words.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../types.d.ts").Shown} State
+ */
+
 /** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
 export const FARTHEST = 8192;
 
 /**
  * Distances that can be set, and one more than the farthest.
  *
+ * @param {Trace} trace
  * @returns {number}
  */
 export const limitOf = ({ model, T }) => Math.min(FARTHEST, Math.max(model.max_context, T));
@@ -20,29 +32,45 @@ export const limitOf = ({ model, T }) => Math.min(FARTHEST, Math.max(model.max_c
  *
  * @param {{ query: number; key: number }} state
  * @param {number} value the point's q·k
- * @param {Function} text
+ * @param {Say} text
  */
 export const afterQuery = ({ query, key }, value, text) =>
   key > query ? text("rope-score.far_after", { count: key - query, value: shown(value) }) : "";
 
-/** How it is named within a sentence. */
+/** How it is named within a sentence. @param {State} state */
 export const spokenOf = (state) => ({
   ...cellNames(state),
   query: word(state.trace.tokens.pieces[state.query]),
   key: word(state.trace.tokens.pieces[state.key]),
 });
 
-/** A difference that may be tiny: with its sign, as a power of ten where it is below 0.001. */
+/**
+ * A difference that may be tiny: with its sign, as a power of ten where it is below 0.001.
+ *
+ * @param {number} value
+ */
 export function small(value) {
   if (value === 0) return "0";
   if (Math.abs(value) >= 1e-3) return signed(value, 3);
   return `${value > 0 ? "+" : ""}${tickText(Number(value.toPrecision(3)))}`;
 }
 
-/** Settings of the chapter's panels, kept in the link. */
+/**
+ * Settings of the chapter's panels, kept in the link.
+ *
+ * @param {Pick<Glass, "settings">} glass
+ * @param {Record<string, string | number>} change
+ */
 export const adjust = ({ settings }, change) => settings.set("rope", { ...settings.get("rope"), ...change });
 
-/** A whole number from the settings within bounds, or what stands for none. */
+/**
+ * A whole number from the settings within bounds, or what stands for none.
+ *
+ * @param {string | undefined} value
+ * @param {number} low
+ * @param {number} high
+ * @param {number} other
+ */
 export function whole(value, low, high, other) {
   const number = Math.round(Number(value));
   return value === undefined || !Number.isFinite(number) ? other : Math.max(low, Math.min(high, number));

@@ -1,3 +1,4 @@
+// @ts-check
 // The dials: one for each pair of dimensions, with q and k before (dashed) and after rotation (solid).
 
 import { channelsOf } from "../../rotation.js";
@@ -9,34 +10,50 @@ import { drawArrow } from "./arrow.js";
 const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50];
 
 /**
- * @typedef {{
- *   q;
- *   qTurned;
- *   kTurned: ArrayLike<number>;
- *   k: ArrayLike<number> | null;
- *   terms: Float64Array;
- *   rotary: import("../../rotation.js").Rotary;
- * }} Parts
- *   k is null where a run has it after RoPE alone
+ * @typedef {import("../../rotation.js").Rotary} Rotary
+ *
+ * @typedef {ArrayLike<number>} Vector
+ *
+ * @typedef {object} Parts
+ * @property {Vector} q
+ * @property {Vector} qTurned
+ * @property {Vector} kTurned
+ * @property {Vector | null} k null where a run has it after RoPE alone
+ * @property {Float64Array} terms
+ * @property {Rotary} rotary
+ *
+ * @typedef {{ x: number; y: number; radius: number }} Dial
  */
 
 /**
  * The two values of a pair of a head's vector.
  *
+ * @param {Vector} vector
+ * @param {number} i
+ * @param {Rotary} rotary
  * @returns {[number, number]}
  */
 export const pairIn = (vector, i, rotary) =>
   /** @type {[number, number]} */ (channelsOf(rotary, i).map((channel) => vector[channel]));
 
+/** @type {(vector: Vector, i: number, rotary: Rotary) => number} */
 const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary));
 
-/** The longest pair of a vector; 1 for a zero vector. */
+/**
+ * The longest pair of a vector; 1 for a zero vector.
+ *
+ * @param {Vector} vector
+ * @param {Rotary} rotary
+ */
 const longest = (vector, rotary) =>
   Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
 /**
  * How the dials stand in a width: rows of even length, as tall as the room where that can be.
  *
+ * @param {number} width
+ * @param {number} half
+ * @param {number} [room]
  * @returns {{ columns: number; cell: number; high: number }}
  */
 function layoutDials(width, half, room = Infinity) {
@@ -47,7 +64,14 @@ function layoutDials(width, half, room = Infinity) {
   return { columns, cell, high: cell + BELOW };
 }
 
-/** The pair under a point, or null. */
+/**
+ * The pair under a point, or null.
+ *
+ * @param {number} width
+ * @param {number} half
+ * @param {number} x
+ * @param {number} y
+ */
 export function pairAt(width, half, x, y) {
   const { columns, cell, high } = layoutDials(width, half, roomToDraw());
   const [column, line] = [Math.floor(x / cell), Math.floor(y / high)];
@@ -55,6 +79,10 @@ export function pairAt(width, half, x, y) {
   return column >= 0 && column < columns && line >= 0 && pair < half ? pair : null;
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Dial} dial
+ */
 function drawFace(context, { x, y, radius }) {
   context.strokeStyle = ink().colour("line");
   context.lineWidth = 1;
@@ -67,13 +95,26 @@ function drawFace(context, { x, y, radius }) {
   context.stroke();
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} top
+ * @param {number} cell
+ */
 function drawSelection(context, left, top, cell) {
   context.fillStyle = ink().colour("raised");
   context.fillRect(left + 1, top + 1, cell - 2, cell + BELOW - 4);
   cross(context, left + 2, top + 2, cell - 4, cell + BELOW - 6, [["accent", 2]]);
 }
 
-/** Under the dial: its dimensions, what it adds to q·k, and that as a bar. */
+/**
+ * Under the dial: its dimensions, what it adds to q·k, and that as a bar.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Dial} dial
+ * @param {number} foot
+ * @param {{ channels: number[]; term: number; most: number }} what
+ */
 function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
   const colour = ink().colour("muted");
   write(context, `(${channels.join(", ")})`, x, foot + 8, { align: "center", colour });
@@ -117,10 +158,11 @@ export function drawDials(canvas, width, parts, pair, { own }) {
     if (i === pair) drawSelection(context, left, top, cell);
     drawFace(context, dial);
     for (const [name, role, solid] of ARROWS) {
-      if (!parts[name]) continue;
+      const vector = parts[name];
+      if (!vector) continue;
       context.strokeStyle = context.fillStyle = ink().colour(role);
-      const scale = own ? lengthOf(parts[`${role}Turned`], i, rotary) || 1 : scales[role];
-      const [a, b] = pairIn(parts[name], i, rotary);
+      const scale = own ? lengthOf(parts[role === "q" ? "qTurned" : "kTurned"], i, rotary) || 1 : scales[role];
+      const [a, b] = pairIn(vector, i, rotary);
       drawArrow(context, dial, [a / scale, b / scale], { solid, faint: 0.5, dash: 3, long: solid ? 8 : 6 });
     }
     drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });

@@ -1,3 +1,4 @@
+// @ts-check
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
 import { once, softmax } from "../../arrays.js";
@@ -10,13 +11,32 @@ import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { axes, chartIn, xOf, yOf } from "../../plot.js";
+import { rotaryOf } from "../../readings/position-kinds.js";
 import { beforeRope, placeOf, turnable, turnsPart } from "../../readings/rope-place.js";
 import { neighbours, sum, terms, turned } from "../../readings/turning.js";
+import { shownIn } from "../../run-for.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../readings/rope-place.js").RopePlace} RopePlace
+ *
+ * @typedef {import("../../readings/turning.js").Frequencies} Frequencies
+ *
+ * @typedef {import("../../readings/turning.js").Layout} Layout
+ *
+ * @typedef {{ q: Layout; k: Layout; moved?: boolean }} Case in which layout q and k are turned; `moved`: their
+ *   values were put in neighbours' order before
+ */
 
 const KIND = "rope-layout";
 export const SHIFT = 100;
 const HIGH = 250;
-/** Each case: in which layout q and k are turned; `moved`: their values were put in neighbours' order before. */
+/** @type {Record<string, Case>} */
 export const CASES = {
   half: { q: "half", k: "half" },
   neighbours: { q: "neighbours", k: "neighbours", moved: true },
@@ -27,34 +47,59 @@ const NAMES = Object.keys(CASES);
 /**
  * The same where the network itself has interleaved pairs: half-split ones are the others, and values mixed with
  * them are in its own order.
+ *
+ * @type {Record<string, Case>}
  */
 const INTERLEAVED = {
   ...CASES,
   mixed: { q: "half", k: "half", moved: true },
   one_side: { q: "neighbours", k: "half", moved: true },
 };
-const casesOf = ({ parts: { rotary } }) => (rotary.interleaved ? INTERLEAVED : CASES);
+/** @param {Model} model of a network that turns its heads */
+const casesOf = (model) => (rotaryOf(model).interleaved ? INTERLEAVED : CASES);
 
 const KEPT = 2048; // turned vectors that are kept a layer
 
+/** @type {(layer: Layer) => Map<string, Float64Array>} */
 const vectorsOf = once(() => new Map());
-/** A vector of a layer, reordered where the case asks for it, turned at its position; kept, since rows share keys. */
+/**
+ * A vector of a layer, reordered where the case asks for it, turned at its position; kept, since rows share keys.
+ *
+ * @param {Layer} layer
+ * @param {Model} model
+ * @param {"q" | "k"} name
+ * @param {number} head
+ * @param {number} position
+ * @param {Frequencies} frequencies
+ * @param {Layout} layout
+ * @param {boolean} reorder
+ */
 function turnedAt(layer, model, name, head, position, frequencies, layout, reorder) {
   const known = vectorsOf(layer);
   const key = `${name} ${head} ${position} ${layout} ${reorder}`;
-  if (!known.has(key)) {
-    if (known.size >= KEPT) known.clear();
-    const vector = turnable(beforeRope(layer, model, name, head, position), model.parts.rotary);
-    known.set(key, turned(reorder ? neighbours(vector) : vector, position, frequencies, { layout }));
-  }
-  return known.get(key);
+  const last = known.get(key);
+  if (last) return last;
+  if (known.size >= KEPT) known.clear();
+  const vector = turnable(beforeRope(layer, model, name, head, position), rotaryOf(model));
+  const made = turned(reorder ? neighbours(vector) : vector, position, frequencies, { layout });
+  known.set(key, made);
+  return made;
 }
 
-/** What channels that are not turned add to q·k, key by key: the same in every case. */
+/**
+ * What channels that are not turned add to q·k, key by key: the same in every case.
+ *
+ * @param {Layer} layer
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} query
+ * @param {number} count
+ */
 function restsOf(layer, model, head, query, count) {
-  const { rotary } = model.parts;
+  const rotary = rotaryOf(model);
   if (!turnsPart(model)) return new Float64Array(count);
-  const k = layer.k ?? layer.kRot; // turning leaves them as they are
+  // Turning leaves them as they are, and one of the two is there.
+  const k = /** @type {import("../../decoded.d.ts").NumArray} */ (layer.k ?? layer.kRot);
   return Float64Array.from({ length: count }, (_, key) =>
     unrotatedTerm(vectorOf(layer.q, head, query), vectorOf(k, kvHead(model, head), key), rotary),
   );
@@ -63,6 +108,12 @@ function restsOf(layer, model, head, query, count) {
 /**
  * q·k of a query with the keys that it sees in one case.
  *
+ * @param {Layer} layer
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} query
+ * @param {string} name of the case
+ * @param {Frequencies} frequencies
  * @returns {Float64Array}
  */
 export function rowOf(layer, model, head, query, name, frequencies) {
@@ -77,7 +128,12 @@ export function rowOf(layer, model, head, query, name, frequencies) {
   );
 }
 
-/** The selected q·k when both positions are SHIFT higher: a rotation by the same angles leaves it as it is. */
+/**
+ * The selected q·k when both positions are SHIFT higher: a rotation by the same angles leaves it as it is.
+ *
+ * @param {RopePlace} place
+ * @param {string} name of the case
+ */
 function shifted({ q, k, rest, m, n, model, frequencies }, name) {
   const { q: qLayout, k: kLayout, moved = false } = casesOf(model)[name];
   const [a, b] = moved ? [neighbours(q), neighbours(k)] : [q, k];
@@ -93,12 +149,18 @@ function shifted({ q, k, rest, m, n, model, frequencies }, name) {
 }
 
 /**
+ * @typedef {object} Layouts
+ * @property {Float64Array[]} rows
+ * @property {Float64Array[]} weights
+ * @property {{ product: number; shifted: number; weight: number }[]} found
+ */
+
+/**
  * The selected row and cell in every case.
  *
- * @param {object} held a layer
- * @param {object} state the selection, in its run
- * @returns {{ rows: Float64Array[]; weights: Float64Array[]; found: { product; shifted; weight: number }[] }} in
- *   the order of CASES
+ * @param {Layer} held
+ * @param {Parameters<typeof placeOf>[1]} state the selection, in its run
+ * @returns {Layouts} in the order of CASES
  */
 export function layoutsOf(held, state) {
   const { trace, head, query, key } = state;
@@ -114,10 +176,21 @@ export function layoutsOf(held, state) {
   return { rows, weights, found };
 }
 
+/** @type {(width: number, keys: number, high?: number) => import("../../plot.js").Chart} */
 const chartOf = (width, keys, high = 1) =>
   chartIn([width, chartHeight(HIGH)], [52, 8, 30, 32], { low: 0, high: keys }, { low: 0, high });
 
-/** Weights of the row: as the model has them, and as the mixed layouts would have them. */
+/**
+ * Weights of the row: as the model has them, and as the mixed layouts would have them.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {Float64Array} right
+ * @param {Float64Array} wrong
+ * @param {number} key
+ * @param {string[]} pieces
+ * @param {Say} text
+ */
 function drawRow(canvas, width, right, wrong, key, pieces, text) {
   const tall = chartHeight(HIGH);
   const context = fit(canvas, width, tall);
@@ -131,10 +204,12 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
   right.forEach((weight, i) => {
     const wide = Math.max(1, Math.min(24, cell * 0.36));
     const middle = xOf(chart, i + 0.5);
-    for (const [value, role, left] of [
+    /** @type {[number, string, number][]} */
+    const bars = [
       [weight, "k", middle - wide],
       [wrong[i], "muted", middle],
-    ]) {
+    ];
+    for (const [value, role, left] of bars) {
       const top = yOf(chart, value);
       context.fillStyle = colour(role);
       context.fillRect(left, top, wide, chart.top + chart.height - top);
@@ -159,6 +234,7 @@ function makeTable() {
   return table;
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "scores"],
   difference: "position",
@@ -172,9 +248,10 @@ export const about = {
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function ropeLayout(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  let view = { found: [], rows: [] };
+  /** @type {Layouts} */
+  let view = { found: [], rows: [], weights: [] };
   const csv = () => {
     const rows = Array.from(view.rows[0] ?? [], (_, key) => [key, ...view.rows.map((row) => row[key])]);
     return [["key", ...NAMES.map((name) => `q_k_${name}`)], ...rows];

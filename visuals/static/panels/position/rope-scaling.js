@@ -1,3 +1,4 @@
+// @ts-check
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
 import { exact, h, shown } from "../../dom.js";
@@ -7,16 +8,45 @@ import { notTurned, turningForms } from "../../parts.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { wavelength } from "../../rotation.js";
+import { shownIn } from "../../run-for.js";
 import { adjust, afterQuery } from "./place.js";
 import { farOf, placeOf } from "../../readings/rope-place.js";
-import { createScalingControls, DASHES, makeTable, settingsOf } from "./scaling-controls.js";
+import { createScalingControls, DASHES, factorOf, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
 import { product } from "../../readings/turning.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
 
-/** Every method's q·k at the run's positions and at a distance. */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../readings/rope-place.js").RopePlace} RopePlace
+ *
+ * @typedef {import("../../readings/turning.js").Frequencies} Frequencies
+ *
+ * @typedef {{ name: string; frequencies: Frequencies; real: number; far: number; slowest: number }} MethodRow
+ */
+
+/**
+ * What one of several methods has.
+ *
+ * @template {{ name: string }} Row
+ * @param {Row[]} rows
+ * @param {string} name of a method that is among them
+ */
+export const rowNamed = (rows, name) => /** @type {Row} */ (rows.find((row) => row.name === name));
+
+/**
+ * Every method's q·k at the run's positions and at a distance.
+ *
+ * @param {Pick<RopePlace, "q" | "k" | "rest" | "m" | "n">} place
+ * @param {import("./scaling-controls.js").Scalings["methods"]} methods
+ * @param {number} distance
+ * @returns {MethodRow[]}
+ */
 export function rowsOf({ q, k, rest, m, n }, methods, distance) {
   return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
     const frequencies = { inv_freq: data, scaling };
@@ -24,16 +54,25 @@ export function rowsOf({ q, k, rest, m, n }, methods, distance) {
       [m, n],
       [distance, 0],
     ].map(([at, from]) => product(q, k, at, from, frequencies) + rest);
-    return { name, frequencies, real, far, slowest: wavelength(data.at(-1)) };
+    return { name, frequencies, real, far, slowest: wavelength(data[data.length - 1]) };
   });
 }
 
-/** Each method's frequency as a share of the unscaled one, pair by pair. */
+/**
+ * Each method's frequency as a share of the unscaled one, pair by pair.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {MethodRow[]} rows
+ * @param {string} chosen
+ * @param {number} pair
+ * @param {Say} text
+ */
 function drawShares(canvas, width, rows, chosen, pair, text) {
   const tall = chartHeight(HIGH);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
-  const plain = rows.find(({ name }) => name === "none").frequencies.inv_freq;
+  const plain = rowNamed(rows, "none").frequencies.inv_freq;
   const chart = chartIn(
     [width, tall],
     [60, 12, 30, 46],
@@ -45,17 +84,18 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
     xName: text("pairs"),
     yName: text("shares"),
   });
-  /** @returns {[number, number][]} */
+  /** @type {(row: MethodRow) => [number, number][]} */
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;
     path(context, chart, share(row), { colour: colour("muted"), dash: DASHES[row.name], width: 1.5 });
   }
-  const main = rows.find(({ name }) => name === chosen);
+  const main = rowNamed(rows, chosen);
   path(context, chart, share(main), { colour: colour("accent"), dash: [], width: 3 });
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "scores"],
   difference: "position",
@@ -66,11 +106,12 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function ropeScaling(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  /** @type {{ rows: MethodRow[] }} */
   const view = { rows: [] };
   const csv = () => [
     ["method", "pair", "inv_freq", "attention_scaling"],
@@ -92,14 +133,18 @@ export default function ropeScaling(element, glass) {
   panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far.canvas);
   linkPairs(canvas, glass, wide);
 
+  /**
+   * @param {RopePlace} place
+   * @param {string} method
+   * @param {number} factor
+   * @param {number} distance
+   */
   function tell({ m, n }, method, factor, distance) {
     const values = view.rows
       .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
       .join(" ");
     const { pair } = state;
-    const [plain, chosen] = ["none", method].map(
-      (name) => view.rows.find((row) => row.name === name).frequencies.inv_freq[pair],
-    );
+    const [plain, chosen] = ["none", method].map((name) => rowNamed(view.rows, name).frequencies.inv_freq[pair]);
     const place = `head ${state.head} query ${m} key ${n} distance ${distance}`;
     panel.tell(
       `${place} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
@@ -109,7 +154,7 @@ export default function ropeScaling(element, glass) {
 
   return inWidth(element, wide, function draw(width) {
     const { query, key, pair } = state;
-    const { factor } = settingsOf(glass);
+    const factor = factorOf(glass);
     const answer = glass.detail("rope_scalings", { factor });
     const held = glass.layer();
     element.classList.toggle("is-coming", !answer);
@@ -131,8 +176,8 @@ export default function ropeScaling(element, glass) {
     table.fill(rows, method, { m: query, n: key, distance }, panel.text);
     note.textContent = panel.text("note", { original: answer.original });
     subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
-    after.textContent = afterQuery(state, rows.find(({ name }) => name === method).real, glass.text);
-    const by = (name) => farOf(place, rows.find((row) => row.name === name).frequencies, limit);
+    after.textContent = afterQuery(state, rowNamed(rows, method).real, glass.text);
+    const by = (/** @type {string} */ name) => farOf(place, rowNamed(rows, name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
     far.draw(width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
     tell(place, method, factor, distance);

@@ -1,3 +1,4 @@
+// @ts-check
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over
 // distance.
 
@@ -9,6 +10,7 @@ import { notTurned, turningForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { wavelength } from "../../rotation.js";
+import { shownIn } from "../../run-for.js";
 import { adjust, afterQuery, whole } from "./place.js";
 import { farOf, placeOf, turnsPart } from "../../readings/rope-place.js";
 import { createSliders, spanOf } from "./score-controls.js";
@@ -17,6 +19,7 @@ import { arithmetic, runOf, scoreOf } from "./score.js";
 
 const KIND = "rope-score";
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "scores"],
   difference: "position",
@@ -26,9 +29,13 @@ export const about = {
 };
 
 /**
- * @typedef {ReturnType<typeof placeOf>} Place
+ * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {ReturnType<typeof scoreOf>} Score
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./score.js").Place} Place
+ *
+ * @typedef {import("./score.js").Score} Score
  */
 
 /**
@@ -48,7 +55,7 @@ function tableOf({ here, moved }, { frequencies: { inv_freq } }) {
  *
  * @param {Score} found
  * @param {Place} place
- * @param {object} state
+ * @param {import("../../types.d.ts").Shown} state
  */
 function plain(found, { m, n, kv, rest, model, frequencies }, { layer, head, pair }) {
   const frequency = frequencies.inv_freq[pair];
@@ -76,7 +83,7 @@ function plain(found, { m, n, kv, rest, model, frequencies }, { layer, head, pai
  * @param {Score} found
  * @param {Place} place
  * @param {number} pair
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 function inWords(found, { m, n, rest, frequencies }, pair, text) {
   const [best] = strongest(found.here, 1);
@@ -98,16 +105,23 @@ function inWords(found, { m, n, rest, frequencies }, pair, text) {
 /**
  * q·k over distance, which is the same for every pair.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text of the panel
+ * @param {Glass} glass
+ * @param {Say} text of the panel
  * @param {() => number} wide
  */
 function createDistances(glass, text, wide) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const title = h("h3.gp-subtitle");
   const note = h("p.gp-note");
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { distance }));
-  const draw = memo((held, sumHere, distance, count, width) => {
+  /**
+   * @param {import("../../decode.js").Layer} held
+   * @param {number} sumHere
+   * @param {number} distance
+   * @param {number} count
+   * @param {number} width
+   */
+  function drawAnew(held, sumHere, distance, count, width) {
     const { trace, layer, head, query, key } = state;
     const place = placeOf(held, state);
     const run = runOf(held, head, trace.model);
@@ -118,16 +132,16 @@ function createDistances(glass, text, wide) {
     note.textContent = [text("far_note", { query: q, key: k }), sampled, after].filter(Boolean).join(" ");
     const curve = farOf(place, place.frequencies, count);
     far.draw(width, { curve, run, real: query - key, distance, text });
-  });
-  return { title, note, canvas: far.canvas, pointed: far.pointed, draw };
+  }
+  return { title, note, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
 }
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function ropeScore(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
   /** @type {{ found: Score; place: Place } | null} what is drawn */
   let shownNow = null;

@@ -1,3 +1,4 @@
+// @ts-check
 // The choice of method and factor, and the slider of the distance, of the panel on scaling: one setting for every run.
 // And the table of methods, what each makes of the slowest pair and of the run's q·k: a click on a row chooses its
 // method.
@@ -5,27 +6,50 @@
 import { linkRows, segmented, slider } from "../../controls.js";
 import { h, shown, svg } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
+import { shownIn } from "../../run-for.js";
 import { adjust, FARTHEST, whole } from "./place.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"rope_scalings">} Scalings
+ *
+ * @typedef {import("./rope-scaling.js").MethodRow} MethodRow
+ */
 
 const KIND = "rope-scaling";
 const METHODS = ["linear", "dynamic", "yarn", "llama3"];
-/** The strokes of the chart. */
+/**
+ * The strokes of the chart.
+ *
+ * @type {Record<string, number[]>}
+ */
 export const DASHES = { linear: [2, 3], dynamic: [9, 4], yarn: [9, 3, 2, 3], llama3: [], model: [5, 5] };
 const FACTORS = [2, 4, 8, 16, 32];
 
 /**
- * What the panel is set to.
+ * The factor that is chosen.
  *
- * @param {object | undefined} answer rope_scalings of that factor, which all but the factor depends on
- * @param {number | null} pointed the distance under the pointer
- * @returns {{ factor: number; methods?: object[]; method?: string; limit?: number; distance?: number }} `methods`:
- *   those that are shown; distances are drawn below `limit`
+ * @param {Pick<Glass, "settings">} glass
  */
-export function settingsOf({ state, settings }, answer, pointed = null) {
-  const set = settings.get("rope");
-  const factor = FACTORS.includes(Number(set.factor)) ? Number(set.factor) : 4;
-  if (!answer) return { factor };
-  const own = state.trace.model.rope_scaling !== null;
+export function factorOf({ settings }) {
+  const { factor } = settings.get("rope");
+  return FACTORS.includes(Number(factor)) ? Number(factor) : 4;
+}
+
+/**
+ * What the panel is set to. `methods`: those that are shown; distances are drawn below `limit`.
+ *
+ * @param {Glass} glass
+ * @param {Scalings} answer rope_scalings of the factor that is chosen
+ * @param {number | null} [pointed] the distance under the pointer
+ */
+export function settingsOf(glass, answer, pointed = null) {
+  const set = glass.settings.get("rope");
+  const factor = factorOf(glass);
+  const own = shownIn(glass).trace.model.rope_scaling !== null;
   const methods = answer.methods.filter(({ name }) => own || name !== "model");
   const method =
     METHODS.includes(set.method) && methods.some(({ name }) => name === set.method) ? set.method : METHODS[0];
@@ -34,21 +58,30 @@ export function settingsOf({ state, settings }, answer, pointed = null) {
   return { factor, methods, method, limit, distance };
 }
 
-/** Keeps a method as the one that is looked at. */
+/**
+ * Keeps a method as the one that is looked at.
+ *
+ * @param {Glass} glass
+ * @param {string} method
+ */
 const chooseMethod = (glass, method) => adjust(glass, { method: method === METHODS[0] ? "" : method });
 
-/** @returns {{ bar: HTMLElement; reach: HTMLElement; show: (set: object) => void }} `show`: what settingsOf gave */
+/** @param {Glass} glass */
 export function createScalingControls(glass) {
-  const pick = (values, name, how) => segmented(values, { label: `${KIND}.${name}`, look: "gp-tab", ...how });
-  const methods = pick(METHODS, "method", {
+  const methods = segmented(METHODS, {
+    label: `${KIND}.method`,
+    look: "gp-tab",
     text: (name) => `${KIND}.${name}`,
     choose: (method) => chooseMethod(glass, method),
   });
-  const factors = pick(FACTORS, "factor", {
+  const factors = segmented(FACTORS, {
+    label: `${KIND}.factor`,
+    look: "gp-tab",
     sign: (factor) => `× ${factor}`,
     choose: (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }),
   });
   const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
+  /** @param {ReturnType<typeof settingsOf>} set */
   function show({ methods: offered, method, factor, limit, distance }) {
     // Two dimensions have no NTK.
     [...methods.element.children].forEach((button, i) => {
@@ -61,12 +94,17 @@ export function createScalingControls(glass) {
   return { bar: h("div.position-bar", null, methods.element, factors.element), reach: reach.element, show };
 }
 
-/** The line that stands for a method in the chart; none for the unscaled one, which is 1 everywhere. */
+/**
+ * The line that stands for a method in the chart; none for the unscaled one, which is 1 everywhere.
+ *
+ * @param {string} role
+ * @param {number[] | undefined} dash
+ */
 function stroke(role, dash) {
   const look = {
     stroke: `var(--glass-${role})`,
     "stroke-width": role === "accent" ? 3 : 1.5,
-    "stroke-dasharray": dash?.join(" "),
+    "stroke-dasharray": dash?.join(" ") ?? "",
   };
   return svg(
     "svg.position-stroke",
@@ -75,7 +113,7 @@ function stroke(role, dash) {
   );
 }
 
-/** @returns {{ box: HTMLElement; fill: Function }} */
+/** @param {Glass} glass */
 export function makeTable(glass) {
   const table = createTable(
     null,
@@ -84,6 +122,12 @@ export function makeTable(glass) {
   linkRows(table.body, { select: (method) => chooseMethod(glass, method) }, ({ dataset }) => dataset.method);
   const box = h("div.gp-list.position-table", null, table.element);
 
+  /**
+   * @param {MethodRow[]} rows
+   * @param {string} chosen
+   * @param {Record<string, unknown>} params of the heads
+   * @param {Say} text
+   */
   function fill(rows, chosen, params, text) {
     table.entitle((name) => text(name, params));
     table.body.replaceChildren(

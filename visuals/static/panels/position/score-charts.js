@@ -1,3 +1,4 @@
+// @ts-check
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
 import { h } from "../../dom.js";
@@ -6,6 +7,7 @@ import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yO
 import { pointAt } from "../../pointed.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { pairsOf, wavelength } from "../../rotation.js";
+import { shownIn } from "../../run-for.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
@@ -13,9 +15,29 @@ const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
 
-/** @returns {[number, number]} */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../plot.js").Chart} Chart
+ *
+ * @typedef {ReturnType<typeof import("../../readings/turning.js").byDistance>} RunPairs
+ *
+ * @typedef {object} FarView q·k over distance
+ * @property {Float64Array} curve of the chosen q and k
+ * @property {{ values: Float64Array; colour: string; alpha: number }[]} [curves] others under it
+ * @property {RunPairs | null} run of all the run's pairs of this head
+ * @property {number} real the distance in the run
+ * @property {number} distance the chosen one
+ * @property {number} [least] what the scale begins with, where no value is lower
+ * @property {Say} text
+ */
+
+/** @param {number[]} values @returns {[number, number]} */
 const extent = (values) => [Math.min(0, ...values), Math.max(0, ...values)];
 
+/** @param {ArrayLike<number>} values */
 function running(values) {
   let total = 0;
   return Array.from(values, (value) => (total += value));
@@ -24,6 +46,12 @@ function running(values) {
 /**
  * Charts of the pairs: bars above, wavelengths below, over one axis; where there is no room for both, the bars
  * alone.
+ *
+ * @param {number} width
+ * @param {number} tall
+ * @param {number} half
+ * @param {[number, number]} heights
+ * @param {[number, number]} waves
  */
 function chartsOf(width, tall, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
@@ -39,7 +67,7 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {{ here: Float64Array; moved: Float64Array }} terms of every pair, at the run's positions and moved
- * @param {{ inv_freq: ArrayLike<number>; tokens: number; context: number; pair: number; text: Function }} how
+ * @param {{ inv_freq: ArrayLike<number>; tokens: number; context: number; pair: number; text: Say }} how
  */
 export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
   const tall = chartHeight(TALL);
@@ -57,7 +85,7 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   axes(context, bars, { yName: text("bars"), ...(lower ? { xTicks: [] } : across) });
   const wide = Math.max(2, Math.min(WIDEST, (bars.width / inv_freq.length) * 0.66));
   const zero = yOf(bars, 0);
-  /** @returns {[number, number, number, number]} left, top, width and height */
+  /** @type {(i: number, value: number) => [left: number, top: number, width: number, height: number]} */
   const bar = (i, value) => [
     xOf(bars, i) - wide / 2,
     Math.min(zero, yOf(bars, value)),
@@ -79,20 +107,35 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
     sums.map((value, i) => [i, value]),
     { colour: colour("text"), width: 2 },
   );
-  dot(context, bars, sums.length - 1, sums.at(-1), colour("text"), 5);
+  dot(context, bars, sums.length - 1, sums[sums.length - 1], colour("text"), 5);
   if (lower) drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text });
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} lower
+ * @param {number} width
+ * @param {number[]} waves
+ * @param {object} how
+ * @param {number} how.tokens
+ * @param {number} how.trained
+ * @param {number} how.pair
+ * @param {Parameters<typeof axes>[2]} how.across
+ * @param {Say} how.text
+ */
 function drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text }) {
   const { colour } = ink();
   axes(context, lower, { ...across, yName: text("waves") });
   // The wavelengths rise from the left below to the right above: these corners are free. A name that is so wide that it
   // would meet them is set higher.
-  const above = (right) => yOf(lower, waves[Math.max(0, Math.min(waves.length - 1, Math.ceil(xAt(lower, right))))]) - 8;
-  for (const [value, name, align, x] of [
+  const above = (/** @type {number} */ right) =>
+    yOf(lower, waves[Math.max(0, Math.min(waves.length - 1, Math.ceil(xAt(lower, right))))]) - 8;
+  /** @type {[number, string, "left" | "right", number][]} */
+  const lines = [
     [tokens, text("run_length", { tokens }), "right", width - RIGHT - 4],
     [trained, text("context", { tokens: trained }), "left", LEFT + 6],
-  ]) {
+  ];
+  for (const [value, name, align, x] of lines) {
     rule(context, lower, { y: value, colour: colour("muted"), dash: [5, 4] });
     const y = yOf(lower, value) - 5;
     const free = align === "left" ? above(x + context.measureText(name).width) : y;
@@ -109,6 +152,11 @@ function drawWaves(context, lower, width, waves, { tokens, trained, pair, across
   );
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart[]} charts
+ * @param {number} pair
+ */
 function markPair(context, charts, pair) {
   context.fillStyle = ink().colour("raised");
   for (const chart of charts) {
@@ -120,17 +168,20 @@ function markPair(context, charts, pair) {
 /**
  * Pointing at a pair of the charts, and the arrow keys.
  *
+ * @param {HTMLCanvasElement} canvas
+ * @param {Glass} glass
  * @param {() => number} wide
  */
 export function linkPairs(canvas, glass, wide) {
   bindPointer(canvas, glass, (x) => {
-    const half = pairsOf(glass.state.trace.model);
+    const half = pairsOf(shownIn(glass).trace.model);
     const pair = Math.floor(((x - LEFT) / (wide() - LEFT - RIGHT)) * half);
     return pair >= 0 && pair < half ? { pair } : null;
   });
   bindArrowKeys(canvas, glass, across("pair"));
 }
 
+/** @type {(width: number, count: number, low: number, high: number) => Chart} */
 const farChart = (width, count, low, high) =>
   chartIn(
     [width, chartHeight(FAR)],
@@ -142,6 +193,11 @@ const farChart = (width, count, low, high) =>
 /**
  * In each pixel column the least and the largest value, from the last of the column before, so that no swing is
  * lost.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} chart
+ * @param {Float64Array} values
+ * @param {{ colour: string; alpha?: number }} how
  */
 function band(context, chart, values, { colour, alpha = 1 }) {
   const columns = Math.max(1, Math.floor(chart.width));
@@ -150,7 +206,7 @@ function band(context, chart, values, { colour, alpha = 1 }) {
     path(
       context,
       chart,
-      Array.from(values, (value, i) => [i, value]),
+      Array.from(values, (value, i) => /** @type {[number, number]} */ ([i, value])),
       { colour, width: 1.5 },
     );
     context.globalAlpha = 1;
@@ -172,20 +228,19 @@ function band(context, chart, values, { colour, alpha = 1 }) {
 /**
  * A chart of q·k over distance, on which the pointer previews a distance and a click keeps it.
  *
+ * @param {Glass} glass
  * @param {string} label the key of its name
  * @param {() => number} wide
  * @param {(distance: number) => void} keep
- * @returns {{
- *   canvas: HTMLCanvasElement;
- *   pointed: () => number | null;
- *   draw: (width: number, what: object) => void;
- * }}
- *   `draw`: as drawFar has it
  */
 export function createFar(glass, label, wide, keep) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": label });
   let count = 1;
   const pointed = pointAt(canvas, glass, (x) => Math.round(xAt(farChart(wide(), count, 0, 1), x)), keep);
+  /**
+   * @param {number} width
+   * @param {FarView} what
+   */
   function draw(width, what) {
     count = what.curve.length;
     drawFar(canvas, width, what);
@@ -194,21 +249,9 @@ export function createFar(glass, label, wide, keep) {
 }
 
 /**
- * q·k over distance: of this q and k (`curve`, and others under it), of all the run's pairs of this head (`run`).
- *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {{
- *   curve: Float64Array;
- *   curves?: { values: Float64Array; colour: string; alpha: number }[];
- *   run: object | null;
- *   real: number;
- *   distance: number;
- *   least?: number;
- *   text: Function;
- * }} what
- *   `real`: the distance in the run; `distance`: the chosen one; `least`: what the scale begins with, where no value
- *   is lower
+ * @param {FarView} what
  */
 function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [] }) {
   const context = fit(canvas, width, chartHeight(FAR));
@@ -234,6 +277,12 @@ function drawFar(canvas, width, { curve, run, real, distance, text, least = Infi
   }
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} chart
+ * @param {RunPairs} run
+ * @param {string} colour
+ */
 function drawRun(context, chart, { mean, low, high }, colour) {
   const wide = Math.max(1.5, Math.min(8, (xOf(chart, 1) - xOf(chart, 0)) * 0.7));
   for (let i = 0; i < Math.min(mean.length, chart.x.high + 1); i++) {

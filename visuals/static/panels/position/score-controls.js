@@ -1,17 +1,24 @@
+// @ts-check
 // What the score panel is set to: by how much both positions are moved, their distance, and how far its chart reaches.
 
 import { segmented, slider } from "../../controls.js";
 import { h } from "../../dom.js";
+import { shownIn } from "../../run-for.js";
 import { adjust, limitOf, whole } from "./place.js";
+
+/** @typedef {import("../../types.d.ts").Glass} Glass */
 
 const SPANS = ["context", "run"]; // how far the chart over distance reaches
 
 /**
  * What the panel is set to: distances below `limit`, the one between query and key, and how many of them its chart
  * has.
+ *
+ * @param {Glass} glass
  */
-export function spanOf({ state: { trace, query, key }, settings }) {
-  const { distance, span } = settings.get("rope");
+export function spanOf(glass) {
+  const { trace, query, key } = shownIn(glass);
+  const { distance, span } = glass.settings.get("rope");
   const limit = limitOf(trace);
   return {
     limit,
@@ -23,6 +30,7 @@ export function spanOf({ state: { trace, query, key }, settings }) {
 /**
  * The slider of the distance and the reach of the chart over it: one setting for every run.
  *
+ * @param {Glass} glass
  * @returns {{ one: HTMLElement; spans: HTMLElement; show: (set: { limit: number; distance: number }) => void }}
  */
 export function createScoreControls(glass) {
@@ -33,6 +41,7 @@ export function createScoreControls(glass) {
     look: "gp-tab",
     choose: (name) => adjust(glass, { span: name === SPANS[0] ? "" : name }),
   });
+  /** @param {{ limit: number; distance: number }} set */
   function show({ limit, distance }) {
     one.show(distance, String(distance), { max: limit - 1 });
     spans.mark(glass.settings.get("rope").span === SPANS[1] ? SPANS[1] : SPANS[0]);
@@ -43,7 +52,7 @@ export function createScoreControls(glass) {
 /**
  * The sliders: what both positions are moved by, the distance, and back to the run's own.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export function createSliders(glass) {
   const both = slider("gp-slider", "rope-score.both", { min: 0, step: 1 }, (value) => adjust(glass, { both: value }));

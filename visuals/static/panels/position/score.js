@@ -1,3 +1,4 @@
+// @ts-check
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by
 // distance.
 
@@ -9,7 +10,19 @@ import { small } from "./place.js";
 import { turnsPart } from "../../readings/rope-place.js";
 import { byDistance, product, singleTerms, sum } from "../../readings/turning.js";
 
-/** Everything the panel shows. `both`: what both positions are moved by; `distance`: of the query from the key. */
+/**
+ * @typedef {import("../../readings/rope-place.js").RopePlace} Place
+ *
+ * @typedef {ReturnType<typeof scoreOf>} Score
+ */
+
+/**
+ * Everything the panel shows.
+ *
+ * @param {Place} place
+ * @param {number} both what both positions are moved by
+ * @param {number} distance of the query from the key
+ */
 export function scoreOf({ q, k, rest, m, n, model, frequencies }, both, distance) {
   const [key, query] = [n + both, n + both + distance];
   const here = singleTerms(q, k, m, n, frequencies);
@@ -36,18 +49,23 @@ export const runOf = onceFor((layer, head, model) =>
 /**
  * The lines under the sliders.
  *
+ * @param {Score} found
+ * @param {Place} place
+ * @param {number} pair
+ * @param {number} frequency
+ * @param {import("../../types.d.ts").Say} text
  * @returns {HTMLElement[]}
  */
 export function arithmetic(found, { m, n, model, rest }, pair, frequency, text) {
   const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
   const { query, key, sumHere, sumMoved, deviation, precise, here, moved, scores } = found;
   const same = query - key === m - n;
-  const scaled = (sum) =>
+  const scaled = (/** @type {number} */ sum) =>
     scaledByRoot(model)
       ? fraction(shown(sum, 6), root(String(model.head_dim)))
       : `${inBrackets(sum, 6)} · ${shown(model.parts.scale, 6)}`;
   // What channels outside the pairs add is the same wherever both stand.
-  const whole = (sum) =>
+  const whole = (/** @type {number} */ sum) =>
     turnsPart(model)
       ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)]
       : [strong(sum, 6)];

@@ -1,3 +1,4 @@
+// @ts-check
 // How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a
 // ladder: a line for the single symbols, then one for each merge, the new symbol marked. And every token of the run
 // with its id, bytes and merges: hovering a line looks at that token.
@@ -9,12 +10,28 @@ import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
 import { inView } from "../../pointing.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { hex, kindOf, madeOf } from "./made.js";
 
-/** @param {Function} text */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("./made.js").Merges} Merges
+ */
+
+/** @param {Say} text */
 function createLadder(text) {
   const element = h("ol.tm-ladder", { tabindex: "0", "data-text-label": "merges.ladder" });
 
+  /**
+   * @param {string} name
+   * @param {string[]} symbols
+   * @param {number} fresh which of them is new
+   */
   function line(name, symbols, fresh) {
     const boxes = symbols.map((symbol, i) =>
       h(i === fresh ? "span.tm-symbol.is-new" : "span.tm-symbol", { dir: "auto" }, visible(symbol)),
@@ -34,15 +51,20 @@ function createLadder(text) {
 
 const COLUMNS = ["position", "token", "id", "bytes", "merges", "last_rank"];
 
-/** Bytes of the run's text, and characters: all bytes that do not continue one in UTF-8. */
+/**
+ * Bytes of the run's text, and characters: all bytes that do not continue one in UTF-8.
+ *
+ * @param {number[]} ids
+ * @param {Merges} info
+ */
 function countsOf(ids, info) {
   const all = ids.flatMap((id) => info.bytes[id] ?? []);
   return { bytes: all.length, characters: all.filter((byte) => (byte & 0xc0) !== 0x80).length };
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text
+ * @param {Glass} glass
+ * @param {Say} text
  */
 function createList(glass, text) {
   const table = createTable(
@@ -54,10 +76,16 @@ function createList(glass, text) {
   const split = h("p.gp-note");
   const box = h("div.gp-list", { tabindex: "0", "data-text-label": "merges.all" }, table.element);
   const element = h("div", null, heading, split, box);
+  /** @type {HTMLElement[]} */
   let lines = [];
 
   linkRows(body, glass, ({ dataset }) => ({ query: Number(dataset.position) }), "tr");
 
+  /**
+   * @param {Trace} trace
+   * @param {Merges} info
+   * @param {number} position
+   */
   function lineOf(trace, info, position) {
     const id = trace.tokens.ids[position];
     const { steps } = madeOf(info, id);
@@ -68,7 +96,7 @@ function createList(glass, text) {
     return table.line(contents, { "data-position": position, ...(cut ? { class: "is-cut" } : {}) });
   }
 
-  const fill = memo((trace, info) => {
+  const fill = memo((/** @type {Trace} */ trace, /** @type {Merges} */ info) => {
     lines = trace.tokens.ids.map((_, position) => lineOf(trace, info, position));
     body.replaceChildren(...lines);
     heading.textContent = text("all_title", { tokens: trace.T, ...countsOf(trace.tokens.ids, info) });
@@ -78,15 +106,21 @@ function createList(glass, text) {
       : text("split_none");
   });
 
+  /** @type {HTMLElement | null} */
   let marked = null;
+  /**
+   * @param {Trace} trace
+   * @param {Merges} info
+   * @param {number} query
+   */
   function draw(trace, info, query) {
     fill(trace, info);
     marked?.classList.remove("is-chosen");
     marked?.removeAttribute("data-part");
-    marked = lines[query];
-    marked.classList.add("is-chosen");
-    marked.dataset.part = "token";
-    const [top, bottom] = [marked.offsetTop, marked.offsetTop + marked.offsetHeight];
+    const line = (marked = lines[query]);
+    line.classList.add("is-chosen");
+    line.dataset.part = "token";
+    const [top, bottom] = [line.offsetTop, line.offsetTop + line.offsetHeight];
     if (body.matches(":hover")) return; // the list does not run away from the pointer
     if (top - 32 < box.scrollTop) box.scrollTop = top - 32;
     else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
@@ -95,8 +129,8 @@ function createList(glass, text) {
 }
 
 /**
- * @param {object} trace
- * @param {object} info
+ * @param {Trace} trace
+ * @param {Merges} info
  * @returns {(string | number)[][]} a row for each token of the run
  */
 function table({ tokens }, info) {
@@ -110,10 +144,11 @@ function table({ tokens }, info) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function merges(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {Merges | null} null until it has come */
   let info = null;
   const csv = () => (info ? table(state.trace, info) : [["position", "piece", "id"]]);
   const panel = frame(element, glass, "merges", { csv, parts: ["what", "formula", "myth"] });
@@ -126,9 +161,13 @@ export default function merges(element, glass) {
   const shown = h("div.tm-pair", null, h("div", null, facts, verdict, ladder.element, note), list.element);
   panel.body.append(waiting, shown);
 
-  /** What the bytes say, and which characters they are: "E7 8C AB". */
-  function fillFacts(id) {
-    const bytes = info.bytes[id];
+  /**
+   * What the bytes say, and which characters they are: "E7 8C AB".
+   *
+   * @param {number} id
+   * @param {number[] | null} bytes
+   */
+  function fillFacts(id, bytes) {
     const parts = [
       [panel.text("id"), String(id)],
       [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")],
@@ -138,29 +177,33 @@ export default function merges(element, glass) {
     );
   }
 
-  function drawToken({ trace, query }) {
+  /**
+   * @param {{ trace: Trace; query: number }} at
+   * @param {Merges} found
+   */
+  function drawToken({ trace, query }, found) {
     const id = trace.tokens.ids[query];
-    const made = madeOf(info, id);
-    const kind = kindOf(info, id);
+    const made = madeOf(found, id);
+    const kind = kindOf(found, id);
     const piece = visible(trace.tokens.pieces[query]);
     const count = made.steps.length;
     panel.title.textContent = panel.text("title", { query, piece });
-    fillFacts(id);
-    verdict.textContent = panel.text(`kind_${kind}`, { count, total: info.merges, kind: info.kind });
+    fillFacts(id, found.bytes[id]);
+    verdict.textContent = panel.text(`kind_${kind}`, { count, total: found.merges, kind: found.kind });
     ladder.draw(made);
-    const across = info.split.filter(({ first, last }) => first <= query && query <= last);
-    note.textContent = across.map((one) => panel.text("across", one)).join(" ");
-    const reading = panel.text(info.merges ? "read" : "read_none", { query, piece, id, count });
-    panel.tell(`token ${query} id=${id} bytes=${hex(info.bytes[id])} merges=${count}`, reading);
+    const across = found.split.filter(({ first, last }) => first <= query && query <= last);
+    note.textContent = across.map((one) => panel.text("across", { ...one })).join(" ");
+    const reading = panel.text(found.merges ? "read" : "read_none", { query, piece, id, count });
+    panel.tell(`token ${query} id=${id} bytes=${hex(found.bytes[id])} merges=${count}`, reading);
   }
 
   return inView(element, function draw() {
     const { trace, query } = state;
-    info = glass.detail("merges", {});
-    waiting.hidden = Boolean(info);
-    shown.hidden = !info;
-    if (!info) return;
-    drawToken(state);
-    list.draw(trace, info, query);
+    const found = (info = glass.detail("merges", {}));
+    waiting.hidden = Boolean(found);
+    shown.hidden = !found;
+    if (!found) return;
+    drawToken(state, found);
+    list.draw(trace, found, query);
   });
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What of the token strip is scrolled out of sight, and scrolling to a token. The strip stays in view as one row, and
 // the chapters below it: the page scrolls past the rest, and what is scrolled to stands below both.
 
@@ -6,16 +7,21 @@ import { h } from "../../dom.js";
 /**
  * Says how many chips are scrolled out of sight. It measures only where the browser has laid out the page anyway:
  * when the strip was scrolled or resized, or when its first or last chip came into sight or left it.
+ *
+ * @param {HTMLElement} chips
+ * @param {{ list: HTMLElement[] }} built
+ * @param {import("../../types.d.ts").Glass} glass
  */
 export function createHidden(chips, built, glass) {
   const [above, below] = [h("span", { "aria-hidden": "true" }), h("span", { "aria-hidden": "true" })];
+  /** @type {(element: HTMLElement, name: "above" | "below", count: number) => void} */
   const show = (element, name, count) => {
     const words = count ? glass.text(`tokens.${name}`, { count }) : "";
     if (element.textContent !== words) element.textContent = words;
   };
   function count() {
     const [top, bottom] = [chips.scrollTop, chips.scrollTop + chips.clientHeight];
-    const middle = (chip) => chip.offsetTop + chip.offsetHeight / 2;
+    const middle = (/** @type {HTMLElement} */ chip) => chip.offsetTop + chip.offsetHeight / 2;
     show(
       above,
       "above",
@@ -29,7 +35,7 @@ export function createHidden(chips, built, glass) {
   /** After the chips were replaced, or their words were. */
   function renew() {
     ends.disconnect();
-    for (const chip of new Set([built.list[0], built.list.at(-1)])) ends.observe(chip);
+    for (const chip of new Set([built.list[0], built.list[built.list.length - 1]])) ends.observe(chip);
   }
   return { element: h("p.gp-note.gp-unseen", null, above, below), renew };
 }
@@ -37,6 +43,9 @@ export function createHidden(chips, built, glass) {
 /**
  * The first index from which on a condition holds; the length where it never does.
  *
+ * @template Item
+ * @param {Item[]} list
+ * @param {(item: Item) => boolean} holds
  * @returns {number}
  */
 function firstWhere(list, holds) {
@@ -69,7 +78,9 @@ export function rowPlace(places, t, width, from) {
       ? t
       : firstWhere(places, ({ left }) => places[t].right - left + 2 * EDGE <= width);
   const after =
-    places.at(-1).right + EDGE > width ? Math.max(...places.map(({ left, right }) => right - left)) + EDGE : 0;
+    places[places.length - 1].right + EDGE > width
+      ? Math.max(...places.map(({ left, right }) => right - left)) + EDGE
+      : 0;
   return { to: start === 0 ? 0 : Math.max(0, places[Math.min(start, t)].left - EDGE), after };
 }
 
@@ -122,17 +133,19 @@ function below(strip) {
  */
 export function keepInView(strip, turned) {
   let full = 0; // its height as it stands in the page
-  const isSticky = (element) => getComputedStyle(element).position === "sticky";
+  const isSticky = (/** @type {HTMLElement} */ element) => getComputedStyle(element).position === "sticky";
 
   function look() {
+    const holder = strip.parentElement;
+    if (!holder) return; // it is not on the page
     const sticks = isSticky(strip);
-    const nav = /** @type {HTMLElement | null} */ (strip.parentElement.querySelector(":scope > .page-nav"));
+    const nav = /** @type {HTMLElement | null} */ (holder.querySelector(":scope > .page-nav"));
     const taken = (sticks ? ROW : 0) + (nav && isSticky(nav) ? nav.offsetHeight : 0);
     document.documentElement.style.scrollPaddingTop = taken ? `${taken + 8}px` : "";
     const was = strip.classList.contains("is-row");
     if (!was) full = strip.getBoundingClientRect().height;
     strip.style.setProperty("--strip-past", `${Math.max(0, full - ROW)}px`);
-    const gap = parseFloat(getComputedStyle(strip.parentElement).rowGap) || 0;
+    const gap = parseFloat(getComputedStyle(holder).rowGap) || 0;
     const now = sticks && full > ROW && (below(strip)?.getBoundingClientRect().top ?? Infinity) - gap <= ROW;
     if (now === was) return;
     strip.classList.toggle("is-row", now);

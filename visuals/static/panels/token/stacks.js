@@ -1,3 +1,4 @@
+// @ts-check
 // A network with two stacks: which of them the panels show, and both texts, the one that is read and the one that is
 // written. Seen from the decoder, the source is tinted by the cross-attention of the selected head.
 
@@ -7,6 +8,7 @@ import { h } from "../../dom.js";
 import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 
 const STACKS = /** @type {("encoder" | "decoder")[]} */ (["encoder", "decoder"]);
 
@@ -15,7 +17,7 @@ const STACKS = /** @type {("encoder" | "decoder")[]} */ (["encoder", "decoder"])
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createStacks(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const { element: choice, mark } = segmented(STACKS, {
     label: "tokens.stacks",
     text: (stack) => `tokens.stack_${stack}`,
@@ -32,7 +34,7 @@ export function createStacks(glass) {
     if (word) glass.readStack(state.trace.whole ? "decoder" : "encoder", { query: Number(word.dataset.token) });
   });
 
-  const write = memo((pieces, weights, _theme) => {
+  const write = memo((/** @type {string[]} */ pieces, /** @type {ArrayLike<number> | null} */ weights) => {
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(
       ...pieces.map((piece, token) => {
@@ -45,12 +47,13 @@ export function createStacks(glass) {
 
   function draw() {
     const { run, trace, head, query, theme } = state;
-    element.hidden = !run.encoder;
-    if (!run.encoder) return;
+    element.hidden = !run?.encoder;
+    if (!run?.encoder) return;
     mark(trace.whole ? "encoder" : "decoder");
     const shown = trace.whole ? run : run.encoder; // the text that the strip does not show
     const held = trace.whole ? null : glass.layer();
-    const weights = held?.cross ? crossRow(held, trace.model, head, query).weights : null;
+    const cross = held?.cross;
+    const weights = cross ? crossRow({ cross }, trace.model, head, query).weights : null;
     name.textContent = glass.text(trace.whole ? "tokens.other_written" : "tokens.other_source", {
       head,
       piece: visible(trace.tokens.pieces[query]),

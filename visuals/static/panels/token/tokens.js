@@ -1,3 +1,4 @@
+// @ts-check
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { largest, subtract } from "../../arrays.js";
@@ -11,9 +12,31 @@ import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { momentAt, placeOfToken, wordsOf } from "../../chosen-step.js";
 import { headOff } from "../../off.js";
 import { effect, memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { createSwitch } from "../../sides.js";
 import { leadTo } from "../glance/words.js";
 import { createHidden, keepInView, reveal } from "./scrolled.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../marks/scales.js").Scale & { values: Float64Array; limit: number }} Tones
+ *
+ * @typedef {{ back?: string; off?: boolean; marks?: number }} Drawn how a chip is drawn
+ *
+ * @typedef {object} Built what the strip is made of
+ * @property {Trace | null} trace null before the first run
+ * @property {Trace | null} [a] run A where the strip shows B − A
+ * @property {number} coming how many tokens are shown that the run does not have yet
+ * @property {string[]} names
+ * @property {HTMLElement[]} list
+ * @property {Drawn[]} drawn
+ * @property {number} pressed
+ *
+ * @typedef {[id: number, piece: string, generated: boolean, other: string]} Chip `other`: what run A has instead
+ */
 
 const LEGEND = 146;
 
@@ -32,11 +55,17 @@ function pieceOf(piece) {
   return box;
 }
 
-/** A click on a token goes to it; on a written one to the moment at which it was chosen. */
+/**
+ * A click on a token goes to it; on a written one to the moment at which it was chosen.
+ *
+ * @param {HTMLElement} chips
+ * @param {Glass} glass
+ * @param {Built} built
+ */
 function wire(chips, glass, built) {
-  const placeOf = (position) => ({ query: placeOfToken(glass.state.trace, position) });
-  const preview = (position) => glass.preview(placeOf(position));
-  const select = (position) => {
+  const placeOf = (/** @type {number} */ position) => ({ query: placeOfToken(shownIn(glass).trace, position) });
+  const preview = (/** @type {number} */ position) => glass.preview(placeOf(position));
+  const select = (/** @type {number} */ position) => {
     built.pressed = position;
     glass.select(placeOf(position));
   };
@@ -48,15 +77,18 @@ function wire(chips, glass, built) {
   );
 }
 
-/** The line under the strip that says which moment the panels stand at, with the way back to the end. */
+/**
+ * The line under the strip that says which moment the panels stand at, with the way back to the end. @param {Glass}
+ * glass
+ */
 function createPlace(glass) {
   const words = h("span");
   const back = h("button.gp-option", { "data-text": "moment.to_end", click: () => glass.toEnd() });
   const element = h("p.gp-moment", { role: "status", "data-kind": "end" }, h("span.gp-swatch.is-chosen"), words, back);
   function draw() {
-    const moment = momentAt(glass.state.trace, glass.state.locked.query);
+    const moment = momentAt(shownIn(glass).trace, glass.state.locked.query);
     element.dataset.kind = moment.kind;
-    words.textContent = wordsOf(glass, moment);
+    words.textContent = wordsOf({ state: shownIn(glass), text: glass.text }, moment);
   }
   return { element, draw };
 }
@@ -64,6 +96,7 @@ function createPlace(glass) {
 /**
  * A small "‹ 2 ›" that moves the layer or the head.
  *
+ * @param {Glass} glass
  * @param {"layer" | "head"} name
  */
 function selectionStepper(glass, name) {
@@ -73,19 +106,28 @@ function selectionStepper(glass, name) {
     back: `tokens.${name}_down`,
     on: `tokens.${name}_up`,
   });
-  return { element, draw: (count) => show(String(glass.state[name]), locked[name] === 0, locked[name] === count - 1) };
+  const draw = (/** @type {number} */ count) =>
+    show(String(glass.state[name]), locked[name] === 0, locked[name] === count - 1);
+  return { element, draw };
 }
 
 const LONGEST = 10; // letters of a piece in the title; its chip has all of them
+/** @param {string} piece */
 const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST - 1)}…` : piece);
 
-/** Run A where the strip shows B − A, else null. */
-const first = (glass) => (glass.state.side === "B-A" ? glass.sides().A : null);
+/**
+ * Run A where the strip shows B − A, else null.
+ *
+ * @param {Glass} glass
+ * @returns {Trace | null}
+ */
+const first = (glass) => (glass.state.side === "B-A" ? (glass.sides()?.A ?? null) : null);
 
 /**
  * A token's button.
  *
- * @param {[number, string, boolean, string]} token id, piece, whether it was generated, what run A has instead
+ * @param {Chip} token
+ * @param {number} t
  */
 function chipOf([id, piece, generated, other], t) {
   const meta = h("span.gp-meta", null, `${t} · ${id}`);
@@ -95,9 +137,15 @@ function chipOf([id, piece, generated, other], t) {
   return chip;
 }
 
-/** Keeps the chips' list in step with the run and with tokens that are being generated. */
+/**
+ * Keeps the chips' list in step with the run and with tokens that are being generated.
+ *
+ * @param {HTMLElement} chips
+ * @param {Glass} glass
+ * @param {Built} built
+ */
 function fill(chips, glass, built) {
-  const { trace } = glass.state;
+  const { trace } = shownIn(glass);
   const a = first(glass);
   const coming = trace.steps.slice(trace.T - trace.nPrompt);
   if (built.trace !== trace || built.a !== a || built.coming > coming.length) {
@@ -108,7 +156,7 @@ function fill(chips, glass, built) {
     // With each token that is written comes a run of all: the chips before it stay, or the browser styles 512 anew.
     const stay = names.findIndex((name, t) => name !== built.names[t]);
     const kept = built.list.slice(0, stay < 0 ? names.length : stay);
-    while (chips.children.length > kept.length) chips.lastElementChild.remove();
+    while (chips.children.length > kept.length) chips.lastElementChild?.remove();
     const added = names.slice(kept.length).map((name, i) => chipOf(JSON.parse(name), kept.length + i));
     chips.append(...added);
     Object.assign(built, {
@@ -131,10 +179,11 @@ function fill(chips, glass, built) {
 /**
  * The selected row's attention in the run that is shown, or in B minus that in A; null until it is here.
  *
- * @returns {(import("../../marks/scales.js").Scale & { values: Float64Array; limit: number }) | null}
+ * @param {Glass} glass
+ * @returns {Tones | null}
  */
 function tintOf(glass) {
-  const { trace, layer, head, query } = glass.state;
+  const { trace, layer, head, query } = shownIn(glass);
   const [held, a] = [glass.layer(), first(glass)];
   if (!a) return held && { values: attention(held, trace.model, head, query), ...WEIGHTS, limit: 1 };
   const other = hindrance({ A: a, B: trace }) ? null : a.layers.get(layer);
@@ -147,12 +196,16 @@ function tintOf(glass) {
 /**
  * The scale of B − A; in its place a line where nothing differs, and nothing where there is no difference to show
  * yet.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Tones | null} tones
+ * @param {Glass} glass
  */
 function drawDifferenceLegend(context, tones, glass) {
-  if (!tones) return;
+  if (!tones) return undefined;
   if (tones.limit === 0) {
     const { layer, head } = glass.state;
-    const off = Object.entries(glass.sides())
+    const off = Object.entries(glass.sides() ?? {})
       .filter(([, trace]) => headOff(trace, layer, head))
       .map(([name]) => name);
     return write(
@@ -163,17 +216,24 @@ function drawDifferenceLegend(context, tones, glass) {
       { base: "middle" },
     );
   }
-  scaleBar(context, 1, 1, LEGEND - 3, ink().signed, tones.ticks);
+  return scaleBar(context, 1, 1, LEGEND - 3, ink().signed, tones.ticks);
 }
 
-/** Tints what the query may see, hatches what the mask hides, outlines query and key, marks the token chosen there. */
+/**
+ * Tints what the query may see, hatches what the mask hides, outlines query and key, marks the token chosen there.
+ *
+ * @param {HTMLElement} chips
+ * @param {Built} built
+ * @param {Tones | null} tones
+ * @param {import("../../types.d.ts").Shown} state
+ */
 function tint(chips, built, tones, { query, key, trace, layer, head }) {
   const held = chips.contains(document.activeElement);
   // The token that was clicked stays the pressed one, also where its click led to the position before it.
   const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
   const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
   const seen = keysSeen(trace.model, query, trace.T);
-  const colours = tones && ink()[tones.table];
+  const colours = ink()[tones?.table ?? "magnitude"];
   const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
     const place = tones && t < seen ? tones.place(tones.values[t]) : null;
@@ -210,23 +270,24 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @returns {(string | number)[][]} position, id, piece, origin, and weight of the selected row
  */
 function table(glass) {
-  const { trace, query } = glass.state;
+  const { trace, query } = shownIn(glass);
   const weights = tintOf(glass)?.values ?? [];
-  const origin = (t) => (t < trace.nPrompt ? "prompt" : "generated");
+  const origin = (/** @type {number} */ t) => (t < trace.nPrompt ? "prompt" : "generated");
   const rows = trace.tokens.ids.map((id, t) => [t, id, trace.tokens.pieces[t], origin(t), weights[t] ?? ""]);
   const name = `${first(glass) ? "B_minus_A_of_" : ""}attention_weight_from_${query}`;
   return [["position", "id", "piece", "origin", name], ...rows];
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention"], sides: "itself", unused: "head_brief" };
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function tokens(element, glass) {
   const panel = frame(element, glass, "tokens", {
@@ -243,9 +304,8 @@ export default function tokens(element, glass) {
     ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)),
   );
   /** What is said of written tokens is there while there are some. */
-  const explain = (written) => {
-    samples.querySelector(".is-generated").parentElement.hidden = !written;
-  };
+  const written = /** @type {HTMLElement} */ (samples.querySelector(".is-generated")?.parentElement);
+  const explain = (/** @type {boolean} */ there) => void (written.hidden = !there);
   explain(false); // or the first run would take them away
   /** @type {("layer" | "head")[]} */
   const steps = ["layer", "head"];
@@ -253,25 +313,28 @@ export default function tokens(element, glass) {
   const sides = createSwitch(glass);
   const note = h("p.gp-note");
   const why = h("button.gp-option.gp-why", { "data-text": "tokens.why", click: () => leadTo(glass, "glance", "why") });
-  panel.head.lastElementChild.before(why, sides.element, ...steppers.map((one) => one.element), samples);
+  panel.head.lastElementChild?.before(why, sides.element, ...steppers.map((one) => one.element), samples);
+  /** @type {Built} */
   const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
   wire(chips, glass, built);
   const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
   const stacksPlace = h("div");
   panel.body.append(stacksPlace, chips, unseen.element, place.element, note);
+  /** @type {{ draw: () => void } | null} */
   let stacks = null;
   /** What is said of two texts comes with the first run that has two. */
   async function fetchStacks() {
     stacks = { draw() {} }; // while it comes
     const { createStacks } = await import("./stacks.js");
-    stacks = createStacks(glass);
-    stacksPlace.replaceWith(stacks.element);
-    glass.translate(stacks.element);
+    const made = createStacks(glass);
+    stacks = made;
+    stacksPlace.replaceWith(made.element);
+    glass.translate(made.element);
     glass.repaint(true);
   }
   const renew = memo(() => unseen.renew());
-  const drawLegend = memo((a, tones) => {
+  const drawLegend = memo((/** @type {Trace | null} */ a, /** @type {Tones | null} */ tones) => {
     const context = fit(legend, LEGEND, 34);
     if (a) drawDifferenceLegend(context, tones, glass);
     else scaleBar(context, 1, 1, LEGEND - 3, ink().magnitude, WEIGHTS.ticks);
@@ -279,17 +342,17 @@ export default function tokens(element, glass) {
   let shownQuery = -1;
   /** Everything but the legend is elements. */
   function show() {
-    const { trace, query, key, locked } = glass.state;
+    const { trace, query, key, locked } = shownIn(glass);
     const a = first(glass);
     fill(chips, glass, built);
     renew(built.list, glass.state.language);
     const tones = tintOf(glass);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
-    tint(chips, built, tones, glass.state);
+    tint(chips, built, tones, shownIn(glass));
     sides.draw();
     place.draw();
-    if (glass.state.run.encoder && !stacks) fetchStacks();
+    if (glass.state.run?.encoder && !stacks) fetchStacks();
     stacks?.draw();
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
@@ -302,7 +365,7 @@ export default function tokens(element, glass) {
     follow(locked.query);
   }
 
-  /** Scrolls to the locked token once it is another. */
+  /** Scrolls to the locked token once it is another. @param {number} query */
   function follow(query) {
     if (shownQuery !== query && built.list[query]) reveal(chips, built.list, (shownQuery = query));
   }
