@@ -54,9 +54,9 @@ def kind_of(text: Generation) -> Hashable:
 class Batch:
     """Texts of one model and one kind that are written together.
 
-    A text joins when its prompt is read, and leaves at its end, at an error, or when it is told to. Each text comes
-    with an outcome: its next Step, or the GlassLlamaError of a run that is not finite, which ends that text alone. It is
-    None for a text at its end whose last token was read for the run that grows (model/growth.py).
+    A text joins when its prompt is read, and leaves at its end, at an error, or when it is told to. A pass has an
+    outcome for each text: its next Step, or the GlassLlamaError of a run that is not finite, which ends that text
+    alone. It is None for a text at its end whose last token was read for the run that grows (model/growth.py).
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Batch:
                 record = recorder.record()
                 for row, text in enumerate(texts):
                     if text.growth is not None:
-                        text.growth.add(text.feed[0], record, row, logits[row])
+                        text.growth.add(text.feed[0], record, row)
         return self._taken(texts, logits, since)
 
     def _recording(self, texts: Sequence[Generation]) -> AbstractContextManager[Recorder | None]:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .checkpoint import LanguageModel
 from .growth import Growth
-from .interventions import NOTHING, Intervention, intervened
+from .interventions import NOTHING, Intervention, check, intervened
 from .network import Network
 from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
@@ -86,10 +86,10 @@ class Generation:
         self.given, self._written = prompt_ids(lm, prompt), target_ids(lm, target)
         if intervention.prefix > len(self.given):
             raise refusal("prefix", intervention.prefix, f"at most {len(self.given)}, the prompt's tokens")
+        self.model = lm
         self.unprefixed = with_parts(lm, intervention.parts)
         self.lm = with_prefix_mask(self.unprefixed, intervention.prefix)
-        with intervened(self.lm.net, intervention):
-            pass  # what the network cannot have is refused here
+        check(self.lm.net, intervention)
         self.changes = self.intervention = intervention
         self.new: list[int] = []
         self.stop: StopReason | None = None

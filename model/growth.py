@@ -78,48 +78,51 @@ class Recorder:
 
 
 class Growth:
-    """A trace of a prompt, and what was recorded of the tokens that are written after it. For use by one thread at a
-    time.
+    """A trace of a prompt, and what was recorded of the tokens that are written after it.
 
-    `read` is how many of them were read so far; the last one that was chosen may still be unread.
+    One thread may add to it while another asks for the run.
     """
 
     def __init__(self, trace: Trace):
         self._trace = trace
-        self._ids: list[int] = []
-        self._records: list[tuple[TokenRecord, int]] = []
+        self._read: list[tuple[int, TokenRecord, int]] = []  # a token, and where its record is
+
+    @property
+    def begun(self) -> int:
+        """How many tokens the trace has of which it grows."""
+        return len(self._trace.token_ids)
 
     @property
     def read(self) -> int:
-        return len(self._ids)
+        """How many of them were read so far; the last one that was chosen may still be unread."""
+        return len(self._read)
 
-    def add(self, token_id: int, record: TokenRecord, row: int, logits: Float[Tensor, "V"]) -> None:
-        """This token was read, as a row of a step that gave these logits of the token after it."""
-        self._ids.append(token_id)
-        self._records.append((record, row))
-        self._logits = logits
+    def add(self, token_id: int, record: TokenRecord, row: int) -> None:
+        """This token was read, as a row of a step."""
+        self._read.append((token_id, record, row))
 
-    def run(self) -> Trace | None:
-        """The run of all tokens read so far. None where it is to be run whole: a value of it is not finite, or its
-        length changes what the tokens before recorded (dynamic NTK)."""
-        trace, net = self._trace, self._trace.lm.net
-        ids = trace.token_ids + self._ids
-        if not self._records:
-            return trace
-        if not keeps_its_beginning(trace, len(ids)):
+    def run(self, count: int) -> Trace | None:
+        """The run of the trace's tokens and the first `count` that were written after them.
+
+        None where it is to be run whole: there are none, or not all of them are read yet; a value is not finite; or
+        the length changes what the tokens before recorded (dynamic NTK).
+        """
+        trace, net, read = self._trace, self._trace.lm.net, self._read[:count]
+        ids = trace.token_ids + [token for token, _, _ in read]
+        if not read or len(read) < count or not keeps_its_beginning(trace, len(ids)):
             return None
         with torch.inference_mode():
-            new = torch.stack([record.residual[:, row] for record, row in self._records], 1)
+            new = torch.stack([record.residual[:, row] for _, record, row in read], 1)
             kept = {
-                name: torch.stack([record.figures[name][:, row] for record, row in self._records], 1)
-                for name in self._records[0][0].figures
+                name: torch.stack([record.figures[name][:, row] for _, record, row in read], 1)
+                for name in read[0][1].figures
             }
             block = net.block(0)
             for name, reads in block.norms.items():
                 if reads == "resid_in":
                     kept |= {f"{name}_{what}": make(new[:-1]) for what, make in figures(getattr(block, name)).items()}
             kept |= {f"final_norm_{what}": make(new[-1]) for what, make in figures(net.norm).items()}
-            logits = _array(self._logits)
+            logits = _array(net.logits(new[-1, -1]))
         residual = np.concatenate((trace.residual, _array(new)), 1)
         grown = {name: np.concatenate((trace.figures[name], _array(own)), -1) for name, own in kept.items()}
         if not all_finite(grown, logits):

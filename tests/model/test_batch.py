@@ -1,5 +1,6 @@
 """Texts that are written together are those that are written alone: tokens, logits, what taps see, and the run."""
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,8 +21,8 @@ from model.replaced.parts import Parts
 from model.taps import capture
 from tests.families import SIZES, TOLERANCE, Pair, pair_of, sample, save
 
-GQA = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
-LATENT = {name: value for name, value in GQA.items() if name != "head_dim"} | {
+GQA: dict[str, Any] = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
+LATENT: dict[str, Any] = {name: value for name, value in GQA.items() if name != "head_dim"} | {
     "kv_lora_rank": 24,
     "qk_nope_head_dim": 8,
     "qk_rope_head_dim": 8,
@@ -34,8 +35,8 @@ LATENT = {name: value for name, value in GQA.items() if name != "head_dim"} | {
     "n_shared_experts": 1,
     "moe_intermediate_size": 20,
 }
-DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10_000.0}
-T5_FIELDS = {
+DYNAMIC: dict[str, Any] = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10_000.0}
+T5_FIELDS: dict[str, Any] = {
     "vocab_size": 320, "d_model": 48, "d_kv": 10, "d_ff": 80, "num_heads": 4, "num_layers": 2, "num_decoder_layers": 3,
     "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12, "pad_token_id": 0, "eos_token_id": 0,
     "decoder_start_token_id": 0,
@@ -69,7 +70,7 @@ class Asked(NamedTuple):
     comes: int
     prompt: int
     seed: int
-    count: int
+    tokens: int
 
     @property
     def ids(self) -> list[int]:
@@ -140,7 +141,7 @@ def test_tokens_of_a_crowd_are_those_of_each_alone(name: str, crowd: list[Asked]
     texts: dict[int, list[Generation]] = {}
     leave: dict[Generation, int] = {}
     for number, one in enumerate(crowd):
-        text = Generation(lm, one.ids, one.count)
+        text = Generation(lm, one.ids, one.tokens)
         texts.setdefault(one.comes, []).append(text)
         if number % 4 == 3:
             leave[text] = 2
@@ -162,7 +163,8 @@ def test_a_crowd_writes_what_transformers_writes_of_a_padded_batch(name: str) ->
             padded, attention_mask=mask, max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0,
             output_logits=True, return_dict_in_generate=True,
         )  # fmt: skip
-    found = write({0: [Generation(lm, ids, 12) for ids in prompts[:2]], 2: [Generation(lm, ids, 12) for ids in prompts[2:]]})
+    texts = [Generation(lm, ids, 12) for ids in prompts]
+    found = write({0: texts[:2], 2: texts[2:]})
     for row, (_, steps) in enumerate(found.items()):
         assert [step.token_id for step in steps] == theirs.sequences[row, 17:].tolist()
         for step, logits in zip(steps, theirs.logits, strict=True):
@@ -172,10 +174,8 @@ def test_a_crowd_writes_what_transformers_writes_of_a_padded_batch(name: str) ->
 
 def test_each_text_keeps_its_sampling_and_its_seed() -> None:
     lm = pair("llama").lm
-    texts = [
-        Generation(lm, sample(1, 4 + i, i)[0].tolist(), 9, temperature, top_k, top_p, seed)
-        for i, (temperature, top_k, top_p, seed) in enumerate([(0.8, 20, 0.9, 3), (1.7, 0, 1.0, 1), (0.0, 0, 1.0, 0), (1.0, 5, 1.0, 3)])
-    ]
+    hows = [(0.8, 20, 0.9, 3), (1.7, 0, 1.0, 1), (0.0, 0, 1.0, 0), (1.0, 5, 1.0, 3)]
+    texts = [Generation(lm, sample(1, 4 + i, i)[0].tolist(), 9, *how) for i, how in enumerate(hows)]
     for text, steps in write({0: texts[:3], 3: texts[3:]}).items():
         check_steps(steps, alone(text), 2e-5)
 
@@ -196,7 +196,9 @@ def test_texts_with_parts_off_share_steps_with_their_like() -> None:
             check_steps(steps, alone(text), 2e-5)
 
 
-@pytest.mark.parametrize("parts", [Parts(position="alibi"), Parts(position="none", norm="layer_norm"), Parts(kv_heads=1)])
+@pytest.mark.parametrize(
+    "parts", [Parts(position="alibi"), Parts(position="none", norm="layer_norm"), Parts(kv_heads=1)]
+)
 def test_texts_with_other_parts_inside(parts: Parts) -> None:
     lm = pair("llama").lm
     what = Intervention(parts=parts)
@@ -237,7 +239,8 @@ def test_the_run_grows_by_what_is_written(name: str) -> None:
     """It is the run of the whole text, within 1e-5; and a run of a beginning is cut off it."""
     lm = pair(name).lm
     what = Intervention(heads=((1, 2),)) if name != "deepseek" else Intervention()
-    texts, grown = [], {}
+    texts: list[Generation] = []
+    grown: dict[Generation, Growth] = {}
     for i, length in enumerate((5, 12, 8)):
         ids = sample(1, length, seed=length)[0].tolist()
         growth = Growth(model.run_trace(lm, ids, what))
@@ -247,8 +250,9 @@ def test_the_run_grows_by_what_is_written(name: str) -> None:
     for text, outcomes in write({0: texts[:2], 2: texts[2:]}).items():
         assert outcomes.pop() is None  # the last token was read
         check_steps(outcomes, alone(text), 5e-5)
-        made, whole = grown[text].run(), run_of(text, what)
+        made, whole = grown[text].run(text.max_new_tokens), run_of(text, what)
         assert grown[text].read == text.max_new_tokens
+        assert grown[text].run(text.max_new_tokens + 1) is None  # not written yet
         if name == "llama, dynamic" and len(whole.token_ids) > 24:
             assert made is None
             continue
@@ -284,7 +288,7 @@ def check_trace(ours: model.Trace, theirs: model.Trace) -> None:
 
 
 def test_a_run_that_is_not_finite_ends_alone(lm: model.LanguageModel) -> None:
-    damaged = replace(lm, net=__import__("copy").deepcopy(lm.net))
+    damaged = replace(lm, net=deepcopy(lm.net))
     with torch.no_grad():
         damaged.net.embed.weight[9] = float("nan")
     texts = [Generation(damaged, ids, 6) for ids in ([5, 6, 7], [5, 9, 7, 8], [11])]
@@ -296,7 +300,9 @@ def test_a_run_that_is_not_finite_ends_alone(lm: model.LanguageModel) -> None:
         check_steps(found[text], alone(text))
 
 
-def test_a_step_reads_as_many_rows_as_are_one_piece_of_work(lm: model.LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_reads_as_many_rows_as_are_one_piece_of_work(
+    lm: model.LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = [Generation(lm, [1] * length, 3) for length in (9, 9, 100, 8, 9)]
     assert readable(texts) == [texts[0], texts[1], texts[3], texts[4]]  # beside the long one most would be padding
     monkeypatch.setattr("model.pieces.PIECE", lm.n_parameters * 20)
