@@ -1,11 +1,11 @@
 """Those who generate at the same time share steps; each has the text that it would have alone, and leaves alone."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -90,7 +90,7 @@ def test_who_does_not_read_keeps_nobody_waiting(lm: model.LanguageModel) -> None
     assert [begun[2], *taken] == [step.token_id for step in model.generate(lm, PROMPTS[2], COUNT)]
     (group,) = engine._schedulers[NAME]._groups.values()
     assert [len(writer.made) for writer in group.writers.values()] == [AHEAD, AHEAD]
-    other.close()
+    cast(Generator[Any], other).close()
     assert engine._schedulers[NAME].writing == len(group.batch) == 1
     assert [begun[0], *(step.token_id for step in slow)] == [
         step.token_id for step in model.generate(lm, PROMPTS[0], COUNT)
@@ -98,7 +98,9 @@ def test_who_does_not_read_keeps_nobody_waiting(lm: model.LanguageModel) -> None
     assert not engine._schedulers[NAME]._groups
 
 
-def test_visitors_take_turns_where_a_step_has_no_room_for_all(lm: model.LanguageModel) -> None:
+def test_visitors_take_turns_where_a_step_has_no_room_for_all(
+    lm: model.LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     group = Group()
     owners = ["crowd"] * 5 + ["ann", "ben"]
     writers = [Writer(Generation(lm, [5], 9), owner) for owner in owners]
@@ -107,19 +109,15 @@ def test_visitors_take_turns_where_a_step_has_no_room_for_all(lm: model.Language
     group.batch.read([writer.text for writer in writers])
     for writer in writers:
         writer.joined = True
-    type(group.batch).most_rows, kept = property(lambda _batch: 3), type(group.batch).most_rows
-    try:
-        leader, served = writers[0], dict.fromkeys(owners, 0)
-        for _ in range(6):
-            due = group.due(leader)
-            assert len(due) == 3
-            for one in due:
-                served[one.visitor] += 1
-        assert served == {"crowd": 6, "ann": 6, "ben": 6}  # one of each, though most texts are one visitor's
-        leader = writers[5]
-        assert [one.visitor for one in group.due(leader)] == ["ann", "crowd", "ben"]
-    finally:
-        type(group.batch).most_rows = kept
+    monkeypatch.setattr(Batch, "most_rows", 3)
+    leader, served = writers[0], dict.fromkeys(owners, 0)
+    for _ in range(6):
+        due = group.due(leader)
+        assert len(due) == 3
+        for one in due:
+            served[one.visitor] += 1
+    assert served == {"crowd": 6, "ann": 6, "ben": 6}  # one of each, though most texts are one visitor's
+    assert [one.visitor for one in group.due(writers[5])] == ["ann", "crowd", "ben"]
 
 
 def test_a_text_whose_run_is_not_finite_ends_alone(lm: model.LanguageModel) -> None:
@@ -151,7 +149,7 @@ def test_what_goes_wrong_in_a_step_is_told_to_all_who_share_it(
 
     engine = LocalEngine([lm])
     one, two = (engine.asked_by(who).generate(NAME, [5, 6], 6, Settings()) for who in "ab")
-    next(one), next(two)
+    assert next(one).token_id == next(two).token_id
     monkeypatch.setattr(Batch, "step", failing)
     for text in (one, two):
         with pytest.raises(MemoryError, match="no room"):
