@@ -4,7 +4,8 @@ Each visitor goes round and round: run a text, look at two layers, write 24 toke
 what the opened page asks in Chromium after a run. Several --tree, checkouts of this repository, are measured in turn
 in the same minutes, --rounds times: on a machine with other work the ratio of two of them says more than a figure by
 itself. `loops/s` are all visitors' together; `loops/cpu s` go by the server's own processor time; `share` is what the
-visitor with the fewest loops has of the one with the most.
+visitor with the fewest loops has of the one with the most. --alone measures instead the processor time of 200 tokens
+that one visitor has written, through the engine and as the page has them, with no server around.
 """
 
 import argparse
@@ -33,8 +34,36 @@ PROMPTS = (
     "The sun is warm. Ben and Anna go to the",
     "汤姆在厨房里。莉莉在花园里。莉莉在",
 )
-# What the page asks by itself after a run, its story open, as counted in Chromium.
-DETAILS: tuple[dict[str, Any], ...] = ()
+# What the page asks by itself after a run while its story is open, as seen in Chromium; and all layers, one by one.
+DETAILS: tuple[dict[str, Any], ...] = (
+    {"what": "rests"},
+    {"what": "looks_back"},
+    {"what": "words"},
+    {"what": "norm_vectors", "layer": 4, "norm": "attn", "token": None},
+)
+# What one visitor's 200 tokens take, in milliseconds a token, in a checkout: by its engine, and by its service.
+ALONE = """
+import time
+from dataclasses import replace
+import torch, model
+from app.engine import LocalEngine, Settings
+from app.service import Service
+torch.set_num_threads(1)
+lm = model.load()
+lm = replace(lm, config=replace(lm.config, eos_ids=()))
+engine = LocalEngine([lm])
+ids, text = engine.encode(engine.names[0], "The cat sleeps on the sofa."), "The cat sleeps on the sofa."
+def by_engine():
+    return sum(1 for _ in engine.generate(engine.names[0], ids, 200, Settings()))
+def by_service():
+    *_, last = Service(engine).generate(text, engine.names[0], 200, (0, 0, 1, 0), {"layer": 0})
+    return len(last["steps"])
+for work in (by_engine, by_service):
+    work()
+    start = time.process_time()
+    assert work() == 200
+    print((time.process_time() - start) / 200 * 1e3)
+"""
 
 
 class Server(NamedTuple):
@@ -132,7 +161,10 @@ class Visitor:
         self.seconds[name].append(time.perf_counter() - start)
 
     def press(self, event: str, *values: Any) -> dict[str, Any]:
-        """Press a button; the first whole message that comes of it, once all have come."""
+        """Press a button; the first whole message that comes of it, once all have come.
+
+        Of a text that is written gradio sends later messages as changes of the first: its run is then the one to ask.
+        """
         body = {"data": values, "fn_index": self.site.events[event], "session_hash": self.session, "trigger_id": 8}
         self.http.post("queue/join", json=body).raise_for_status()
         first: dict[str, Any] = {}
@@ -164,13 +196,15 @@ class Visitor:
         self.look(run, page)
         with self.timed("24 tokens"):
             view = {"layer": 0, "run": run.get("id"), "ticket": secrets.token_hex(4)}
-            self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
+            written = self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
+        if page:
+            self.look(written, page)
         self.loops += run.get("kind") == "run"
         self.failed += run.get("kind") != "run"
 
     def look(self, run: dict[str, Any], page: bool) -> None:
         """At two layers, and with `page` at what the page shows of a run by itself."""
-        for layer in (1, 2):
+        for layer in range(8) if page else (1, 2):
             with self.timed("layer"):
                 self.ask("layer", {"run": run.get("id"), "layer": layer, "token": 0})
         for detail in DETAILS if page else ():
@@ -205,6 +239,27 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
     return Round([one.loops for one in visitors], together, wall, cpu, sum(one.failed for one in visitors))
 
 
+def alone(trees: list[Path], rounds: int) -> int:
+    """Milliseconds of the processor for each of 200 tokens of one visitor, and ratios to the first tree's.
+
+    Trees take turns; each figure is the least of its rounds: what others do on the machine only adds to it.
+    """
+    found: dict[Path, list[list[float]]] = defaultdict(list)
+    for _ in range(rounds):
+        for tree in trees:
+            told = subprocess.run(
+                [sys.executable, "-c", ALONE], cwd=tree, stdout=subprocess.PIPE, text=True, check=True
+            )
+            found[tree].append([float(line) for line in told.stdout.split()])
+    base = [min(column) for column in zip(*found[trees[0]], strict=True)]
+    for tree in trees:
+        best = [min(column) for column in zip(*found[tree], strict=True)]
+        words = zip(("engine", "page"), best, base, strict=True)
+        said = ", ".join(f"{name} {ms:.2f} ms a token (ratio {ms / first:.2f})" for name, ms, first in words)
+        print(f"alone, {tree.name}: {said}")
+    return 0
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m app.loadtest", description=__doc__)
@@ -214,9 +269,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--pause", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"))
     parser.add_argument("--page", action="store_true", help="ask what the page asks after a run, too")
+    parser.add_argument("--alone", action="store_true", help="one visitor's 200 tokens, in processor time")
     parser.add_argument("--port", type=int, default=8500)
     asked = parser.parse_args()
     trees = [tree.resolve() for tree in asked.tree or [HERE]]
+    if asked.alone:
+        return alone(trees, asked.rounds)
     for count in asked.visitors:
         found: dict[Path, list[dict[str, float]]] = defaultdict(list)
         for _ in range(asked.rounds):

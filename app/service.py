@@ -61,7 +61,8 @@ from .requests import (
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
-# While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
+# While text is generated the page hears of it this often at most, in seconds: faster than anyone reads. Where messages
+# are slow to leave, since many write, it hears less often: they take at most a fifth of the time.
 STREAM_EVERY = 0.04
 # So often, in seconds, the page is sent the run of the text so far, for every panel to follow.
 RUN_EVERY = 1.0
@@ -206,7 +207,7 @@ class Service:
         try:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
             model, looked = model_of(self.engine, {"model": model}), read(View, view)
-            held = self._run(prompt, model, visitor, self._shown(prompt, model, looked))
+            held = self._prompt_run(prompt, model, visitor, self._shown(prompt, model, looked))
             layer = nearest_layer(self.engine, model, looked.layer)
             yield {**self.show(held, layer), "generating": True}
             need_room(self.engine, model, held.trace.token_ids)
@@ -263,6 +264,14 @@ class Service:
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
 
+    def _prompt_run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None) -> HeldRun:
+        """The same, cut off the one that the page shows, which begins with it, where there is one."""
+        start = time.perf_counter()
+        trace = None if shown is None else self._engine(visitor).beginning(model, shown.trace, shown.n_prompt)
+        if shown is None or trace is None:
+            return self._run(prompt, model, visitor, shown)
+        return self._hold_grown(replace(shown, visitor=visitor), trace, (), time.perf_counter() - start)
+
     def _writing(
         self, held: HeldRun, written: Iterator[Step], growth: Growth, ticket: str, layer: int
     ) -> Iterator[RunMessage | StepsMessage]:
@@ -272,7 +281,7 @@ class Service:
         Where the last one cannot be read any more, the run is of those before it, and its `note` says why.
         """
         steps: list[Step] = []
-        told, due = 0.0, time.perf_counter() + RUN_EVERY
+        told, due, every = 0.0, time.perf_counter() + RUN_EVERY, STREAM_EVERY
         try:
             for step in written:
                 steps.append(step)
@@ -280,11 +289,14 @@ class Service:
                     held = self._replace_partial_run(held, steps[: growth.read], growth)
                     yield {**self.show(held, layer), "generating": True}
                     due = time.perf_counter() + RUN_EVERY
-                elif time.perf_counter() - told >= STREAM_EVERY:
-                    yield steps_message(
+                elif time.perf_counter() - told >= every:
+                    message = steps_message(
                         held.id, steps, self.engine.about(held.model), partial(self.engine.pieces, held.model)
                     )
+                    since = time.perf_counter()
+                    yield message
                     told = time.perf_counter()
+                    every = max(STREAM_EVERY, 4 * (told - since))
                 if self.tickets.stopped(ticket) or self.drain.over:
                     break
             yield self.show(self._extend_run(held, tuple(steps), growth), layer)

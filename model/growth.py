@@ -164,6 +164,7 @@ def _remade(
         figures=kept,
         logits=logits,
         network=network_metadata(trace.lm.net, len(ids)),
+        source=None if trace.source is None else replace(trace.source, _layers=LayerCache(LAYER_CACHE_BYTES)),
         _mixed={},
         _layers=LayerCache(LAYER_CACHE_BYTES),
     )
