@@ -4,10 +4,10 @@ A network's weights are read from memory once a step, however many texts the ste
 is most of the work. Texts come and go between any two steps. Each keeps its place, its own keys and values (a row of
 model/batch_cache.py), its sampling and its seed.
 
-What is the same as alone, and what is not. The products of a step are of B rows in place of one, and their kernels add
-up in another order; attention of rows with a mask adds in other blocks. So the logits differ in their last bits (1e-6
-for those of the bundled model; all else is worked out row by row). A greedy choice differs only where two logits are
-that close.
+What is the same as alone, and what is not. The linear maps multiply B rows in place of one, by kernels that add up in
+another order: their results differ in the last bit, and so does all that follows (of the bundled model up to 2e-6 in a
+query of the first layer and 6e-6 in the logits; embedding and norms are the same bit by bit). Attention with a mask may
+add in other blocks. A greedy choice differs only where two logits are that close.
 
 Read apart are: prompts under different interventions (a prefix, say, or patches), since these change the first pass;
 sources of an encoder, each of its own length; and prompts that dynamic NTK stretches, each by its own length. The steps
