@@ -108,7 +108,7 @@ class Batch:
                 record = recorder.record()
                 for row, text in enumerate(texts):
                     if text.growth is not None:
-                        text.growth.add(text.feed[0], record, row)
+                        text.growth.add(text.feed[0], record.of(row))
         return self._taken(texts, logits, since)
 
     def _recording(self, texts: Sequence[Generation]) -> AbstractContextManager[Recorder | None]:

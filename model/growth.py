@@ -27,14 +27,19 @@ from .trace import LAYER_CACHE_BYTES, Trace, share_above_0
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """What a trace keeps of the one token that each of B texts read in a step.
+    """What a trace keeps of a token, or (with a dimension B) of the one token that each of B texts read in a step.
 
     `residual` is the stream before each layer and after the last; `figures` are those that the stream itself does not
     give.
     """
 
-    residual: Float[Tensor, "layers B d"]
-    figures: dict[str, Float[Tensor, "L B"]]
+    residual: Float[Tensor, "layers *B d"]
+    figures: dict[str, Float[Tensor, "L *B"]]
+
+    def of(self, row: int) -> "TokenRecord":
+        """One text's. A copy: the others' are let go of with them."""
+        figures = {name: values[:, row].clone() for name, values in self.figures.items()}
+        return TokenRecord(self.residual[:, row].clone(), figures)
 
 
 class Recorder:
@@ -85,7 +90,7 @@ class Growth:
 
     def __init__(self, trace: Trace):
         self._trace = trace
-        self._read: list[tuple[int, TokenRecord, int]] = []  # a token, and where its record is
+        self._read: list[tuple[int, TokenRecord]] = []
 
     @property
     def begun(self) -> int:
@@ -97,9 +102,9 @@ class Growth:
         """How many of them were read so far; the last one that was chosen may still be unread."""
         return len(self._read)
 
-    def add(self, token_id: int, record: TokenRecord, row: int) -> None:
-        """This token was read, as a row of a step."""
-        self._read.append((token_id, record, row))
+    def add(self, token_id: int, record: TokenRecord) -> None:
+        """This token was read."""
+        self._read.append((token_id, record))
 
     def run(self, count: int) -> Trace | None:
         """The run of the trace's tokens and the first `count` that were written after them.
@@ -108,15 +113,12 @@ class Growth:
         the length changes what the tokens before recorded (dynamic NTK).
         """
         trace, net, read = self._trace, self._trace.lm.net, self._read[:count]
-        ids = trace.token_ids + [token for token, _, _ in read]
+        ids = trace.token_ids + [token for token, _ in read]
         if not read or len(read) < count or not keeps_its_beginning(trace, len(ids)):
             return None
         with torch.inference_mode():
-            new = torch.stack([record.residual[:, row] for _, record, row in read], 1)
-            kept = {
-                name: torch.stack([record.figures[name][:, row] for _, record, row in read], 1)
-                for name in read[0][1].figures
-            }
+            new = torch.stack([record.residual for _, record in read], 1)
+            kept = {name: torch.stack([one.figures[name] for _, one in read], 1) for name in read[0][1].figures}
             block = net.block(0)
             for name, reads in block.norms.items():
                 if reads == "resid_in":
