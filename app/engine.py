@@ -15,6 +15,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import model
 from model.errors import GlassLlamaError, shortly
+from model.generation import Generation
+from model.growth import Growth, cut
 from model.interventions import NOTHING, Intervention
 from model.pieces import GPU_TIMES, Work
 from visuals.payload import About
@@ -22,6 +24,7 @@ from visuals.payload import About
 from .budget import Budgets
 from .operations import Operation
 from .priority_lock import PriorityLock
+from .scheduler import Scheduler
 from .smollm2 import RealModel
 
 P = ParamSpec("P")
@@ -113,11 +116,17 @@ class Engine(Protocol):
         settings: Settings,
         written: Sequence[int] = (),
         changes: Intervention = NOTHING,
+        growth: Growth | None = None,
     ) -> Iterator[model.Step]:
         """Up to `count` further tokens after a prompt and what is written, one at a time, under these changes.
 
-        Ends early at the end of a text and at the model's context.
+        Ends early at the end of a text and at the model's context. `growth`, of the run of the tokens so far, grows by
+        those that are written as they are read; where the iterator comes to its end, by all.
         """
+        ...
+
+    def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
+        """The run of the first `count` tokens of a trace, cut off it; None where they are to be run by themselves."""
         ...
 
 
@@ -147,8 +156,9 @@ class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
-    slow each other down. Long work takes a turn for every piece, a generation for every token, after the runs that wait
-    (app/priority_lock.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
+    slow each other down. Long work takes a turn for every piece, after the runs that wait (app/priority_lock.py); those
+    who generate take one for each step that they share (app/scheduler.py). A model whose weights come and go
+    (model/on_demand.py) keeps them while it works.
     """
 
     def __init__(self, models: Sequence[Any], budgets: Budgets | None = None, real: RealModel | None = None):
@@ -161,6 +171,7 @@ class LocalEngine:
             raise ValueError(f"expected one or more different models, got {', '.join(given) or 'none'}.")
         self._models = dict(zip(short_names(given), models, strict=True))
         self._turns = {name: PriorityLock() for name in self._models}
+        self._schedulers = {name: Scheduler(turns) for name, turns in self._turns.items()}
         self._budgets = Budgets() if budgets is None else budgets
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True
@@ -171,6 +182,7 @@ class LocalEngine:
 
     def _add(self, lm: Any) -> None:
         self._turns[lm.name] = PriorityLock()
+        self._schedulers[lm.name] = Scheduler(self._turns[lm.name])
         self._models[lm.name] = lm
 
     def asked_by(self, visitor: str, is_wanted: Callable[[], bool] = lambda: True) -> "LocalEngine":
@@ -275,14 +287,14 @@ class LocalEngine:
         settings: Settings,
         written: Sequence[int] = (),
         changes: Intervention = NOTHING,
+        growth: Growth | None = None,
     ) -> Iterator[model.Step]:
         lm = self._get(name)
         with lm.in_use():
-            text = _text(lm, ids, written)
-            steps = model.generate(lm, **text, max_new_tokens=count, intervention=changes, **asdict(settings))
-            while True:
-                with self._turns[name].turn(long=True, visitor=self._visitor):
-                    step = next(steps, None)
-                if step is None:
-                    return
-                yield step
+            how = {"max_new_tokens": count, "intervention": changes, "growth": growth, **asdict(settings)}
+            text = Generation(lm, **_text(lm, ids, written), **how)
+            yield from self._schedulers[name].write(text, self._visitor)
+
+    def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
+        with self._turn(name):
+            return cut(trace, count)

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from typing import Any, cast
 
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 
 from .answer_streams import Listening
 from .build import GlassPage
@@ -17,6 +16,7 @@ from .gradio_sessions import keep_sessions_light
 from .headers import SafeHeaders
 from .mcp_server import McpServer
 from .operating import OperatorRoutes
+from .packed_answers import PackedAnswers
 from .rates import AT_ONCE, LOGINS, LOGINS_PER_SECOND, PER_SECOND, RateLimit, asks, logs_in
 from .request_validator import RequestValidator
 from .route_allowlist import RouteAllowlist
@@ -75,6 +75,8 @@ def launch_options(demo: GlassPage, hosting: Hosting) -> dict[str, Any]:
         "ssr_mode": False,
         "enable_monitoring": False,
         "max_file_size": "1mb",
+        # A thread for each who generates, runs, sums or is refused (app/waiting.py).
+        "max_threads": 64,
         # Sessions that gradio remembers; by itself ten thousand.
         "state_session_capacity": 64,
         "pwa": False,
@@ -111,7 +113,7 @@ def middleware(demo: GlassPage, hosting: Hosting) -> list[Middleware]:
         Middleware(Listening),
         # Files come packed from memory; then gradio's first page and the answers of server functions are packed too.
         Middleware(PackedFiles, files={f"/{address(path)}": path for path in static_files()}),
-        Middleware(GZipMiddleware, compresslevel=6),
+        Middleware(PackedAnswers),
         Middleware(PageHead, head=head()),
         Middleware(RequestValidator),
     ]

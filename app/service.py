@@ -12,8 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-from model import GlassLlamaError, Step
+from model import GlassLlamaError, Step, Trace
 from model.analysis.neurons import neurons_of
+from model.growth import Growth
 from visuals.messages.answers import CalculationMessage, DetailMessage
 from visuals.messages.run import (
     BusMessage,
@@ -60,9 +61,10 @@ from .requests import (
 from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
-# While text is generated the page hears of it this often at most, in seconds: faster than anyone reads.
+# While text is generated the page hears of it this often at most, in seconds: faster than anyone reads. Where messages
+# are slow to leave, since many write, it hears less often: they take at most a fifth of the time.
 STREAM_EVERY = 0.04
-# So often, in seconds, the text so far is run whole, for every panel to follow: in at most a fifth of the time.
+# So often, in seconds, the page is sent the run of the text so far, for every panel to follow.
 RUN_EVERY = 1.0
 
 
@@ -189,8 +191,10 @@ class Service:
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = replace(settings, seed=settings.seed + len(held.steps))
         need_room(self.engine, model, held.trace.token_ids)
-        new = self._written(held, 1, seeded, visitor)
-        return self.show(self._extend_run(held, (*held.steps, *new)), nearest_layer(self.engine, model, looked.layer))
+        growth = Growth(held.trace)
+        new = self._written(held, 1, seeded, visitor, growth)
+        grown = self._extend_run(held, (*held.steps, *new), growth)
+        return self.show(grown, nearest_layer(self.engine, model, looked.layer))
 
     def generate(
         self, prompt: Any, model: Any, count: Any, settings: Asked, view: Sent, visitor: Visitor = NOBODY
@@ -203,11 +207,13 @@ class Service:
         try:
             count, settings = count_of(1 if count is None else count), settings_of(settings)
             model, looked = model_of(self.engine, {"model": model}), read(View, view)
-            held = self._run(prompt, model, visitor, self._shown(prompt, model, looked))
+            held = self._prompt_run(prompt, model, visitor, self._shown(prompt, model, looked))
             layer = nearest_layer(self.engine, model, looked.layer)
             yield {**self.show(held, layer), "generating": True}
             need_room(self.engine, model, held.trace.token_ids)
-            yield from self._writing(held, self._written(held, count, settings, visitor), looked.ticket, layer)
+            growth = Growth(held.trace)
+            written = self._written(held, count, settings, visitor, growth)
+            yield from self._writing(held, written, growth, looked.ticket, layer)
         except Exception as error:  # the boundary to the page, as in `answered`
             yield failure(error)
 
@@ -220,7 +226,12 @@ class Service:
         for one in asked.instead:
             self.runs.forget(one)
         layer = nearest_layer(self.engine, held.model, asked.layer)
-        return self.show(self._extend_run(held, held.steps[: asked.count]), layer)
+        start, count = time.perf_counter(), held.n_prompt + asked.count
+        trace = self._engine(held.visitor).beginning(held.model, held.trace, count)
+        steps = held.steps[: asked.count]
+        if trace is None:
+            return self.show(self._extend_run(held, steps), layer)
+        return self.show(self._hold_grown(held, trace, steps, time.perf_counter() - start), layer)
 
     def stop(self, ticket: Any) -> None:
         """End the generation that was started with this ticket; what it wrote so far becomes its last message.
@@ -253,41 +264,55 @@ class Service:
         ids = checked_ids(self.engine, model, prompt)
         return self._trace(model, prompt, ids, changes=shown.changes if shown else None, visitor=visitor)
 
+    def _prompt_run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None) -> HeldRun:
+        """The same, cut off the one that the page shows, which begins with it, where there is one."""
+        start = time.perf_counter()
+        trace = None if shown is None else self._engine(visitor).beginning(model, shown.trace, shown.n_prompt)
+        if shown is None or trace is None:
+            return self._run(prompt, model, visitor, shown)
+        return self._hold_grown(replace(shown, visitor=visitor), trace, (), time.perf_counter() - start)
+
     def _writing(
-        self, held: HeldRun, written: Iterator[Step], ticket: str, layer: int
+        self, held: HeldRun, written: Iterator[Step], growth: Growth, ticket: str, layer: int
     ) -> Iterator[RunMessage | StepsMessage]:
         """The messages of `generate` while these steps are written after a run, and the one of them all.
 
+        `growth` is of the run. A run so far is of the tokens that are read: the one chosen last may not be.
         Where the last one cannot be read any more, the run is of those before it, and its `note` says why.
         """
         steps: list[Step] = []
-        told, due = 0.0, time.perf_counter() + RUN_EVERY
+        told, due, every = 0.0, time.perf_counter() + RUN_EVERY, STREAM_EVERY
         try:
             for step in written:
                 steps.append(step)
-                if time.perf_counter() >= due:
-                    held = self._replace_partial_run(held, steps)
+                if time.perf_counter() >= due and growth.read > len(held.steps):
+                    held = self._replace_partial_run(held, steps[: growth.read], growth)
                     yield {**self.show(held, layer), "generating": True}
-                    due = time.perf_counter() + max(RUN_EVERY, 4 * held.seconds)
-                elif time.perf_counter() - told >= STREAM_EVERY:
-                    yield steps_message(
+                    due = time.perf_counter() + RUN_EVERY
+                elif time.perf_counter() - told >= every:
+                    message = steps_message(
                         held.id, steps, self.engine.about(held.model), partial(self.engine.pieces, held.model)
                     )
+                    since = time.perf_counter()
+                    yield message
                     told = time.perf_counter()
+                    every = max(STREAM_EVERY, 4 * (told - since))
                 if self.tickets.stopped(ticket) or self.drain.over:
                     break
-            yield self.show(self._extend_run(held, tuple(steps)), layer)
+            yield self.show(self._extend_run(held, tuple(steps), growth), layer)
         except GlassLlamaError as error:
             if not steps:
                 raise
-            yield {**self.show(self._extend_run(held, tuple(steps[:-1])), layer), "note": failure(error)}
+            yield {**self.show(self._extend_run(held, tuple(steps[:-1]), growth), layer), "note": failure(error)}
 
-    def _written(self, held: HeldRun, count: int, settings: Settings, visitor: Visitor) -> Iterator[Step]:
-        """Up to `count` tokens after a run, changed as that is."""
+    def _written(
+        self, held: HeldRun, count: int, settings: Settings, visitor: Visitor, growth: Growth
+    ) -> Iterator[Step]:
+        """Up to `count` tokens after a run, changed as that is; `growth` is of the run."""
         written = held.trace.token_ids[held.n_prompt :]
         what = intervention(held.changes, self.runs, held.model, len(held.trace.token_ids))
         engine = self.engine.asked_by(visitor.address)  # which ends when it is told to, or when its page is gone
-        return engine.generate(held.model, held.prompt_ids, count, settings, written, what)
+        return engine.generate(held.model, held.prompt_ids, count, settings, written, what, growth)
 
     def _trace(
         self,
@@ -315,23 +340,34 @@ class Service:
         """How many tokens stand before what is written: the prompt's, or a start token where an encoder reads it."""
         return 1 if self.engine.about(model).reads_source else len(ids)
 
-    def _replace_partial_run(self, held: HeldRun, steps: Sequence[Step]) -> HeldRun:
+    def _replace_partial_run(self, held: HeldRun, steps: Sequence[Step], growth: Growth) -> HeldRun:
         """The run of the text so far in place of `held`, the last one of the kind. The page asks about the newest."""
         if held.steps:
             self.runs.forget(held.id)
-        return self._extend_run(held, tuple(steps))
+        return self._extend_run(held, tuple(steps), growth)
 
-    def _extend_run(self, held: HeldRun, steps: tuple[Step, ...]) -> HeldRun:
-        """The run of a held run's tokens and the steps after its prompt.
+    def _extend_run(self, held: HeldRun, steps: tuple[Step, ...], growth: Growth | None = None) -> HeldRun:
+        """The run of a held run's tokens and the steps after its prompt: as it grew, where it did, else run whole.
 
         The token that fills the context for good cannot be read any more, so it is left out.
         """
+        start = time.perf_counter()
         room = self.engine.about(held.model).config.context_limit - held.n_prompt
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
         written = [step.token_id for step in steps]
+        trace = None if growth is None else growth.run(held.n_prompt + len(steps) - growth.begun)
+        if trace is not None:
+            return self._hold_grown(held, trace, steps, time.perf_counter() - start)
         more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
         return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
+
+    def _hold_grown(self, held: HeldRun, trace: Trace, steps: tuple[Step, ...], seconds: float) -> HeldRun:
+        """A run of the same prompt and changes that was made of what was recorded, as a run of its own."""
+        own = (held.key,) * (len(steps) - len(held.chosen))
+        more = {"steps": steps, "seconds": seconds, "changes": held.changes, "visitor": held.visitor}
+        chosen = (*held.chosen[: len(steps)], *own)
+        return self.runs.hold(HeldRun(held.model, held.prompt, held.n_prompt, trace, chosen=chosen, **more))
 
     def _shown(self, prompt: str, model: str, view: View) -> HeldRun | None:
         """The run that the page shows, if it is held and is of this prompt and model."""

@@ -35,12 +35,13 @@ class Limit(NamedTuple):
     each: int
 
 
-# Visitors of one address may be a class behind one router: together they take up to half of the places to wait. Work of
-# one address is done one after the other: Python runs one thread at a time, so more at once would be no faster, and
-# each further thread takes its share from all others. Generations wait for their turns most of the time.
+# Visitors of one address may be a class behind one router: together they take up to half of the places to wait. Runs
+# and sums of one address are done one after the other: Python runs one thread at a time, so more at once would be no
+# faster, and each further thread takes its share from all others. Generations share their steps (app/scheduler.py):
+# many at once are faster than one after the other, of one address, too.
 LIMITS = {
     "run": Limit(6, 1, 64, 8),
-    "generate": Limit(6, 2, 64, 2),
+    "generate": Limit(32, 16, 64, 2),
     "sums": Limit(4, 1, 64, 8),
     "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits
 }

@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .cache import SourceCache
 from .config import NetworkConfig
 from .forward_pass import Pass
 from .masks import causal_mask, hidden
@@ -44,14 +43,14 @@ class Heads(Module):
         q: Float[Tensor, "B n_heads T qk_dim"],
         k: Float[Tensor, "#B n_kv_heads S qk_dim"],
         v: Float[Tensor, "#B n_kv_heads S width"],
-        bias: Float[Tensor, "n_heads T S"] | None,
+        bias: Float[Tensor, "*batch n_heads T S"] | None,
         mask: Bool[Tensor, "*heads T S"] | None,
         eager: bool,
     ) -> Float[Tensor, "B T n_heads width"]:
         """Each head's weighted sum of values; keys and values may be the same for every text of the batch.
 
-        `bias` is added to the scores. `mask` is True where a query sees a key, for all heads or
-        (n_heads, T, S) for each; None stands for the causal mask.
+        `bias` is added to the scores. `mask` is True where a query sees a key, for all heads,
+        (n_heads, T, S) for each, or (B, 1, T, S) for each text; None stands for the causal mask.
         `eager` writes the softmax out, so that scores and weights pass their taps; otherwise PyTorch's fused
         scaled_dot_product_attention runs, which never holds them.
         """
@@ -64,21 +63,22 @@ class Heads(Module):
         if bias is None:
             if q.shape[2] == 1:  # one new token sees every key: the heads of a group can stand as rows of one query
                 grouped = q.reshape(len(q), self.n_kv_heads, -1, q.shape[-1])
-                mixed = F.scaled_dot_product_attention(grouped, k, v, scale=self.scale)
+                mixed = F.scaled_dot_product_attention(grouped, k, v, attn_mask=mask, scale=self.scale)
                 return mixed.reshape(*q.shape[:3], v.shape[-1])
             if q.shape[2] == k.shape[2] and mask is None:
                 k, v = self._share(k), self._share(v)
                 return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=self.scale)
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if mask is None else mask
         added = mask if bias is None else hidden(bias, mask)
-        added = added[None] if added.ndim == 3 else added  # by head: the fused kernel for the CPU asks for four
+        if added.ndim > 2:  # by head: the fused kernel for the CPU asks for four
+            added = _by_text(added)
         return F.scaled_dot_product_attention(q, self._share(k), self._share(v), attn_mask=added, scale=self.scale)
 
     def _eager(
         self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
     ) -> Float[Tensor, "B n_heads T width"]:
         scores = q @ self._share(k).transpose(2, 3) * self.score_scale
-        scores = self.scores(scores if bias is None else scores + self.position_bias(bias[None]))
+        scores = self.scores(scores if bias is None else scores + self.position_bias(_by_text(bias)))
         mask = causal_mask(q.shape[2], k.shape[2], q.device) if mask is None else mask
         return self.attention(hidden(scores.float(), mask).softmax(-1)).to(v.dtype) @ self._share(v)
 
@@ -109,6 +109,11 @@ class Heads(Module):
     def _share(self, kv: Float[Tensor, "B n_kv_heads S width"]) -> Float[Tensor, "B n_heads S width"]:
         """Repeat each K/V head for the query heads of its group."""
         return kv.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
+
+
+def _by_text(values: Tensor) -> Tensor:
+    """What is the same for every text of a batch, (n_heads, T, S), with a first dimension for them."""
+    return values[None] if values.ndim == 3 else values
 
 
 def _with_nonfinite(
@@ -212,16 +217,19 @@ class CrossAttention(Heads):
         self.q, self.k, self.v = Tap(), Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
-        """Attend from these T tokens to all S tokens of the source, whose keys and values a SourceCache holds."""
-        if isinstance(at.cache, SourceCache):
-            k, v = at.cache.source[at.layer]
+        """Attend from these T tokens to all S tokens of the source, whose keys and values the cache holds."""
+        seen = None
+        if at.cache is not None and at.cache.source is not None:
+            k, v = (part[: len(x)] for part in at.cache.source[at.layer])
+            seen = None if at.cache.source_mask is None else at.cache.source_mask[: len(x)]
         else:
             assert isinstance(at.positions, Bias)
             assert at.positions.memory is not None
             k, v = self.keys_and_values(at.positions.memory)
         q, k, v = self.q(self.heads(self.q_proj(x), self.n_heads)), self.k(k), self.v(v)
-        sees_all = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
-        return self.o_proj(self.mix(q, k, v, None, sees_all, at.eager).flatten(2))
+        if seen is None:
+            seen = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool, device=q.device)
+        return self.o_proj(self.mix(q, k, v, None, seen, at.eager).flatten(2))
 
     def keys_and_values(self, memory: Float[Tensor, "B S d"]) -> tuple[Tensor, Tensor]:
         """Of the source's tokens, (B, n_heads, S, head_dim) each."""

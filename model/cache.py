@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from .config import NetworkConfig
+from .masks import Start
 
 
 class KVCache:
@@ -15,7 +16,13 @@ class KVCache:
 
     Queries are not kept: a query is used once, by its own token. A network may keep other tensors in place of keys and
     values; `rows` gives (heads, width) of the two. MLA keeps its latent and its shared key.
+
+    `source` holds by layer the keys and values of a source text, (B, n_heads, S, head_dim) each, where there is one;
+    `source_mask` (B, 1, 1, S) is True at a text's own tokens, where sources of several lengths stand side by side.
     """
+
+    source: list[tuple[Tensor, Tensor]] | None = None
+    source_mask: Tensor | None = None
 
     def __init__(
         self,
@@ -36,14 +43,16 @@ class KVCache:
     def write(
         self,
         layer: int,
-        start: int,
+        start: Start,
         k: Float[Tensor, "B n_kv_heads T head_dim"],
         v: Float[Tensor, "B n_kv_heads T v_head_dim"],
     ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:
         """Store T tokens from `start` on; gives all S = start + T keys and values so far, as views.
 
-        Raises IndexError where they would not fit.
+        Raises IndexError where they would not fit, and TypeError for Starts: that takes a BatchCache.
         """
+        if not isinstance(start, int):
+            raise TypeError("sequences that begin at different places need a BatchCache (model/batch_cache.py)")
         end = start + k.shape[2]
         if end > self.capacity:
             raise IndexError(f"{end} tokens do not fit into a KV cache of {self.capacity}")
@@ -62,10 +71,7 @@ class KVCache:
 
 
 class SourceCache(KVCache):
-    """A decoder's own keys and values, and for every layer those of a source text, which are computed once.
-
-    `source` holds them by layer, (B, n_heads, S, head_dim) each.
-    """
+    """A decoder's own keys and values, and for every layer those of a source text, which are computed once."""
 
     def __init__(self, config: NetworkConfig, capacity: int, source: list[tuple[Tensor, Tensor]]):
         keys = source[0][0]
@@ -75,8 +81,8 @@ class SourceCache(KVCache):
     def keep(self, rows: list[int]) -> None:
         """Keep these sequences of the batch, with their sources, and drop the others."""
         super().keep(rows)
-        self.source = [(keys[rows], values[rows]) for keys, values in self.source]
+        self.source = [(keys[rows], values[rows]) for keys, values in self.source or ()]
 
     def nbytes(self, tokens: int) -> int:
         """Bytes of the first `tokens` tokens of the decoder's own text, and of the whole source."""
-        return super().nbytes(tokens) + sum(part.nbytes for pair in self.source for part in pair)
+        return super().nbytes(tokens) + sum(part.nbytes for pair in self.source or () for part in pair)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from .cache import KVCache
+from .masks import Start
 from .positions import PositionEncoding
 
 
@@ -14,12 +15,12 @@ class Pass(NamedTuple):
     layer: the layer's number, from 0. It chooses the layer's tensors in the cache.
     cache: keys and values of the `start` tokens before; the layer adds those of the T new ones. None: there are no
         tokens before, and nothing is kept.
-    start: the position of the first of the T tokens.
+    start: the position of the first of the T tokens, for all sequences or for each.
     eager: attention writes its softmax out, so that taps see scores and weights; otherwise a fused kernel runs.
     """
 
     positions: PositionEncoding
     layer: int = 0
     cache: KVCache | None = None
-    start: int = 0
+    start: Start = 0
     eager: bool = False

@@ -1,4 +1,7 @@
-"""Generation: prefill the prompt once, then one token a step with the KV cache."""
+"""Generation: prefill the prompt once, then one token a step with the KV cache.
+
+`generate` runs one text. Several that share their steps: model/batch.py.
+"""
 
 import math
 import time
@@ -7,9 +10,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from .checkpoint import LanguageModel
-from .interventions import NOTHING, Intervention, intervened
+from .growth import Growth
+from .interventions import NOTHING, Intervention, check, intervened
+from .network import Network
 from .nonfinite import NonFinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .refusals import refusal
@@ -47,6 +54,93 @@ class Step:
     draws: int
 
 
+class Generation:
+    """A text that is being written: what the network reads next, and what is chosen of the logits that it gives.
+
+    Knows nothing about who runs the network. `feed` are the tokens to be read next, the first of them at `position`;
+    `stop` is why the text is at its end, None while it is not. Under `changes` the next pass runs.
+    """
+
+    def __init__(
+        self,
+        lm: LanguageModel,
+        prompt: str | Sequence[int],
+        max_new_tokens: int = 32,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        target: str | Sequence[int] | None = None,
+        intervention: Intervention = NOTHING,
+        growth: Growth | None = None,
+    ):
+        """Takes and raises what `generate` does. `growth` is a run of the tokens so far, which is to grow."""
+        self.growth = growth
+        self.how, self.seed = Sampling(temperature, top_k, top_p), seed
+        self.how.check()
+        if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int) or max_new_tokens < 1:
+            raise refusal("max_new_tokens", max_new_tokens, "a whole number of at least 1")
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise refusal("seed", seed, "a whole number from 0 to 2^63 - 1")
+        self.max_new_tokens = max_new_tokens
+        self.given, self._written = prompt_ids(lm, prompt), target_ids(lm, target)
+        if intervention.prefix > len(self.given):
+            raise refusal("prefix", intervention.prefix, f"at most {len(self.given)}, the prompt's tokens")
+        self.model = lm
+        self.unprefixed = with_parts(lm, intervention.parts)
+        self.lm = with_prefix_mask(self.unprefixed, intervention.prefix)
+        check(self.lm.net, intervention)
+        self.changes = self.intervention = intervention
+        self.new: list[int] = []
+        self.stop: StopReason | None = None
+        self._random = torch.Generator().manual_seed(seed)
+
+    def begin(self) -> Network:
+        """The network that writes this text; where it has an encoder, that reads the source now."""
+        with intervened(self.lm.net, self.intervention):
+            self.net, ids = self.lm.net.start_decoding(self.given)
+        self.feed = ids + self._written
+        self.start = len(self.feed)
+        self.position = 0
+        self.limit = min(self.start + self.max_new_tokens, self.lm.config.context_limit)
+        self._text = self.lm.tokenizer.stream(self.feed)
+        return self.net
+
+    @property
+    def reads_last(self) -> bool:
+        """Whether the text is at its end but for its last token, which the run that grows is still to read."""
+        within = self.position < self.lm.config.context_limit
+        return self.stop is not None and self.growth is not None and within
+
+    def take(self, logits: Float[Tensor, "V"], offered: Candidates, cache_bytes: int, since: float) -> Step:
+        """The next token, once the network has read `feed`; `offered` are the candidates of the logits.
+
+        `since` (time.perf_counter) is when work on it began, and `cache_bytes` what the cache then held.
+        Raises GlassLlamaError("not_finite") where the run of the text is not finite.
+        """
+        self.position += len(self.feed)
+        if _doubtful(logits, offered):
+            _check_finite(self.lm, self.given, self._written + self.new, self.intervention, logits)
+        token, drawn = choose(logits, self.how, self._random)
+        self.stop = _stop(self.lm, token, self.position, self.start, self.max_new_tokens)
+        self.new.append(token)
+        self.feed, self.changes = [token], self.intervention.lasting
+        return Step(
+            token_id=token,
+            text=self._text.feed(token, last=self.stop is not None),
+            probability=_probability(logits, token, offered.log_z),
+            drawn_probability=drawn,
+            candidates=offered,
+            cache_tokens=self.position,
+            cache_bytes=cache_bytes,
+            seconds=time.perf_counter() - since,
+            stop=self.stop,
+            sampling=self.how,
+            seed=self.seed,
+            draws=self.position - self.start,
+        )
+
+
 def generate(
     lm: LanguageModel,
     prompt: str | Sequence[int],
@@ -69,67 +163,22 @@ def generate(
     range and for an intervention that the network cannot have; and at a step whose logits are not finite, with the
     place where the first such value arose ("not_finite").
     """
-    how = Sampling(temperature, top_k, top_p)
-    how.check()
-    if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int) or max_new_tokens < 1:
-        raise refusal("max_new_tokens", max_new_tokens, "a whole number of at least 1")
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise refusal("seed", seed, "a whole number from 0 to 2^63 - 1")
-    ids, written = prompt_ids(lm, prompt), target_ids(lm, target)
-    if intervention.prefix > len(ids):
-        raise refusal("prefix", intervention.prefix, f"at most {len(ids)}, the prompt's tokens")
-    lm = with_prefix_mask(with_parts(lm, intervention.parts), intervention.prefix)
-    with intervened(lm.net, intervention):
-        pass  # what the network cannot have is refused here
-    return _steps(lm, ids, written, max_new_tokens, how, seed, intervention)
+    return _steps(
+        Generation(lm, prompt, max_new_tokens, temperature, top_k, top_p, seed, target, intervention),
+    )
 
 
-def _steps(
-    lm: LanguageModel,
-    ids: list[int],
-    written: list[int],
-    max_new_tokens: int,
-    how: Sampling,
-    seed: int,
-    intervention: Intervention,
-) -> Iterator[Step]:
-    random = torch.Generator().manual_seed(seed)
-    given, new = ids, list[int]()
-    with intervened(lm.net, intervention):
-        net, ids = lm.net.start_decoding(given)
-    ids = ids + written
-    limit = min(len(ids) + max_new_tokens, lm.config.context_limit)
-    cache = net.cache(limit)
-    text = lm.tokenizer.stream(ids)
-    feed, position, changes = ids, 0, intervention
-    while True:
+def _steps(text: Generation) -> Iterator[Step]:
+    net = text.begin()
+    cache = net.cache(text.limit)
+    while text.stop is None:
         start = time.perf_counter()
-        with torch.inference_mode(), intervened(net, changes):
-            logits = net(torch.tensor([feed], device=lm.device), cache, position, last_only=True)[0, -1].float()
-            position += len(feed)
+        with torch.inference_mode(), intervened(net, text.changes):
+            ids = torch.tensor([text.feed], device=text.lm.device)
+            logits = net(ids, cache, text.position, last_only=True)[0, -1].float()
             offered = candidates(logits)
-        if _doubtful(logits, offered):
-            _check_finite(lm, given, written + new, intervention, logits)
-        token, drawn = choose(logits, how, random)
-        stop = _stop(lm, token, position, len(ids), max_new_tokens)
-        yield Step(
-            token_id=token,
-            text=text.feed(token, last=stop is not None),
-            probability=_probability(logits, token, offered.log_z),
-            drawn_probability=drawn,
-            candidates=offered,
-            cache_tokens=position,
-            cache_bytes=cache.nbytes(position),
-            seconds=time.perf_counter() - start,
-            stop=stop,
-            sampling=how,
-            seed=seed,
-            draws=position - len(ids),
-        )
-        if stop:
-            return
-        new.append(token)
-        feed, changes = [token], intervention.lasting
+        bytes_read = cache.nbytes(text.position + len(text.feed))
+        yield text.take(logits, offered, bytes_read, start)
 
 
 def _doubtful(logits: torch.Tensor, offered: Candidates) -> bool:

@@ -89,6 +89,12 @@ def intervened(net: Network, what: Intervention) -> Iterator[None]:
             handle.remove()
 
 
+def check(net: Network, what: Intervention) -> None:
+    """Raises as `intervened` does, and puts nothing on the network: others may be running it."""
+    if what:
+        _changes(net, what)
+
+
 Hooks = tuple[list[tuple[nn.Module, Change]], list[tuple[nn.Module, Change]]]
 
 

@@ -15,9 +15,10 @@ from .cache import KVCache
 from .config import NetworkConfig
 from .feedforward import FeedForward, SwiGLU
 from .forward_pass import Pass
+from .masks import Start
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
-from .positions import PositionEncoding, rope_frequencies, rotation
+from .positions import PositionEncoding, rope
 from .taps import Tap
 
 
@@ -63,12 +64,13 @@ class Llama(Network):
         self,
         ids: Int[Tensor, "B T"],
         cache: KVCache | None = None,
-        start: int = 0,
+        start: Start = 0,
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
         """Logits of T tokens, the first of them at position `start`: after the `start` tokens that the cache holds.
 
+        With Starts every sequence has a place of its own (model/batch.py).
         Scores all T tokens, or with `last_only` the last one. `eager` writes attention out, as Pass says.
         """
         positions = self.positions(start, ids.shape[1])
@@ -87,10 +89,9 @@ class Llama(Network):
         config = self.config
         return Block(self.make_norm, Attention(config), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def positions(self, start: int, count: int) -> PositionEncoding:
+    def positions(self, start: Start, count: int) -> PositionEncoding:
         """RoPE's cos and sin for `count` tokens from `start` on, in the dtype and on the device of the weights."""
-        weight = self.embed.weight
-        return rotation(rope_frequencies(self.config, start + count, weight.device), start, count, weight.dtype)
+        return rope(self.config, start, count, self.embed.weight)
 
 
 # Our name of each tensor -> Hugging Face's; several names are matrices one below the other in ours. {i} is the layer.

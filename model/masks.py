@@ -1,8 +1,51 @@
 """Which keys a query may look at. Knows nothing about networks."""
 
+from typing import NamedTuple
+
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+
+class Starts(NamedTuple):
+    """Where the new tokens of each sequence of a batch begin: `each` (B,), and the largest of them as a number.
+
+    It stands where one number does for sequences that all begin at the same place.
+    """
+
+    each: Int[Tensor, "B"]
+    most: int
+
+    @classmethod
+    def of(cls, starts: list[int], device: torch.device) -> "Starts":
+        """The places in this order, one for each row."""
+        return cls(torch.tensor(starts, device=device), max(starts))
+
+
+Start = int | Starts
+
+
+def places(start: Start, count: int, device: torch.device) -> Int[Tensor, "*batch T"]:
+    """The positions of `count` tokens from `start` on: (T,), or (B, 1, T) where each sequence begins elsewhere."""
+    if isinstance(start, int):
+        return torch.arange(start, start + count, device=device)
+    each = start.each[:, None, None]
+    return each if count == 1 else each + torch.arange(count, device=device)
+
+
+def keys_of(start: Start, count: int) -> int:
+    """S: how many keys there are once `count` tokens from `start` on are read; of a batch, the longest sequence's."""
+    return (start if isinstance(start, int) else start.most) + count
+
+
+def own_keys(start: Start, count: int, device: torch.device) -> Bool[Tensor, "B 1 T S"] | None:
+    """The causal mask of sequences that begin at different places: what stands beyond a sequence's own end is hidden.
+
+    None where all begin at one place: there the plain causal mask holds.
+    """
+    if isinstance(start, int):
+        return None
+    return torch.arange(keys_of(start, count), device=device) <= places(start, count, device)[..., None]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device) -> Bool[Tensor, "queries keys"]:

@@ -89,7 +89,8 @@ class LatentAttention(Heads):
             latent, k_rope = (part[:, 0] for part in kept)
         absorbed = q.shape[2] == 1 and not at.eager if self.absorbed is None else self.absorbed
         if absorbed:
-            return self.o_proj(self.mixed(self._absorbed(q, latent, k_rope).transpose(1, 2)).flatten(2))
+            mixed = self._absorbed(q, latent, k_rope, at.positions.mask)
+            return self.o_proj(self.mixed(mixed.transpose(1, 2)).flatten(2))
         k, v = self.expanded(latent, k_rope)
         k, v = self.k_rot(k), self.v(v)
         return self.o_proj(self.mix(q, k, v, at.positions.bias, at.positions.mask, at.eager).flatten(2))
@@ -109,7 +110,9 @@ class LatentAttention(Heads):
         k, v = both.split_with_sizes((self.nope, self.v_dim), -1)
         return torch.cat((k, k_rope[:, None].expand(-1, self.n_heads, -1, -1)), -1), v
 
-    def _absorbed(self, q: Tensor, latent: Tensor, k_rope: Tensor) -> Float[Tensor, "B n_heads T v_dim"]:
+    def _absorbed(
+        self, q: Tensor, latent: Tensor, k_rope: Tensor, mask: Tensor | None
+    ) -> Float[Tensor, "B n_heads T v_dim"]:
         """Heads on the latents themselves: no key and no value of any head is ever made."""
         w_uk, w_uv = self.up_by_head()
         q = torch.cat((q[..., : self.nope] @ w_uk, q[..., self.nope :]), -1)
@@ -117,8 +120,9 @@ class LatentAttention(Heads):
         rows = q.shape[1:3]  # all heads look at the same keys: their queries stand as rows of one product
         scores = torch.unflatten(q.flatten(1, 2) @ keys.transpose(1, 2), 1, rows)
         scores = self.scores(scores * self.score_scale).float()
-        if rows[1] > 1:  # one new token sees every key
-            scores = hidden(scores, causal_mask(rows[1], keys.shape[1], q.device))
+        if mask is None and rows[1] > 1:  # one new token sees every key
+            mask = causal_mask(rows[1], keys.shape[1], q.device)
+        scores = scores if mask is None else hidden(scores, mask)
         weights = self.attention(scores.softmax(-1)).to(latent.dtype)
         return torch.unflatten(weights.flatten(1, 2) @ latent, 1, rows) @ w_uv.transpose(1, 2)
 

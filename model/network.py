@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from .attention import Heads
 from .cache import KVCache
 from .feedforward import FeedForward
+from .masks import Start
 from .module import Module
 from .norms import Norm
 from .positions import PositionEncoding
@@ -126,7 +127,7 @@ class Network(Module):
         """One layer's block."""
         return cast(Layer, self.layers[layer])
 
-    def positions(self, start: int, count: int) -> PositionEncoding:
+    def positions(self, start: Start, count: int) -> PositionEncoding:
         """The position encoding of `count` tokens from `start` on, for the layers' attention (Pass.positions)."""
         raise NotImplementedError
 

@@ -9,20 +9,21 @@ ALiBi and T5's buckets rotate nothing: they add a bias to the scores. All kinds 
 
 import math
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
+from .masks import Start, keys_of, own_keys, places
 
 
 class PositionEncoding(Protocol):
     """How attention learns where T tokens stand: by a rotation of queries and keys, or by a bias on the scores.
 
     `bias` (n_heads, T, S) is added to the scores; None adds nothing. `mask` (T, S) is True where a query sees a key;
-    None is the causal mask.
+    None is the causal mask. Of sequences that stand at different places both have a first dimension B.
     """
 
     @property
@@ -40,20 +41,23 @@ class PositionEncoding(Protocol):
 
 
 class RopeFrequencies(NamedTuple):
-    """`inv_freq` in radians per token, one a pair, fastest first; cos and sin are multiplied by `attention_scaling`."""
+    """`inv_freq` in radians per token, one a pair, fastest first; cos and sin are multiplied by `attention_scaling`.
 
-    inv_freq: Float[Tensor, "pairs"]
+    Sequences of different lengths may have frequencies of their own: (B, 1, 1, pairs).
+    """
+
+    inv_freq: Float[Tensor, "*batch pairs"]
     attention_scaling: float
 
 
 class Rotation(NamedTuple):
     """cos and sin of every pair's angle for `rotate`: both halves of head_dim, sin with the sign of its half."""
 
-    cos: Float[Tensor, "T head_dim"]
-    sin: Float[Tensor, "T head_dim"]
+    cos: Float[Tensor, "*batch T head_dim"]
+    sin: Float[Tensor, "*batch T head_dim"]
+    mask: Bool[Tensor, "*batch T S"] | None = None
 
     bias = None
-    mask = None
 
     def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys, rotated to their positions."""
@@ -61,15 +65,15 @@ class Rotation(NamedTuple):
 
     def at(self, position: int) -> "Rotation":
         """The rotation of this one of the T positions, in float64 on the CPU."""
-        return Rotation(*(part[position : position + 1].double().cpu() for part in self))
+        return Rotation(*(part[position : position + 1].double().cpu() for part in (self.cos, self.sin)))
 
 
 class PairRotation(NamedTuple):
     """cos and sin of interleaved pairs (2i, 2i+1), each number twice; channels beyond their width are not rotated."""
 
-    cos: Float[Tensor, "T rotary_dim"]
-    sin: Float[Tensor, "T rotary_dim"]
-    mask: Bool[Tensor, "T S"] | None = None
+    cos: Float[Tensor, "*batch T rotary_dim"]
+    sin: Float[Tensor, "*batch T rotary_dim"]
+    mask: Bool[Tensor, "*batch T S"] | None = None
 
     bias = None
 
@@ -93,10 +97,10 @@ class Bias(NamedTuple):
     the numbers are learned ones, which of them each pair gets.
     """
 
-    bias: Float[Tensor, "n_heads T S"]
-    mask: Bool[Tensor, "T S"] | None = None
+    bias: Float[Tensor, "*batch n_heads T S"]
+    mask: Bool[Tensor, "*batch T S"] | None = None
     memory: Float[Tensor, "B source d"] | None = None
-    buckets: Int[Tensor, "T S"] | None = None
+    buckets: Int[Tensor, "*batch T S"] | None = None
 
     def rotate(self, x: Float[Tensor, "B heads T head_dim"]) -> Float[Tensor, "B heads T head_dim"]:
         """Queries or keys as they are: nothing is rotated."""
@@ -136,21 +140,37 @@ def _scaled(config: LlamaConfig, total_tokens: int) -> RopeFrequencies:
     return RopeFrequencies(_yarn(inv_freq, config.rope_theta, dim, scaling), _yarn_attention(scaling))
 
 
-def rotation(frequencies: RopeFrequencies, start: int, count: int, dtype: torch.dtype = torch.float32) -> Rotation:
+def rope(config: LlamaConfig, start: Start, count: int, weight: Tensor) -> Rotation:
+    """A model's rotation of `count` tokens from `start` on, in the dtype and on the device of a weight.
+
+    Dynamic NTK's frequencies follow the length of a sequence: in a batch each sequence has those of its own length.
+    """
+    if isinstance(start, int):
+        return rotation(rope_frequencies(config, start + count, weight.device), start, count, weight.dtype)
+    frequencies = rope_frequencies(config, keys_of(start, count), weight.device)
+    if keys_of(start, count) > config.max_context and config.rope_scaling and config.rope_scaling.kind == "dynamic":
+        each = cast(list[int], start.each.tolist())  # pyright: ignore[reportUnknownMemberType]
+        own = [rope_frequencies(config, one + count, weight.device).inv_freq for one in each]
+        frequencies = frequencies._replace(inv_freq=torch.stack(own)[:, None, None])
+    return rotation(frequencies, start, count, weight.dtype)
+
+
+def rotation(frequencies: RopeFrequencies, start: Start, count: int, dtype: torch.dtype = torch.float32) -> Rotation:
     """The rotation of positions start … start + count - 1, on the device of the frequencies."""
     inv_freq = frequencies.inv_freq
-    positions = torch.arange(start, start + count, device=inv_freq.device, dtype=torch.float32)
-    angles = positions[:, None] * inv_freq
+    angles = places(start, count, inv_freq.device).float()[..., None] * inv_freq
     cos = (angles.cos() * frequencies.attention_scaling).to(dtype)
     sin = (angles.sin() * frequencies.attention_scaling).to(dtype)
-    return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1))
+    mask = own_keys(start, count, inv_freq.device)
+    return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1), mask)
 
 
 def interleaved(halves: Rotation, mask: Bool[Tensor, "T S"] | None = None) -> PairRotation:
-    """The same angles as `halves`, for interleaved pairs."""
+    """The same angles as `halves`, for interleaved pairs; `mask` in place of theirs."""
     half = halves.cos.shape[-1] // 2
-    cos, sin = halves.cos[:, :half], halves.sin[:, half:]
-    return PairRotation(cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2), mask)
+    cos, sin = halves.cos[..., :half], halves.sin[..., half:]
+    turned = cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2)
+    return PairRotation(*turned, halves.mask if mask is None else mask)
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, "n_heads"]:
@@ -165,16 +185,16 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, "n_heads"]:
     return torch.tensor(slopes)
 
 
-def alibi(n_heads: int, start: int, count: int, like: Tensor) -> Float[Tensor, "n_heads T S"]:
+def alibi(n_heads: int, start: Start, count: int, like: Tensor) -> Float[Tensor, "*batch n_heads T S"]:
     """-slope × distance for `count` queries from position `start` on and all keys up to the last of them."""
-    queries = torch.arange(start, start + count, device=like.device)
-    distance = queries[:, None] - torch.arange(start + count, device=like.device)
+    queries = places(start, count, like.device)
+    distance = queries[..., None] - torch.arange(keys_of(start, count), device=like.device)
     return (-alibi_slopes(n_heads).to(like.device)[:, None, None] * distance).to(like.dtype)
 
 
 def buckets(
-    start: int, count: int, buckets: int, max_distance: int, both_ways: bool, device: torch.device
-) -> Int[Tensor, "T S"]:
+    start: Start, count: int, buckets: int, max_distance: int, both_ways: bool, device: torch.device
+) -> Int[Tensor, "*batch T S"]:
     """T5's bucket of every (query, key) pair, for `count` queries from `start` on and all keys up to the last.
 
     Half of the buckets hold one distance each, the others ever longer ranges, on a logarithmic scale up to
@@ -182,8 +202,8 @@ def buckets(
     for keys after the query; otherwise those share bucket 0 with the query itself (arXiv 1910.10683, section 2.1; Mesh
     TensorFlow's transformer_layers.py).
     """
-    queries = torch.arange(start, start + count, device=device)
-    ahead = torch.arange(start + count, device=device) - queries[:, None]
+    queries = places(start, count, device)
+    ahead = torch.arange(keys_of(start, count), device=device) - queries[..., None]
     first = torch.zeros_like(ahead)
     if both_ways:
         buckets //= 2

@@ -32,10 +32,16 @@ class Candidates(NamedTuple):
 
 def candidates(logits: Float[Tensor, "V"], k: int = 64) -> Candidates:
     """The k most probable tokens of one position's logits."""
-    top = logits.topk(min(k, logits.numel()))
-    log_z = float(logits.double().logsumexp(-1))
-    found = Candidates(top.indices.cpu().numpy(), top.values.float().cpu().numpy(), log_z, 0.0)
-    return found._replace(tail=max(0.0, 1.0 - float(found.probabilities.sum())))
+    return candidates_of_each(logits[None], k)[0]
+
+
+def candidates_of_each(logits: Float[Tensor, "B V"], k: int = 64) -> list[Candidates]:
+    """The same for each row."""
+    top = logits.topk(min(k, logits.shape[-1]))
+    ids, best = top.indices.cpu().numpy(), top.values.float().cpu().numpy()
+    log_z = logits.double().logsumexp(-1).tolist()
+    found = [Candidates(*row, 0.0) for row in zip(ids, best, log_z, strict=True)]
+    return [one._replace(tail=max(0.0, 1.0 - float(one.probabilities.sum()))) for one in found]
 
 
 class Sampling(NamedTuple):

@@ -4,7 +4,7 @@ A Tap does nothing. It gives a value a module of its own, so that an ordinary fo
 ever recorded inside `forward`. Knows nothing about LLaMA.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import cast
@@ -18,10 +18,15 @@ class Tap(nn.Module):
     """The identity. Its name within the network (say `layers.3.attn.q_rot`) is the name of the value."""
 
     _forward_hooks: dict[int, Callable[..., object]]  # torch's own
+    watch: Callable[[Tensor], None] | None = None  # `watched` sets it
 
     def __call__(self, value: Tensor) -> Tensor:
         # A token passes 120 taps; one that nobody watches need not go through the machinery that runs hooks.
-        return super().__call__(value) if self._forward_hooks else value
+        if self._forward_hooks:
+            value = super().__call__(value)
+        if self.watch is not None:
+            self.watch(value)
+        return value
 
     def forward(self, value: Tensor) -> Tensor:
         return value
@@ -36,6 +41,22 @@ def taps_of(net: nn.Module) -> dict[str, Tap]:
         modules = cast(Iterator[tuple[str, nn.Module]], net.named_modules())  # which torch leaves without a type
         found = _TAPS[net] = {name: module for name, module in modules if isinstance(module, Tap)}
     return found
+
+
+@contextmanager
+def watched(watches: Mapping[Tap, Callable[[Tensor], None]]) -> Generator[None, None, None]:
+    """Call a function with what passes each of these taps, after all hooks on it, while the context is open.
+
+    One function a tap. For every token that is written: it takes a tenth of the time of `capture`, whose hooks go on
+    and off by name.
+    """
+    try:
+        for tap, watch in watches.items():
+            tap.watch = watch
+        yield
+    finally:
+        for tap in watches:
+            tap.watch = None
 
 
 @contextmanager

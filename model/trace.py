@@ -3,8 +3,8 @@
 So a trace costs O(L·T·d) and not O(L·n_heads·T²), and a long prompt works.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -105,8 +105,7 @@ class Trace:
     `residual` (L + 1, T, d) is the residual stream before each layer and after the last; `figures` are the statistics
     of every layer, which are attributes as well; `logits` (V,) are the last position's. `intervention` is what was
     changed in this run, in its layers as well. `network` says what ran, as plain data; `lm` is what ran, which only
-    `layer` asks for. `last_mixed` is by kind of heads (L, n_heads, width): what each has mixed of its values for the
-    last token, before W_O. Where it read a source text first, `source` is its encoder's run, which has no logits (0,)
+    `layer` asks for. Where it read a source text first, `source` is its encoder's run, which has no logits (0,)
     and for `intervention` what was changed in the encoder. `first_nonfinite` is where its first value arose that is NaN
     or infinite, None where all are finite (`check_finite`).
     """
@@ -118,10 +117,10 @@ class Trace:
     figures: dict[str, np.ndarray]
     logits: np.ndarray
     network: NetworkMetadata
-    last_mixed: dict[Writer, np.ndarray]
     intervention: Intervention = NOTHING
     source: "Trace | None" = None
     first_nonfinite: NonFinite | None = None
+    _mixed: dict[Writer, np.ndarray] = field(default_factory=dict[Writer, np.ndarray], repr=False)
     _layers: LayerCache[LayerTrace] = field(default_factory=lambda: LayerCache(LAYER_CACHE_BYTES), repr=False)
 
     @property
@@ -151,6 +150,16 @@ class Trace:
         """
         return self._figure("gate_open")
 
+    @property
+    def last_mixed(self) -> dict[Writer, np.ndarray]:
+        """By kind of heads (L, n_heads, width): what each has mixed of its values for the last token, before W_O.
+
+        A run that grew by written tokens has none of it: then the network runs once more.
+        """
+        if not self._mixed:
+            self._mixed.update(_mixed_again(self))
+        return self._mixed
+
     def _figure(self, name: str) -> np.ndarray:
         if name not in self.figures:
             raise AttributeError(f"this network has no {name}; it has {', '.join(self.figures)}")
@@ -163,7 +172,7 @@ class Trace:
 
     @cached_property
     def _own_bytes(self) -> int:
-        arrays = (self.residual, self.logits, *self.figures.values(), *self.last_mixed.values())
+        arrays = (self.residual, self.logits, *self.figures.values(), *self._mixed.values())
         return sum(held.nbytes for held in (self.network, *arrays))
 
     def watch(self, grew: Callable[[int], None] | None) -> int:
@@ -249,12 +258,9 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
             for what, figure in figures(getattr(block, name)).items()
         }
         gates = recording.enter_context(
-            capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=_share_above_0)
+            capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=share_above_0)
         )
-        mixed: dict[Writer, dict[str, Tensor]] = {
-            kind: recording.enter_context(capture(lm.net, f"layers.*.{name}.mixed", record=_last))
-            for kind, name in block.attentions.items()
-        }
+        mixed = recording.enter_context(_capture_mixed(lm.net))
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
         # Values come in the order in which the network computed them: layer by layer.
         residual = torch.cat(list(stream.values()))
@@ -269,10 +275,30 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
         lm.tokenizer.pieces(ids),
         *recorded,
         network=network_metadata(lm.net, len(ids)),
-        last_mixed={kind: _array(torch.stack([*rows.values()])) for kind, rows in mixed.items()},
+        _mixed=_mixed_arrays(mixed),
         intervention=intervention,
         first_nonfinite=_first_nonfinite(lm, intervention, *recorded),
     )
+
+
+@contextmanager
+def _capture_mixed(net: Network) -> Generator[dict[Writer, dict[str, Tensor]]]:
+    with ExitStack() as stack:
+        yield {
+            kind: stack.enter_context(capture(net, f"layers.*.{name}.mixed", record=_last))
+            for kind, name in net.block(0).attentions.items()
+        }
+
+
+def _mixed_arrays(seen: dict[Writer, dict[str, Tensor]]) -> dict[Writer, np.ndarray]:
+    return {kind: _array(torch.stack([*rows.values()])) for kind, rows in seen.items()}
+
+
+def _mixed_again(trace: Trace) -> dict[Writer, np.ndarray]:
+    net = trace.lm.net
+    with torch.inference_mode(), intervened(net, trace.intervention), _capture_mixed(net) as seen:
+        net(torch.tensor([trace.token_ids], device=trace.lm.device), last_only=True)
+        return _mixed_arrays(seen)
 
 
 def _first_nonfinite(
@@ -305,7 +331,8 @@ def _last(values: Float[Tensor, "1 T *width"]) -> Float[Tensor, "*width"]:
     return values[0, -1].clone()
 
 
-def _share_above_0(gate: Float[Tensor, "B T *f"]) -> Float[Tensor, "B T"]:
+def share_above_0(gate: Float[Tensor, "B T *f"]) -> Float[Tensor, "B T"]:
+    """The share of a token's neurons whose activation reads a number above 0."""
     # Signs rather than a comparison: on a CPU, making booleans of a part of a wider array takes five times as long.
     return gate.flatten(2).sign().clamp(min=0).float().mean(-1)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..cache import KVCache
 from ..checkpoint import LanguageModel
+from ..masks import Start
 from ..network import Network
 
 
@@ -26,7 +27,7 @@ class ReadBefore(KVCache):
     def write(
         self,
         layer: int,
-        start: int,
+        start: Start,
         k: Float[Tensor, "B n_kv_heads T head_dim"],
         v: Float[Tensor, "B n_kv_heads T v_head_dim"],
     ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:

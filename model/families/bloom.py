@@ -17,6 +17,7 @@ from ..config import NetworkConfig, config_fields
 from ..feedforward import Mlp
 from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..llama import Block, Llama
+from ..masks import Start, own_keys
 from ..norms import LayerNorm
 from ..positions import Bias, alibi
 from ..published.hf.sizes import bloom
@@ -87,9 +88,10 @@ class Bloom(Llama):
         """The residual stream before the first layer: the embedding, normalised."""
         return self.embed_norm(self.embed(ids))
 
-    def positions(self, start: int, count: int) -> Bias:
+    def positions(self, start: Start, count: int) -> Bias:
         """ALiBi's bias on the scores of `count` queries from `start` on."""
-        return Bias(alibi(self.config.n_heads, start, count, self.embed.weight))
+        weight = self.embed.weight
+        return Bias(alibi(self.config.n_heads, start, count, weight), own_keys(start, count, weight.device))
 
 
 def fused_rows(config: BloomConfig) -> dict[str, Tensor]:

@@ -18,9 +18,10 @@ from ..feedforward import SwiGLU
 from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
+from ..masks import Start
 from ..mla import LatentAttention
 from ..moe import Experts, Routing
-from ..positions import PairRotation, Rotation, interleaved, rope_frequencies, rotation
+from ..positions import PairRotation, Rotation, interleaved, rope
 from ..published.hf.sizes import Routed, latent, rms_eps, routed, tied
 from .family import Family
 from .packed import checked_experts, unpacked
@@ -185,11 +186,9 @@ class Deepseek(Llama):
             ffn = Experts(config.d_model, config.expert_hidden, config.n_experts, config.routing, config.shared_hidden)
         return Block(self.make_norm, LatentAttention(config), ffn)
 
-    def positions(self, start: int, count: int) -> Rotation | PairRotation:
+    def positions(self, start: Start, count: int) -> Rotation | PairRotation:
         """RoPE's cos and sin for the rotated channels of `count` tokens from `start` on."""
-        weight = self.embed.weight
-        frequencies = rope_frequencies(self.config, start + count, weight.device)
-        halves = rotation(frequencies, start, count, weight.dtype)
+        halves = rope(self.config, start, count, self.embed.weight)
         return interleaved(halves) if self.config.pairs_interleaved else halves
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:

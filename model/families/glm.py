@@ -17,8 +17,8 @@ from ..feedforward import SwiGLU
 from ..fields import NetworkFields, expect_fixed, expect_type
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
-from ..masks import prefix_mask
-from ..positions import PairRotation, interleaved, rope_frequencies, rotation
+from ..masks import Start, prefix_mask
+from ..positions import PairRotation, interleaved, rope
 from ..published.hf.sizes import chatglm, rope_part, rope_share, tied
 from .family import Family, Names
 
@@ -99,17 +99,17 @@ class Glm(Llama):
         config = self.config
         return Block(self.make_norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
 
-    def positions(self, start: int, count: int) -> PairRotation:
+    def positions(self, start: Start, count: int) -> PairRotation:
         """RoPE's cos and sin for interleaved pairs, and the prefix's mask while the prefix is read.
 
         Raises IndexError where a prefix is read in more than one pass: its first tokens would miss the last.
         """
         weight = self.embed.weight
-        frequencies = rope_frequencies(self.config, start + count, weight.device)
-        if 0 < start < self.prefix:
-            raise IndexError(f"position {start}: a prefix of {self.prefix} tokens must be read in one pass")
-        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not start else None
-        return interleaved(rotation(frequencies, start, count, weight.dtype), mask)
+        first = start if isinstance(start, int) else int(start.each.min())
+        if 0 < first < self.prefix:
+            raise IndexError(f"position {first}: a prefix of {self.prefix} tokens must be read in one pass")
+        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not first else None
+        return interleaved(rope(self.config, start, count, weight), mask)
 
     def with_prefix(self, tokens: int) -> "Glm":
         """The same network, sharing its weights, in which the first `tokens` tokens all see each other."""

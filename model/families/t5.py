@@ -22,6 +22,7 @@ from ..feedforward import FeedForward, GeGLU, Mlp
 from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..forward_pass import Pass
 from ..llama import Block
+from ..masks import Start, own_keys
 from ..network import Network
 from ..norms import RMSNorm
 from ..positions import Bias, buckets
@@ -183,7 +184,7 @@ class Encoder(Network):
             x = block(x, Pass(positions, layer, eager=eager))
         return self.apply_final_norm(x)
 
-    def positions(self, start: int, count: int) -> Bias:
+    def positions(self, start: Start, count: int) -> Bias:
         """The bias by bucket, half of the buckets for keys that follow, and a mask that hides nothing."""
         where = buckets(start, count, self.config.buckets, self.config.max_distance, True, self.embed.weight.device)
         return Bias(self.relative(where).permute(2, 0, 1), torch.ones_like(where, dtype=torch.bool), buckets=where)
@@ -215,7 +216,7 @@ class T5(Network):
         self,
         ids: Int[Tensor, "B T"],
         cache: KVCache | Int[Tensor, "B target"] | None = None,
-        start: int = 0,
+        start: Start = 0,
         eager: bool = False,
         last_only: bool = False,
     ) -> Float[Tensor, "B scored V"]:
@@ -242,12 +243,19 @@ class T5(Network):
             net = self.encode_source(torch.tensor(texts, device=self.embed.weight.device))
         return net, [[self.config.start_id] for _ in texts]
 
-    def positions(self, start: int, count: int) -> Bias:
-        """The bias by bucket for `count` target tokens from `start` on, and what the encoder made of the source."""
+    def positions(self, start: Start, count: int) -> Bias:
+        """The bias by bucket for `count` target tokens from `start` on, and what the encoder made of the source.
+
+        Where each target begins elsewhere, a cache holds the sources (SourceCache): those are of several texts.
+        """
         if self.memory is None:
             raise ValueError("no source: call net(source_ids, target_ids), or net.encode_source(source_ids) first")
         where = buckets(start, count, self.config.buckets, self.config.max_distance, False, self.memory.device)
-        return Bias(self.relative(where).permute(2, 0, 1), None, self.memory, where)
+        memory = self.memory if isinstance(start, int) else None
+        bias, mask = self.relative(where), own_keys(start, count, self.memory.device)
+        if not isinstance(start, int):  # the heads stand where the one of all texts did
+            bias, where = bias[:, 0], where[:, 0]
+        return Bias(bias.movedim(-1, -3), mask, memory, where)
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty cache for `capacity` target tokens, which holds the source's keys and values from the start."""

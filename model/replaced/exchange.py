@@ -16,6 +16,7 @@ from ..attention import Attention
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError, shortly
 from ..feedforward import ACTIVATIONS, FeedForward, GeGLU, SwiGLU
+from ..masks import Start, own_keys
 from ..module import apart
 from ..moe import Experts
 from ..network import Layer, Network
@@ -137,9 +138,9 @@ def _unrotated(attn: Attention) -> Attention:
     return made
 
 
-def _bias(kind: str, n_heads: int, like: Tensor, start: int, count: int) -> Bias:
+def _bias(kind: str, n_heads: int, like: Tensor, start: Start, count: int) -> Bias:
     bias = alibi(n_heads, start, count, like)
-    return Bias(torch.zeros_like(bias) if kind == "none" else bias)
+    return Bias(torch.zeros_like(bias) if kind == "none" else bias, own_keys(start, count, like.device))
 
 
 def _experts(net: Network) -> list[Experts]:

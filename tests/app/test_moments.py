@@ -63,7 +63,8 @@ def test_tokens_written_one_by_one_are_remembered_too(service: Service) -> None:
 def test_no_token_named_is_the_end_of_the_text(service: Service, written: dict[str, Any], engine: LocalEngine) -> None:
     trace = engine.trace("roomy", written["tokens"]["ids"])
     for params in ({}, {"token": len(trace.token_ids) - 1}):
-        np.testing.assert_array_equal(unpack(ask(service, written, "logits", **params)["logits"]), trace.logits)
+        said = unpack(ask(service, written, "logits", **params)["logits"])
+        np.testing.assert_allclose(said, trace.logits, atol=1e-5)  # what was written was read token by token
 
 
 @pytest.mark.parametrize("params", [{"token": 999}, {"token": -1}, {"token": "2"}])

@@ -166,9 +166,8 @@ def test_every_panel_follows_a_slow_generation(engine: LocalEngine, monkeypatch:
         assert message["generating"] is True
         assert message["tokens"]["ids"] == last["tokens"]["ids"][: last["n_prompt"] + count]
         assert message["steps"] == last["steps"][:count]
-        np.testing.assert_array_equal(
-            unpack(message["layer"]["q"]), trace_of(engine, message["tokens"]["ids"]).layer(2).q
-        )
+        whole = trace_of(engine, message["tokens"]["ids"]).layer(2).q  # what was written was read token by token
+        np.testing.assert_allclose(unpack(message["layer"]["q"]), whole, atol=1e-5)
     assert len(runs) == 2 + 1  # the prompt's, the last of those between, and that of all
 
 

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
+from app.packed_answers import PackedAnswers
 from app.serving import GRADIO_ASSETS, VENDOR, PackedFiles, PageHead, without_jsdoc
 from visuals import STATIC
 
@@ -94,3 +96,23 @@ def test_it_knows_the_path_under_a_prefix(script: Path) -> None:
     client = TestClient(PackedFiles(PlainTextResponse("else"), files), root_path="/some/where")
     answer = client.get("/some/where/glass/one.js", headers=PACKED)
     assert answer.text == script.read_text()
+
+
+@pytest.mark.parametrize(("offered", "packing"), [("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("", None)])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_large_answers_of_the_server_come_packed_and_whole(offered: str, packing: str | None, parts: int) -> None:
+    said = "0.25, 0.75, " * 100_000
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        pieces = [said[i::parts].encode() for i in range(parts)] if scope["path"] == "/large" else [b"small"]
+        if len(pieces) > 1:
+            await StreamingResponse(iter(pieces))(scope, receive, send)
+        else:
+            await Response(pieces[0])(scope, receive, send)
+
+    client = TestClient(PackedAnswers(answer))
+    large = client.post("/large", headers={"Accept-Encoding": offered})
+    assert large.headers.get("content-encoding") == packing
+    assert large.text == "".join(said[i::parts] for i in range(parts))
+    assert "content-encoding" not in client.post("/small", headers={"Accept-Encoding": offered}).headers
+    assert client.get("/large", headers=PACKED).headers["content-encoding"] == "gzip"

@@ -1,0 +1,297 @@
+"""How many visitors a server carries: `python -m app.loadtest`. Prints figures; no part of the tests.
+
+Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask in addition
+what the opened page asks in Chromium after a run. Several --tree, checkouts of this repository, are measured in turn
+in the same minutes, --rounds times: on a machine with other work the ratio of two of them says more than a figure by
+itself. `loops/s` are all visitors' together; `loops/cpu s` go by the server's own processor time; `share` is what the
+visitor with the fewest loops has of the one with the most. --alone measures instead the processor time of 200 tokens
+that one visitor has written, through the engine and as the page has them, with no server around.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+HERE = Path(__file__).parent.parent
+TOKENS = 24
+GOLDEN = (5**0.5 - 1) / 2  # whose multiples spread evenly over a unit
+PROMPTS = (
+    "Tom is in the kitchen. Lily is in the garden. The cat sleeps on the sofa. Where is Lily? Lily is in the",
+    "Once upon a time there was a little dog who wanted a red",
+    "The sun is warm. Ben and Anna go to the",
+    "汤姆在厨房里。莉莉在花园里。莉莉在",
+)
+# What the page asks by itself after a run while its story is open, as seen in Chromium; and all layers, one by one.
+DETAILS: tuple[dict[str, Any], ...] = (
+    {"what": "rests"},
+    {"what": "looks_back"},
+    {"what": "words"},
+    {"what": "norm_vectors", "layer": 4, "norm": "attn", "token": None},
+)
+# What one visitor's 200 tokens take, in milliseconds a token, in a checkout: by its engine, and by its service.
+ALONE = """
+import time
+from dataclasses import replace
+import torch, model
+from app.engine import LocalEngine, Settings
+from app.service import Service
+torch.set_num_threads(1)
+lm = model.load()
+lm = replace(lm, config=replace(lm.config, eos_ids=()))
+engine = LocalEngine([lm])
+ids, text = engine.encode(engine.names[0], "The cat sleeps on the sofa."), "The cat sleeps on the sofa."
+def by_engine():
+    return sum(1 for _ in engine.generate(engine.names[0], ids, 200, Settings()))
+def by_service():
+    *_, last = Service(engine).generate(text, engine.names[0], 200, (0, 0, 1, 0), {"layer": 0})
+    return len(last["steps"])
+for work in (by_engine, by_service):
+    work()
+    start = time.process_time()
+    assert work() == 200
+    print((time.process_time() - start) / 200 * 1e3)
+"""
+
+
+class Server(NamedTuple):
+    """A server that is up."""
+
+    address: str
+    pid: int
+
+    @property
+    def processor_seconds(self) -> float:
+        """What it has taken of the processors so far, in user and system time."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def megabytes(self) -> float:
+        """Resident memory."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+class Round(NamedTuple):
+    """What visitors had of a server: loops of each, and the seconds of every action by its name."""
+
+    loops: list[int]
+    seconds: dict[str, list[float]]
+    wall: float
+    cpu: float
+    failed: int
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """By name; 95th percentiles in seconds."""
+        done = sum(self.loops)
+        times = {f"{name} p95": percentile(found) for name, found in self.seconds.items()}
+        rates = {"loops/s": done / self.wall, "loops/cpu s": done / max(self.cpu, 1e-9)}
+        return rates | {"share": min(self.loops) / max(1, *self.loops)} | times
+
+
+def percentile(found: list[float], share: float = 0.95) -> float:
+    """The value below which this share lies."""
+    return sorted(found)[min(len(found) - 1, int(share * len(found)))] if found else float("nan")
+
+
+@contextmanager
+def served(tree: Path, port: int) -> Iterator[Server]:
+    """`python app.py` of a checkout, once it answers. Visitors' addresses are what they say."""
+    command = [sys.executable, "app.py", "--port", str(port), "--trusted-proxy", "127.0.0.1"]
+    with subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = next((line for line in process.stdout if "http://" in line), "")
+            if not line:
+                raise SystemExit(f"{tree}: app.py ended before it was up")
+            yield Server(line[line.index("http://") :].strip().rstrip("/"), process.pid)
+        finally:
+            process.terminate()
+
+
+class Site:
+    """What a page tells a browser: which number gradio gives each event, and which component carries the questions."""
+
+    def __init__(self, address: str):
+        config = httpx.get(f"{address}/config", timeout=120).json()
+        parts = config["components"]
+        self.address = address
+        self.bus = next(part["id"] for part in parts if "page-bus" in (part["props"].get("elem_classes") or []))
+        ids = {part["props"]["elem_id"]: part["id"] for part in parts if part["props"].get("elem_id")}
+        self.model = next(part["props"]["value"] for part in parts if part["props"].get("elem_id") == "model")
+        self.events = {
+            name: next(
+                one["id"]
+                for one in config["dependencies"]
+                if [ids[name], "click"] in one["targets"] and one["backend_fn"] and not one["cancels"]
+            )
+            for name in ("generate",)
+        } | {"run": next(one["id"] for one in config["dependencies"] if [ids["run"], "click"] in one["targets"])}
+
+
+class Visitor:
+    """One tab at an address of its own."""
+
+    def __init__(self, site: Site, number: int):
+        self.site, self.session, self.number = site, secrets.token_hex(6), number
+        headers = {"x-forwarded-for": f"203.0.113.{number + 1}", "accept-encoding": "gzip, br, zstd"}
+        self.http = httpx.Client(base_url=f"{site.address}/gradio_api/", timeout=120, headers=headers)
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
+        self.loops = self.failed = 0
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """A context whose seconds are noted under this name."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name].append(time.perf_counter() - start)
+
+    def press(self, event: str, *values: Any) -> dict[str, Any]:
+        """Press a button; the first whole message that comes of it, once all have come.
+
+        Of a text that is written gradio sends later messages as changes of the first: its run is then the one to ask.
+        """
+        body = {"data": values, "fn_index": self.site.events[event], "session_hash": self.session, "trigger_id": 8}
+        self.http.post("queue/join", json=body).raise_for_status()
+        first: dict[str, Any] = {}
+        with self.http.stream("GET", "queue/data", params={"session_hash": self.session}) as lines:
+            for line in lines.iter_lines():
+                message = json.loads(line[5:]) if line.startswith("data:") else {"msg": ""}
+                if message["msg"] == "close_stream":
+                    break
+                data = ((message.get("output") or {}).get("data") or [None])[0]
+                if not first and isinstance(data, str):
+                    first = json.loads(data)
+        return first
+
+    def ask(self, function: str, data: dict[str, Any]) -> dict[str, Any]:
+        """A server function's answer."""
+        body = {"data": data, "component_id": self.site.bus, "fn_name": function, "session_hash": self.session}
+        return self.http.post("component_server", json=body).json()
+
+    @property
+    def share_of_pause(self) -> float:
+        """From 0 to 1, another for each visitor and loop."""
+        return (self.number * GOLDEN + self.loops * GOLDEN**2) % 1
+
+    def loop(self, page: bool) -> None:
+        """Once round."""
+        prompt, model = PROMPTS[(self.number + self.loops) % len(PROMPTS)], self.site.model
+        with self.timed("run"):
+            run = self.press("run", prompt, model, {"layer": 0})
+        self.look(run, page)
+        with self.timed("24 tokens"):
+            view = {"layer": 0, "run": run.get("id"), "ticket": secrets.token_hex(4)}
+            written = self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
+        if page:
+            self.look(written, page)
+        self.loops += run.get("kind") == "run"
+        self.failed += run.get("kind") != "run"
+
+    def look(self, run: dict[str, Any], page: bool) -> None:
+        """At two layers, and with `page` at what the page shows of a run by itself."""
+        for layer in range(8) if page else (1, 2):
+            with self.timed("layer"):
+                self.ask("layer", {"run": run.get("id"), "layer": layer, "token": 0})
+        for detail in DETAILS if page else ():
+            with self.timed("detail"):
+                self.ask("detail", {"run": run.get("id"), **detail})
+
+
+def measured(server: Server, count: int, seconds: float, pause: tuple[float, float], page: bool) -> Round:
+    """So many visitors for so many seconds, who wait as long as `pause` says between two loops."""
+    site = Site(server.address)
+    visitors = [Visitor(site, number) for number in range(count)]
+    end = time.perf_counter() + seconds
+
+    def stay(visitor: Visitor) -> None:
+        while time.perf_counter() < end:
+            with suppress(httpx.HTTPError):
+                visitor.loop(page)
+            time.sleep(pause[0] + visitor.share_of_pause * (pause[1] - pause[0]))
+
+    begun, cpu = time.perf_counter(), server.processor_seconds
+    threads = [threading.Thread(target=stay, args=(visitor,)) for visitor in visitors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wall, cpu = time.perf_counter() - begun, server.processor_seconds - cpu
+    together: dict[str, list[float]] = defaultdict(list)
+    for visitor in visitors:
+        visitor.http.close()
+        for name, found in visitor.seconds.items():
+            together[name] += found
+    return Round([one.loops for one in visitors], together, wall, cpu, sum(one.failed for one in visitors))
+
+
+def alone(trees: list[Path], rounds: int) -> int:
+    """Milliseconds of the processor for each of 200 tokens of one visitor, and ratios to the first tree's.
+
+    Trees take turns; each figure is the least of its rounds: what others do on the machine only adds to it.
+    """
+    found: dict[Path, list[list[float]]] = defaultdict(list)
+    for _ in range(rounds):
+        for tree in trees:
+            told = subprocess.run(
+                [sys.executable, "-c", ALONE], cwd=tree, stdout=subprocess.PIPE, text=True, check=True
+            )
+            found[tree].append([float(line) for line in told.stdout.split()])
+    base = [min(column) for column in zip(*found[trees[0]], strict=True)]
+    for tree in trees:
+        best = [min(column) for column in zip(*found[tree], strict=True)]
+        words = zip(("engine", "page"), best, base, strict=True)
+        said = ", ".join(f"{name} {ms:.2f} ms a token (ratio {ms / first:.2f})" for name, ms, first in words)
+        print(f"alone, {tree.name}: {said}")
+    return 0
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m app.loadtest", description=__doc__)
+    parser.add_argument("--tree", action="append", type=Path, help="a checkout to serve (default: this one)")
+    parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 15, 30])
+    parser.add_argument("--seconds", type=float, default=20, help="of each round")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--pause", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"))
+    parser.add_argument("--page", action="store_true", help="ask what the page asks after a run, too")
+    parser.add_argument("--alone", action="store_true", help="one visitor's 200 tokens, in processor time")
+    parser.add_argument("--port", type=int, default=8500)
+    asked = parser.parse_args()
+    trees = [tree.resolve() for tree in asked.tree or [HERE]]
+    if asked.alone:
+        return alone(trees, asked.rounds)
+    for count in asked.visitors:
+        found: dict[Path, list[dict[str, float]]] = defaultdict(list)
+        for _ in range(asked.rounds):
+            for number, tree in enumerate(trees):
+                with served(tree, asked.port + number) as server:
+                    measured(server, min(count, 2), 2, (0, 0), asked.page)  # until all is loaded
+                    one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page)
+                    found[tree].append(one.figures | {"MB": server.megabytes, "failed": one.failed})
+        for tree in trees:
+            medians = {name: statistics.median(one[name] for one in found[tree]) for name in found[tree][0]}
+            print(f"{count:3d} visitors, {tree.name}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
+            if tree != trees[0]:
+                base = {name: statistics.median(one[name] for one in found[trees[0]]) for name in medians}
+                ratios = ", ".join(f"{name} {medians[name] / base[name]:.2f}" for name in medians if base[name])
+                print(f"    ratio to {trees[0].name}: {ratios}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Answers of server functions are packed in the time that they are worth, the first page as small as it gets.
+
+Most of an answer are numbers in base64, of which no packing takes more than a quarter: gzip's sixth step needs 33 ms of
+the processor for a layer of 480 tokens (1 MB, 0.73 of it left), brotli's first 3 ms (0.73), gzip's first 24 ms (0.75).
+"""
+
+import anyio.to_thread
+import brotli
+from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware, GZipResponder, IdentityResponder
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# Smaller answers fit into one packet of a network as they are.
+LEAST_BYTES = 1400
+# To pack so many bytes takes long enough for a thread of its own: others are answered meanwhile.
+IN_A_THREAD = 512 * 1024
+
+
+class BrotliResponder(IdentityResponder):
+    """One answer, packed by brotli's first step."""
+
+    content_encoding = "br"
+
+    def __init__(self, app: ASGIApp, minimum_size: int):
+        super().__init__(app, minimum_size)
+        self._packer = brotli.Compressor(quality=1)
+
+    async def apply_compression(self, body: bytes, *, more_body: bool) -> bytes:
+        """A part of the body, or its end, packed."""
+        if len(body) >= IN_A_THREAD:
+            return await anyio.to_thread.run_sync(self._pack, body, more_body)
+        return self._pack(body, more_body)
+
+    def _pack(self, body: bytes, more_body: bool) -> bytes:
+        return self._packer.process(body) + (self._packer.flush() if more_body else self._packer.finish())
+
+
+class PackedAnswers(GZipMiddleware):
+    """ASGI middleware: answers to POST are packed quickly, by brotli where a browser takes it; others by gzip."""
+
+    def __init__(self, app: ASGIApp):
+        super().__init__(app, LEAST_BYTES, compresslevel=6)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            return await super().__call__(scope, receive, send)
+        offered = {one.partition(";")[0].strip() for one in Headers(scope=scope).get("accept-encoding", "").split(",")}
+        if "br" in offered:
+            return await BrotliResponder(self.app, self.minimum_size)(scope, receive, send)
+        if "gzip" in offered:
+            return await GZipResponder(self.app, self.minimum_size, compresslevel=1)(scope, receive, send)
+        return await self.app(scope, receive, send)
