@@ -71,7 +71,7 @@ export async function show(glass, models, [chapter, kind]) {
 /** A count of parameters to three digits. */
 export const sized = (count, language) => shortCount(count, language, 3);
 
-const percent = (share) => `${Math.round(100 * share)} %`;
+const percent = (share) => `${Math.round(100 * share)}%`;
 
 /**
  * Parameters as lines: all, those that read a token, and by part the largest.

@@ -34,7 +34,7 @@ export function productOf({ layers, copies, how, each }) {
 }
 
 const groupName = (glass, name) => glass.text(`families.group_${name}`);
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
 /**
  * Each part of each model with its product.

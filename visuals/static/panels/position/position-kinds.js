@@ -180,7 +180,7 @@ function createNumbers() {
         shown(weights[key], 3),
         most < 0 ? "–" : named(say, pieces, most),
         change === 0 ? "0" : shown(change, 3),
-        Number.isNaN(moved) ? "–" : `${(100 * moved).toFixed(1)} %`,
+        Number.isNaN(moved) ? "–" : `${(100 * moved).toFixed(1)}%`,
       ]);
     });
     table.mark((i) => kinds[i].own);
