@@ -282,7 +282,7 @@ export default function positionKinds(element, glass) {
         <div>${title("frequencies_title")} ${frequencies}</div>
         <div>${title("slopes_title")} ${slopesBox}</div>
       </div>
-      ${title("ways")} ${ways.box} ${note(text("absolute_note"))}
+      ${title("ways")} ${ways.box} ${note(text("absolute_note"))} ${note(text("beyond_note"))}
     `;
   }
   render(view(null), panel.body);
