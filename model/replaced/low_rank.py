@@ -36,7 +36,7 @@ class Latents(nn.Module):
         q, k, v = self.given(x)
         latent = torch.cat((k, v), -1) @ self.directions * self.kept[:, None].to(x)
         rebuilt = latent @ self.directions.T
-        return q, *rebuilt.split_with_sizes((k.shape[-1], v.shape[-1]), -1)
+        return q, rebuilt[..., : k.shape[-1]], rebuilt[..., k.shape[-1] :]
 
 
 @in_pieces
