@@ -11,7 +11,7 @@ from visuals.source_code import CODED
 from .chapters import CHAPTERS, FIRST, ON_DEMAND, homes
 from .examples import EXAMPLES, REAL_EXAMPLES
 from .labels import LABELS
-from .texts import DIRECTORY, LANGUAGES, text_file
+from .texts import DIRECTORY, LANGUAGES, on_demand_file, text_file
 
 
 def static_files() -> list[Path]:
@@ -19,7 +19,7 @@ def static_files() -> list[Path]:
     return [
         *scripts(),
         PLOTLY,
-        *(text_file(code) for code in LANGUAGES),
+        *(file(code) for code in LANGUAGES for file in (text_file, on_demand_file)),
         *(path for some in lesson_files().values() for path in some),
     ]
 
@@ -79,6 +79,7 @@ def head() -> str:
     config = json.dumps(
         {
             "texts": {code: address(text_file(code)) for code in LANGUAGES},
+            "textsOnDemand": {code: address(on_demand_file(code)) for code in LANGUAGES},
             "chapters": {
                 name: {
                     "panels": kinds,

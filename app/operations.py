@@ -47,7 +47,7 @@ from model.replaced.norm_placement import run_branches
 from visuals import circuit, ffn, glance, kv, why
 from visuals.activations import kinds_info
 from visuals.attend import head_columns, head_names, measured_heads, projection_info, score_terms_info
-from visuals.attention_kinds import attention_kinds_info, poolings
+from visuals.attention_kinds import RANKS_AT_ONCE, AttentionKinds, attention_kinds_info
 from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info, loss_info
 from visuals.experts import routing_info
@@ -326,9 +326,13 @@ def _causal_cost(
     return passes * (len(ids) + after)
 
 
-def _kinds_cost(lm: LanguageModel, trace: Trace) -> float:
-    """The run as it is, and once with every number of K/V heads that changes something."""
-    return (1 + len(poolings(lm.config.n_heads, lm.config.n_kv_heads))) * _run_tokens(lm, trace)
+def _kinds_cost(lm: LanguageModel, trace: Trace, so_far: AttentionKinds | None = None) -> float:
+    """The first part is read off the run. Then a number of K/V heads is a pass; a few latents are one each, and what
+    they are fitted to another."""
+    if so_far is None:
+        return 0
+    pooled = None in so_far.heads.values()
+    return (1 if pooled else RANKS_AT_ONCE + 1) * _run_tokens(lm, trace)
 
 
 def _jobs_cost(_lm: LanguageModel, _trace: object, _count: int) -> float:

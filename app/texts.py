@@ -1,5 +1,8 @@
 """The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too.
 
+Sections of panels that only open on demand stand in en.on-demand.json and zh.on-demand.json, which the page fetches
+when the first of these panels is opened. Here they are one table.
+
 Of {count|token|tokens} the first word stands where count is 1, else the second. For {part@where} stands another text,
 the one of section "where" that `part` names.
 """
@@ -19,10 +22,17 @@ def text_file(language: str) -> Path:
     return DIRECTORY / f"{language}.json"
 
 
+def on_demand_file(language: str) -> Path:
+    """Where the texts are of the panels that only open on demand."""
+    return DIRECTORY / f"{language}.on-demand.json"
+
+
 @cache
 def table(language: str) -> dict[str, dict[str, str]]:
     """All texts of a language, by section and name."""
-    return json.loads(text_file(language).read_text(encoding="utf-8"))
+    files = (text_file(language), on_demand_file(language))
+    first, further = (json.loads(file.read_text(encoding="utf-8")) for file in files)
+    return first | further
 
 
 def text(key: str, language: str = "en", **params: object) -> str:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from .attention import Heads
 from .cache import KVCache
 from .feedforward import FeedForward
+from .forward_pass import Pass
 from .masks import Start
 from .module import Module
 from .norms import Norm
@@ -38,6 +39,7 @@ class Layer(Module):
     attn: Heads
     ffn: FeedForward
     attn_norm: Norm
+    attn_out: Tap
 
     @property
     def attentions(self) -> dict[Writer, str]:
@@ -62,6 +64,10 @@ class Layer(Module):
     def parallel(self) -> bool:
         """Whether the feed-forward reads the stream as attention does, before attention has written to it."""
         return self.reads("ffn") == "resid_in"
+
+    def attend(self, stream: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:
+        """What attention writes where its norm reads this stream."""
+        return self.attn_out(self.attn(self.attn_norm(stream), at))
 
     def feed(self, stream: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
         """What the feed-forward writes where its norm reads this stream."""

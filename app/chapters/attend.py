@@ -16,7 +16,7 @@ from visuals.attend import (
     score_terms_payload,
     values_payload,
 )
-from visuals.attention_kinds import attention_kinds_payload
+from visuals.attention_kinds import attention_kinds_payload, tokens_in
 from visuals.latent import latent_payload
 from visuals.messages.attend import (
     AttentionKindsDetail,
@@ -66,7 +66,14 @@ class Jobs(Request):
     count: Annotated[int, counted(1, SEQUENCES)]
 
 
-BESIDE = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds", "gqa-example")  # what is told of beside GQA
+class Further(Request):
+    """What comes in parts, after `start` were measured."""
+
+    start: Annotated[int, below(1 << 20)] = 0
+
+
+# What is told of beside GQA.
+BESIDE = ("sqrt-d", "token-groups", "sparse-attention", "mask-kinds", "attention-kinds", "gqa-example")
 ON_DEMAND = ("heads", "qkv", "score-terms", "sinks", "arcs", "difference", *BESIDE)
 PANELS = ("cross", "attention", "latent", "cell", *ON_DEMAND)
 
@@ -126,10 +133,14 @@ def sinks(engine: Engine, held: HeldRun, _asked: Sent) -> SinksDetail:
     return sinks_payload(info, rests, engine.pieces(held.model, [rests.target])[0] if rests else None)
 
 
-def attention_kinds(engine: Engine, held: HeldRun, _asked: Sent) -> AttentionKindsDetail:
-    """The run's next token with every number of K/V heads, pooled from its own."""
-    found = held.study_and_keep(engine, ATTENTION_KINDS)
-    ids = sorted({found.answer, *(one.best for one in found.kinds)})
+def attention_kinds(engine: Engine, held: HeldRun, asked: Sent) -> AttentionKindsDetail:
+    """{start}: the run's next token with other numbers of K/V heads and with latents, more than `start` of them if
+    there are as many. A page asks until it has all, or no longer."""
+    start, found = read(Further, asked).start, held.kept(ATTENTION_KINDS)
+    while found is None or found.done <= start < found.total:
+        found = held.study(engine, ATTENTION_KINDS, found)
+        held.keep(ATTENTION_KINDS, found)
+    ids = tokens_in(found)
     return attention_kinds_payload(found, dict(zip(ids, engine.pieces(held.model, ids), strict=True)))
 
 

@@ -13,14 +13,15 @@ FILE = Path(__file__).with_name("history.json")
 class History:
     """One published model.
 
-    - `goal`: what it was trained to do first: predict the next token, fill spans that were taken out, or translate.
+    - `goal`: what it was trained to do first: predict the next token, fill spans that were taken out, GLM's mix of
+      both, or translate.
     - `tokens`: how many it read in that training, as its makers write it; None where they do not say. `tokens_larger`
       is what the `larger` of its `sizes` read where that differs. `pairs` counts pairs of sentences instead.
     - `sizes`: of its generation, as they are called. `known`: a name for what it is known for.
     - `source`: where this was read.
     """
 
-    goal: Literal["next", "spans", "translation"]
+    goal: Literal["next", "spans", "glm", "translation"]
     sizes: tuple[str, ...]
     known: str
     source: str

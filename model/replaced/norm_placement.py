@@ -22,7 +22,8 @@ from torch import Tensor
 
 from ..analysis.stream import each_layer, on_device
 from ..checkpoint import LanguageModel
-from ..interventions import NOTHING, Intervention
+from ..forward_pass import Pass
+from ..interventions import NOTHING, Intervention, intervened
 from ..pieces import Work, in_pieces
 
 Placement = Literal["pre", "post", "sandwich", "deep", "branch"]
@@ -103,19 +104,36 @@ def layer_branches(
 ) -> Iterator[dict[str, Float[Tensor, "T d"]]]:
     """What each layer of a run added to its stream, by part, in the order of the computation.
 
-    What a patch changed in the stream after a layer counts as part of that layer's last branch.
+    The last part is the rest of what the stream gained, so that the feed-forward, most of a layer's work, is not run
+    again. What a patch changed in the stream after a layer counts as part of it.
     """
     block = lm.net.block(0)
-    parts = ["attn", *block.extra_sublayers, "ffn"]
-    layers = each_layer(lm, stream, what, "resid_out", *(f"{part}_out" for part in parts))
-    for seen, after in zip(layers, stream[1:], strict=True):
-        wrote = {part: seen[f"{part}_out"].double() for part in parts}
-        if block.parallel:
-            wrote = {"both": sum(wrote.values(), torch.zeros(()))}
-        if what.patches:
-            last = next(reversed(wrote))
-            wrote[last] = wrote[last] + (on_device(lm, after) - seen["resid_out"]).double()
-        yield wrote
+    last = "both" if block.parallel else "ffn"
+    for wrote, before, after in zip(_before_the_last(lm, stream, what), stream[:-1], stream[1:], strict=True):
+        rest = torch.from_numpy(after).double() - torch.from_numpy(before).double()
+        for vectors in wrote.values():
+            rest = rest - vectors
+        yield wrote | {last: rest}
+
+
+def _before_the_last(
+    lm: LanguageModel, stream: Float[np.ndarray, "depths T d"], what: Intervention
+) -> Iterator[dict[str, Float[Tensor, "T d"]]]:
+    """What all parts of a layer but the last wrote: nothing where they stand side by side."""
+    block = lm.net.block(0)
+    if block.parallel:
+        yield from ({} for _ in stream[:-1])
+    elif block.extra_sublayers:
+        parts = ["attn", *block.extra_sublayers]
+        for seen in each_layer(lm, stream, what, *(f"{part}_out" for part in parts)):
+            yield {part: seen[f"{part}_out"].double().cpu() for part in parts}
+    else:
+        at = Pass(lm.net.positions(0, stream.shape[1]))
+        for layer, before in enumerate(stream[:-1]):
+            block = lm.net.block(layer)
+            with torch.inference_mode(), intervened(lm.net, what):
+                wrote = block.attend(on_device(lm, before)[None], at)[0]
+            yield {"attn": wrote.double().cpu()}
 
 
 @in_pieces

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model.masks import causal_mask, prefix_mask
 from model.replaced.scaled_scores import entropy, gradient_size, spread_expected
+from model.replaced.sparse_attention import KEY_BYTES, index_target, pairs_read, top_k_mask
 from model.replaced.token_masks import (
     CPU,
     bidirectional_mask,
@@ -20,6 +21,7 @@ from model.replaced.token_masks import (
 )
 from tests.app.looking import faults, in_each_language, number, questions, run, settled, shown
 from tests.app.test_saved_tables import Both
+from tests.model.replaced.test_low_rank import of_low_rank
 from tests.model.replaced.test_pooled_heads import of_transformers
 from tests.page import leave, open_page, watched
 
@@ -121,6 +123,43 @@ def test_groups_of_tokens(page: Page, peer: Both) -> None:
     assert shown(page, "token-groups", f"{START}groups 4 ")
 
 
+def test_the_keys_that_heads_look_at_most(page: Page, peer: Both) -> None:
+    """What is lost to a choice of keys, and how far outputs move, from transformers' weights and values."""
+    panel(page, "sparse-attention")
+    heads = range(peer.config.num_attention_heads)
+    weights = torch.stack([peer.weights(LAYER, head) for head in heads])
+    values = torch.stack(
+        [torch.stack([peer.head(LAYER, "v", h // peer.group, t) for t in range(peer.tokens)]) for h in heads]
+    ).double()
+    seen = causal_mask(peer.tokens, peer.tokens, CPU)
+    relu = products(peer).relu().sum(0)
+    for k in (2, 5, peer.tokens):
+        set_slider(page, "sparse-attention", "k", k)
+        masks = {
+            "best": top_k_mask(index_target(weights), seen, k),
+            "formula": top_k_mask(relu, seen, k),
+            "window": sliding_mask(peer.tokens, k),
+        }
+        kept = {name: (weights * mask).sum(-1) for name, mask in masks.items()}
+        wanted = {
+            "index": weights.mean(0)[QUERY, KEY], "pairs": seen.sum(), "pairs_read": pairs_read(peer.tokens, k),
+            "run_lost": 1 - kept["best"].mean(), "window_run_lost": 1 - kept["window"].mean(),
+            "bytes_added": peer.layers * KEY_BYTES,
+            "bytes": 2 * peer.layers * peer.config.num_key_value_heads * peer.config.head_dim * 4,
+        }  # fmt: skip
+        before = (weights @ values)[:, QUERY]
+        for name, mask in masks.items():
+            after = (weights * mask / kept[name][..., None] @ values)[:, QUERY]
+            wanted |= {
+                f"{name}_lost": 1 - kept[name][HEAD, QUERY],
+                f"{name}_lost_by_all": 1 - kept[name][:, QUERY].mean(),
+                f"{name}_changed": (after - before)[HEAD].norm() / before[HEAD].norm(),
+                f"{name}_changed_in_all": (after - before).norm() / before.norm(),
+            }
+        told(page, "sparse-attention", f"{START}k {k} ", {name: float(x) for name, x in wanted.items()})
+    nothing_asked(page, lambda: set_slider(page, "sparse-attention", "k", 3))
+
+
 def test_kinds_of_masks(page: Page, peer: Both) -> None:
     """How many pairs each mask of model/replaced lets through, and what the row loses to a window."""
     panel(page, "mask-kinds")
@@ -166,6 +205,7 @@ def test_glms_example_has_two_positions(page: Page) -> None:
 def test_other_numbers_of_kv_heads(page: Page, peer: Both) -> None:
     """KL of the prediction with pooled K/V heads, by the slider, against transformers with the same pooled weights."""
     panel(page, "attention-kinds")
+    page.wait_for_function("document.querySelector('[data-kind=attention-kinds]').dataset.value.includes('measured=9')")
     own = peer.run.logits[0, -1].double().log_softmax(-1)
     counts = [1, 2, 3, 6]
 
@@ -183,6 +223,17 @@ def test_other_numbers_of_kv_heads(page: Page, peer: Both) -> None:
             told(page, "attention-kinds", f"n_kv_heads {count} ", {name: float(x) for name, x in wanted.items()})
 
     nothing_asked(page, move)
+
+    def fit() -> None:
+        for at, rank in ((0, 1), (2, 4), (4, peer.tokens)):
+            set_slider(page, "attention-kinds", "rank", at)
+            with torch.no_grad():
+                logits = of_low_rank(peer.directory, peer.ids, rank)(torch.tensor([peer.ids])).logits[0, -1]
+            logs = logits.double().log_softmax(-1)
+            wanted = {"kl": (own.exp() * (own - logs)).sum(), "bytes": peer.layers * rank * 4}
+            told(page, "attention-kinds", f"rank {rank} ", {name: float(x) for name, x in wanted.items()})
+
+    nothing_asked(page, fit)
 
 
 def test_the_usual_example_in_shapes(page: Page) -> None:
@@ -212,4 +263,4 @@ def test_axe_finds_nothing_in_either_language(page: Page) -> None:
             assert faults(page, context=f"section[data-kind={kind}]") == []
 
 
-KINDS = ("sqrt-d", "token-groups", "mask-kinds", "attention-kinds", "gqa-example")
+KINDS = ("sqrt-d", "token-groups", "sparse-attention", "mask-kinds", "attention-kinds", "gqa-example")

@@ -98,7 +98,7 @@ def test_the_table_shows_the_eight_and_marks_what_llama_has_not(chapter: Page) -
     page.locator("[data-view=llamas]").click()
     expect(page.locator(".fa-table thead th")).to_have_count(7)
     expect(cell(page, "llama1", "data")).to_have_text("1.0T tokens1.4T for the larger: 33B · 65B")
-    expect(cell(page, "llama3", "vocabulary")).to_have_text("128,256 entries: 13.1 % of the parameters")
+    expect(cell(page, "llama3", "vocabulary")).to_have_text("128,256 entries: 13.1% of the parameters")
     expect(cell(page, "transformer", "place")).to_contain_text("post-norm")
     expect(cell(page, "transformer", "parameters")).to_have_text("65 M, as published")
     page.wait_for_function("location.hash.includes('families.view=llamas')")

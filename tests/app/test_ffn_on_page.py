@@ -264,4 +264,11 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
         assert number(value, "apart") < 1e-5
     weights = theirs.attentions[2][0, head, query, [2, 5]].log()
     assert scores[1] - scores[0] == pytest.approx(float(weights[1] - weights[0]), **CLOSE)
+    page.evaluate("glass.settings.set('sparse-attention', { k: 3 })")
+    value = value_here(page, "sparse-attention", f"layer 2 head {head} query {query} key 5 k 3 ")
+    weights = theirs.attentions[2][0, :, query]
+    kept = weights[:, weights.mean(0).topk(3).indices].sum(-1)
+    assert number(value, "best_lost") == pytest.approx(float(1 - kept[head]), **CLOSE)
+    assert number(value, "best_lost_by_all") == pytest.approx(float(1 - kept.mean()), **CLOSE)
+    assert (number(value, "bytes"), number(value, "bytes_added")) == (3 * (20 + 8) * 4, 3 * 132)
     expect(page.locator("section[data-kind=qkv] .gp-absent")).to_contain_text("latent")

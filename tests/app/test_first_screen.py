@@ -121,9 +121,9 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     verdict = "all" if found.recovered >= 0.9 else "most" if found.recovered >= 0.5 else "little"
     expect(opened.locator(".wy-faith")).to_contain_text(text(f"why.carries_{verdict}", count=count))
     change = change_control(found.pair, count)
-    expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * change:.1f} %".replace("-", "−"))
+    expect(opened.locator(".wy-faith")).to_contain_text(f"{100 * change:.1f}%".replace("-", "−"))
     held = [one.share for one in held_out_shares(found.pair, found.nodes)]
-    said = f"{100 * sum(held) / len(held):.1f} %" if held else text("why.held_out_none")
+    said = f"{100 * sum(held) / len(held):.1f}%" if held else text("why.held_out_none")
     expect(opened.locator(".wy-faith")).to_contain_text(said)
     expect(opened.locator(".wy-curve circle")).to_have_count(len(found.curve))
     role = next(role for role in node_roles(found.pair, found.nodes) if role.reads is not None and role.to_answer)

@@ -110,14 +110,14 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     shown(page, "kv-fit", f"gpu=H100 80 GB fits=true free={free + fragmentation - 2**30} ")
     field(page, "kv-fit", "gpu").select_option("Apple M4 Max 128 GB")
     shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={free + fragmentation - 2**30 + 16 * 10**9} ")
-    expect(fit.locator(".kv-fit-sum")).to_contain_text("128,000,000,000\xa0B × 75 % − ")
+    expect(fit.locator(".kv-fit-sum")).to_contain_text("128,000,000,000\xa0B × 75% − ")
     expect(fit.locator("[data-line=system] .kv-log-bytes")).to_have_text("29.8 GiB")
     field(page, "kv-fit", "room").select_option("share")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator("[data-field=usable_percent]")).to_be_visible()
     left = 32 * 10**9 - activations - context
     expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")
-    expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75 % − weights − cache")
+    expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")
 
 
 def test_a_link_restores_the_settings(linked: Callable[[str], Page]) -> None:

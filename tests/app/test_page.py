@@ -237,9 +237,12 @@ def test_first_load_is_light(browser: Browser, site: str) -> None:
     network = context.new_cdp_session(page)
     network.send("Network.enable")
     received: list[float] = []
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     network.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
     page.goto(site)
     wait_for_run(page)
     page.wait_for_timeout(500)
     context.close()
-    assert sum(received) < 700_000
+    assert sum(received) < 600_000
+    assert not [address for address in asked if "on-demand" in address]

@@ -26,6 +26,7 @@ from tests.app.looking import run, settled, shown
 from tests.app.test_inside_page import change
 from tests.app.test_inside_page import turned as turned_by
 from tests.app.test_saving import save
+from tests.model.replaced.test_low_rank import of_low_rank
 from tests.model.replaced.test_pooled_heads import of_transformers
 from tests.page import leave, open_page
 from tests.panels import of_a_llama
@@ -547,10 +548,10 @@ def causal_map(p: Both, rows: Rows) -> None:
     agree(rows[: len(left)], share_left=left)
 
 
-def products(p: Both) -> torch.Tensor:
-    """q·k of the selected query and head with every key that it sees."""
-    q = p.turned(HEAD, "q", QUERY)
-    return torch.stack([q @ p.turned(HEAD, "k", key) for key in range(QUERY + 1)])
+def products(p: Both, head: int = HEAD) -> torch.Tensor:
+    """q·k of the selected query and a head with every key that it sees."""
+    q = p.turned(head, "q", QUERY)
+    return torch.stack([q @ p.turned(head, "k", key) for key in range(QUERY + 1)])
 
 
 def sqrt_d(p: Both, rows: Rows) -> None:
@@ -568,6 +569,22 @@ def token_groups(p: Both, rows: Rows) -> None:
     scores = products(p) / p.config.head_dim**0.5
     scores[: own[0]] = -torch.inf
     agree(rows, weight=p.weights(LAYER, HEAD)[QUERY, : QUERY + 1], weight_in_group=scores.softmax(-1))
+
+
+def sparse_attention(p: Both, rows: Rows) -> None:
+    """A quarter of the text, as the slider stands at first: the keys that the heads' mean weight is largest at, those
+    that the sum of torch's relu is largest at, and the last ones; torch's softmax over those."""
+    k, heads = -(-p.tokens // 4), range(p.config.num_attention_heads)
+    named(rows, key=range(QUERY + 1))
+    mean = torch.stack([p.weights(LAYER, head)[QUERY, : QUERY + 1] for head in heads]).mean(0)
+    each = torch.stack([products(p, head) for head in heads])
+    scores = products(p) / p.config.head_dim**0.5
+    chosen = {"top_k": mean.topk(k), "formula": torch.relu(each).sum(0).topk(k)}
+    keys = {name: found.indices for name, found in chosen.items()} | {"window": torch.arange(QUERY + 1)[-k:]}
+    agree(rows, weight=scores.softmax(-1), index=mean)
+    for name, at in keys.items():
+        left = torch.full_like(scores, -torch.inf).scatter(0, at, scores[at])
+        agree(rows, **{f"weight_{name}": left.softmax(-1)})
 
 
 def mask_kinds(p: Both, rows: Rows) -> None:
@@ -616,10 +633,20 @@ def norm_placement(p: Both, rows: Rows) -> None:
 
 
 def attention_kinds(p: Both, rows: Rows) -> None:
-    """transformers' networks with the rows of W_K and W_V pooled, for every divisor of the query heads."""
+    """transformers' networks with the rows of W_K and W_V pooled, for every divisor of the query heads, and brought to
+    every rank that is a power of two, or as much as there are tokens."""
     counts = [count for count in range(1, 7) if 6 % count == 0]
-    named(rows, n_kv_heads=counts, kind=["MQA", "GQA", "GQA", "MHA"])
+    ranks = [rank for rank in (1, 2, 4, 8, 16) if rank < p.tokens] + [p.tokens]
     own = p.run.logits[0, -1].double().log_softmax(-1)
+    with torch.no_grad():
+        fitted = [of_low_rank(p.directory, p.ids, rank)(torch.tensor([p.ids])).logits[0, -1] for rank in ranks]
+    logs = [logits.double().log_softmax(-1) for logits in fitted]
+    latents = rows[len(counts) :]
+    named(latents, rank=ranks, kind=["LATENT"] * len(ranks))
+    agree(latents, kl=[(own.exp() * (own - one)).sum() for one in logs])
+    agree(latents, bytes_a_token=[p.layers * rank * 4 for rank in ranks])
+    rows = rows[: len(counts)]
+    named(rows, n_kv_heads=counts, kind=["MQA", "GQA", "GQA", "MHA"])
     with torch.no_grad():
         nets = [of_transformers(p.directory, count) for count in counts]
         logs = [net(torch.tensor([p.ids])).logits[0, -1].double().log_softmax(-1) for net in nets]
@@ -661,6 +688,7 @@ CHECKS: dict[str, Callable[[Both, Rows], None]] = {
     "head-change": head_change, "why": why, "score-terms": score_terms, "sinks": sinks, "logit-terms": logit_terms,
     "causal-map": causal_map, "read-by-two": read_by_two,
     "sqrt-d": sqrt_d, "token-groups": token_groups, "mask-kinds": mask_kinds,
+    "sparse-attention": sparse_attention,
     "attention-kinds": attention_kinds, "gqa-example": gqa_example,
 }  # fmt: skip
 HOMES = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}

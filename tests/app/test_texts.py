@@ -1,5 +1,6 @@
 """Both languages say the same things."""
 
+import json
 import re
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -7,7 +8,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 from app import build
-from app.texts import LANGUAGES, table, text
+from app.chapters import CHAPTERS, ON_DEMAND, homes
+from app.texts import LANGUAGES, on_demand_file, table, text, text_file
 from model.analysis.score_terms import Source
 from model.nonfinite import WORDS, Part
 from model.record import Entry, Record
@@ -95,6 +97,19 @@ def test_same_keys_and_placeholders() -> None:
     assert tables["en"].keys() == tables["zh"].keys()
     for key in tables["en"]:
         assert set(PLACEHOLDER.findall(tables["en"][key])) == set(PLACEHOLDER.findall(tables["zh"][key])), key
+
+
+def test_what_comes_on_demand_is_of_panels_that_open_on_demand() -> None:
+    """No section stands in both tables, and none of the second is asked for while its panel is folded."""
+    panels = {kind for kinds in ON_DEMAND.values() for kind in kinds}
+    open_at_once = {kind for chapter, kinds in CHAPTERS.items() for kind in kinds if kind not in ON_DEMAND[chapter]}
+    for language in LANGUAGES:
+        first, further = (json.loads(file(language).read_text("utf-8")) for file in (text_file, on_demand_file))
+        assert not first.keys() & further.keys()
+        assert further.keys() <= panels - open_at_once
+        for path in STATIC.rglob("*.js"):
+            named = set(re.findall(r"[\"'`]([\w-]+)\.[a-z]\w*", path.read_text("utf-8"))) & further.keys()
+            assert named <= {path.stem, *(kind for kind in named if path.parent == STATIC / "panels" / homes()[kind])}
 
 
 def test_no_text_is_empty_and_chinese_is_chinese() -> None:

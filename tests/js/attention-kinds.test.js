@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { costOf, kindsReader } from "../../visuals/static/readings/attention-kinds.js";
+import { costOf, kindsReader, latentCost } from "../../visuals/static/readings/attention-kinds.js";
 
 const MODEL = { n_layers: 32, d_model: 4096, n_heads: 32, n_kv_heads: 8, head_dim: 128, dtype: "bfloat16" };
 
@@ -15,16 +15,43 @@ test("Llama-3 8B's cache, and its W_K and W_V", () => {
   assert.deepEqual(costOf(MODEL, 1, 10).products.scores, products.scores);
 });
 
+test("a latent is counted once for keys and values", () => {
+  const { bytes, products } = latentCost(MODEL, 512, 10);
+  assert.equal(bytes, 32 * 512 * 2);
+  assert.deepEqual([products.keys, products.values], [10 * 4096 * 512, 10 * 512 * 2 * 1024]);
+});
+
+const measured = (/** @type {number} */ count) => ({ count, kl: 0, p_answer: 0.5, best: " a", p_best: 0.5 });
+const left = (/** @type {number} */ count) => ({ count, kl: null, p_answer: null, best: null, p_best: null });
+
 test("without a choice it is MQA, or MHA where MQA is what the network has", () => {
-  const found = {
-    answer: " a",
-    p: 0.5,
-    kinds: [1, 8, 32].map((n_kv_heads) => ({ n_kv_heads, kl: 0, p_answer: 0.5, best: " a", p_best: 0.5 })),
-  };
-  const read = (/** @type {object} */ model, /** @type {number} */ heads) =>
-    kindsReader.read(/** @type {any} */ ({ trace: { model, T: 10 }, details: { found } }), { heads });
+  const found = { answer: " a", p: 0.5, done: 4, heads: [1, 8, 32].map(measured), latents: [measured(4), left(8)] };
+  const read = (/** @type {object} */ model, /** @type {number} */ heads, rank = 0) =>
+    kindsReader.read(/** @type {any} */ ({ trace: { model, T: 10 }, details: { found } }), { heads, rank });
   assert.equal(read(MODEL, 0).chosen.name, "mqa");
   assert.equal(read(MODEL, 8).chosen.repeated, true);
   assert.equal(read({ ...MODEL, n_kv_heads: 1 }, 0).chosen.name, "mha");
   assert.equal(read(MODEL, 5).chosen.heads, 1); // an address may say anything
+  assert.equal(read(MODEL, 8, 4).chosen.rank, 4);
+  assert.ok(Number.isNaN(read(MODEL, 0, 8).chosen.kl)); // not measured so far
+});
+
+test("the last part that is here is read, and the next one is asked for", () => {
+  const part = (/** @type {number} */ done) => ({ done, heads: [1, 2, 4].map(measured), latents: [measured(1)] });
+  const known = /** @type {Record<number, object>} */ ({});
+  /** @type {number[]} */
+  const asked = [];
+  const needs = () =>
+    /** @type {any} */ (kindsReader.needs)(null, null, (/** @type {string} */ _, /** @type {any} */ { start }) => {
+      asked.push(start);
+      return known[start] ?? null;
+    }).found[1].start;
+  assert.equal(needs(), 0);
+  known[0] = part(2);
+  assert.equal(needs(), 0);
+  assert.equal(asked.at(-1), 2);
+  known[2] = part(4);
+  asked.length = 0;
+  assert.equal(needs(), 2);
+  assert.deepEqual(asked, [0, 2]); // all are here
 });

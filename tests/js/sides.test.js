@@ -34,6 +34,10 @@ test("runs are subtracted where model, mask and length agree", () => {
   const exchanged = { ...run("m", 4), changes: { parts: ["norm:layer_norm"] } };
   assert.equal(hindrance({ A: run("m", 4), B: exchanged }), "parts");
   assert.equal(hindrance({ A: exchanged, B: exchanged }), null);
+  const parts = (/** @type {string[]} */ ...names) => ({ ...run("m", 4), changes: { parts: names } });
+  assert.equal(hindrance({ A: run("m", 4), B: parts("activation:relu", "top_k:1") }), null); // the same tensors
+  assert.equal(hindrance({ A: exchanged, B: parts("activation:relu", "norm:layer_norm") }), null);
+  assert.equal(hindrance({ A: exchanged, B: parts("activation:relu", "position:alibi") }), "parts");
 });
 
 test("the largest changes come first, and what is not listed is summed up", () => {

@@ -103,7 +103,7 @@ test("the stops of how it learned say what stands in the log, by the names of it
     skills.numbers.known.value,
     /^counting after 0\.500 million.*patterns.*; induction after 1\.50 million.*my own/,
   );
-  assert.match(skills.numbers.never.value, /^pronouns \(30\.0 %\)$/);
+  assert.match(skills.numbers.never.value, /^pronouns \(30\.0%\)$/);
   const leap = at("induction", made);
   assert.deepEqual(
     [leap.say, leap.numbers.before.value, leap.numbers.share.value, leap.numbers.end.value],

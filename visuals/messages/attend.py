@@ -144,24 +144,27 @@ class SinksDetail(TypedDict):
     sinks: list[SinkMessage]
 
 
-class PooledHeadsMessage(TypedDict):
-    """A run's next token with `n_kv_heads` K/V heads in every layer, each the mean of those that it stands for.
+class PredictionMessage(TypedDict):
+    """A run's next token with `count` K/V heads in every layer, or latents of `count` numbers.
 
-    `kl` is KL(run ‖ pooled) in nats, `p_answer` the probability of the run's own answer, and `best` the most probable
-    token, with `p_best`.
+    `kl` is KL(run ‖ changed) in nats, `p_answer` the probability of the run's own answer, and `best` the most probable
+    token, with `p_best`. All are null where that is not measured so far.
     """
 
-    n_kv_heads: int
-    kl: float
-    p_answer: float
-    best: str
-    p_best: float
+    count: int
+    kl: float | None
+    p_answer: float | None
+    best: str | None
+    p_best: float | None
 
 
 class AttentionKindsDetail(TypedDict):
     """The run's most probable next token `answer`, its probability `p`, and what that becomes with every number of K/V
-    heads that the query heads can share."""
+    heads that the query heads can share, each the mean of those that it stands for, and with a latent of several ranks
+    from which all keys and values are rebuilt. `done` of them are measured."""
 
     answer: str
     p: float
-    kinds: list[PooledHeadsMessage]
+    done: int
+    heads: list[PredictionMessage]
+    latents: list[PredictionMessage]

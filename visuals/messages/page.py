@@ -17,12 +17,14 @@ class ChapterConfig(TypedDict):
 class PageConfig(TypedDict):
     """What the page's script is told first.
 
-    Addresses of texts and lessons by language, the chapters, in which chapter's folder each panel's module is, which
-    panels name code of their own (visuals/source_code.py), which modules the workbench begins with, which text each of
-    gradio's labels shows, and the prompt to begin with by language, or `firstOf` a model that has one of its own.
+    Addresses of texts, of those of panels that open on demand, and of lessons, by language; the chapters; in which
+    chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which modules
+    the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by language, or
+    `firstOf` a model that has one of its own.
     """
 
     texts: dict[str, str]
+    textsOnDemand: dict[str, str]
     chapters: dict[str, ChapterConfig]
     homes: dict[str, str]
     coded: list[str]

@@ -108,6 +108,24 @@ export function shown(x, digits = 4) {
 export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3));
 
 /**
+ * A share of a whole in per cent, "12%"; the texts of both languages write it so, without a space.
+ *
+ * @param {number} x
+ */
+export function percent(x, digits = 2) {
+  if (Number.isNaN(x)) return "–";
+  const value = Number((100 * x).toPrecision(digits));
+  return `${value !== 0 && Math.abs(value) < 1e-3 ? shown(100 * x, digits) : String(value).replace("-", "−")}%`;
+}
+
+/**
+ * A number with its thousands marked, "11,008".
+ *
+ * @param {number} x
+ */
+export const count = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 2 });
+
+/**
  * With a sign in front, also where positive; 0 has none.
  *
  * @param {number} x

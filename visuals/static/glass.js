@@ -36,7 +36,7 @@ import { createWayBack } from "./return-to.js";
 const config = window.glassConfig;
 const [FIRST] = Object.keys(config.chapters);
 const store = createStore();
-const texts = createTexts(config.texts);
+const texts = createTexts(config.texts, config.textsOnDemand);
 const link = readLink(location.hash);
 const settings = createSettings(store, link.settings, ["tour"]);
 const page = createPage(store, texts, link, settings, config);
@@ -144,8 +144,13 @@ async function mount(kind, element) {
   element.tabIndex = -1; // so that a click into it gives it the keys (keys.js)
   await chapters.opened(kind);
   element.toggleAttribute("data-fetching", true);
-  /** @type {{ default: (element: HTMLElement, glass: Glass) => Painter; about?: import("./frame.js").About }} */
-  const { default: build, about = {} } = await import(chapters.pathOf(kind));
+  /**
+   * @type {[
+   *   { default: (element: HTMLElement, glass: Glass) => Painter; about?: import("./frame.js").About },
+   *   void,
+   * ]}
+   */
+  const [{ default: build, about = {} }] = await Promise.all([import(chapters.pathOf(kind)), texts.need(kind)]);
   element.toggleAttribute("data-fetching", false);
   const draw = withSides(kind, element, window.glass, build(element, window.glass), about);
   panelOf(element)?.list(about.tensors);

@@ -3,9 +3,16 @@
 
 /** @typedef {import("./decode.js").Trace} Trace */
 
+/** Parts whose exchange leaves a layer's tensors what and as large as they were: only their values change. */
+const SAME_TENSORS = ["activation", "top_k"];
+
+/** A run's exchanged parts that change what a layer's tensors are, in one order. @param {Trace} trace */
+const shaping = ({ changes }) =>
+  (changes?.parts ?? []).filter((part) => !SAME_TENSORS.includes(part.split(":")[0])).sort();
+
 /**
- * Why two runs cannot be subtracted position by position; null where they can. With other parts a layer has other
- * tensors, so that only what the two runs say can be laid side by side.
+ * Why two runs cannot be subtracted position by position; null where they can. With another norm, position or
+ * number of K/V heads a layer has other tensors, so that only what the two runs say can be laid side by side.
  *
  * @param {{ A: Trace; B: Trace }} sides
  * @returns {"models" | "masks" | "parts" | "lengths" | null}
@@ -13,6 +20,6 @@
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";
   if (A.model.parts.prefix !== B.model.parts.prefix) return "masks"; // a query sees other keys in each
-  if (String(A.changes?.parts ?? []) !== String(B.changes?.parts ?? [])) return "parts";
+  if (String(shaping(A)) !== String(shaping(B))) return "parts";
   return A.T === B.T ? null : "lengths";
 }

@@ -235,27 +235,30 @@ export interface SinksDetail {
 }
 
 /**
- * A run's next token with `n_kv_heads` K/V heads in every layer, each the mean of those that it stands for.
+ * A run's next token with `count` K/V heads in every layer, or latents of `count` numbers.
  *
- * `kl` is KL(run ‖ pooled) in nats, `p_answer` the probability of the run's own answer, and `best` the most
- * probable token, with `p_best`.
+ * `kl` is KL(run ‖ changed) in nats, `p_answer` the probability of the run's own answer, and `best` the most
+ * probable token, with `p_best`. All are null where that is not measured so far.
  */
-export interface PooledHeadsMessage {
-  n_kv_heads: number;
-  kl: number;
-  p_answer: number;
-  best: string;
-  p_best: number;
+export interface PredictionMessage {
+  count: number;
+  kl: number | null;
+  p_answer: number | null;
+  best: string | null;
+  p_best: number | null;
 }
 
 /**
  * The run's most probable next token `answer`, its probability `p`, and what that becomes with every number of K/V
- * heads that the query heads can share.
+ * heads that the query heads can share, each the mean of those that it stands for, and with a latent of several
+ * ranks from which all keys and values are rebuilt. `done` of them are measured.
  */
 export interface AttentionKindsDetail {
   answer: string;
   p: number;
-  kinds: PooledHeadsMessage[];
+  done: number;
+  heads: PredictionMessage[];
+  latents: PredictionMessage[];
 }
 
 /** The distinct token ids of a message, with the text of each. */
@@ -1610,13 +1613,14 @@ export interface ChapterConfig {
 /**
  * What the page's script is told first.
  *
- * Addresses of texts and lessons by language, the chapters, in which chapter's folder each panel's module is, which
- * panels name code of their own (visuals/source_code.py), which modules the workbench begins with, which text each
- * of gradio's labels shows, and the prompt to begin with by language, or `firstOf` a model that has one of its
- * own.
+ * Addresses of texts, of those of panels that open on demand, and of lessons, by language; the chapters; in which
+ * chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which
+ * modules the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by
+ * language, or `firstOf` a model that has one of its own.
  */
 export interface PageConfig {
   texts: Record<string, string>;
+  textsOnDemand: Record<string, string>;
   chapters: Record<string, ChapterConfig>;
   homes: Record<string, string>;
   coded: string[];

@@ -1,5 +1,6 @@
 // @ts-check
-// The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here.
+// The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here. The sections
+// of panels that only open on demand are in tables of their own, fetched with the first such panel.
 
 import { reactive } from "./reads.js";
 
@@ -33,12 +34,37 @@ export function lookUp(table, key, params = {}) {
 
 /**
  * @param {Object<string, string>} addresses where each language's table is, by language code
- * @returns texts: load(code), text(key, params), translate(root)
+ * @param {Object<string, string>} [onDemand] where the sections are that the first table lacks
+ * @returns texts: load(code), need(section), text(key, params), translate(root)
  */
-export function createTexts(addresses) {
+export function createTexts(addresses, onDemand = {}) {
   /** @type {Record<string, Table>} */
   const tables = {};
+  /** @type {Map<string, Promise<void>>} */
+  const further = new Map();
   const now = reactive({ language: "en" });
+
+  /** @param {string} code */
+  async function add(code) {
+    Object.assign(tables[code], await (await fetch(onDemand[code])).json());
+  }
+
+  /**
+   * Both tables of a language. What did not come is asked for again the next time.
+   *
+   * @param {string} code
+   * @returns {Promise<void>}
+   */
+  function whole(code) {
+    const known = further.get(code);
+    if (known || !Object.hasOwn(onDemand, code)) return known ?? Promise.resolve();
+    const added = add(code).catch((error) => {
+      further.delete(code);
+      throw error;
+    });
+    further.set(code, added);
+    return added;
+  }
 
   /**
    * @param {string} code of a language
@@ -47,8 +73,18 @@ export function createTexts(addresses) {
   async function load(code) {
     if (!Object.hasOwn(addresses, code)) return false;
     tables[code] ??= await (await fetch(addresses[code])).json();
+    if (further.size) await whole(code); // a panel is open that needs it
     now.language = code;
     return true;
+  }
+
+  /**
+   * Makes sure of a section's texts.
+   *
+   * @param {string} section
+   */
+  async function need(section) {
+    if (!Object.hasOwn(tables[now.language], section)) await whole(now.language);
   }
 
   /** @type {(key: string, params?: Record<string, any>) => string} */
@@ -69,5 +105,5 @@ export function createTexts(addresses) {
     }
   }
 
-  return { load, text, translate };
+  return { load, need, text, translate };
 }

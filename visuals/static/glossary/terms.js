@@ -37,6 +37,7 @@ export const TERMS = [
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
   ...at("attend", "attention-kinds", ["multi_head", "multi_query"]),
   ...at("attend", "token-groups", ["local_attention"]),
+  ...at("attend", "sparse-attention", ["sparse_attention"]),
   ...at("attend", "mask-kinds", ["autoregressive"]),
   ...at("attend", "cell", ["score", "softmax"], { part: "steps" }),
   ...at("attend", "cell", ["value", "w_o"], { part: "carried" }),

@@ -1,16 +1,19 @@
 // @ts-check
-// The run's next token with every number of K/V heads that its query heads can share: what the cache takes, what is
-// multiplied, and how far the prediction moves.
+// The run's next token with every number of K/V heads that its query heads can share, and with latents in their
+// place: what the cache takes, what is multiplied, and how far the prediction moves.
 
 /**
- * @typedef {{ heads: number }} KindsSelection 0 where a reader has chosen none
+ * @typedef {{ heads: number; rank: number }} KindsSelection 0 where a reader has chosen none; a rank counts before
+ *   heads
  *
  * @typedef {{ scores: number; mix: number; keys: number; values: number }} Products multiply-adds of one layer over
- *   all tokens: QKᵀ and AV over all pairs of tokens, and what W_K and W_V make of the stream
+ *   all tokens: QKᵀ and AV over all pairs of tokens, and what W_K and W_V make of the stream; of a latent, what
+ *   makes it, and what is rebuilt from it
  *
  * @typedef {{
  *   heads: number;
- *   name: "mqa" | "gqa" | "mha";
+ *   rank: number;
+ *   name: "mqa" | "gqa" | "mha" | "latent";
  *   repeated: boolean;
  *   bytes: number;
  *   products: Products;
@@ -19,19 +22,21 @@
  *   best: string;
  *   pBest: number;
  * }} KvKind
- *   `repeated`: a multiple of the network's own, which computes the same; `bytes` of K and V a token, all layers
+ *   `heads`, `rank`: one of them is 0; `repeated`: a multiple of the network's own, which computes the same; `bytes`
+ *   of a token, all layers. Numbers are NaN until they are measured
  *
  * @typedef {import("./reading.js").Reading<KindsSelection> & {
  *   kinds: KvKind[];
- *   at_: number;
+ *   latents: KvKind[];
  *   own: KvKind;
  *   chosen: KvKind;
  *   answer: string;
  *   p: number;
  *   width: number;
  *   tokens: number;
+ *   done: number;
  * }} KindsReading
- *   `at_`: which of them is chosen; `width`: bytes of a number
+ *   `kinds` by heads, `latents` by rank; `width`: bytes of a number; `done`: how many of both are measured
  */
 
 const WIDTHS = /** @type {Record<string, number>} */ ({ float32: 4, bfloat16: 2, float16: 2 });
@@ -52,11 +57,43 @@ export function costOf({ n_layers, d_model, n_heads, head_dim, dtype }, heads, t
   };
 }
 
+/**
+ * As `costOf`, with a latent of so many numbers in place of K and V of `n_kv_heads`.
+ *
+ * @param {Pick<
+ *   import("../types.d.ts").Model,
+ *   "n_layers" | "d_model" | "n_heads" | "n_kv_heads" | "head_dim" | "dtype"
+ * >} model
+ * @param {number} rank
+ * @param {number} tokens
+ * @returns {{ bytes: number; products: Products }}
+ */
+export function latentCost(model, rank, tokens) {
+  const { products } = costOf(model, model.n_kv_heads, tokens);
+  const rebuilt = tokens * rank * 2 * model.n_kv_heads * model.head_dim;
+  return {
+    bytes: model.n_layers * rank * (WIDTHS[model.dtype] ?? 4),
+    products: { ...products, keys: tokens * model.d_model * rank, values: rebuilt },
+  };
+}
+
+/**
+ * What a network keeps of a token in all layers: K and V of its heads, or the latent and the rotated key.
+ *
+ * @param {import("../types.d.ts").Model} model
+ */
+export function bytesOf(model) {
+  const { latent } = model.parts;
+  if (!latent) return costOf(model, model.n_kv_heads, 1).bytes;
+  return model.n_layers * (latent.rank + latent.rope) * (WIDTHS[model.dtype] ?? 4);
+}
+
 /** @param {KvKind[]} kinds @returns {import("./reading.js").Table} */
 const kindsTable = (kinds) => ({
   keys: {
-    n_kv_heads: kinds.map(({ heads }) => heads),
     kind: kinds.map(({ name }) => name.toUpperCase()),
+    n_kv_heads: kinds.map(({ heads }) => heads || ""),
+    rank: kinds.map(({ rank }) => rank || ""),
     best: kinds.map(({ best }) => best),
   },
   columns: {
@@ -70,38 +107,73 @@ const kindsTable = (kinds) => ({
   },
 });
 
+/** @typedef {import("../decoded.d.ts").Detail<"attention_kinds">} Found */
+
+/** What was measured. @param {Found["heads"][number]} one */
+const measured = ({ kl, p_answer: p, best, p_best: pBest }) => ({
+  kl: kl ?? NaN,
+  p: p ?? NaN,
+  best: best ?? "",
+  pBest: pBest ?? NaN,
+});
+
+/**
+ * Which part is read: the last that is here. Looking for the one after it asks for that.
+ *
+ * @param {(what: "attention_kinds", params: object) => Found | null} answered
+ */
+function partHere(answered) {
+  for (let start = 0, came = answered("attention_kinds", { start }); ;) {
+    const next = came && came.done < came.heads.length + came.latents.length && came.done;
+    const after = next ? answered("attention_kinds", { start: next }) : null;
+    if (!after) return start;
+    [start, came] = [/** @type {number} */ (next), after];
+  }
+}
+
 /** @type {import("./reading.js").Reader<KindsReading>} */
 export const kindsReader = {
-  needs: () => ({ found: ["attention_kinds", {}] }),
-  read({ trace: { model, T: tokens }, details: { found } }, selection) {
+  needs: (_trace, _selection, answered) => ({
+    found: ["attention_kinds", { start: partHere(/** @type {any} */ (answered)) }],
+  }),
+  read({ trace: { model, T: tokens }, details }, selection) {
+    const found = /** @type {Found} */ (details.found);
     const { n_heads: all, n_kv_heads: given } = model;
     /** @type {KvKind[]} */
-    const kinds = /** @type {import("../decoded.d.ts").Detail<"attention_kinds">} */ (found).kinds.map((one) => ({
-      heads: one.n_kv_heads,
-      name: one.n_kv_heads === all ? "mha" : one.n_kv_heads === 1 ? "mqa" : "gqa",
-      repeated: one.n_kv_heads % given === 0,
-      ...costOf(model, one.n_kv_heads, tokens),
-      kl: one.kl,
-      p: one.p_answer,
-      best: one.best,
-      pBest: one.p_best,
+    const kinds = found.heads.map((one) => ({
+      heads: one.count,
+      rank: 0,
+      name: one.count === all ? "mha" : one.count === 1 ? "mqa" : "gqa",
+      repeated: one.count % given === 0,
+      ...costOf(model, one.count, tokens),
+      ...measured(one),
     }));
-    const wanted = kinds.findIndex(({ heads }) => heads === selection.heads);
-    const first = given === 1 ? kinds.length - 1 : 0; // MQA, where that is not what the network has
-    const at = wanted < 0 ? first : wanted;
-    const [chosen, own] = [kinds[at], /** @type {KvKind} */ (kinds.find(({ heads }) => heads === given))];
+    /** @type {KvKind[]} */
+    const latents = found.latents.map((one) => ({
+      heads: 0,
+      rank: one.count,
+      name: "latent",
+      repeated: false,
+      ...latentCost(model, one.count, tokens),
+      ...measured(one),
+    }));
+    const first = given === 1 ? kinds[kinds.length - 1] : kinds[0]; // MQA, where that is not what the network has
+    const byHeads = kinds.find(({ heads }) => heads === selection.heads) ?? first;
+    const chosen = latents.find(({ rank }) => rank === selection.rank) ?? byHeads;
+    const own = /** @type {KvKind} */ (kinds.find(({ heads }) => heads === given));
     const { scores, mix, keys, values } = chosen.products;
     return {
-      selection: { heads: chosen.heads },
+      selection: { heads: chosen.heads, rank: chosen.rank },
       kinds,
-      at_: at,
+      latents,
       own,
       chosen,
       answer: found.answer,
       p: found.p,
       width: WIDTHS[model.dtype] ?? 4,
       tokens,
-      at: `n_kv_heads ${chosen.heads}`,
+      done: found.done,
+      at: chosen.rank ? `rank ${chosen.rank}` : `n_kv_heads ${chosen.heads}`,
       values: {
         kl: chosen.kl,
         p_answer: chosen.p,
@@ -111,8 +183,9 @@ export const kindsReader = {
         av: mix,
         w_k: keys,
         w_v: values,
+        measured: found.done,
       },
-      rows: { kinds: () => kindsTable(kinds) },
+      rows: { kinds: () => kindsTable([...kinds, ...latents]), heads: () => kindsTable(kinds) },
     };
   },
 };

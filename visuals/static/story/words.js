@@ -52,7 +52,7 @@ export function percent(text, p, language) {
   if (p < NEVER) return text("story.never");
   if (p < 0.001) return text("story.one_in", { count: count(Number((1 / p).toPrecision(2)), language) });
   if (p > 0.9995 && p < 1) return text("story.nearly_all");
-  return `${Number((100 * p).toFixed(p < 0.1 ? 2 : 1))}\u00a0%`;
+  return `${Number((100 * p).toFixed(p < 0.1 ? 2 : 1))}%`;
 }
 
 /**

@@ -79,7 +79,7 @@ export const millions = (value) => ({ value, text: shown(value / 1e6, 4) });
  *
  * @returns {Said}
  */
-export const percent = (value, digits = 1) => ({ value, text: `${(100 * value).toFixed(digits)} %` });
+export const percent = (value, digits = 1) => ({ value, text: `${(100 * value).toFixed(digits)}%` });
 /**
  * Words of a text.
  *

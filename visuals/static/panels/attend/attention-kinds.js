@@ -1,9 +1,9 @@
 // @ts-check
-// From MHA by way of GQA to MQA: this network's K/V heads repeated or mean-pooled, what the cache then takes, what is
-// multiplied, and how far the prediction moves.
+// From MHA by way of GQA to MQA, and to a latent: this network's K/V heads repeated or mean-pooled, or fitted together
+// at low rank; what the cache then takes, what is multiplied, and how far the prediction moves.
 
 import { linkRows, slider } from "../../controls.js";
-import { h, line, shown, strong, sub } from "../../dom.js";
+import { count, h, line, shown, strong, sub } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -23,29 +23,42 @@ const KIND = "attention-kinds";
 const MOST = 32; // divisors that a table has room for
 const CODE = "k = k[:, :, None].expand(B, n_kv_heads, group_size, T, head_dim).reshape(B, n_heads, T, head_dim)";
 
-/** The number of K/V heads that a reader chose, 0 for none. @param {Glass} glass */
-const headsOf = ({ settings }) => Number(settings.get(KIND).heads) || 0;
-/** @param {Glass} glass @param {number | null} [pointed] */
-const select = (glass, pointed = null) => ({ heads: pointed ?? headsOf(glass) });
-/** @param {Glass} glass @param {number} heads */
-const choose = ({ settings }, heads) => settings.set(KIND, { heads });
+/** @typedef {import("../../readings/attention-kinds.js").KvKind} KvKind */
+/** @typedef {import("../../readings/attention-kinds.js").KindsSelection} KindsSelection */
 
-/** @param {number} count */
-const whole = (count) => count.toLocaleString("en-US");
+/** What a reader chose, 0 for neither. @param {Glass} glass @returns {KindsSelection} */
+function chosenOf({ settings }) {
+  const { heads, rank } = settings.get(KIND);
+  return { heads: Number(heads) || 0, rank: Number(rank) || 0 };
+}
+/** @param {Glass} glass @param {KindsSelection | null} [pointed] */
+const select = (glass, pointed = null) => pointed ?? chosenOf(glass);
+/** @param {Glass} glass @param {KindsSelection} chosen */
+const choose = ({ settings }, { heads, rank }) => settings.set(KIND, { heads: heads || "", rank: rank || "" });
 
 /** What its heads read instead of K/V heads of one text. @param {Model} model */
 const lacking = ({ parts: { latent, stack } }) => (latent ? "kv_latent" : stack ? `kv_${stack}` : null);
 
-/** @param {Glass} glass */
-function createHeads(glass) {
-  /** @type {number[]} */
-  let counts = [];
-  const range = slider("gp-slider", `${KIND}.heads`, { min: 0, step: 1 }, (at) => choose(glass, counts[at] ?? 0));
+/**
+ * @param {Glass} glass
+ * @param {"heads" | "rank"} by
+ */
+function createChoice(glass, by) {
+  /** @type {KvKind[]} */
+  let kinds = [];
+  const range = slider(
+    "gp-slider",
+    `${KIND}.${by}`,
+    { min: 0, step: 1 },
+    (at) => kinds[at] && choose(glass, kinds[at]),
+  );
   /** @param {KindsReading} reading */
-  function show({ kinds, at_: at, chosen }) {
-    counts = kinds.map(({ heads }) => heads);
-    const words = `${chosen.heads} · ${chosen.name.toUpperCase()}`;
-    range.show(at, words, { max: kinds.length - 1 });
+  function show({ kinds: pooled, latents, chosen, own }) {
+    kinds = by === "rank" ? latents : pooled;
+    const isHere = kinds.includes(chosen);
+    const at = isHere ? kinds.indexOf(chosen) : by === "rank" ? kinds.length - 1 : kinds.indexOf(own);
+    const words = by === "rank" ? `d_c = ${kinds[at].rank}` : `${kinds[at].heads} · ${kinds[at].name.toUpperCase()}`;
+    range.show(at, isHere ? words : "–", { max: kinds.length - 1 });
   }
   return { element: range.element, show };
 }
@@ -57,7 +70,7 @@ function createHeads(glass) {
  * @param {(run: any) => any} readIn
  */
 function headsOfBoth(glass, readIn) {
-  const { element, show } = createHeads(glass);
+  const { element, show } = createChoice(glass, "heads");
   return { elements: [element], show: (/** @type {any} */ _a, /** @type {any} */ b) => show(readIn(b)) };
 }
 
@@ -66,13 +79,13 @@ export const about = {
   absent: lacking,
   difference: {
     reader: kindsReader,
-    select,
+    select: (/** @type {Glass} */ glass) => ({ ...chosenOf(glass), rank: 0 }), // ranks go by the number of tokens
     controls: headsOfBoth,
     said: ["kl"],
     parts: [
       {
         draw: "table",
-        rows: "kinds",
+        rows: "heads",
         column: "kl",
         title: "kinds_kl",
         heading: "kv_heads",
@@ -96,32 +109,59 @@ function createKinds(glass) {
     ["paired", "td.gp-number"],
   ];
   const table = createTable(KIND, columns, { rows: MOST, focus: true });
-  /** @type {number[]} */
-  let counts = [];
+  /** @type {KvKind[]} */
+  let rows = [];
   linkRows(
     table.body,
-    { select: (heads) => choose(glass, heads) },
-    (row) => counts[/** @type {HTMLTableRowElement} */ (row).sectionRowIndex],
+    { select: (/** @type {number} */ at) => choose(glass, rows[at]) },
+    (row) => /** @type {HTMLTableRowElement} */ (row).sectionRowIndex,
     "tr",
   );
   /** @param {KindsReading} reading */
-  function fill({ kinds, chosen, own }) {
-    counts = kinds.map(({ heads }) => heads);
-    table.fill(kinds, (fields, { heads, name, bytes, kl, p, best, pBest, products }) => {
-      const called = `${heads} · ${name.toUpperCase()}`;
+  function fill({ kinds, latents, chosen, own }) {
+    rows = [...kinds, ...latents];
+    table.fill(rows, (fields, one) => {
+      const { heads, rank, name, bytes, kl, p, best, pBest, products } = one;
+      const called = rank ? glass.text(`${KIND}.latent_of`, { rank }) : `${heads} · ${name.toUpperCase()}`;
       writeTexts(fields, [
-        heads === own.heads ? glass.text(`${KIND}.its_own`, { called }) : called,
-        whole(bytes),
-        shown(kl, 3),
-        shown(p, 3),
-        `${visible(best)} (${shown(pBest, 2)})`,
-        whole(products.keys + products.values),
-        whole(products.scores + products.mix),
+        one === own ? glass.text(`${KIND}.its_own`, { called }) : called,
+        count(bytes),
+        ...[kl, p].map((x) => shown(x, 3)),
+        Number.isNaN(kl) ? "…" : `${visible(best)} (${shown(pBest, 2)})`,
+        count(products.keys + products.values),
+        count(products.scores + products.mix),
       ]);
     });
-    table.mark((row) => kinds[row]?.heads === chosen.heads);
+    table.mark((row) => rows[row] === chosen);
   }
   return { element: listed(".at-wide-table", `${KIND}.table`, table), fill };
+}
+
+/**
+ * What makes K and V, with its numbers.
+ *
+ * @param {KindsReading} reading
+ * @param {Model} model
+ * @param {Text} text
+ */
+function madeLine({ chosen: { products, heads: n, rank }, tokens, own }, { head_dim: wide, d_model: d }, text) {
+  const pooled = timesOf(["T", "d", "n", "head_dim"], [tokens, d, n, wide], products.keys);
+  if (!rank) return line`W${sub("K")}: ${pooled},   W${sub("V")}: ${text("same")}`;
+  const made = timesOf(["T", "d", "d_c"], [tokens, d, rank], products.keys);
+  const rebuilt = timesOf(["T", "d_c", "2", "n", "head_dim"], [tokens, rank, 2, own.heads, wide], products.values);
+  return line`c: ${made};   [K; V]: ${rebuilt}`;
+}
+
+/**
+ * A product: names, numbers, and what comes out.
+ *
+ * @param {string[]} names
+ * @param {(number | string)[]} factors
+ * @param {number} product
+ */
+function timesOf(names, factors, product) {
+  const numbers = factors.map((one) => (typeof one === "number" ? count(one) : one));
+  return [`${names.join(" · ")} = ${numbers.join(" · ")} = `, h("strong", null, count(product))];
 }
 
 /**
@@ -131,42 +171,41 @@ function createKinds(glass) {
  * @param {Model} model
  * @param {Text} text
  */
-function linesOf({ chosen, width, tokens, p }, { n_layers: layers, n_heads: heads, head_dim: wide, d_model: d }, text) {
-  const { products, bytes, heads: n, kl, p: now } = chosen;
-  const number = (/** @type {number} */ value) => h("strong", null, whole(value));
-  const times = (/** @type {(number | string)[]} */ ...factors) => factors.join(" · ");
-  const [each, same] = [text("bytes_each"), text("same")];
-  const cached = [
-    times("2", "L", "n", "head_dim", each),
-    " = ",
-    times(2, layers, n, wide, width),
-    " = ",
-    number(bytes),
-  ];
-  const projected = [times("T", "d", "n", "head_dim"), " = ", times(tokens, d, n, wide), " = ", number(products.keys)];
-  const paired = [times("T²", "head_dim"), " = ", times(heads, `${tokens}²`, wide), " = ", number(products.scores)];
+function linesOf(reading, model, text) {
+  const { chosen, width, tokens, p } = reading;
+  const { n_layers: layers, n_heads: heads, head_dim: wide } = model;
+  const { products, bytes, heads: n, rank, kl, p: now } = chosen;
+  const each = text("bytes_each");
+  const cached = rank
+    ? timesOf(["L", "d_c", each], [layers, rank, width], bytes)
+    : timesOf(["2", "L", "n", "head_dim", each], [2, layers, n, wide, width], bytes);
+  const paired = timesOf(["T²", "head_dim"], [heads, `${count(tokens)}²`, wide], products.scores);
   return [
     line`${text("bytes_line")} = ${cached}`,
-    line`W${sub("K")}: ${projected},   W${sub("V")}: ${same}`,
-    line`QKᵀ: n${sub("heads")} · ${paired},   AV: ${same}`,
+    madeLine(reading, model, text),
+    line`QKᵀ: n${sub("heads")} · ${paired},   AV: ${text("same")}`,
     line`KL = Σ p · ln(p / p′) = ${strong(kl, 3)} ${text("nats")}`,
     line`p(${text("answer")}) = ${shown(p, 3)} → ${strong(now, 3)}`,
   ];
 }
 
 /**
- * What to notice, for the number of heads that is chosen.
+ * What to notice, for what is chosen.
  *
  * @param {KindsReading} reading
  * @param {Text} text
  */
-function noticeOf({ chosen, own, answer, p }, text) {
-  const told = chosen.heads === own.heads ? "notice_own" : chosen.repeated ? "notice_repeated" : "notice";
-  return text(told, {
+function noticeOf({ chosen, own, answer, p, tokens, kinds, latents, done }, text) {
+  if (Number.isNaN(chosen.kl)) return text("measuring", { done, total: kinds.length + latents.length });
+  const isWhole = chosen.rank === tokens && chosen === latents[latents.length - 1];
+  const ofHeads = chosen === own ? "notice_own" : chosen.repeated ? "notice_repeated" : "notice";
+  return text(isWhole ? "notice_whole" : chosen.rank ? "notice_latent" : ofHeads, {
     heads: chosen.heads,
+    rank: chosen.rank,
+    tokens,
     own: own.heads,
-    bytes: whole(chosen.bytes),
-    own_bytes: whole(own.bytes),
+    bytes: count(chosen.bytes),
+    own_bytes: count(own.bytes),
     kl: shown(chosen.kl, 2),
     answer: visible(answer),
     p: shown(p, 3),
@@ -182,8 +221,11 @@ function noticeOf({ chosen, own, answer, p }, text) {
 export default function attentionKinds(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
-  const [heads, chart, kinds] = [createHeads(glass), createKindsChart(panel.text), createKinds(glass)];
-  const pointed = pointAt(chart.canvas, glass, chart.find, (count) => choose(glass, count));
+  const [heads, ranks] = [createChoice(glass, "heads"), createChoice(glass, "rank")];
+  const [chart, kinds] = [createKindsChart(panel.text), createKinds(glass)];
+  const pointed = pointAt(chart.canvas, glass, chart.find, (/** @type {KindsSelection} */ chosen) =>
+    choose(glass, chosen),
+  );
   const half = h("div", null, chart.canvas);
   const wide = widthOf(half, glass);
 
@@ -191,8 +233,11 @@ export default function attentionKinds(element, glass) {
   function view(reading) {
     const model = state.trace?.model;
     return html`
-      <p class="wy-notice" .textContent=${reading ? noticeOf(reading, panel.text) : panel.text("measuring")}></p>
-      ${heads.element}
+      <p
+        class="wy-notice"
+        .textContent=${reading ? noticeOf(reading, panel.text) : panel.text("measuring", { done: 0, total: "…" })}
+      ></p>
+      ${heads.element} ${ranks.element}
       <div class="gp-columns">
         <div>
           <h3 class="gp-subtitle" .textContent=${panel.text("chart_title")}></h3>
@@ -219,6 +264,7 @@ export default function attentionKinds(element, glass) {
       render(view(reading), panel.body);
       if (!reading) return;
       heads.show(reading);
+      ranks.show(reading);
       kinds.fill(reading);
       panel.show(reading, "");
     };

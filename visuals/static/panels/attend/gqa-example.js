@@ -3,7 +3,7 @@
 // any other numbers.
 
 import { slider } from "../../controls.js";
-import { h, line } from "../../dom.js";
+import { count, h, line } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { inView } from "../../pointing.js";
@@ -40,9 +40,6 @@ function sizesOf({ settings }) {
 
 export const about = {};
 
-/** @param {number} count */
-const whole = (count) => count.toLocaleString("en-US");
-
 /**
  * @param {HTMLElement} element
  * @param {Glass} glass
@@ -71,7 +68,7 @@ export default function gqaExample(element, glass) {
   /** @param {ExampleReading} reading */
   function linesOf({ selection: { T, d, h: heads, g }, headDim, kept, keptByAll }) {
     const sizes = [2, T, g, headDim].join(" · ");
-    const [number, all] = [h("strong", null, whole(kept)), h("strong", null, whole(keptByAll))];
+    const [number, all] = [h("strong", null, count(kept)), h("strong", null, count(keptByAll))];
     return [
       line`head_dim = d / h = ${String(d)} / ${String(heads)} = ${h("strong", null, String(headDim))}`,
       line`${panel.text("kept")} 2 · T · g · head_dim = ${sizes} = ${number}`,
@@ -115,7 +112,7 @@ export default function gqaExample(element, glass) {
           name,
           panel.text(`means_${name}`, { size: reading.groupSize }),
           `${rows} × ${columns}`,
-          whole(rows * columns),
+          count(rows * columns),
         ]),
       );
       return panel.show(reading, "");

@@ -1,7 +1,7 @@
 // @ts-check
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
-import { h, line, shown, strong, sub, tinted } from "../../dom.js";
+import { count, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
@@ -82,13 +82,13 @@ function bytesOf({ values: { kept, expanded } }, trace, text) {
     rank,
     rope,
     kept,
-    expanded,
+    expanded: count(expanded),
     heads,
     size,
-    kept_bytes: kept * size,
-    expanded_bytes: expanded * size,
+    kept_bytes: count(kept * size),
+    expanded_bytes: count(expanded * size),
     layers,
-    per_token: kept * size * layers,
+    per_token: count(kept * size * layers),
     ratio: shown(expanded / kept, 3),
   });
 }
@@ -142,11 +142,12 @@ export default function latentPanel(element, glass) {
   /** @param {LatentReading} reading */
   const noteOf = ({ selection }) =>
     text("note", { ...selection, queried: pieceOf(selection.query), piece: pieceOf(selection.key) });
+  const difference = (/** @type {number} */ apart) => (apart ? text("apart", { apart: shown(apart, 2) }) : text("equal"));
   /** @param {LatentReading} reading */
   function outputText({ selection, output, values }) {
     const { n_heads: heads } = state.trace.model;
     const { rank, rope } = widthsOf(state.trace.model);
-    const told = { ...selection, queried: pieceOf(selection.query), apart: shown(output.apart, 2) };
+    const told = { ...selection, queried: pieceOf(selection.query), difference: difference(output.apart) };
     return text("output", { ...told, heads, rank, rope, kept: values.kept });
   }
   /** @param {LatentReading | null} reading null before it has come */

@@ -3,7 +3,7 @@
 // infilling; and which networks are trained with which mask.
 
 import { slider } from "../../controls.js";
-import { h, sample } from "../../dom.js";
+import { h, percent, sample } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -122,7 +122,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
     query: visible(pieces[query]),
     window,
     sliding: pairs.sliding,
-    lost: `${Number((100 * lost).toPrecision(2))} %`,
+    lost: percent(lost),
   });
 }
 

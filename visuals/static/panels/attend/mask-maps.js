@@ -28,7 +28,7 @@ export function drawWeights(context, { x, y, size }, matrix, tokens, mask, block
     const [from, to] = mask(query);
     for (let key = from; key < to; key++) {
       const [at, weight] = [Math.floor(query / block) * side + Math.floor(key / block), matrix[query * tokens + key]];
-      if (!(values[at] > weight)) values[at] = weight;
+      if (!Number.isNaN(weight) && !(values[at] > weight)) values[at] = weight;
     }
   }
   const covered = (side * block * size) / tokens;

@@ -3,7 +3,7 @@
 // query loses by that, and what GQA groups instead.
 
 import { slider } from "../../controls.js";
-import { h, line } from "../../dom.js";
+import { count, h, line, percent } from "../../dom.js";
 import { fit, ink, scaleBar, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { blockFor, cellUnder } from "../../marks/cells.js";
@@ -128,7 +128,7 @@ function linesOf({ counts, tokens: n, edges, causal }, text) {
   const sizes = edges.slice(1).map((edge, i) => edge - edges[i]);
   const equal = sizes.every((size) => size === sizes[0]);
   const g = sizes.length;
-  const sum = equal ? `n² / g = ${n}² / ${g}` : `Σ mᵢ² = ${summed(sizes, (size) => `${size}²`)}`;
+  const sum = equal ? `n² / g = ${count(n)}² / ${g}` : `Σ mᵢ² = ${summed(sizes, (size) => `${size}²`)}`;
   const lines = [
     line`${text("all_pairs")}   n² = ${String(n)}² = ${bold(counts.all)};   ${sum} = ${bold(counts.within)}`,
   ];
@@ -140,8 +140,8 @@ function linesOf({ counts, tokens: n, edges, causal }, text) {
   ];
 }
 
-/** @param {number} count */
-const bold = (count) => h("strong", null, String(count));
+/** @param {number} value */
+const bold = (value) => h("strong", null, count(value));
 
 /** @param {number[]} sizes @param {(size: number) => string} told */
 function summed(sizes, told) {
@@ -216,6 +216,3 @@ export default function tokenGroups(element, glass) {
     };
   });
 }
-
-/** @param {number} share */
-const percent = (share) => `${Number((100 * share).toPrecision(2))} %`;

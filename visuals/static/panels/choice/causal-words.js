@@ -4,7 +4,7 @@ import { exact, shown } from "../../dom.js";
 import { word } from "../glance/words.js";
 import { arrivalOf, homesOf, leftAt, moveOf } from "./causal-left.js";
 
-const percent = (x) => `${shown(100 * x, 3)} %`;
+const percent = (x) => `${shown(100 * x, 3)}%`;
 
 /**
  * @param {import("../../types.d.ts").Glass} glass

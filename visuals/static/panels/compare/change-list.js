@@ -96,8 +96,10 @@ export function createChosen(glass, text, view) {
   function draw(made) {
     const chips = listed(view.changes).map((change) => chipOf(change, made));
     chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));
-    hint.textContent = chips.some((chip) => chip.matches(".is-pending")) ? text("pending") : "";
-    run.disabled = clear.disabled = !chips.length;
+    const [isPending, isChanged] = [chips.some((chip) => chip.matches(".is-pending")), listed(made).length > 0];
+    hint.textContent = isPending ? text("pending") : !chips.length && isChanged ? text("still_changed") : "";
+    clear.disabled = !chips.length;
+    run.disabled = !chips.length && !isChanged;
   }
   return { elements: [chosen, hint, h("div.cmp-row", null, run, clear)], draw };
 }

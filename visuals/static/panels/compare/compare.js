@@ -3,7 +3,7 @@
 
 import { sourceTokens, textOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
-import { h, share, shown as number } from "../../dom.js";
+import { count, h, share, shown as number } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { effect, memo, reactive } from "../../reads.js";
@@ -169,7 +169,9 @@ function createOutcome(glass, { text, tell }) {
     if (!sides || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
     const [a, b] = [sides.A, sides.B].map((run) => glass.detail("loss", {}, run)?.mean);
     if (a === undefined || b === undefined) return text("loss_waits");
-    return text("loss", { count: sides.A.T - 1, a: number(a, 3), b: number(b, 3) });
+    const vocabulary = sides.A.model.vocab_size;
+    const guess = { vocabulary: count(vocabulary), uniform: number(Math.log(vocabulary), 3) };
+    return text("loss", { count: sides.A.T - 1, a: number(a, 3), b: number(b, 3), ...guess });
   }
 
   /** The most probable token of both, or why they are not compared. */

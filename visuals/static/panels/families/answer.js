@@ -107,7 +107,7 @@ export async function show(glass, models, [chapter, kind]) {
 export const sized = (count, language) => shortCount(count, language, 3);
 
 /** @param {number} share */
-const percent = (share) => `${Math.round(100 * share)} %`;
+const percent = (share) => `${Math.round(100 * share)}%`;
 
 /**
  * Parameters as lines: all, those that read a token, and by part the largest.

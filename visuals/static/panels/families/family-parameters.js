@@ -56,7 +56,7 @@ export function productOf({ layers, copies, how, each }) {
 /** @type {(glass: Glass, name: string) => string} */
 const groupName = (glass, name) => glass.text(`families.group_${name}`);
 /** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
 /**
  * Each part of each model with its product.

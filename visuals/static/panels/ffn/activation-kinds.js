@@ -137,11 +137,11 @@ function rowsOf({ kinds, own, neurons }, reads, text) {
               <td
                 class="gp-number"
                 title=${kind.zeros}
-                .textContent=${kind.zeros ? `${percent(kind.zeros / neurons)} %` : "0"}
+                .textContent=${kind.zeros ? `${percent(kind.zeros / neurons)}%` : "0"}
               ></td>
               <td class="gp-number" .textContent=${shown(kind.slope, 3)}></td>
               <td class="gp-number" .textContent=${shown(kind.length, 3)}></td>
-              <td class="gp-number" .textContent=${kind === own ? text("own") : `${percent(kind.change)} %`}></td>
+              <td class="gp-number" .textContent=${kind === own ? text("own") : `${percent(kind.change)}%`}></td>
               <td class="ffn-track"><span class="ffn-bar" style=${bar(kind.change)}></span></td>
             </tr>
           `,

@@ -2,7 +2,7 @@
 // How wide the feed-forward is: LLaMA's rule step by step, for a published model, for this run's, or for any d.
 
 import { slider } from "../../controls.js";
-import { h, line, shown, strong, tinted } from "../../dom.js";
+import { count as whole, h, line, shown, strong, tinted } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { ffnParameters, ffnWidth as reader, llamaWidth } from "../../readings/ffn-width.js";
@@ -20,9 +20,6 @@ const [WIDEST, STEP] = [16384, 32]; // of the slider for d
 const [MOST_TIMES, MOST_POWER] = [2, 12];
 
 export const about = { tensors: ["gate", "up"], forms: ffnForms };
-
-/** @param {number} x */
-const whole = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 2 });
 
 /**
  * A number of the address, where it is one and in this range.
@@ -103,7 +100,7 @@ function equalSum({ steps: { four, width }, rule: { d } }, text) {
   return [
     line`${text("two")} 2 · d · 4d = 8d² = ${whole(two)}`,
     line`${text("three")} 3 · d · ⅔ · 4d = 8d²`,
-    line`${text("rounded")} 3 × ${whole(d)} × ${whole(width)} = ${whole(three)} = ${strong((100 * three) / two, 4)} %`,
+    line`${text("rounded")} 3 × ${whole(d)} × ${whole(width)} = ${whole(three)} = ${strong((100 * three) / two, 4)}%`,
   ];
 }
 

@@ -8,7 +8,7 @@ import { html } from "../../vendor/lit-html.js";
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 
 /** A share in percent, to two digits or whole. @param {number} share */
-export const percent = (share) => `${share >= 1 || share === 0 ? (100 * share).toFixed(0) : shown(100 * share, 2)} %`;
+export const percent = (share) => `${share >= 1 || share === 0 ? (100 * share).toFixed(0) : shown(100 * share, 2)}%`;
 
 /**
  * @param {string} look

@@ -36,7 +36,7 @@ export function curveOf({ curve, nodes }, text, percent) {
     svg("line.wy-rule", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(share).toFixed(1), y2: y(share).toFixed(1) });
   /** @param {number} share */
   const tick = (share) =>
-    svg("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }, `${Math.round(100 * share)} %`);
+    svg("text", { x: LEFT - 6, y: y(share) + 4, "text-anchor": "end" }, `${Math.round(100 * share)}%`);
   /** @param {number} count */
   const below = (count) => svg("text", { x: x(count), y: HEIGHT - 14, "text-anchor": "middle" }, String(count));
   const points = curve.map(([count, share]) => `${x(count).toFixed(1)},${y(share).toFixed(1)}`).join(" ");

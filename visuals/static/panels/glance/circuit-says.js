@@ -17,7 +17,7 @@ const [NEARLY, HALF] = [0.9, 0.5]; // shares of the difference
  *
  * @param {number} x
  */
-export const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")} %`;
+export const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).replace("-", "−")}%`;
 
 /**
  * How much of the difference a circuit carries, beside its controls: as many parts drawn by lot, as many that

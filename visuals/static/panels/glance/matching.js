@@ -151,7 +151,7 @@ export function namesOf(found, { query, key }, text, pieces) {
     term: shown(term, 3),
     rival_term: shown(less, 3),
     from_asked: shown(broughtApart(found), 3),
-    from_share: `${shown((100 * broughtApart(found)) / (score - against), 2)} %`,
+    from_share: `${shown((100 * broughtApart(found)) / (score - against), 2)}%`,
     n_terms: String(count),
     asked: wayOf(asked, text, pieces),
     told: wayOf(told, text, pieces),

@@ -75,7 +75,7 @@ function sumOf({ use, beside }, text) {
   const percent = use.by === "share" || use.percent < 100;
   const memory = exactBytes(use.gpu.memory);
   const words = text(`sum_${use.by}`, {
-    memory: percent ? `${memory} × ${use.percent} %` : memory,
+    memory: percent ? `${memory} × ${use.percent}%` : memory,
     weights: exactBytes(use.weights),
     cache: exactBytes(use.cache),
     activations: exactBytes(beside.activation_bytes),

@@ -161,7 +161,7 @@ function timesText(found, { model: { device, dtype, d_model: d }, T }, text) {
  *
  * @param {number} share
  */
-const percent = (share) => `${shown(100 * share, share < 0.1 ? 2 : 3)} %`;
+const percent = (share) => `${shown(100 * share, share < 0.1 ? 2 : 3)}%`;
 
 /**
  * @param {HTMLElement} element

@@ -66,7 +66,7 @@ function createChannels(act) {
     const { x, divided, gamma, normed } = rows.channels().columns;
     channels = strongest(x, ROWS);
     table.fill(channels, (fields, c) => {
-      const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)} %`;
+      const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)}%`;
       const numbers = [divided, gamma, normed].map((column) => shown(column[c], 5));
       writeTexts(fields, [String(c), shown(x[c], 5), share, ...numbers]);
     });

@@ -180,7 +180,7 @@ function createNumbers() {
         shown(weights[key], 3),
         most < 0 ? "–" : named(say, pieces, most),
         change === 0 ? "0" : shown(change, 3),
-        Number.isNaN(moved) ? "–" : `${(100 * moved).toFixed(1)} %`,
+        Number.isNaN(moved) ? "–" : `${(100 * moved).toFixed(1)}%`,
       ]);
     });
     table.mark((i) => kinds[i].own);
@@ -282,7 +282,7 @@ export default function positionKinds(element, glass) {
         <div>${title("frequencies_title")} ${frequencies}</div>
         <div>${title("slopes_title")} ${slopesBox}</div>
       </div>
-      ${title("ways")} ${ways.box} ${note(text("absolute_note"))}
+      ${title("ways")} ${ways.box} ${note(text("absolute_note"))} ${note(text("beyond_note"))}
     `;
   }
   render(view(null), panel.body);

@@ -166,7 +166,7 @@ function noticeOf({ forms: { theta, term, shifted }, place: { m, n }, selection:
  * @param {Say} text
  */
 function decayOf({ bound, curve, limit, place: { rest }, selection: { distance } }, text) {
-  return text("decay_note", {
+  return text(distance ? "decay_note" : "decay_start", {
     distance,
     first: shown(bound[0], 3),
     here: shown(bound[distance], 3),
