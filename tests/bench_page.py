@@ -183,11 +183,12 @@ def arithmetic(page: Page, times: int = 30) -> list[Figure]:
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     assert box
+    left, top, side = box["x"] + 82, box["y"] + 72, box["width"] - 84  # beside and under the words of the text
     page.evaluate(WATCH_CLICKS)
     chance = random.Random(0)
     for i in range(times):
         down = chance.uniform(0.3, 0.9)  # the mask hides what is right of the diagonal
-        page.mouse.click(box["x"] + chance.uniform(0.1, 0.8) * down * box["width"], box["y"] + down * box["height"])
+        page.mouse.click(left + chance.uniform(0.1, 0.8) * down * side, top + down * side)
         page.wait_for_function("(count) => watchedClicks.length > count", arg=i)
         page.wait_for_timeout(30)
     return [

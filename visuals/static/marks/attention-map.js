@@ -1,10 +1,10 @@
 // @ts-check
-// One map of queries × keys on a canvas: cells, the masked half hatched, marks at the query's row and the key's column,
-// and a scale. Of two runs it shows the change.
+// One map of queries × keys on a canvas: cells, the masked half hatched, the words of the text at rows and columns,
+// marks at the query's row and the key's column, and a scale. Of two runs it shows the change.
 
 import { largest } from "../arrays.js";
 import { h } from "../dom.js";
-import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
+import { hatch, ink, roomToDraw, scaleBar, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
@@ -12,7 +12,8 @@ import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
-const [LEFT, BELOW, LEAST, MOST] = [10, 56, 120, 420];
+const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
+const [LEFT, TOP, BELOW, LEAST, MOST] = [NAMES + MARK, NAMES, 56, 120, 420];
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -79,6 +80,29 @@ function scaleOf(shown, view, single) {
 }
 
 /**
+ * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {string[]} pieces
+ */
+function drawNames(context, { x, y, size }, pieces) {
+  const colour = ink().colour("muted");
+  const step = size / pieces.length;
+  const name = (/** @type {string} */ piece) => visible(piece).replace(/^·(?=.)/, "");
+  const look = { base: /** @type {const} */ ("middle"), colour, most: NAMES - 6 };
+  for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step)) {
+    const middle = (t + 0.5) * step;
+    write(context, name(pieces[t]), x - MARK - 2, y + middle, { ...look, align: "right" });
+    context.save();
+    context.translate(x + middle, y - 4);
+    context.rotate(-Math.PI / 2);
+    write(context, name(pieces[t]), 0, 0, look);
+    context.restore();
+  }
+}
+
+/**
  * @template Of
  * @typedef {{
  *   label: string;
@@ -101,7 +125,7 @@ export function createMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
-  const place = { x: LEFT, y: 0, size: 0 };
+  const place = { x: LEFT, y: TOP, size: 0 };
   /** @type {(x: number, y: number) => { query: number; key: number } | null} */
   const find = (x, y) => state.trace && cellUnder(place, state.trace, x, y);
   bindPointer(canvas, glass, find);
@@ -123,16 +147,17 @@ export function createMap(glass, what) {
     if (!shown) {
       context.fillStyle = colour("raised");
       context.fillRect(x, y, size, size);
-      return write(context, glass.text("cell.coming"), x + size / 2, size / 2, {
+      return write(context, glass.text("cell.coming"), x + size / 2, y + size / 2, {
         align: "center",
         colour: colour("muted"),
         most: size,
       });
     }
+    drawNames(context, place, state.trace?.tokens.pieces ?? []);
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
     if (off) drawOff(context, x, y, size, size, glass.text("off.word"));
-    return scaleBar(context, x, size + 18, size - 1, ink()[scale.table], scale.ticks);
+    return scaleBar(context, x, y + size + 18, size - 1, ink()[scale.table], scale.ticks);
   }
 
   /**
@@ -174,7 +199,7 @@ export function createMap(glass, what) {
   function draw(runs, width, end = performance.now() + BUDGET) {
     const { trace } = state;
     if (!trace) return true;
-    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
+    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - TOP - BELOW));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));
@@ -183,9 +208,9 @@ export function createMap(glass, what) {
     const scale = scaleOf(shown, view, single);
     const off = single && Boolean(what.off?.(runs[0]));
     surface(
-      [shown, view, off],
+      [shown, view, off, trace.tokens.pieces],
       place.size + LEFT + 2,
-      place.size + BELOW,
+      place.size + TOP + BELOW,
       (context) => drawGround(context, scale, shown, off),
       (context) => markCell(context, place, { query: state.query, key: state.key, trace }, 8),
     );
