@@ -80,26 +80,62 @@ function scaleOf(shown, view, single) {
 }
 
 /**
+ * A word of the text beside its row, or above its column.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {{ piece: string; at: number; above: boolean }} word `at`: px from where the square begins
+ * @param {{ colour: string; weight?: number; ground?: string }} look `ground`: of what it is written over
+ */
+function drawName(context, { x, y }, { piece, at, above }, { colour, weight = 400, ground }) {
+  context.save();
+  if (above) context.translate(x + at, y - 4);
+  else context.translate(x - MARK - 2, y + at);
+  if (above) context.rotate(-Math.PI / 2);
+  if (ground) {
+    context.fillStyle = ground;
+    context.fillRect(above ? 0 : -NAMES, -LINE / 2 - 1, NAMES, LINE + 2);
+  }
+  const name = visible(piece).replace(/^·(?=.)/, "");
+  write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: NAMES - 6 });
+  context.restore();
+}
+
+/**
  * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {import("./cells.js").Square} place
  * @param {string[]} pieces
  */
-function drawNames(context, { x, y, size }, pieces) {
+function drawNames(context, place, pieces) {
   const colour = ink().colour("muted");
-  const step = size / pieces.length;
-  const name = (/** @type {string} */ piece) => visible(piece).replace(/^·(?=.)/, "");
-  const look = { base: /** @type {const} */ ("middle"), colour, most: NAMES - 6 };
-  for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step)) {
-    const middle = (t + 0.5) * step;
-    write(context, name(pieces[t]), x - MARK - 2, y + middle, { ...look, align: "right" });
-    context.save();
-    context.translate(x + middle, y - 4);
-    context.rotate(-Math.PI / 2);
-    write(context, name(pieces[t]), 0, 0, look);
-    context.restore();
-  }
+  const step = place.size / pieces.length;
+  for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step))
+    for (const above of [false, true])
+      drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour });
+}
+
+/**
+ * The words of the chosen cell, over those beside them.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {{ query: number; key: number; pieces: string[] }} cell
+ */
+function drawChosen(context, place, { query, key, pieces }) {
+  const { colour } = ink();
+  const step = place.size / pieces.length;
+  for (const [t, role, above] of /** @type {[number, string, boolean][]} */ ([
+    [query, "q", false],
+    [key, "k", true],
+  ]))
+    drawName(
+      context,
+      place,
+      { piece: pieces[t], at: (t + 0.5) * step, above },
+      { colour: colour(role), weight: 600, ground: colour("card") },
+    );
 }
 
 /**
@@ -212,7 +248,10 @@ export function createMap(glass, what) {
       place.size + LEFT + 2,
       place.size + TOP + BELOW,
       (context) => drawGround(context, scale, shown, off),
-      (context) => markCell(context, place, { query: state.query, key: state.key, trace }, 8),
+      (context) => {
+        drawChosen(context, place, { query: state.query, key: state.key, pieces: trace.tokens.pieces });
+        markCell(context, place, { query: state.query, key: state.key, trace }, 8);
+      },
     );
     return done;
   }
