@@ -14,6 +14,7 @@ import { createSurface } from "./surface.js";
 
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
 const [LEFT, TOP, BELOW, LEAST, MOST] = [NAMES + MARK, NAMES, 56, 120, 420];
+const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -87,7 +88,13 @@ function scaleOf(shown, view, single) {
  * @param {{ piece: string; at: number; above: boolean }} word `at`: px from where the square begins
  * @param {{ colour: string; weight?: number; ground?: string }} look `ground`: of what it is written over
  */
-function drawName(context, { x, y }, { piece, at, above }, { colour, weight = 400, ground }) {
+function drawName(context, { x, y, size }, { piece, at, above }, { colour, weight = 400, ground }) {
+  const name = visible(piece).replace(/^·(?=.)/, "");
+  if (above && y === LOW) {
+    const align = at < NAMES / 2 ? "left" : at > size - NAMES / 2 ? "right" : "center";
+    const edge = align === "left" ? 0 : align === "right" ? size : at;
+    return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
+  }
   context.save();
   if (above) context.translate(x + at, y - 4);
   else context.translate(x - MARK - 2, y + at);
@@ -96,9 +103,8 @@ function drawName(context, { x, y }, { piece, at, above }, { colour, weight = 40
     context.fillStyle = ground;
     context.fillRect(above ? 0 : -NAMES, -LINE / 2 - 1, NAMES, LINE + 2);
   }
-  const name = visible(piece).replace(/^·(?=.)/, "");
   write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: NAMES - 6 });
-  context.restore();
+  return context.restore();
 }
 
 /**
@@ -112,7 +118,7 @@ function drawNames(context, place, pieces) {
   const colour = ink().colour("muted");
   const step = place.size / pieces.length;
   for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step))
-    for (const above of [false, true])
+    for (const above of place.y === LOW ? [false] : [false, true])
       drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour });
 }
 
@@ -235,7 +241,9 @@ export function createMap(glass, what) {
   function draw(runs, width, end = performance.now() + BUDGET) {
     const { trace } = state;
     if (!trace) return true;
-    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - TOP - BELOW));
+    const room = Math.floor(roomToDraw()) - BELOW;
+    place.y = room - TOP < LEAST ? LOW : TOP;
+    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, room - place.y));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));
@@ -246,7 +254,7 @@ export function createMap(glass, what) {
     surface(
       [shown, view, off, trace.tokens.pieces],
       place.size + LEFT + 2,
-      place.size + TOP + BELOW,
+      place.size + place.y + BELOW,
       (context) => drawGround(context, scale, shown, off),
       (context) => {
         drawChosen(context, place, { query: state.query, key: state.key, pieces: trace.tokens.pieces });
