@@ -46,6 +46,8 @@ def training(page: Page) -> bytes:
 
 
 SIZES = ((1280, 720), (1920, 1080), (390, 844))
+# Charts that plotly draws are fetched with it: each that stands on the page has a picture.
+CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].every((one) => one.querySelector('.main-svg'))"
 
 
 def whole_story(page: Page) -> None:
@@ -71,6 +73,10 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
             if chapter == "story":
                 page.locator(".st-scene").first.wait_for()
                 whole_story(page)
+            else:
+                walk(page, [chapter])  # what is out of view is not drawn
+                page.evaluate("scrollTo(0, 0)")
+                page.wait_for_function(CHARTS)
             settled(page)
             name = f"{chapter}-{language}-{theme}-{width}.png"
             page.screenshot(path=folder / name, full_page=True)

@@ -9,7 +9,8 @@ from ..operations import LOSS, NETWORK_COST, PARTS
 from ..requests import Sent
 from ..session import HeldRun
 
-PANELS = ("compare", "read-by-two", "stream-change", "head-change")
+ON_DEMAND = ("stream-change", "head-change")
+PANELS = ("compare", "read-by-two", *ON_DEMAND)
 
 
 def difference(_engine: Engine, held: HeldRun, asked: Sent) -> DifferenceDetail:

@@ -47,8 +47,8 @@ from ..requests import (
 from ..session import HeldRun
 from ..zoo import offers
 
-ON_DEMAND = ("rmsnorm", "rope", "swiglu")
-PANELS = ("why", "next", "attention", *ON_DEMAND)
+ON_DEMAND = ("attention", "rmsnorm", "rope", "swiglu")
+PANELS = ("why", "next", *ON_DEMAND)
 MOST_NODES = 60
 MOST_SWAPS = 6
 

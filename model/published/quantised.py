@@ -151,8 +151,10 @@ def _compressed(raw: _Raw) -> QuantSpec:
     bits, form = one.count("num_bits", low=2, high=8), str(group.get("format") or raw.fields.get("format"))
     packed = form.startswith("pack-quantized")
     zeros = 0 if kind == "float" or one.flag("symmetric", True) else (bits if packed else 8)
-    spec = QuantSpec(f"{kind}{bits}", bits if packed or kind == "float" else 8, zero_bits=zeros,
-                     each_bytes=16 if packed else 0, kept=exceptions(raw.names("ignore")))  # fmt: skip
+    kept = exceptions(raw.names("ignore"))
+    alone = _experts_alone(kept)
+    spec = QuantSpec(f"{kind}{bits}", bits if packed or kind == "float" else 8, zero_bits=zeros, experts_alone=alone,
+                     each_bytes=16 if packed else 0, kept=() if alone else kept)  # fmt: skip
     if strategy == "tensor_group" and bits == 4:
         return replace(spec, name="nvfp4", group_in=one.count("group_size"), scale_bytes=1, each_bytes=4)
     if strategy == "group":
@@ -190,10 +192,11 @@ def exceptions(names: list[str]) -> tuple[tuple[int, str], ...]:
     Raises UnreadError for a pattern that is no name: a visitor's regular expression is never run.
 
     A name counts from the beginning or to the end of a module's own, as in transformers' should_convert_module; of
-    regular expressions those are read that are a name after “.*”, or with \\d+ or .* for the number of a layer.
+    regular expressions those are read that are a name after “.*”, or with \\d+ or .* for the number of a layer, or with
+    one choice between words, (gate|up).
     """
     found = {}
-    for entry in names:
+    for entry in (one for name in names for one in _choices(name)):
         name = entry.removeprefix("re:").strip("^$").replace("\\d+", "*").replace("[0-9]+", "*").replace("\\", "")
         name = name.removeprefix(".*").strip("*.")
         layer, rest = -1, name.split(".")
@@ -209,6 +212,24 @@ def exceptions(names: list[str]) -> tuple[tuple[int, str], ...]:
         if module not in _ROUTERS and not any(word in module for word in _NEVER):
             found[layer, module] = None
     return tuple(found)
+
+
+def _choices(pattern: str) -> list[str]:
+    """A regular expression with one choice between words, (gate|up), as one for each; any other as it is."""
+    before, opened, rest = pattern.partition("(")
+    words, closed, after = rest.partition(")")
+    chosen = words.split("|")
+    plain = all(word.replace("_", "").isalnum() for word in chosen)
+    if not (opened and closed and plain) or after.startswith(("+", "*", "?", "{")):
+        return [pattern]
+    return [f"{before}{word}{after}" for word in chosen]
+
+
+def _experts_alone(kept: tuple[tuple[int, str], ...]) -> bool:
+    """Whether attention, shared experts and the ordinary feed-forward of every layer are excepted: what is left are
+    the routed experts (Kimi K3)."""
+    names = {module for layer, module in kept if layer < 0}
+    return {"self_attn", "shared_experts", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"} <= names
 
 
 def quantised_note(spec: ModelSpec) -> str:

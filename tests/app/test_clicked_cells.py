@@ -53,10 +53,10 @@ def test_a_click_on_a_cell_of_the_map_locks_its_query_and_key(shared: Page, peer
     shown(page, "cell", "layer 1 head 4 query 0 key 0 ")
     canvas = "section[data-kind=cell] .at-map canvas"
     tokens = peer.run.logits.shape[1]
-    # The map is a square with 10 pixels before it and 2 after it.
-    side = page.evaluate("(at) => document.querySelector(at).clientWidth", canvas) - 12
+    # The map is a square with 82 pixels before it and 2 after it, and 72 above it: the words of the text.
+    side = page.evaluate("(at) => document.querySelector(at).clientWidth", canvas) - 84
     for query, key, chosen in ((9, 3, 3), (6, 6, 6), (4, 8, 4)):  # the mask hides the last: its query's own row
-        click(page, canvas, 10 + (key + 0.5) * side / tokens, (query + 0.5) * side / tokens)
+        click(page, canvas, 82 + (key + 0.5) * side / tokens, 72 + (query + 0.5) * side / tokens)
         value = shown(page, "cell", f"layer 1 head 4 query {query} key {chosen} ")
         assert locked(page, "query", "key") == [query, chosen]
         weight = float(peer.run.attentions[1][0, 4, query, chosen])

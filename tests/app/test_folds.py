@@ -8,8 +8,10 @@ from app.chapters import CHAPTERS, ON_DEMAND
 from app.texts import text
 from tests.app.looking import faults, in_each_language, questions, settled
 from tests.page import leave, listen, new_page, open_page, wait_for_run
+from tests.screenshots import heights
 
 FOLD = ".page-fold"
+SCREENS = 30  # of 1280 × 720, all chapters as they open
 
 
 @pytest.fixture(name="address")
@@ -150,3 +152,10 @@ def test_a_tour_and_a_lesson_lead_into_it(browser: Browser, address: str) -> Non
     expect(page.locator(FOLD)).to_be_hidden()
     page.evaluate("glass.present(null)")
     leave(page)
+
+
+@pytest.mark.gradio
+def test_the_workbench_is_no_longer_than_a_reader_has_patience_for(browser: Browser, site: str) -> None:
+    found = heights(browser, site)
+    assert set(found) == set(CHAPTERS)
+    assert sum(found.values()) <= SCREENS, found

@@ -27,7 +27,7 @@ STAGE = """() => {
   const box = (element) => element.getBoundingClientRect();
   const one = (selector) => document.querySelector(selector);
   const [panel, strip, bar] = [".is-presented", ".page-body > [data-kind=tokens]", ".ls-bar"].map(one);
-  const seen = (element) => box(element).width > 0 && getComputedStyle(element).visibility === "visible";
+  const seen = (element) => box(element).width > 0 && element.checkVisibility({ checkVisibilityCSS: true });
   const body = box(panel.querySelector(".gp-body"));
   const top = box(panel.querySelector(".gp-head")).bottom - 2;
   const parts = [...panel.querySelectorAll("canvas, p, h2, h3, button, tr, label, .gp-chart")].filter(seen).map(box);
@@ -51,6 +51,29 @@ STAGE = """() => {
     others: [...document.querySelectorAll("section.glass-panel")].filter(seen).map((each) => each.dataset.kind),
   };
 }"""
+# Every text that is seen while a lesson is presented and is smaller than `least` px on the screen, with its size there.
+SMALL = """(least) => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const one = node.parentElement;
+    if (!node.data.trim() || one.closest("script, style, .gp-hidden")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    if (box.width < 2 || box.height < 2) continue;
+    if (!one.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue;
+    const top = document.elementFromPoint(x, y); // none where it is off the screen, another where that covers it
+    if (!top || !(top.contains(one) || one.contains(top))) continue;
+    const matrix = one.getScreenCTM?.(); // of a drawing
+    const scale = matrix ? Math.hypot(matrix.a, matrix.b) : one.currentCSSZoom;
+    const size = parseFloat(getComputedStyle(one).fontSize) * scale;
+    if (size < least) found.push([size, node.data]);
+  }
+  return found;
+}"""
+LEGIBLE = 21.9  # px: 22, less what a zoom is rounded by
 # A part that is taller than the screen is scrolled; of the ready-made lessons none has one at these sizes.
 SIZES = {"en": (1280, 720), "zh": (1920, 1080)}
 
@@ -123,15 +146,16 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 assert not at["covered"]
             check_stage(at, width, height)
             check_unmoved(page)
-            least = 23.9 if view["panel"].startswith("kv-") else 21.9
-            assert 14 * at["size"] >= least, view  # the smallest text
-            assert at["shrunk"] == 1, at  # that of pictures, too
+            assert page.evaluate(SMALL, LEGIBLE) == [], view
+            assert 14 * at["size"] >= LEGIBLE, view  # the smallest text of pictures,
+            assert at["shrunk"] == 1, at  # which are not made smaller
             while match := re.findall(r"\d+", at["part"]):
                 if match[0] == match[1]:
                     break
                 page.keyboard.press("ArrowDown")
                 at = on_stage(page)
                 check_stage(at, width, height)
+                assert page.evaluate(SMALL, LEGIBLE) == [], view
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")
         expect(page.locator(".ls-bar")).to_be_hidden()
@@ -160,6 +184,11 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     sheet = caught.value
     for place, name in ((".ls-task p", "question"), (".ls-answers p", "answer")):
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
+    sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
+    covered = sum(view["hidden"] for view in lesson["views"])
+    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)
+    expect(sheet.locator(".ls-answers img")).to_have_count(covered)
+    assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
     assert faults(sheet) == []
@@ -172,6 +201,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with page.expect_popup() as caught:
         page.keyboard.press("n")
     expect(caught.value.locator(".ls-time").first).to_contain_text(text("lessons.of_minutes", minutes=5))
+    expect(caught.value.locator(".ls-then img")).to_have_attribute("alt", shown[1]["headline"])
     with suppress(Error):  # the window is gone before the key is let go
         caught.value.keyboard.press("Escape")
     expect(page.locator(".ls-bar")).to_be_hidden()
@@ -277,6 +307,20 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     page.keyboard.press("Space")
     page.wait_for_function("document.querySelector('.ls-count').textContent === '2 / 2'")
     assert on_stage(page)["kind"] == "cell"
+    # Another view while it is presented: the lesson goes on, and has it from then on.
+    page.evaluate("glass.select({ query: 3 })")
+    page.keyboard.press("a")
+    expect(page.locator(".ls-count")).to_have_text("2 / 3")
+    expect(page.locator(".ls-trouble")).to_have_text(text("lessons.added", at=3, panel=text("panel.cell")))
+    kept = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('glass-llama-lesson.'))")
+    assert [len(json.loads(words)["views"]) for _, words in kept] == [3]
+    page.keyboard.press("PageDown")
+    expect(page.locator(".ls-count")).to_have_text("3 / 3")
+    assert on_stage(page)["kind"] == "cell"
+    assert page.evaluate("glass.state.query") == 3
+    page.keyboard.press("PageUp")
+    expect(page.locator(".ls-count")).to_have_text("2 / 3")
+    on_stage(page)
     assert page.evaluate("['layer', 'head', 'query', 'key'].map((name) => glass.state[name])") == [1, 2, 4, 3]
     page.click(".gp-stepper button >> nth=0")  # the steppers are there
     assert page.evaluate("glass.state.layer") == 0

@@ -17,7 +17,8 @@ from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention
 from model.analysis.why import NEEDED
-from tests.app.looking import faults, number
+from tests.app.looking import faults, number, settled
+from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.peer import Peer
 
@@ -227,6 +228,32 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     expect(story.locator(f"[data-stop={SCENES[2]}]")).to_have_attribute("aria-current", "step")
     story.click("[data-stop=layers]")
     expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
+
+
+def test_a_clicker_leads_through_the_story_on_a_projector_where_no_text_is_small(story: Page) -> None:
+    """From the first scene to the last with PageDown alone; what is taller than the screen is scrolled through."""
+    story.emulate_media(reduced_motion="reduce")
+    value(story, "answer")
+    story.click(".st-large")
+    seen: list[str] = []
+    for _ in range(60):
+        scene = story.evaluate("""() => [...document.querySelectorAll(".st-scene")].find((one) => {
+          const { top, bottom } = one.getBoundingClientRect();
+          return top <= innerHeight / 2 && bottom > innerHeight / 2;
+        }).dataset.scene""")
+        value_now = story.locator(f"[data-scene={scene}]")
+        expect(value_now).to_have_attribute("data-value", re.compile("."))
+        settled(story)
+        assert story.evaluate(SMALL, LEGIBLE) == [], scene
+        if scene not in seen:
+            seen.append(scene)
+        if scene == SCENES[-1]:
+            break
+        story.keyboard.press("PageDown")
+        story.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert seen == list(SCENES)
+    story.keyboard.press("Escape")
+    expect(story.locator(".st-mini")).to_be_visible()
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

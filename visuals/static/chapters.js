@@ -36,8 +36,24 @@ function createStyles(chapters) {
   };
 }
 
+/** The chapters on what every layer has: the row of chapters frames them, as a small map of the model. */
+const IN_EVERY_LAYER = ["norm", "position", "attend", "ffn", "kv"];
+
 /**
- * The row of buttons that open the chapters.
+ * Scrolls a row that is wider than its room to one of its buttons.
+ *
+ * @param {HTMLElement} row
+ * @param {HTMLElement} button
+ */
+function scrollRowTo(row, button) {
+  if (row.scrollWidth <= row.clientWidth) return;
+  const [room, place] = [row.getBoundingClientRect(), button.getBoundingClientRect()];
+  row.scrollLeft += place.left + place.width / 2 - room.left - room.width / 2;
+}
+
+/**
+ * The row of buttons that open the chapters, which is a small map of the model: in the middle what every layer has,
+ * before it what makes tokens of a text, after it what comes out.
  *
  * @param {string[]} names
  * @param {import("./types.d.ts").Texts} texts
@@ -46,21 +62,35 @@ function createStyles(chapters) {
 function createRow(names, texts, go) {
   /** @type {HTMLElement | null} */
   let row = null;
+  const times = h("span.page-times", { "aria-hidden": "true" });
+  const block = h("div.page-block", { role: "group", "data-text-label": "chapter.block" });
+  const button = (/** @type {string} */ name) =>
+    h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) });
+  /** Where a row is wider than its room, the open chapter is seen in it. */
+  function showMarked() {
+    /** @type {HTMLElement | null | undefined} */
+    const marked = row?.querySelector("[aria-current]");
+    if (row && marked) scrollRowTo(row, marked);
+  }
   return {
     /** @param {HTMLElement} place */
     attach(place) {
       row = place;
       for (const name of names) {
-        row.append(h("button", { "data-chapter": name, "data-text": `chapter.${name}`, click: () => go(name) }));
+        const inside = IN_EVERY_LAYER.includes(name);
+        if (inside && !block.isConnected) row.append(block);
+        (inside ? block : row).append(button(name));
       }
+      block.append(times);
       texts.translate(row);
     },
     /** @param {string} open */
     mark(open) {
-      for (const button of /** @type {HTMLElement[]} */ ([...(row?.children ?? [])])) {
-        if (button.dataset.chapter === open) button.setAttribute("aria-current", "page");
-        else button.removeAttribute("aria-current");
+      for (const one of /** @type {HTMLElement[]} */ ([...(row?.querySelectorAll("button") ?? [])])) {
+        if (one.dataset.chapter === open) one.setAttribute("aria-current", "page");
+        else one.removeAttribute("aria-current");
       }
+      showMarked();
     },
     /**
      * Calls the chapters on norm, position and feed-forward by what the network that is shown has there.
@@ -69,12 +99,14 @@ function createRow(names, texts, go) {
      */
     speak({ model }) {
       if (!row) return;
+      times.textContent = `× ${model.n_layers}`;
       for (const [name, form] of Object.entries(chapterForms(model))) {
         /** @type {HTMLElement | null} */
         const button = row.querySelector(`[data-chapter="${name}"]`);
         if (button) button.dataset.text = `chapter.${name}${form && `_${form}`}`;
       }
       texts.translate(row);
+      showMarked();
     },
     /** From far down in another chapter to where this one begins. */
     toTop() {

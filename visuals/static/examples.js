@@ -10,6 +10,18 @@
 const offeredTo = (isReal, language) => (chip) =>
   isReal === "real" in chip.dataset && (isReal || chip.lang === language);
 
+/** @returns {HTMLElement[]} */
+const chips = () => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".page-chips button"))];
+
+/**
+ * Marks the example that is read, which a telephone does not offer once more (page.css).
+ *
+ * @param {string} prompt
+ */
+export function markExample(prompt) {
+  for (const chip of chips()) chip.toggleAttribute("data-read", chip.textContent === prompt);
+}
+
 /**
  * What a network is to run where another has run this prompt: the reader's own text stays, of the other's examples
  * the first of its own stands in its place.
@@ -19,8 +31,7 @@ const offeredTo = (isReal, language) => (chip) =>
  * @param {string} language
  */
 export function promptFor(prompt, isReal, language) {
-  const chips = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".page-chips button"))];
-  const example = chips.find(({ textContent }) => textContent === prompt);
+  const example = chips().find(({ textContent }) => textContent === prompt);
   if (!example || isReal === "real" in example.dataset) return prompt;
-  return chips.find(offeredTo(isReal, language))?.textContent ?? prompt;
+  return chips().find(offeredTo(isReal, language))?.textContent ?? prompt;
 }

@@ -57,6 +57,7 @@ const ICONS = {
   code: "M9 7l-5 5 5 5M15 7l5 5-5 5",
   full: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   save: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
 };
 
 /**
@@ -69,6 +70,21 @@ function button(name, act) {
     { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act },
     icon(ICONS[name]),
   );
+}
+
+/**
+ * The button that shows the others on a telephone, where they would take the room of the title.
+ *
+ * @param {HTMLElement} tools
+ */
+function moreButton(tools) {
+  const more = button("more", () => {
+    const open = tools.classList.toggle("is-open");
+    more.setAttribute("aria-expanded", String(open));
+  });
+  more.classList.add("gp-more");
+  more.setAttribute("aria-expanded", "false");
+  return more;
 }
 
 /** @type {WeakMap<HTMLElement, Panel>} */
@@ -129,7 +145,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
     svg,
     csv: csv ?? (() => (read ? savedRows(read) : [])),
   });
-  tools.append(save.element);
+  tools.append(save.element, moreButton(tools));
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   const missing = h("p.gp-absent", { hidden: "" });
   element.append(panel.head, save.trouble, box, code, missing, panel.body);

@@ -326,6 +326,16 @@ const enlarge = (factor, room) => {
   magnify(factor, room);
   repaint();
 };
+/**
+ * A panel that is shown, as an SVG file.
+ *
+ * @type {Glass["picture"]}
+ */
+async function picture(kind) {
+  const { asPage, pictureOf } = await import("./picture.js");
+  const panel = panelOf(/** @type {HTMLElement} */ (document.querySelector(`section[data-kind="${kind}"]`)));
+  return panel ? (await pictureOf(panel, window.glass, asPage)).text : "";
+}
 const core = {
   keep,
   showSide,
@@ -340,6 +350,7 @@ const core = {
   present,
   reveal,
   enlarge,
+  picture,
   visit,
   detail,
   calculate,

@@ -3,7 +3,7 @@
 
 import { createBar } from "./bar.js";
 import { shortCount } from "./counts.js";
-import { promptFor } from "./examples.js";
+import { markExample, promptFor } from "./examples.js";
 import { listsKeys } from "./keys.js";
 import { createModels } from "./models.js";
 import { firstPrompt, openLink } from "./opening.js";
@@ -160,7 +160,10 @@ function createOpening(state, link, config, models, { relabel }) {
 export function createPage(store, texts, link, settings, config) {
   const { state } = store;
   const models = createModels(texts.text, (count) => shortCount(count, state.language));
-  store.on("run", ({ model }) => models.mark(model.name));
+  store.on("run", ({ model, prompt }) => {
+    models.mark(model.name);
+    markExample(prompt);
+  });
   const line = createStatusLine(store, texts, settings);
   const bar = createBar(config.labels, texts, models);
   const switchTheme = followTheme(store);

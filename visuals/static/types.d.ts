@@ -131,6 +131,8 @@ export interface Glass
   address: () => Promise<string>;
   /** Has everything drawn for a page that the browser shows that much larger. */
   enlarge: (factor: number, room?: number) => void;
+  /** A panel that is shown, as an SVG file. */
+  picture: (kind: string) => Promise<string>;
   /** Hands a section to its panel's drawing function. */
   mount: (kind: string, element: HTMLElement) => Promise<void>;
   /** The page's language; resolves to what the bar is to show where its words did not come. */

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from . import dense, early, experts, hybrids, mamba, sharing, towers
-from .deepseek import deepseek_mla, deepseek_v1
+from .deepseek import GLM5_DEFAULTS, deepseek_mla, deepseek_v1
 from .deepseek_v4 import DEFAULTS as V4_DEFAULTS
 from .deepseek_v4 import deepseek_v4
 from .llama_like import gemma, gemma2, gemma3, gemma3_text, llama, llama4, llama4_text, mistral, mixtral, qwen
@@ -43,6 +43,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "deepseek_v3": Family(deepseek_mla),
         "deepseek_v32": Family(deepseek_mla),
         "deepseek_v4": Family(deepseek_v4, V4_DEFAULTS),
+        "glm_moe_dsa": Family(deepseek_mla, GLM5_DEFAULTS),
         "llama4": Family(llama4),
         "llama4_text": Family(llama4_text),
         "granite": Family(llama),
@@ -74,6 +75,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "dbrx": Family(experts.dbrx),
         "kimi_k2": Family(deepseek_mla),
         "kimi_k25": Family(towers.kimi_k25),
+        "kimi_k3": Family(hybrids.kimi_k3),
         "mistral3": Family(towers.mistral3),
         "qwen2_vl": Family(towers.qwen2_vl),
         "qwen2_5_vl": Family(towers.qwen2_vl),

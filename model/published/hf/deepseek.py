@@ -1,4 +1,6 @@
-"""DeepSeek's files: fine-grained experts beside shared ones (V1), MLA (V2, V3) and its indexer (V3.2)."""
+"""DeepSeek's files: fine-grained experts beside shared ones (V1), MLA (V2, V3) and its indexer (V3.2, GLM-5)."""
+
+from types import MappingProxyType
 
 from ..expected import expected
 from ..spec import AttentionSpec, IndexerSpec, MoeSpec
@@ -8,6 +10,9 @@ from .llama_like import llama
 from .shape import Shape, checked_moe, finish, gated_ffn, rms_norm
 from .sizes import latent, routed, tied
 
+INDEXED = ("deepseek_v32", "glm_moe_dsa")
+GLM5_DEFAULTS = MappingProxyType({"first_k_dense_replace": 3})
+
 
 def deepseek_v1(f: Fields) -> Shape:
     """DeepSeekMoE: LLaMA's attention, fine-grained experts beside shared ones."""
@@ -15,13 +20,14 @@ def deepseek_v1(f: Fields) -> Shape:
 
 
 def deepseek_mla(f: Fields) -> Shape:
-    """DeepSeek V2, V3, V3.2: MLA."""
+    """DeepSeek V2, V3, V3.2: MLA; GLM-5, which is V3.2's, too."""
     kind = f.raw["model_type"]
     sizes, mla = latent(f)
     indexer = None
-    if kind == "deepseek_v32":
+    if kind in INDEXED:
         indexer = IndexerSpec(f.count("index_n_heads"), f.count("index_head_dim"), f.count("index_topk"))
         f.strings("layer_types", sizes.n_layers)
+        _every_layer_indexes(f, sizes.n_layers)
     biased = kind != "deepseek_v2"
     f.only("attention_bias", False, default=False)
     f.only("mlp_bias", False, default=False)
@@ -39,6 +45,14 @@ def deepseek_mla(f: Fields) -> Shape:
         ffn=gated_ffn(f),
         position=rope(f, mla.qk_rope_head_dim, layout="interleaved"),
     )
+
+
+def _every_layer_indexes(f: Fields, n_layers: int) -> None:
+    """Refuses layers that take over what an earlier one's indexer chose (GLM-5.2): they cache no key of their own."""
+    f.only("index_topk_freq", 1, None, default=None)
+    f.only("index_topk_pattern", None, "F" * n_layers, default=None)
+    f.get("index_skip_topk_offset", "indexer_rope_interleave")
+    f.only("indexer_types", None, ["full"] * n_layers, default=None)
 
 
 def deepseek_moe(f: Fields, router: str) -> MoeSpec | None:

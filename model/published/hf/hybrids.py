@@ -1,6 +1,6 @@
 """Linear attention and short convolutions among layers that attend: Qwen3-Next, Qwen 3.5, MiniMax-01, LFM2, Kimi."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
 from ..expected import expected
@@ -175,8 +175,19 @@ def _lfm2_moe(f: Fields, dense: int) -> MoeSpec:
     return checked_moe(f, moe)
 
 
+def kimi_k3(f: Fields) -> Shape:
+    """Kimi K3: Kimi Linear's text model under text_config; what sees is not counted."""
+    text = f.part("text_config")
+    text.only("model_type", "kimi_linear", default="kimi_linear")
+    return outer(f, text, kimi_linear(text))
+
+
 def kimi_linear(f: Fields) -> Shape:
-    """Kimi Linear: three layers of Kimi Delta Attention to each one of MLA without RoPE."""
+    """Kimi Linear: three layers of Kimi Delta Attention to each one of MLA without RoPE.
+
+    Kimi K3's text model (arXiv 2607.24653) is one, with a gate on what MLA gives, experts in a narrower space, and
+    attention over the streams of earlier blocks of layers.
+    """
     n_heads, n_layers = f.count("num_attention_heads"), f.count("num_hidden_layers", high=MAX_LAYERS)
     d, hidden = f.count("hidden_size"), f.count("intermediate_size")
     f.get("head_dim", "num_key_value_heads", "num_nextn_predict_layers", "qk_head_dim")
@@ -194,7 +205,12 @@ def kimi_linear(f: Fields) -> Shape:
         names = ("linear_num_heads", "linear_head_dim", "linear_conv_kernel_dim")
     heads, width, kernel = (inner.count(name) for name in names)
     kinds = kinds_of(f, n_layers, _kimi_kinds(inner, n_layers))
-    mixer = kimi_delta(f, heads, width, kernel, d, layers_of(kinds, "linear"))
+    full_gate = inner.flag("use_full_rank_gate", default=False)
+    inner.get("gate_lower_bound")
+    f.only("mla_use_nope", True, default=True)
+    mixer = kimi_delta(f, heads, width, kernel, d, layers_of(kinds, "linear"), full_gate)
+    moe = _kimi_moe(f, n_layers, hidden)
+    further = _k3_extras(f, d, n_heads * mla.v_head_dim, n_heads, layers_of(kinds, "full"), n_layers, moe)
     return finish(
         f,
         n_layers=n_layers,
@@ -209,12 +225,28 @@ def kimi_linear(f: Fields) -> Shape:
         attention=AttentionSpec("MLA", shortest(kinds)),  # type: ignore[arg-type]
         mla=mla,
         state=mixer.state,
-        extra=mixer.weights,
-        moe=_kimi_moe(f, n_layers, hidden),
+        extra=(*mixer.weights, *further),
+        moe=moe,
         norm=rms_norm(f, "pre (+ RMSNorm on the kv latents)"),
         ffn=gated_ffn(f),
         position=NOPE,
     )
+
+
+def _k3_extras(
+    f: Fields, d: int, inner: int, heads: int, attending: tuple[int, ...], n_layers: int, moe: MoeSpec
+) -> Iterator[ExtraWeights]:
+    """What Kimi K3 has besides: a gate on MLA's output, a norm of what the experts read, and, before each sub-layer and
+    at the end, a norm and a query of the streams that it attends over."""
+    if f.flag("mla_use_output_gate", default=False):
+        yield ExtraWeights("attention.gate", (d, inner), attending, units=heads)
+    if moe.expert_width:
+        yield ExtraWeights("experts.latent", (2, d, moe.expert_width), moe.routed_layers(range(n_layers)))
+    if f.flag("latent_moe_use_norm", default=False) and moe.expert_width:
+        yield ExtraWeights("norms.experts", (moe.expert_width,), moe.routed_layers(range(n_layers)), "vector")
+    if f.maybe_count("attn_res_block_size"):
+        yield ExtraWeights("attention.residuals", (2, 2, d), tuple(range(n_layers)), "vector")
+        yield ExtraWeights("attention.residuals", (2, d), (), "vector")
 
 
 def _kimi_kinds(inner: Fields, n_layers: int) -> tuple[str, ...]:
@@ -246,6 +278,7 @@ def _kimi_moe(f: Fields, n_layers: int, hidden: int) -> MoeSpec:
         n_experts=f.count("num_experts", "num_local_experts", "n_routed_experts"),
         top_k=f.count("num_experts_per_token", "num_experts_per_tok"),
         shared_experts=f.count("num_shared_experts", "n_shared_experts"),
+        expert_width=f.maybe_count("routed_expert_hidden_size"),
         expert_ffn=f.count("moe_intermediate_size"),
         first_dense_layers=dense,
         dense_ffn=hidden,

@@ -105,13 +105,19 @@ def delta_net(f: Fields, d_model: int, layers: tuple[int, ...]) -> Mixer:
     return Mixer(state, _weights(layers, (d_model, into), (values * d_v, d_model), values, vectors))
 
 
-def kimi_delta(f: Fields, heads: int, width: int, kernel: int, d_model: int, layers: tuple[int, ...]) -> Mixer:
-    """Kimi Delta Attention: q, k and v convolved, a decay per channel and an output gate, both of low rank."""
+def kimi_delta(
+    f: Fields, heads: int, width: int, kernel: int, d_model: int, layers: tuple[int, ...], full_gate: bool = False
+) -> Mixer:
+    """Kimi Delta Attention: q, k and v convolved, a decay per channel and an output gate, both of low rank.
+
+    `full_gate`: the gate is a whole matrix, and the rate of the decay is a channel's (Kimi K3).
+    """
     inner = heads * width
     state = StateSpec(3 * inner, kernel - 1, heads, width, width, fp32=True)
-    into = 3 * inner + heads + 2 * width
-    gates = (ExtraWeights("linear.gates", (2, width, inner), layers, units=heads),)
-    vectors = 3 * inner * kernel + inner + heads + width
+    low = 1 if full_gate else 2
+    into = 3 * inner + heads + low * width + full_gate * inner
+    gates = (ExtraWeights("linear.gates", (low, width, inner), layers, units=heads),)
+    vectors = 3 * inner * kernel + inner + (width if full_gate else heads) + width
     return Mixer(state, _weights(layers, (d_model, into), (inner, d_model), heads, vectors) + gates)
 
 

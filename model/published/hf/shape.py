@@ -13,7 +13,7 @@ from .fields import Fields, refusal
 
 GATED = MappingProxyType(
     {"silu": "SwiGLU", "swish": "SwiGLU", "gelu": "GeGLU", "gelu_new": "GeGLU (tanh GELU)", "relu": "ReGLU"}
-    | {"gelu_pytorch_tanh": "GeGLU (tanh GELU)"}
+    | {"gelu_pytorch_tanh": "GeGLU (tanh GELU)", "situ": "SiTU-GLU"}
 )
 PLAIN = MappingProxyType(
     {"gelu": "GELU", "relu": "ReLU", "gelu_new": "GELU (tanh approximation)", "gelu_fast": "GELU (tanh approximation)"}

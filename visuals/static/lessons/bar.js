@@ -32,6 +32,7 @@ function makeTools(acts) {
   return h(
     "div.ls-tools",
     null,
+    button("add_shown", "+", acts.add),
     button("notes", "✎", acts.notes),
     ...full,
     button("list", "☰", acts.list),

@@ -6,18 +6,19 @@
  * @param {(moved: boolean) => void} changed called after each change; `moved`: to another view
  */
 export function createCourse(views, first, changed) {
+  const all = [...views];
   let at = -1;
   let covered = false;
 
   /** To a view by number; where there is none nothing happens. */
   function go(to) {
-    if (to === at || !views[to]) return;
+    if (to === at || !all[to]) return;
     at = to;
-    covered = views[to].hidden;
+    covered = all[to].hidden;
     changed(true);
   }
   function cover(now) {
-    if (covered === now || !views[at].hidden) return;
+    if (covered === now || !all[at].hidden) return;
     covered = now;
     changed(false);
   }
@@ -28,11 +29,13 @@ export function createCourse(views, first, changed) {
     next,
     back,
     go,
-    begin: () => go(Math.max(0, Math.min(first, views.length - 1))),
+    begin: () => go(Math.max(0, Math.min(first, all.length - 1))),
+    /** Another view comes after this one. */
+    insert: (/** @type {{ hidden: boolean }} */ view) => void all.splice(at + 1, 0, view),
     /** Shows the answer, or covers it again. */
     toggle: () => cover(!covered),
     at: () => at,
     covered: () => covered,
-    last: () => at === views.length - 1,
+    last: () => at === all.length - 1,
   };
 }

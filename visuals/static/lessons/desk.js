@@ -34,7 +34,6 @@ function knownOf({ chapters, texts }) {
 export function createDesk(glass, pressed) {
   const known = knownOf(window.glassConfig);
   const shelf = createShelf(browserStorage(), known);
-  const present = createPresenter(glass, () => open({ pane: "list" }));
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   let received = null; // the one of a link
   let at = null; // { pane, id }: what is shown
@@ -55,6 +54,7 @@ export function createDesk(glass, pressed) {
     present(lesson, how);
   }
   const keeping = createKeeping(shelf, known, { text, language, tell, complain, go });
+  const present = createPresenter(glass, () => open({ pane: "list" }), keeping.putOwn);
   const desk = {
     shelf,
     tell,

@@ -25,6 +25,17 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
       return false;
     }
   }
+  /**
+   * Keeps a lesson among the reader's own.
+   *
+   * @param {string | undefined} id undefined: it is none of them yet
+   * @returns {string} its id
+   */
+  function putOwn(id, lesson) {
+    const own = id ?? shelf.fresh();
+    put(own, lesson);
+    return own;
+  }
   function adopt(lesson) {
     const id = shelf.fresh();
     tell("");
@@ -50,5 +61,5 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
         go({ pane: "list" });
       });
   }
-  return { put, adopt, begin, read, remove };
+  return { put, putOwn, adopt, begin, read, remove };
 }

@@ -14,6 +14,7 @@ const OWN = new Map([
   ["End", "last"],
   ["n", "notes"],
   ["r", "reveal"],
+  ["a", "add"],
   ["f", "full"],
   ["F5", "full"],
   ["ArrowDown", "down"],

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { inPlan, plansOf } from "./plans.js";
 import { save } from "./save.js";
 import { openSheet } from "./sheet.js";
+import { createStills } from "./stills.js";
 
 /** @returns {HTMLElement[]} what is said of a lesson whose model is not on offer */
 const strange = (glass, { model }) =>
@@ -77,13 +78,13 @@ export function createList(glass, desk) {
 
   const row = (lesson, buttons) => rowOf(glass, desk, lesson, buttons);
   function sheet(lesson) {
-    tell(openSheet(lesson, text) ? "" : text("no_sheet"));
+    tell(openSheet(lesson, text, createStills(glass)) ? "" : text("no_sheet"));
   }
-  const showing = (lesson) =>
+  const showing = (lesson, id) =>
     lesson.views.length
       ? [
-          button("present", () => desk.start(lesson), lesson.title),
-          button("follow", () => desk.start(lesson, { notes: true }), lesson.title),
+          button("present", () => desk.start(lesson, { id }), lesson.title),
+          button("follow", () => desk.start(lesson, { notes: true, id }), lesson.title),
           ...(lesson.views.some(({ question }) => question)
             ? [button("sheet", () => sheet(lesson), lesson.title)]
             : []),
@@ -94,7 +95,7 @@ export function createList(glass, desk) {
   function mine({ id, lesson, words, error }) {
     if (lesson) {
       return row(lesson, [
-        ...showing(lesson),
+        ...showing(lesson, id),
         button("edit", () => desk.go({ pane: "edit", id }), lesson.title),
         button("share", () => desk.go({ pane: "share", id, lesson }), lesson.title),
         button("remove", () => desk.remove(id), lesson.title),

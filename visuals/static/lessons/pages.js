@@ -58,6 +58,7 @@ export function partsOf(body, size) {
   const { top } = body.getBoundingClientRect();
   const boxes = [];
   function add(element) {
+    if (!element.checkVisibility()) return; // what a closed disclosure holds has a place, and is not seen
     const box = element.getBoundingClientRect();
     if (box.height < 1 || box.width < 1) return;
     const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());

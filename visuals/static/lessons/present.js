@@ -1,10 +1,11 @@
 // A lesson on the screen: each view is brought back as a pasted link is, and its one panel shown large.
 
 import { createBar } from "./bar.js";
+import { viewNow } from "./capture.js";
 import { createCourse } from "./course.js";
 import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
-import { linkOn } from "./lesson.js";
+import { linkOn, MOST, withView } from "./lesson.js";
 import { keepPresented } from "./resume.js";
 import { createSpeaker } from "./speaker.js";
 import { createStage } from "./stage.js";
@@ -34,6 +35,8 @@ const toggleFullscreen = () =>
 const leaveField = () => /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
 
 /**
+ * What needs nothing but the course of the lesson, or the browser.
+ *
  * @param {() => ReturnType<typeof createCourse>} course
  * @param {() => number} count of its views
  */
@@ -43,6 +46,9 @@ const waysThrough = (course, count) => ({
   reveal: () => course().toggle(),
   first: () => course().go(0),
   last: () => course().go(count() - 1),
+  full: toggleFullscreen,
+  out: leaveField,
+  nothing: () => {},
 });
 
 /** What a message of the page says; one without a text of ours what the server says itself. */
@@ -85,6 +91,25 @@ function openChapterOf(glass, panel) {
 }
 
 /**
+ * The lesson with what is shown now as the view after this one, and what is to be said of it.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {import("./lesson.js").Lesson} lesson
+ * @param {number} at
+ * @returns {Promise<{ longer: import("./lesson.js").Lesson | null; said: string }>} null where it has room for no
+ *   more
+ */
+async function withShown(glass, lesson, at) {
+  const { text } = glass;
+  const { panel } = lesson.views[at];
+  if (lesson.views.length >= MOST.views)
+    return { longer: null, said: text("lessons.full_lesson", { most: MOST.views }) };
+  const view = await viewNow(glass, panel);
+  const said = text("lessons.added", { at: at + 2, panel: text(`panel.${panel}`) });
+  return { longer: withView(lesson, view, at + 1), said };
+}
+
+/**
  * All that shows a lesson: the stage with what stands above and below it, and the presenter's own window.
  *
  * @param {import("../types.d.ts").Glass} glass
@@ -113,15 +138,19 @@ function createScreens(glass, acts, presents) {
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {() => void} openList opens the list of lessons
+ * @param {(id: string | undefined, lesson: import("./lesson.js").Lesson) => string} keep keeps a lesson, one
+ *   without an id as a new one; gives its id
  * @returns {(
  *   lesson: import("./lesson.js").Lesson,
- *   how?: { at?: number; notes?: boolean; reads?: boolean },
+ *   how?: { at?: number; notes?: boolean; reads?: boolean; id?: string },
  * ) => void}
+ *   `id`: of one of the reader's own
  */
-export function createPresenter(glass, openList) {
+export function createPresenter(glass, openList, keep) {
   const { state } = glass;
   const { body } = document;
   let [lesson, course] = [null, null];
+  let own; // its id, where it is one of the reader's own
   let reads = false; // somebody alone reads along: the notes are for them
   let notes = false;
   let before = null; // what had the focus
@@ -132,13 +161,8 @@ export function createPresenter(glass, openList) {
       () => course,
       () => lesson.views.length,
     ),
-    nothing: () => {},
     leave,
-    out: leaveField,
-    list: () => {
-      leave();
-      openList();
-    },
+    list: () => (leave(), openList()),
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
     notes: () => {
@@ -146,7 +170,7 @@ export function createPresenter(glass, openList) {
       else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
       show(false);
     },
-    full: toggleFullscreen,
+    add: () => void add(),
   };
   const { bar, headline, speaker, stage, say } = createScreens(glass, acts, () => lesson !== null);
 
@@ -157,7 +181,7 @@ export function createPresenter(glass, openList) {
     bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
     headline.show(view);
     speaker.show(lesson, { at: course.at(), covered: course.covered(), moved });
-    keepPresented({ lesson, at: course.at(), notes, reads });
+    keepPresented({ lesson, at: course.at(), notes, reads, id: own });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
@@ -165,6 +189,17 @@ export function createPresenter(glass, openList) {
     if (mine !== turn || !lesson) return;
     openChapterOf(glass, view.panel);
     stage.show(view.panel, view.part);
+  }
+
+  async function add() {
+    const { longer, said } = await withShown(glass, lesson, course.at());
+    if (!lesson) return;
+    if (longer) {
+      course.insert(longer.views[course.at() + 1]);
+      [lesson, own] = [longer, keep(own, longer)];
+      show(false);
+    }
+    say(said);
   }
 
   function leave() {
@@ -182,20 +217,13 @@ export function createPresenter(glass, openList) {
     before?.focus?.({ preventScroll: true });
   }
 
-  followPage(glass, () => lesson !== null, {
-    say,
-    again: () => void stage.again(),
-    speak() {
-      bar.open();
-      show(false);
-    },
-    leave,
-  });
+  const speak = () => (bar.open(), void show(false));
+  followPage(glass, () => lesson !== null, { say, again: () => void stage.again(), speak, leave });
 
-  return function present(given, { at = 0, notes: noted = false, reads: alone = noted } = {}) {
+  return function present(given, { at = 0, notes: noted = false, reads: alone = noted, id } = {}) {
     if (!given.views.length) return;
     before = document.activeElement;
-    [lesson, notes, reads] = [given, noted, alone];
+    [lesson, notes, reads, own] = [given, noted, alone, id];
     bar.open();
     speaker.begin();
     state.presenting = true;

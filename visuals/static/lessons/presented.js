@@ -1,5 +1,6 @@
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
+import { createLegend } from "./legend.js";
 import { freeOf, pagesOf, partsOf } from "./pages.js";
 
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
@@ -46,6 +47,7 @@ export function createPresented(glass, bar) {
   let section = null;
   let part = "";
   let size = 1;
+  const legend = createLegend();
   /** @returns {HTMLElement | null} */
   const inner = () => section?.querySelector(".gp-body") ?? null;
 
@@ -110,12 +112,17 @@ export function createPresented(glass, bar) {
 
   /** @param {HTMLElement | null} next */
   function take(next, from = "") {
+    legend.drop();
     section?.classList.remove("is-presented");
     [section, part] = [next, from];
     section?.classList.add("is-presented");
   }
+  function liftLegend() {
+    if (section) legend.lift(section);
+  }
   return {
     take,
+    liftLegend,
     inner,
     enlarge,
     release,

@@ -2,7 +2,16 @@
 
 const KEY = "glass-llama-presented";
 
-/** @typedef {{ lesson: import("./lesson.js").Lesson; at: number; notes: boolean; reads: boolean }} Presented */
+/**
+ * @typedef {{
+ *   lesson: import("./lesson.js").Lesson;
+ *   at: number;
+ *   notes: boolean;
+ *   reads: boolean;
+ *   id?: string;
+ * }} Presented
+ *   `id`: of one of the reader's own
+ */
 
 /** @param {Presented | null} what null: nothing is presented any more */
 export function keepPresented(what) {

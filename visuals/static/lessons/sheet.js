@@ -5,6 +5,8 @@
 import { h } from "../dom.js";
 import { furnish } from "./own-window.js";
 
+/** @typedef {import("./stills.js").Stills} Stills */
+
 const LINES = 4; // to write on, for each question
 
 /**
@@ -16,6 +18,9 @@ const LINES = 4; // to write on, for each question
 /** @param {View} view */
 const name = ({ headline }) => headline ?? "";
 
+/** A place for a picture, filled once that is taken. */
+const place = () => h("figure.ls-shown", { hidden: "" });
+
 /** @param {View} view */
 const task = (view) =>
   h(
@@ -23,10 +28,34 @@ const task = (view) =>
     null,
     h("div", null, h("strong", null, name(view)), h("p", null, view.question ?? "")),
     h("div.ls-lines", { "aria-hidden": "true" }, ...Array.from({ length: LINES }, () => h("span"))),
+    ...(view.hidden ? [] : [place()]),
   );
 
 /** @param {View} view */
-const solved = (view) => h("li", null, h("strong", null, name(view)), h("p", null, view.answer ?? ""));
+const solved = (view) =>
+  h("li", null, h("strong", null, name(view)), h("p", null, view.answer ?? ""), ...(view.hidden ? [place()] : []));
+
+/**
+ * Fills the sheet's pictures in, one after the other: where an answer is to be guessed, beside the answers.
+ *
+ * @param {HTMLElement} sheet
+ * @param {import("./lesson.js").Lesson} lesson
+ * @param {Stills} stills
+ */
+async function fill(sheet, lesson, stills) {
+  const asked = lesson.views.filter(({ question }) => question);
+  const [tasks, answers] = [".ls-task", ".ls-answers li"].map((those) => sheet.querySelectorAll(those));
+  for (const [i, view] of asked.entries()) {
+    /** @type {HTMLElement | null} */
+    const figure = (view.hidden ? answers : tasks)[i].querySelector(".ls-shown");
+    const src = sheet.isConnected ? await stills.take(lesson, view) : null;
+    if (!src || !figure) continue;
+    figure.append(h("img.ls-picture", { src, alt: name(view) }));
+    figure.hidden = false;
+  }
+  sheet.toggleAttribute("data-whole", true);
+  stills.end();
+}
 
 /**
  * The views that ask something, as two lists with the same numbers.
@@ -50,9 +79,10 @@ function sheetOf({ title, views }, text) {
 /**
  * @param {import("./lesson.js").Lesson} lesson
  * @param {Text} text of the lessons
+ * @param {Stills} stills
  * @returns {boolean} false where the browser opens no window
  */
-export function openSheet(lesson, text) {
+export function openSheet(lesson, text, stills) {
   const opened = window.open("", "");
   if (!opened) return false;
   const sheet = sheetOf(lesson, text);
@@ -61,5 +91,6 @@ export function openSheet(lesson, text) {
   show();
   opened.document.body.className = ""; // paper is light
   opened.addEventListener("load", show);
+  fill(sheet, lesson, stills);
   return true;
 }

@@ -16,7 +16,9 @@ import { clockOf } from "./timing.js";
  *   part: string;
  *   trouble: string;
  *   time: Time;
+ *   picture: string;
  * }} Shown
+ *   `picture`: of the next view; "" before it is taken
  */
 
 const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, one) => all + one, 0);
@@ -72,8 +74,9 @@ const saying = (name, words, look) =>
  *
  * @param {import("../types.d.ts").Glass} glass
  * @param {View | undefined} view undefined: this is the last
+ * @param {string} picture
  */
-function nextOf(glass, view) {
+function nextOf(glass, view, picture) {
   const panel = view ? glass.text(`panel.${view.panel}`) : glass.text("lessons.no_next");
   return html`<section class="ls-then">
     <h2 .textContent=${glass.text("lessons.then")}></h2>
@@ -82,6 +85,7 @@ function nextOf(glass, view) {
       ${view?.headline ? html`<span class="ls-then-panel" .textContent=${panel}></span>` : nothing}
     </p>
     ${view?.question ? html`<p .textContent=${view.question}></p>` : nothing}
+    ${picture ? html`<img class="ls-picture" src=${picture} alt=${view?.headline ?? panel} />` : nothing}
   </section>`;
 }
 
@@ -90,7 +94,7 @@ function nextOf(glass, view) {
  * @param {Shown} shown
  * @param {Object<string, () => void>} acts
  */
-export function speakerView(glass, { lesson, now, part, trouble, time }, acts) {
+export function speakerView(glass, { lesson, now, part, trouble, time, picture }, acts) {
   /** @type {(name: string, params?: object) => string} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { at, covered } = now;
@@ -123,12 +127,13 @@ export function speakerView(glass, { lesson, now, part, trouble, time }, acts) {
         ${button("next", text("next"), "›", last && !covered)}
         ${view.hidden ? button("reveal", uncovers, uncovers) : nothing}
         <span class="ls-part" .textContent=${part}></span>
-        ${button("again", text("again"), text("again"))} ${button("leave", text("leave"), "✕")}
+        ${button("add", text("add_shown"), "+")} ${button("again", text("again"), text("again"))}
+        ${button("leave", text("leave"), "✕")}
       </div>
     </header>
     ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
     <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
     ${saying(text("asked"), view.question, "ls-asked")}${saying(text("note"), view.note, "ls-notes-said")}
-    ${saying(text("answer"), view.answer, "ls-answered")}${nextOf(glass, lesson.views[at + 1])}
+    ${saying(text("answer"), view.answer, "ls-answered")}${nextOf(glass, lesson.views[at + 1], picture)}
     <p class="ls-hint" .textContent=${text("keys")}></p>`;
 }

@@ -8,6 +8,7 @@ import { listenToLesson } from "./keys.js";
 import { furnish } from "./own-window.js";
 import { minutesOf } from "./plans.js";
 import { speakerView } from "./speaker-view.js";
+import { createStills } from "./stills.js";
 import { createTiming } from "./timing.js";
 
 const SIZE = "popup,width=760,height=720";
@@ -20,6 +21,32 @@ const SECOND = 1000;
  */
 
 /**
+ * The picture of the view after the one that is shown.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {() => void} came it is there now
+ */
+function createAhead(glass, came) {
+  const stills = createStills(glass);
+  let picture = "";
+  let turn = 0;
+  return {
+    now: () => picture,
+    /** @param {{ lesson: Lesson; now: Now } | null} shown null: no picture is wanted */
+    async look(shown) {
+      picture = "";
+      const mine = (turn += 1);
+      const next = shown?.lesson.views[shown.now.at + 1];
+      const found = shown && next ? await stills.take(shown.lesson, next) : null;
+      if (mine !== turn || !found) return;
+      picture = found;
+      came();
+    },
+    end: stills.end,
+  };
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {Object<string, () => void>} acts as keys.js names them
  * @param {(open: boolean) => void} changed it was opened, or closed
@@ -30,6 +57,7 @@ export function createSpeaker(glass, acts, changed) {
   /** @type {{ lesson: Lesson; now: Now } | null} */
   let shown = null;
   let [part, trouble] = ["", ""];
+  const ahead = createAhead(glass, () => draw());
   const timing = createTiming(Date.now);
   const root = h("main.ls-speaker");
 
@@ -41,18 +69,16 @@ export function createSpeaker(glass, acts, changed) {
       timing.begin();
       draw();
     };
-    render(speakerView(glass, { lesson, now, part, trouble, time }, { ...acts, again }), root);
+    render(speakerView(glass, { lesson, now, part, trouble, time, picture: ahead.now() }, { ...acts, again }), root);
   }
   /** The window has gone, by whatever way. */
   function gone() {
     if (!opened?.closed) return;
     opened = null;
+    ahead.end();
     changed(false);
   }
-  function close() {
-    opened?.close();
-    gone();
-  }
+  const close = () => (opened?.close(), gone());
   /** @returns {boolean} false where the browser opens none */
   function open() {
     if (opened && !opened.closed) {
@@ -76,6 +102,7 @@ export function createSpeaker(glass, acts, changed) {
     }, SECOND);
     changed(true);
     draw();
+    ahead.look(shown);
     return true;
   }
   addEventListener("pagehide", close);
@@ -96,6 +123,7 @@ export function createSpeaker(glass, acts, changed) {
       }
       shown = { lesson, now };
       draw();
+      if (now.moved) ahead.look(opened && shown);
     },
     /** @param {string} words of a message */
     say(words) {

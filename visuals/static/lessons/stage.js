@@ -96,6 +96,7 @@ export function createStage(glass, { top, bar }, tell) {
     heights.stop();
     panel.release();
     panel.unshrink();
+    panel.liftLegend();
     body.style.setProperty("--lesson-top", `${top.offsetHeight}px`);
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
     const divided = await fitLargest(panel, () => mine === turn);

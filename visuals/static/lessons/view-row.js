@@ -93,7 +93,7 @@ export function createViewRow(glass, desk) {
         move(draft, i, ["earlier", -1], label),
         move(draft, i, ["later", 1], label),
         button("show", () => look(view), label),
-        button("present", () => desk.start(draft.lesson(), { at: i }), label),
+        button("present", () => desk.start(draft.lesson(), { at: i, id: draft.id }), label),
         button("drop", () => drop(draft, i), label),
       ),
     );

@@ -1,10 +1,10 @@
 // @ts-check
-// One map of queries × keys on a canvas: cells, the masked half hatched, marks at the query's row and the key's column,
-// and a scale. Of two runs it shows the change.
+// One map of queries × keys on a canvas: cells, the masked half hatched, the words of the text at rows and columns,
+// marks at the query's row and the key's column, and a scale. Of two runs it shows the change.
 
 import { largest } from "../arrays.js";
 import { h } from "../dom.js";
-import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
+import { hatch, ink, roomToDraw, scaleBar, visible, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
@@ -12,7 +12,9 @@ import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
-const [LEFT, BELOW, LEAST, MOST] = [10, 56, 120, 420];
+const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
+const [LEFT, TOP, BELOW, LEAST, MOST] = [NAMES + MARK, NAMES, 56, 120, 420];
+const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -79,6 +81,70 @@ function scaleOf(shown, view, single) {
 }
 
 /**
+ * A word of the text beside its row, or above its column.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {{ piece: string; at: number; above: boolean }} word `at`: px from where the square begins
+ * @param {{ colour: string; weight?: number; ground?: string }} look `ground`: of what it is written over
+ */
+function drawName(context, { x, y, size }, { piece, at, above }, { colour, weight = 400, ground }) {
+  const name = visible(piece).replace(/^·(?=.)/, "");
+  if (above && y === LOW) {
+    const align = at < NAMES / 2 ? "left" : at > size - NAMES / 2 ? "right" : "center";
+    const edge = align === "left" ? 0 : align === "right" ? size : at;
+    return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
+  }
+  context.save();
+  if (above) context.translate(x + at, y - 4);
+  else context.translate(x - MARK - 2, y + at);
+  if (above) context.rotate(-Math.PI / 2);
+  if (ground) {
+    context.fillStyle = ground;
+    context.fillRect(above ? 0 : -NAMES, -LINE / 2 - 1, NAMES, LINE + 2);
+  }
+  write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: NAMES - 6 });
+  return context.restore();
+}
+
+/**
+ * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {string[]} pieces
+ */
+function drawNames(context, place, pieces) {
+  const colour = ink().colour("muted");
+  const step = place.size / pieces.length;
+  for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step))
+    for (const above of place.y === LOW ? [false] : [false, true])
+      drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour });
+}
+
+/**
+ * The words of the chosen cell, over those beside them.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./cells.js").Square} place
+ * @param {{ query: number; key: number; pieces: string[] }} cell
+ */
+function drawChosen(context, place, { query, key, pieces }) {
+  const { colour } = ink();
+  const step = place.size / pieces.length;
+  for (const [t, role, above] of /** @type {[number, string, boolean][]} */ ([
+    [query, "q", false],
+    [key, "k", true],
+  ]))
+    drawName(
+      context,
+      place,
+      { piece: pieces[t], at: (t + 0.5) * step, above },
+      { colour: colour(role), weight: 600, ground: colour("card") },
+    );
+}
+
+/**
  * @template Of
  * @typedef {{
  *   label: string;
@@ -101,7 +167,7 @@ export function createMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
-  const place = { x: LEFT, y: 0, size: 0 };
+  const place = { x: LEFT, y: TOP, size: 0 };
   /** @type {(x: number, y: number) => { query: number; key: number } | null} */
   const find = (x, y) => state.trace && cellUnder(place, state.trace, x, y);
   bindPointer(canvas, glass, find);
@@ -123,16 +189,17 @@ export function createMap(glass, what) {
     if (!shown) {
       context.fillStyle = colour("raised");
       context.fillRect(x, y, size, size);
-      return write(context, glass.text("cell.coming"), x + size / 2, size / 2, {
+      return write(context, glass.text("cell.coming"), x + size / 2, y + size / 2, {
         align: "center",
         colour: colour("muted"),
         most: size,
       });
     }
+    drawNames(context, place, state.trace?.tokens.pieces ?? []);
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
     if (off) drawOff(context, x, y, size, size, glass.text("off.word"));
-    return scaleBar(context, x, size + 18, size - 1, ink()[scale.table], scale.ticks);
+    return scaleBar(context, x, y + size + 18, size - 1, ink()[scale.table], scale.ticks);
   }
 
   /**
@@ -174,7 +241,9 @@ export function createMap(glass, what) {
   function draw(runs, width, end = performance.now() + BUDGET) {
     const { trace } = state;
     if (!trace) return true;
-    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, Math.floor(roomToDraw()) - BELOW));
+    const room = Math.floor(roomToDraw()) - BELOW;
+    place.y = room - TOP < LEAST ? LOW : TOP;
+    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, room - place.y));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));
@@ -183,11 +252,14 @@ export function createMap(glass, what) {
     const scale = scaleOf(shown, view, single);
     const off = single && Boolean(what.off?.(runs[0]));
     surface(
-      [shown, view, off],
+      [shown, view, off, trace.tokens.pieces],
       place.size + LEFT + 2,
-      place.size + BELOW,
+      place.size + place.y + BELOW,
       (context) => drawGround(context, scale, shown, off),
-      (context) => markCell(context, place, { query: state.query, key: state.key, trace }, 8),
+      (context) => {
+        drawChosen(context, place, { query: state.query, key: state.key, pieces: trace.tokens.pieces });
+        markCell(context, place, { query: state.query, key: state.key, trace }, 8);
+      },
     );
     return done;
   }

@@ -4,6 +4,7 @@
 import { h } from "../dom.js";
 import { widthOf } from "../pointing.js";
 import { reactive } from "../reads.js";
+import { createLarge } from "./large.js";
 import { createMap } from "./map.js";
 import { createFrame } from "./scene.js";
 import { createAnswer } from "./scenes/answer.js";
@@ -66,6 +67,9 @@ export default function createStory(place, glass) {
     return Boolean(next);
   }
   const map = createMap(glass, goTo);
+  const now = () => scenes.find(({ name }) => name === view.at)?.element;
+  const large = createLarge(glass, place, { at: now, step, stay: () => goTo(view.at) });
+  map.element.append(large);
   const end = h(
     "footer.st-end",
     null,

@@ -12,7 +12,7 @@ import { partsLost } from "./rests.js";
 const [ARCS, THICK, HIGH] = [3, 6, 34]; // how many, and px: the thickest, and over a line of text
 
 /**
- * The middle of an element's upper edge, from that of the text.
+ * The middle of an element's upper edge, from that of the text, in the text's own pixels: a projector zooms it.
  *
  * @param {Element} part
  * @param {HTMLElement} text
@@ -20,7 +20,8 @@ const [ARCS, THICK, HIGH] = [3, 6, 34]; // how many, and px: the thickest, and o
  */
 function topOf(part, text) {
   const [{ left, top, width }, box] = [part.getBoundingClientRect(), text.getBoundingClientRect()];
-  return [left + width / 2 - box.left, top - box.top + text.scrollTop];
+  const zoom = text.currentCSSZoom;
+  return [(left + width / 2 - box.left) / zoom, (top - box.top) / zoom + text.scrollTop];
 }
 
 /**

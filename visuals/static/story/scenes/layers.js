@@ -55,7 +55,7 @@ export function createLayers(glass) {
     const answer = first.at(-1);
     body.replaceChildren(
       ...depthsShown(first).map((depth) => {
-        const [{ id, probability }] = lens.best(depth, token);
+        const [{ id }] = lens.best(depth, token);
         const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
         return h(
@@ -64,7 +64,7 @@ export function createLayers(glass) {
           h("th", { scope: "row" }, name),
           h("td.st-best", null, wordOf(lens.piece(id).replaceAll("·", " "))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * own}%` })),
-          h("td.st-share", { title: exact(probability, 6) }, percent(text, own, language)),
+          h("td.st-share", { title: exact(own, 6) }, percent(text, own, language)),
         );
       }),
     );

@@ -1,0 +1,35 @@
+// @ts-check
+// The legend of a presented panel, where it has one alone: it stands under the heading, above every page of the panel,
+// so that no page shows colours whose meaning is on another.
+
+import { h } from "../dom.js";
+
+const ACTS = "label, input, button"; // these only act where they were made
+
+export function createLegend() {
+  const element = h("div.ls-legend", { "aria-hidden": "true" });
+  /** @type {HTMLElement | null} */
+  let lifted = null;
+  function drop() {
+    lifted?.classList.remove("is-lifted");
+    lifted = null;
+    element.remove();
+  }
+  return {
+    drop,
+    /** @param {HTMLElement} section the panel */
+    lift(section) {
+      drop();
+      /** @type {NodeListOf<HTMLElement>} */
+      const found = section.querySelectorAll(".gp-body .gp-samples");
+      const seen = [...found].filter((one) => one.getClientRects().length && one.textContent);
+      if (seen.length !== 1) return;
+      [lifted] = seen;
+      const copy = /** @type {HTMLElement} */ (lifted.cloneNode(true));
+      for (const one of copy.querySelectorAll(ACTS)) one.remove();
+      lifted.classList.add("is-lifted");
+      element.replaceChildren(copy);
+      section.querySelector(".gp-head")?.after(element);
+    },
+  };
+}

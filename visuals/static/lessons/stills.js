@@ -1,0 +1,144 @@
+// @ts-check
+// Pictures of views that are not shown: another copy of the page, which nobody sees, goes where each leads. Views are
+// taken one after the other.
+
+import { h } from "../dom.js";
+import { frame as nextFrame } from "./fit.js";
+import { linkOn } from "./lesson.js";
+
+const PATIENCE = 15_000; // ms until a view is given up
+const CALM = 3; // frames in which nothing is under way
+
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {import("./lesson.js").View} View
+ *
+ * @typedef {{ take: (lesson: Lesson, view: View) => Promise<string | null>; end: () => void }} Stills `take`: the
+ *   address of a picture; null where none could be made
+ */
+
+/**
+ * Waits for something, a frame at a time.
+ *
+ * @param {() => boolean} isThere
+ * @returns {Promise<boolean>} false where it did not come
+ */
+async function came(isThere) {
+  const until = performance.now() + PATIENCE;
+  for (let calm = 0; calm < CALM; calm = isThere() ? calm + 1 : 0) {
+    if (performance.now() > until) return false;
+    await nextFrame();
+  }
+  return true;
+}
+
+/**
+ * The copy of the page, in a place where the browser draws it and nobody sees it.
+ *
+ * @param {string} language
+ */
+function createCopy(language) {
+  const src = `${location.pathname}${location.search}#chapter=kv&lang=${language}`;
+  const element = h("iframe.ls-still", { src, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
+  document.body.append(element);
+  return element;
+}
+
+/**
+ * Leaves of a panel's body only one part, and its legend.
+ *
+ * @param {HTMLElement} section
+ * @param {string} part ".name" of it; "": all of it stays
+ * @returns {() => void} brings the rest back
+ */
+function leaveOnly(section, part) {
+  const kept = part ? section.querySelector(`.gp-body ${part}`) : null;
+  /** @type {HTMLElement[]} */
+  const away = [];
+  for (let one = kept; one && !one.matches(".gp-body"); one = one.parentElement)
+    for (const other of /** @type {Iterable<HTMLElement>} */ (one.parentElement?.children ?? []))
+      if (other !== one && !other.matches(".gp-samples")) away.push(other);
+  for (const one of away) one.style.setProperty("display", "none", "important");
+  return () => {
+    for (const one of away) one.style.removeProperty("display");
+  };
+}
+
+/**
+ * Whether every chart that is seen in a panel is drawn.
+ *
+ * @param {HTMLElement} section
+ */
+const hasCharts = (section) =>
+  [...section.querySelectorAll(".gp-plot")].every(
+    (one) => !one.getClientRects().length || one.querySelector(".main-svg"),
+  );
+
+/**
+ * Shows a view in the copy, and takes its picture.
+ *
+ * @param {Window & { glass?: Glass }} copy
+ * @param {string} link
+ * @param {View} view
+ */
+async function takeOf(copy, link, { panel, part }) {
+  if (!(await came(() => Boolean(copy.glass?.state.trace)))) return null;
+  const inner = /** @type {Glass} */ (copy.glass);
+  inner.state.presenting = true; // it has no history of its own
+  await inner.visit(link);
+  const { chapters } = window.glassConfig;
+  if (!chapters[inner.state.chapter]?.panels.includes(panel))
+    inner.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(panel)) ?? "");
+  inner.present(panel);
+  /** @type {HTMLElement | null} */
+  const section = copy.document.querySelector(`section.glass-panel[data-kind="${panel}"]`);
+  if (!section) return null;
+  section.scrollIntoView(); // a chart is drawn where it is in view
+  const isDrawn = () => section.dataset.value !== undefined && hasCharts(section) && !inner.asking() && inner.drawn();
+  if (!(await came(isDrawn))) return null;
+  const bringBack = leaveOnly(section, part);
+  try {
+    return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
+  } finally {
+    bringBack();
+  }
+}
+
+/**
+ * @param {Glass} glass
+ * @returns {Stills}
+ */
+export function createStills(glass) {
+  /** @type {ReturnType<typeof createCopy> | null} */
+  let copy = null;
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  /** @type {Map<string, Promise<string | null>>} */
+  const taken = new Map();
+  return {
+    take(lesson, view) {
+      const link = linkOn(
+        lesson,
+        view,
+        glass.models().map(({ name }) => name),
+      );
+      const key = `${view.panel} ${view.part} ${link}`;
+      const found = taken.get(key);
+      if (found) return found;
+      copy ??= createCopy(glass.state.language);
+      const inside = /** @type {Window} */ (copy.contentWindow);
+      const made = last.then(() => takeOf(inside, link, view)).catch(() => null);
+      last = made;
+      taken.set(key, made);
+      return made;
+    },
+    end() {
+      copy?.remove();
+      copy = null;
+      taken.clear();
+    },
+  };
+}
