@@ -8,7 +8,7 @@ tokens.
 Symbols: T tokens of the text, R rows, L n_layers, d d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -80,6 +80,28 @@ class _OnePosition:
         return self.single.at(0)
 
 
+@dataclass(frozen=True)
+class _LastPositions:
+    """Rows that stand where the last tokens stand, behind all tokens but the last; `mask` says what each sees."""
+
+    own: PositionEncoding
+    mask: Bool[Tensor, "R S"]
+
+    @property
+    def bias(self) -> Float[Tensor, "n_heads R S"] | None:
+        """That of these tokens: of the keys that are read, then of the rows' own."""
+        bias, rows = self.own.bias, len(self.mask)
+        return None if bias is None else torch.cat([bias[..., :-1], bias[..., -rows:]], -1)
+
+    def rotate(self, x: Float[Tensor, "B heads R head_dim"]) -> Float[Tensor, "B heads R head_dim"]:
+        """Queries or keys, rotated to their positions."""
+        return self.own.rotate(x)
+
+    def at(self, position: int) -> PositionEncoding:
+        """The encoding of one row, in float64 on the CPU."""
+        return self.own.at(position)
+
+
 def read_text(lm: LanguageModel, text: str | Sequence[int], changed: Intervention = NOTHING) -> TextRead:
     """One pass over a text. Raises GlassLlamaError as `prompt_ids`, `check_causal` and `intervened` do."""
     check_causal(lm)
@@ -117,21 +139,41 @@ def last_token_logs(
     rows: int,
     hidden: Callable[[int], Bool[Tensor, "*heads R T"]],
     eager: bool = False,
+    begin: int = 0,
 ) -> Float[Tensor, "R V"]:
     """Log-probabilities after each of 2 to MOST_ROWS rows of the last token.
 
     `hidden(layer)` is True where a row may not look at a token in that layer, with all heads or (n_heads, R, T) with
     each; the last column is the row itself. With `eager` the taps of scores and weights are passed, each
-    (1, n_heads, R, T - 1 + R). To be called in inference mode.
+    (1, n_heads, R, T - 1 + R). Below layer `begin` all rows are the last token as it was read. To be called in
+    inference mode.
     """
     assert 2 <= rows <= MOST_ROWS  # a single query would see all keys, whatever its mask
     net, before = read.lm.net, len(read.ids) - 1
     single = net.positions(before, 1)
     own = torch.eye(rows, dtype=torch.bool, device=read.lm.device)
     with intervened(net, read.changed.lasting):
-        x = net.embed_tokens(torch.tensor([[read.ids[-1]] * rows], device=read.lm.device))
-        for layer in range(net.config.n_layers):
+        x = read.streams[begin, -1].expand(1, rows, -1)
+        for layer in range(begin, net.config.n_layers):
             off = hidden(layer)
             sees = torch.cat([~off[..., :-1], own & ~off[..., -1:]], -1)
             x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
         return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)
+
+
+def logs_of_last(read: TextRead, few: int, seen: Collection[int]) -> Float[Tensor, "V"]:
+    """Log-probabilities after a text whose last 2 to MOST_ROWS tokens see each other and the tokens at `seen` alone.
+
+    The tokens before them are as they were read. To be called in inference mode.
+    """
+    assert 2 <= few <= min(MOST_ROWS, len(read.ids))
+    net, before, first = read.lm.net, len(read.ids) - 1, len(read.ids) - few
+    sees = torch.zeros(few, before + few, dtype=torch.bool, device=read.lm.device)
+    sees[:, [token for token in seen if token < first]] = True
+    sees[:, before:] = torch.ones(few, few, dtype=torch.bool, device=read.lm.device).tril()
+    positions = _LastPositions(net.positions(first, few), sees)
+    with intervened(net, read.changed.lasting):
+        x = read.streams[0, first:][None]
+        for layer in range(net.config.n_layers):
+            x = net.block(layer)(x, Pass(positions, layer, read.cache, before))
+        return net.unembed(net.apply_final_norm(x[:, -1:]))[0, 0].float().log_softmax(-1)

@@ -87,7 +87,7 @@ def line(lm: LanguageModel, one: Judged) -> str:
     words = ", ".join(f"{word.word}→{word.text}:{pieces([word.answer])[0]} {word.p:.2f}" for word in one.words[:4])
     parked = ", ".join(repr(shown[t]) for t in found.sinks)
     form = found.form if found.form == one.case.form else f"{found.form} (by hand: {one.case.form})"
-    late = f"{found.fetched_late:.1f}, {found.from_answer:.1f} of it from the answer's places"
+    late = f"{found.fetched_late:.1f}, {found.from_answer:.1f} of it from the answer's places; alone: {found.alone:.1f}"
     chance = f"{found.without:.3f} without {len(found.group)} heads, {min(found.by_chance):.3f} at least by chance"
     return (
         f"{one.case.kind}: {one.case.prompt!r} → {pieces([found.answer])[0]!r} {found.p:.2f}\n"
