@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 
 import torch
 
-from .last_token import TextRead, last_token_logs, logs_of_last
+from .last_token import Few, TextRead, last_token_logs
 
 Form = Literal["copied", "recalled", "habit"]
 FETCHED = 0.5  # nats of log p(answer) from which on something is fetched
@@ -58,11 +58,11 @@ def fetched(read: TextRead, target: int, sinks: Collection[int]) -> Fetched:
     for row, hidden in enumerate(([], every, list(places), [token for token in every if token not in places])):
         off[row, hidden] = True
     nothing = torch.zeros_like(off)
+    few = Few(FEW, sinks) if last >= FEW else None
     with torch.inference_mode():
-        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else nothing)[:, target]
-        by_few = logs_of_last(read, FEW, sinks)[target] if last >= FEW else logs[0]
-    from_all, without, without_others = (logs[0] - logs[1:]).tolist()
-    return Fetched(from_all, (without + from_all - without_others) / 2, places, float(logs[0] - by_few))
+        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else nothing, few=few)[:, target]
+    from_all, without, without_others, *alone = (logs[0] - logs[1:]).tolist()
+    return Fetched(from_all, (without + from_all - without_others) / 2, places, sum(alone))
 
 
 def answer_places(read: TextRead, target: int, sinks: Collection[int]) -> tuple[int, ...]:

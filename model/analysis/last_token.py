@@ -10,6 +10,7 @@ Symbols: T tokens of the text, R rows, L n_layers, d d_model, V vocabulary.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -55,51 +56,46 @@ class TextRead:
         return torch.stack([spike(stream) for stream in self.streams]).amax(0)
 
 
-@dataclass(frozen=True)
-class _OnePosition:
-    """Rows that all stand where `single`, the encoding of one token, stands; `mask` says what each sees, by head or for
-    all."""
+class Few(NamedTuple):
+    """The last `count` tokens of a text, which see each other and those at `seen` alone."""
 
+    count: int
+    seen: Collection[int]
+
+
+@dataclass(frozen=True)
+class _RowPositions:
+    """`rows` rows that all stand where `single`, the encoding of one token, stands, and behind them the last tokens,
+    if there are any, where `own` has them; `mask` says what each sees, by head or for all."""
+
+    rows: int
     single: PositionEncoding
+    own: PositionEncoding | None
     mask: Bool[Tensor, "*heads R S"]
 
     @property
     def bias(self) -> Float[Tensor, "n_heads R S"] | None:
-        """That of the single token: each row has its own last column, which is at distance 0 from it."""
-        bias, (rows, seen) = self.single.bias, self.mask.shape[-2:]
+        """That of the single token: each row has its own last column, which is at distance 0 from it. The last tokens
+        have theirs; no row sees any of these columns but its own."""
+        bias = self.single.bias
         if bias is None:
             return None
-        return torch.cat([bias, bias[..., -1:].expand(-1, -1, seen - bias.shape[-1])], -1).expand(-1, rows, -1)
+        seen, count = self.mask.shape[-1], self.mask.shape[-2] - self.rows
+        wide = torch.cat([bias, bias[..., -1:].expand(-1, -1, seen - bias.shape[-1])], -1).expand(-1, self.rows, -1)
+        if self.own is None or self.own.bias is None:
+            return wide
+        last = self.own.bias
+        between = last.new_zeros(len(last), count, self.rows)
+        return torch.cat([wide, torch.cat([last[..., :-1], between, last[..., -count:]], -1)], -2)
 
     def rotate(self, x: Float[Tensor, "B heads R head_dim"]) -> Float[Tensor, "B heads R head_dim"]:
-        """Queries or keys, all rotated to the one position."""
-        return self.single.rotate(x.transpose(0, 2)).transpose(0, 2)
+        """Queries or keys, rotated: rows to the one position, the last tokens to theirs."""
+        rows = self.single.rotate(x[:, :, : self.rows].transpose(0, 2)).transpose(0, 2)
+        return rows if self.own is None else torch.cat([rows, self.own.rotate(x[:, :, self.rows :])], 2)
 
     def at(self, position: int) -> PositionEncoding:
         """The encoding of one row, in float64 on the CPU: the same for all."""
         return self.single.at(0)
-
-
-@dataclass(frozen=True)
-class _LastPositions:
-    """Rows that stand where the last tokens stand, behind all tokens but the last; `mask` says what each sees."""
-
-    own: PositionEncoding
-    mask: Bool[Tensor, "R S"]
-
-    @property
-    def bias(self) -> Float[Tensor, "n_heads R S"] | None:
-        """That of these tokens: of the keys that are read, then of the rows' own."""
-        bias, rows = self.own.bias, len(self.mask)
-        return None if bias is None else torch.cat([bias[..., :-1], bias[..., -rows:]], -1)
-
-    def rotate(self, x: Float[Tensor, "B heads R head_dim"]) -> Float[Tensor, "B heads R head_dim"]:
-        """Queries or keys, rotated to their positions."""
-        return self.own.rotate(x)
-
-    def at(self, position: int) -> PositionEncoding:
-        """The encoding of one row, in float64 on the CPU."""
-        return self.own.at(position)
 
 
 def read_text(lm: LanguageModel, text: str | Sequence[int], changed: Intervention = NOTHING) -> TextRead:
@@ -140,40 +136,43 @@ def last_token_logs(
     hidden: Callable[[int], Bool[Tensor, "*heads R T"]],
     eager: bool = False,
     begin: int = 0,
+    few: Few | None = None,
 ) -> Float[Tensor, "R V"]:
     """Log-probabilities after each of 2 to MOST_ROWS rows of the last token.
 
     `hidden(layer)` is True where a row may not look at a token in that layer, with all heads or (n_heads, R, T) with
     each; the last column is the row itself. With `eager` the taps of scores and weights are passed, each
-    (1, n_heads, R, T - 1 + R). Below layer `begin` all rows are the last token as it was read. To be called in
-    inference mode.
+    (1, n_heads, R, T - 1 + R). Below layer `begin` all rows are the last token as it was read. With `few` one row more
+    is told: the last token where the last few see each other and some tokens alone, in all layers (`hidden` is (R, T)
+    and `begin` 0 then). To be called in inference mode.
     """
-    assert 2 <= rows <= MOST_ROWS  # a single query would see all keys, whatever its mask
+    last = 0 if few is None else few.count
+    assert 2 <= rows <= MOST_ROWS - last  # a single query would see all keys, whatever its mask
     net, before = read.lm.net, len(read.ids) - 1
     single = net.positions(before, 1)
+    own_positions = net.positions(before + 1 - last, last) if last else None
     own = torch.eye(rows, dtype=torch.bool, device=read.lm.device)
     with intervened(net, read.changed.lasting):
         x = read.streams[begin, -1].expand(1, rows, -1)
+        if last:
+            x = torch.cat([x, read.streams[0, -last:][None]], 1)
         for layer in range(begin, net.config.n_layers):
             off = hidden(layer)
             sees = torch.cat([~off[..., :-1], own & ~off[..., -1:]], -1)
-            x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
-        return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)
+            if few is not None:
+                sees = _with_few(sees, few, before)
+            positions = _RowPositions(rows, single, own_positions, sees)
+            x = net.block(layer)(x, Pass(positions, layer, read.cache, before, eager))
+        told = torch.cat([x[:, :rows], x[:, -1:]], 1) if last else x
+        return net.unembed(net.apply_final_norm(told))[0].float().log_softmax(-1)
 
 
-def logs_of_last(read: TextRead, few: int, seen: Collection[int]) -> Float[Tensor, "V"]:
-    """Log-probabilities after a text whose last 2 to MOST_ROWS tokens see each other and the tokens at `seen` alone.
-
-    The tokens before them are as they were read. To be called in inference mode.
-    """
-    assert 2 <= few <= min(MOST_ROWS, len(read.ids))
-    net, before, first = read.lm.net, len(read.ids) - 1, len(read.ids) - few
-    sees = torch.zeros(few, before + few, dtype=torch.bool, device=read.lm.device)
-    sees[:, [token for token in seen if token < first]] = True
-    sees[:, before:] = torch.ones(few, few, dtype=torch.bool, device=read.lm.device).tril()
-    positions = _LastPositions(net.positions(first, few), sees)
-    with intervened(net, read.changed.lasting):
-        x = read.streams[0, first:][None]
-        for layer in range(net.config.n_layers):
-            x = net.block(layer)(x, Pass(positions, layer, read.cache, before))
-        return net.unembed(net.apply_final_norm(x[:, -1:]))[0, 0].float().log_softmax(-1)
+def _with_few(sees: Bool[Tensor, "R S"], few: Few, before: int) -> Bool[Tensor, "all_rows all_seen"]:
+    """What rows see, and behind them what the last few tokens see: of the tokens before them some, and each other."""
+    rows, seen = sees.shape
+    found = sees.new_zeros(rows + few.count, seen + few.count)
+    found[:rows, :seen] = sees
+    first = before + 1 - few.count
+    found[rows:, [token for token in few.seen if token < first]] = True
+    found[rows:, seen:] = sees.new_ones(few.count, few.count).tril()
+    return found

@@ -151,12 +151,13 @@ def check_ablation(ablation: str) -> None:
 @in_pieces
 def support(read: TextRead, target: int) -> Work[Support]:
     """What the next token `target` rests on in a text that was read."""
-    parked = sinks(read)
+    attention = last_attention(read)
+    parked = sinks(read, attention)
     yield
     lost = yield from knocked_out(read, target)
     late = fetched(read, target, parked)
     yield
-    return Support(lost, last_attention(read).float().cpu().numpy(), parked, needed(lost, parked), late)
+    return Support(lost, attention.float().cpu().numpy(), parked, needed(lost, parked), late)
 
 
 @in_pieces

@@ -1,5 +1,6 @@
 // How a head tells the token that it reads from another answer in the text, in words and as the sum behind it.
 
+import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { isMatch, isRefuted, marksOf, matchingOf, namesOf } from "./matching.js";
@@ -88,7 +89,7 @@ export function createHow(glass) {
   function draw(first, position) {
     const { trace, language } = glass.state;
     const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
-    drawAnew(pair, first, position, trace.tokens.pieces, language);
+    drawAnew(pair, first, position, labelsOf(trace.tokens.pieces), language);
   }
   return { element, draw };
 }

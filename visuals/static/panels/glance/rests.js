@@ -2,6 +2,7 @@
 // What an answer rests on: the sentences, and the tokens that it would miss, each with what is lost without a look at
 // it.
 
+import { labelsOf } from "../../characters.js";
 import { exact, h, share, shown, signed } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { filled, named, sentences, word } from "./words.js";
@@ -60,11 +61,11 @@ export function partsLost({ lost, sinks }) {
 const most = ({ tokens }) => tokens.slice(0, LISTED);
 
 /**
- * The pieces of the run that is shown.
+ * How the tokens of the run that is shown are named.
  *
  * @param {Glass} glass
  */
-const piecesOf = ({ state }) => state.trace?.tokens.pieces ?? [];
+const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.pieces) : []);
 
 /**
  * Which sentence tells how the model comes by the answer.
@@ -102,6 +103,7 @@ function namesOf(glass, found) {
     alone: share(Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
     parked: String(Math.max(0, ...parked)),
+    without: sinks.map((t) => shown(found.lost.data[t], DIGITS)).join(text("why.list")),
     ...{ from, to },
   };
 }

@@ -122,7 +122,9 @@ export function createWindows(glass) {
    * @returns {Within}
    */
   function follow(found, question) {
-    const came = isAsked(glass) ? glass.detail("windows", question) : null;
+    /** @type {import("../../decoded.d.ts").Detail<"windows"> | null} */
+    let came = null;
+    if (isAsked(glass)) came = glass.detail("windows", question);
     const windows = came && "lost" in came ? came : null;
     return { shown: windows ? made(found, windows, windowAt(windows, settings.get("why").window)) : found, windows };
   }
