@@ -21,7 +21,6 @@ from model.analysis.head_losses import HeadLosses, heads_of_a_pass
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
 from model.analysis.knock_out import window_rows
-from model.analysis.last_token import MOST_ROWS
 from model.analysis.lens import (
     best_tokens,
     contributions,
@@ -31,6 +30,7 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
+from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS
@@ -238,7 +238,7 @@ def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
 
 def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     """The text, and rows of the last token."""
-    return len(trace.token_ids) + MOST_ROWS
+    return len(trace.token_ids) + 2 + LOOKS_TRIED
 
 
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:

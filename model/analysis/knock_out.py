@@ -22,7 +22,7 @@ from ..pieces import Work, in_pieces
 from .last_token import MOST_ROWS, TextRead, last_token_logs, read_text
 
 WINDOW = 5  # a window has so manieth a part of all layers
-MOST_WINDOW_ROWS = 3072  # rows of all windows: of a longer text fewer windows are measured
+MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
 
 
 class Windows(NamedTuple):

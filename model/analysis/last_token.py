@@ -26,7 +26,7 @@ from ..prompt import prompt_ids
 from ..taps import capture
 from .read_before import is_causal
 
-MOST_ROWS = 32  # of one pass: the cache has room for so many
+MOST_ROWS = 64  # of one pass: the cache has room for so many
 LARGE = 100  # |x| of the residual stream
 
 

@@ -181,10 +181,12 @@ def run_pair(
     if lm.reads_source:
         _, begun = lm.net.start_decoding(one[0].tolist())
         written = torch.tensor([begun + after], device=lm.device)
-    first, values = _values(lm.net, _texts(one, written))
-    yield
-    second, other_values = _values(lm.net, _texts(two, written))
-    yield
+    at_once = 2 if one.shape[1] <= FREE_TOKENS else 1  # both in one pass, where one leaves the machine waiting
+    ran: list[tuple[Tensor, Values]] = []
+    for rows in torch.cat([one, two]).split(at_once):
+        ran += _values(lm.net, _texts(rows, None if written is None else written.expand(len(rows), -1)))
+        yield
+    (first, values), (second, other_values) = ran
     answer, other_answer = int(first.argmax()), int(second.argmax())
     if answer == other_answer:
         raise GlassLlamaError(
@@ -322,21 +324,21 @@ def _texts(ids: Tensor, written: Tensor | None) -> tuple[Tensor, ...]:
     return (ids,) if written is None else (ids, written)
 
 
-def _values(net: Network, texts: Sequence[Int[Tensor, "1 _"]]) -> tuple[Float[Tensor, "V"], Values]:
-    """Logits of the last position (float32), and each node's value."""
-    seen: Values = {}
+def _values(net: Network, texts: Sequence[Int[Tensor, "C _"]]) -> list[tuple[Float[Tensor, "V"], Values]]:
+    """Of each row: the logits of the last position (float32), and each node's value."""
+    seen: dict[Site, Tensor] = {}
 
     def keeping(site: Site) -> Swap:
         def look(value: Tensor) -> Tensor:
-            seen[site] = value[0]
+            seen[site] = value
             return value
 
         return _by_head(site, look)
 
     taps = sites(net)
     with torch.inference_mode(), swapped(net, {tap: keeping(site) for site, tap in taps.items()}):
-        logits = last_logits(net, texts)[0].float()
-    return logits, {site: seen[site] for site in taps}
+        logits = last_logits(net, texts).float()
+    return [(row, {site: seen[site][i] for site in taps}) for i, row in enumerate(logits)]
 
 
 def _nudges(net: Network) -> tuple[dict[Site, Tensor], dict[str, Swap]]:

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formSaid, leftWithout, partsLost, restsOf, restsTable } from "../../visuals/static/panels/glance/rests.js";
+import {
+  formSaid,
+  leftWithout,
+  mostOf,
+  partsLost,
+  restsOf,
+  restsTable,
+} from "../../visuals/static/panels/glance/rests.js";
 
 const found = {
   ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
@@ -13,6 +20,8 @@ test("what is drawn of a token is its part of the largest, sinks and the last to
   const little = { ...found, lost: { shape: [3], data: Float32Array.of(0, 0.01, 0) } };
   const [, part] = partsLost(little);
   assert.ok(Math.abs(part - 0.2) < 1e-6); // of what counts as needed, where nothing does
+  assert.deepEqual(partsLost({ ...found, most: 8 }), [null, -0.125, 0.25, null]); // on the scale of all windows
+  assert.equal(mostOf(found), 2);
   const one = { ...found, sinks: [], lost: { shape: [1], data: Float32Array.of(NaN) } };
   assert.deepEqual(partsLost(one), [null]);
 });

@@ -12,8 +12,10 @@ import { filled, named, sentences, word } from "./words.js";
  *
  * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RestsDetail> & {
  *   layers?: [number, number];
+ *   most?: number;
  * }} Rests
- *   `layers`: the first and the last in which a look is forbidden; all where it is left out
+ *   `layers`: the first and the last in which a look is forbidden; all where it is left out; `most`: nats that are
+ *   drawn as the largest; those of this answer where it is left out
  */
 
 const LISTED = 5;
@@ -46,12 +48,27 @@ export const leftWithout = ({ probability, lost }, t) => Math.min(1, probability
  * @param {Rests} found
  * @returns {(number | null)[]}
  */
-export function partsLost({ lost, sinks }) {
-  const last = lost.data.length - 1;
-  const own = Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
-  const most = Math.max(...own.map((x) => Math.abs(x ?? 0)), LEAST);
-  return own.map((x) => x && x / most);
+export function partsLost(found) {
+  const most = Math.max(found.most ?? mostOf(found), LEAST);
+  return drawnOf(found).map((x) => x && x / most);
 }
+
+/**
+ * What is lost by token; null of what is not drawn.
+ *
+ * @param {Rests} found
+ */
+function drawnOf({ lost, sinks }) {
+  const last = lost.data.length - 1;
+  return Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
+}
+
+/**
+ * The most nats that any token that is drawn loses or gains.
+ *
+ * @param {Rests} found
+ */
+export const mostOf = (found) => Math.max(0, ...drawnOf(found).map((x) => Math.abs(x ?? 0)));
 
 /**
  * Which tokens it names first.

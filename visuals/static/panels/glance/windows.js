@@ -4,7 +4,7 @@
 
 import { choices, slider } from "../../controls.js";
 import { h } from "../../dom.js";
-import { LEAST } from "./rests.js";
+import { LEAST, mostOf } from "./rests.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -87,6 +87,8 @@ export function createWindows(glass) {
   const element = h("div.wy-windows", { hidden: "" }, within.element, range.element, note);
   /** @type {{ of: Rests; from: Windows; at: number; made: Rests } | null} the last one that was made */
   let last = null;
+  /** @type {{ of: Rests; from: Windows; most: number } | null} the most that is lost in any window */
+  let widest = null;
 
   /**
    * @param {Rests} of
@@ -94,8 +96,13 @@ export function createWindows(glass) {
    * @param {number} at
    */
   function made(of, from, at) {
+    if (widest?.of !== of || widest.from !== from) {
+      // one scale for all windows, or a small loss would look like a large one
+      const all = from.starts.map((_, one) => mostOf(restsWithin(of, from, one)));
+      widest = { of, from, most: Math.max(...all) };
+    }
     if (last?.of !== of || last.from !== from || last.at !== at)
-      last = { of, from, at, made: restsWithin(of, from, at) };
+      last = { of, from, at, made: { ...restsWithin(of, from, at), most: widest.most } };
     return last.made;
   }
 
