@@ -4,6 +4,7 @@ With `--against`, a checkout of another revision (say a git worktree, with .venv
 Rounds of both sides alternate, so that a busy machine slows both alike, and each figure is told with their ratio.
 Times are medians, in ms, from what asks until every panel is drawn with the answer. With `--keep` each round is written
 to FILE as it is done, and what FILE has of the same revisions is not measured again: a bench that was stopped goes on.
+At the end stands the memory of this checkout's server: at rest, with the page open, and after all of this.
 
 The chapter Next token is told in three parts, in the order in which the server does them, the cheapest first. What is
 asked of the selected token (sampling, terms, contributions, its lens at every depth) has the bar: a reader sees the
@@ -23,11 +24,13 @@ from playwright.sync_api import Page
 
 from model.bench import Figure
 from model.smollm2 import WEIGHTS
-from tests.page import ROOT, chromium, open_page, running_app
+from tests.page import ROOT, chromium, open_page, running_process
+from tests.soak import resident
 
 BARS = {5: (500, 600), 30: (700, 1200), 120: (1200, 3000), 480: (3000, 8000)}  # of a run, of why's first answer
 LAYER_BAR, CHAPTER_BAR, CHAPTER_TOKENS = 100, 1000, 30
 CIRCUIT_BAR, EDGES_BAR, CIRCUIT_TOKENS = 2000, 6000, 14
+REST_BAR, USED_BAR = 1.2, 2.0  # GB
 LENGTHS = sorted((*BARS, CIRCUIT_TOKENS))
 PAIR = tuple(f"When Mary and John went to the store, {name} gave a drink to" for name in ("John", "Mary"))
 TEXT = "The capital of France is Paris, and the capital of Germany is Berlin. A boy went to the river with his father. "
@@ -102,15 +105,19 @@ def main() -> int:
     parser.add_argument("--against", type=Path, help="a checkout of another revision to measure beside this one")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each side (default: %(default)s)")
     parser.add_argument("--tokens", type=int, nargs="+", default=LENGTHS, choices=LENGTHS, help="lengths of the text")
+    parser.add_argument("--dtype", default="float32", help="of the weights (default: %(default)s)")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where rounds are kept, and taken from")
     args = parser.parse_args()
     roots = [ROOT, *([args.against.resolve()] if args.against else [])]
-    kept, met = Kept(args.keep, roots), True
+    kept, met = Kept(args.keep, [f"{revision(root)} {args.dtype}" for root in roots]), True
     with chromium() as browser, ExitStack() as served:
-        addresses = [served.enter_context(running_app("--model", str(WEIGHTS), root=root)) for root in roots]
-        pages = [open_page(browser, address) for address in addresses]
+        options = ("--model", str(WEIGHTS), "--dtype", args.dtype)
+        servers = [served.enter_context(running_process(*options, root=root)) for root in roots]
+        pages = [open_page(browser, address) for address, _ in servers]
         for page in pages:
+            page.wait_for_function(SETTLED)
             page.evaluate("glass.settings.set('why', { open: '1' })")  # else nothing is asked of it
+        own, at_rest = servers[0][1], resident(servers[0][1])
         for tokens in args.tokens:
             left = args.rounds - kept.done(tokens)
             for counted in ([False] + [True] * left) * (left > 0):  # the first round warms up
@@ -118,14 +125,18 @@ def main() -> int:
                 if counted:
                     kept.add(tokens, rounds)
             met &= report(tokens, kept.times(tokens))
+        for name, mebibytes, bar in (("at rest", at_rest, REST_BAR), ("after use", resident(own), USED_BAR)):
+            print(figure := Figure(f"the server's memory {name}: GB", mebibytes * 2**20 / 1e9, "≤", bar))
+            met &= figure.met
     return int(not met)
 
 
 class Kept:
     """Rounds that were measured: of each length of text, a list with the figures of each side."""
 
-    def __init__(self, file: Path | None, roots: list[Path]):
-        self._file, self._sides = file, [revision(root) for root in roots]
+    def __init__(self, file: Path | None, sides: list[str]):
+        """`sides` names what is measured on each."""
+        self._file, self._sides = file, sides
         lines = file.read_text(encoding="utf-8").splitlines() if file and file.is_file() else []
         known = [json.loads(line) for line in lines]
         self._rounds = [(one["tokens"], one["rounds"]) for one in known if one["sides"] == self._sides]

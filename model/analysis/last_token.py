@@ -57,9 +57,9 @@ class TextRead:
 
 
 class Few(NamedTuple):
-    """The last `count` tokens of a text, which see each other and those at `seen` alone."""
+    """The last `tokens` of a text, which see each other and those at `seen` alone."""
 
-    count: int
+    tokens: int
     seen: Collection[int]
 
 
@@ -146,7 +146,7 @@ def last_token_logs(
     is told: the last token where the last few see each other and some tokens alone, in all layers (`hidden` is (R, T)
     and `begin` 0 then). To be called in inference mode.
     """
-    last = 0 if few is None else few.count
+    last = 0 if few is None else few.tokens
     assert 2 <= rows <= MOST_ROWS - last  # a single query would see all keys, whatever its mask
     net, before = read.lm.net, len(read.ids) - 1
     single = net.positions(before, 1)
@@ -170,9 +170,9 @@ def last_token_logs(
 def _with_few(sees: Bool[Tensor, "R S"], few: Few, before: int) -> Bool[Tensor, "all_rows all_seen"]:
     """What rows see, and behind them what the last few tokens see: of the tokens before them some, and each other."""
     rows, seen = sees.shape
-    found = sees.new_zeros(rows + few.count, seen + few.count)
+    found = sees.new_zeros(rows + few.tokens, seen + few.tokens)
     found[:rows, :seen] = sees
-    first = before + 1 - few.count
+    first = before + 1 - few.tokens
     found[rows:, [token for token in few.seen if token < first]] = True
-    found[rows:, seen:] = sees.new_ones(few.count, few.count).tril()
+    found[rows:, seen:] = sees.new_ones(few.tokens, few.tokens).tril()
     return found

@@ -207,7 +207,8 @@ def run_pair(
 def rank(pair: Pair, points: int = POINTS) -> Work[tuple[list[AnyNode], list[float]]]:
     """Every node, the largest attribution in size first, and its attribution in logits (see above)."""
     way = [(point + 0.5) / points for point in range(points)]
-    rows = max(1, rows_of_a_pass(pair) // 2)  # a pass back takes twice as long as one forth
+    # A pass back takes twice as long as one forth, and reading the weights for it, too.
+    rows = max(1, rows_of_a_pass(pair) // 2, 2 * FREE_TOKENS // tokens_of_a_row(pair))
     slopes: dict[Site, Tensor] = {}
     for start in range(0, points, rows):
         for site, slope in _slopes(pair, way[start : start + rows]).items():
