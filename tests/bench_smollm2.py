@@ -30,6 +30,7 @@ from tests.soak import resident
 BARS = {5: (500, 600), 30: (700, 1200), 120: (1200, 3000), 480: (3000, 8000)}  # of a run, of why's first answer
 LAYER_BAR, CHAPTER_BAR, CHAPTER_TOKENS = 100, 1000, 30
 CIRCUIT_BAR, EDGES_BAR, CIRCUIT_TOKENS = 2000, 6000, 14
+PATIENCE = 900_000  # ms
 REST_BAR, USED_BAR = 1.2, 2.0  # GB
 LENGTHS = sorted((*BARS, CIRCUIT_TOKENS))
 PAIR = tuple(f"When Mary and John went to the store, {name} gave a drink to" for name in ("John", "Mary"))
@@ -64,7 +65,7 @@ LAYER = """() => new Promise((done) => {
 # [ms until the chapter Next token shows all of the selected token, the lens of all tokens, and the causal map, too]
 CHAPTER = """async () => {
   const began = performance.now(), frame = () => new Promise(requestAnimationFrame);
-  const { details } = glass.state.run, { query } = glass.state;
+  const { details } = glass.state.run, { query, chapter } = glass.state;
   const came = (...names) => names.every((name) => [...details.keys()].some((key) => key.startsWith(name)));
   const column = `lens {"follow":false,"token":${query}}`, whole = `lens {"follow":false}`, times = [];
   const drawn = async (there) => {
@@ -76,22 +77,25 @@ CHAPTER = """async () => {
   await drawn(() => came(whole));
   let calm = 0;
   await drawn(() => (calm = glass.asking() ? 0 : calm + 1) > 1);
-  glass.open("glance");
+  glass.open(chapter);
   return times;
 }"""
 # [ms until the circuit against another text is drawn, ms from there until all of its edges are]
 CIRCUIT = """async (text) => {
-  const frame = () => new Promise(requestAnimationFrame), { details } = glass.state.run;
+  const frame = () => new Promise(requestAnimationFrame), { details } = glass.state.run, { chapter } = glass.state;
   const drawn = async (there) => {
     while (!there() || glass.asking() || !glass.drawn()) await frame();
     return performance.now();
   };
+  const has = (name) => [...details.keys()].some((key) => key.startsWith(name));
+  glass.open("glance");
+  await drawn(() => has("words "));  // what stands above the circuit has come
   const began = performance.now();
   glass.settings.set("why", { open: "1", text, at: String(glass.state.query) });
-  const circuit = await drawn(() => [...details.keys()].some((key) => key.startsWith("circuit ")));
+  const circuit = await drawn(() => has("circuit "));
   document.querySelector(".wy-circuit .gp-holds").click();
-  const edges = await drawn(() => document.querySelector(".wy-circuit progress").hidden
-    && [...details.keys()].some((key) => key.startsWith("edges ")));
+  const edges = await drawn(() => document.querySelector(".wy-circuit progress").hidden && has("edges "));
+  glass.open(chapter);
   return [circuit - began, edges - circuit];
 }"""
 CHAPTER_PARTS = ("chapter", "lens", "map")
@@ -115,6 +119,7 @@ def main() -> int:
         servers = [served.enter_context(running_process(*options, root=root)) for root in roots]
         pages = [open_page(browser, address) for address, _ in servers]
         for page in pages:
+            page.set_default_timeout(PATIENCE)
             page.wait_for_function(SETTLED)
             page.evaluate("glass.settings.set('why', { open: '1' })")  # else nothing is asked of it
         own, at_rest = servers[0][1], resident(servers[0][1])

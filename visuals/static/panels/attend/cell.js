@@ -1,5 +1,6 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -29,7 +30,7 @@ const writerNames = ({ selection: { locked } }, { tokens: { pieces } }) => ({
   layer: locked.layer,
   head: locked.head,
   m: locked.query,
-  piece: visible(pieces[locked.query]),
+  piece: visible(labelsOf(pieces)[locked.query]),
 });
 
 function viewControls(glass) {
