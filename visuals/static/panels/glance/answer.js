@@ -113,8 +113,9 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   const element = h(
     "div.wy-answer",
     { hidden: "" },
-    h("div.wy-rests", null, said, h("div.wy-lost", null, needed.element, windows.element)),
+    h("div.wy-rests", null, said, needed.element),
     how.element,
+    windows.element,
     proof,
     actions,
     missed.element,
