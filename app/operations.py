@@ -20,7 +20,7 @@ from model.analysis.head_losses import POINTS as HEAD_POINTS
 from model.analysis.head_losses import HeadLosses, heads_of_a_pass
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
-from model.analysis.last_token import MOST_ROWS
+from model.analysis.knock_out import window_rows
 from model.analysis.lens import (
     best_tokens,
     contributions,
@@ -30,6 +30,7 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
+from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS
@@ -72,7 +73,7 @@ Cost = Callable[..., float]
 # What long work costs, in passes over the text; one with its gradients, forth and back, counts as three.
 BACK = 3
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
-FORM_ROWS = 8  # of the last token
+FORM_ROWS = 12  # of the last tokens
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
 HELD_OUT = MOST_WORDS + 2 * TRIES + PAIRS  # of a circuit: what is expected there, pairs that are tried, those kept
 CIRCUITS = 9 + 1 + circuit.DRAWS  # that are run beside: of the curve, and the controls
@@ -230,9 +231,14 @@ def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return 2 * len(trace.token_ids) + FORM_ROWS
 
 
+def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
+    """The text, and rows of the last token, one for every token in each window: of half of the layers."""
+    return len(trace.token_ids) + window_rows(lm.config.n_layers, len(trace.token_ids)) / 2
+
+
 def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     """The text, and rows of the last token."""
-    return len(trace.token_ids) + MOST_ROWS
+    return len(trace.token_ids) + 2 + LOOKS_TRIED
 
 
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:
@@ -404,6 +410,7 @@ TENSORS = of_run("tensors", tensors_payload)
 OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
+WINDOWS = long_of_run("windows", why.windows, _windows_cost)
 HEADS = long_of_run("heads", why.heads, _further_cost)
 LOOKS_BACK = long_of_run("looks_back", why.back, _back_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)

@@ -1,8 +1,10 @@
-"""python -m tests.bench_smollm2 [--against DIR]: how long a reader of SmolLM2 waits, measured in Chromium.
+"""python -m tests.bench_smollm2 [--against DIR] [--keep FILE]: how long a reader of SmolLM2 waits, in Chromium.
 
 With `--against`, a checkout of another revision (say a git worktree, with .venv linked) is served beside this one.
 Rounds of both sides alternate, so that a busy machine slows both alike, and each figure is told with their ratio.
-Times are medians, in ms, from what asks until every panel is drawn with the answer.
+Times are medians, in ms, from what asks until every panel is drawn with the answer. With `--keep` each round is written
+to FILE as it is done, and what FILE has of the same revisions is not measured again: a bench that was stopped goes on.
+At the end stands the memory of this checkout's server: at rest, with the page open, and after all of this.
 
 The chapter Next token is told in three parts, in the order in which the server does them, the cheapest first. What is
 asked of the selected token (sampling, terms, contributions, its lens at every depth) has the bar: a reader sees the
@@ -11,8 +13,10 @@ which no order makes shorter. The causal map is last: it is below all others, an
 """
 
 import argparse
+import json
 import re
 import statistics
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,10 +24,16 @@ from playwright.sync_api import Page
 
 from model.bench import Figure
 from model.smollm2 import WEIGHTS
-from tests.page import ROOT, chromium, open_page, running_app
+from tests.page import ROOT, chromium, open_page, running_process
+from tests.soak import resident
 
 BARS = {5: (500, 600), 30: (700, 1200), 120: (1200, 3000), 480: (3000, 8000)}  # of a run, of why's first answer
 LAYER_BAR, CHAPTER_BAR, CHAPTER_TOKENS = 100, 1000, 30
+CIRCUIT_BAR, EDGES_BAR, CIRCUIT_TOKENS = 2000, 6000, 14
+PATIENCE = 900_000  # ms
+REST_BAR, USED_BAR = 1.2, 2.0  # GB
+LENGTHS = sorted((*BARS, CIRCUIT_TOKENS))
+PAIR = tuple(f"When Mary and John went to the store, {name} gave a drink to" for name in ("John", "Mary"))
 TEXT = "The capital of France is Paris, and the capital of Germany is Berlin. A boy went to the river with his father. "
 
 # [ms until the run that Run asks for is drawn, ms until why's first answer about it is]
@@ -55,7 +65,7 @@ LAYER = """() => new Promise((done) => {
 # [ms until the chapter Next token shows all of the selected token, the lens of all tokens, and the causal map, too]
 CHAPTER = """async () => {
   const began = performance.now(), frame = () => new Promise(requestAnimationFrame);
-  const { details } = glass.state.run, { query } = glass.state;
+  const { details } = glass.state.run, { query, chapter } = glass.state;
   const came = (...names) => names.every((name) => [...details.keys()].some((key) => key.startsWith(name)));
   const column = `lens {"follow":false,"token":${query}}`, whole = `lens {"follow":false}`, times = [];
   const drawn = async (there) => {
@@ -67,8 +77,26 @@ CHAPTER = """async () => {
   await drawn(() => came(whole));
   let calm = 0;
   await drawn(() => (calm = glass.asking() ? 0 : calm + 1) > 1);
-  glass.open("glance");
+  glass.open(chapter);
   return times;
+}"""
+# [ms until the circuit against another text is drawn, ms from there until all of its edges are]
+CIRCUIT = """async (text) => {
+  const frame = () => new Promise(requestAnimationFrame), { details } = glass.state.run, { chapter } = glass.state;
+  const drawn = async (there) => {
+    while (!there() || glass.asking() || !glass.drawn()) await frame();
+    return performance.now();
+  };
+  const has = (name) => [...details.keys()].some((key) => key.startsWith(name));
+  glass.open("glance");
+  await drawn(() => has("words "));  // what stands above the circuit has come
+  const began = performance.now();
+  glass.settings.set("why", { open: "1", text, at: String(glass.state.query) });
+  const circuit = await drawn(() => has("circuit "));
+  document.querySelector(".wy-circuit .gp-holds").click();
+  const edges = await drawn(() => document.querySelector(".wy-circuit progress").hidden && has("edges "));
+  glass.open(chapter);
+  return [circuit - began, edges - circuit];
 }"""
 CHAPTER_PARTS = ("chapter", "lens", "map")
 SETTLED = "() => !glass.asking() && glass.drawn()"
@@ -80,23 +108,69 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench_smollm2", description="A reader's waits on SmolLM2.")
     parser.add_argument("--against", type=Path, help="a checkout of another revision to measure beside this one")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each side (default: %(default)s)")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[*BARS], choices=[*BARS], help="lengths of the text")
+    parser.add_argument("--tokens", type=int, nargs="+", default=LENGTHS, choices=LENGTHS, help="lengths of the text")
+    parser.add_argument("--dtype", default="float32", help="of the weights (default: %(default)s)")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where rounds are kept, and taken from")
     args = parser.parse_args()
     roots = [ROOT, *([args.against.resolve()] if args.against else [])]
-    met = True
+    kept, met = Kept(args.keep, [f"{revision(root)} {args.dtype}" for root in roots]), True
     with chromium() as browser, ExitStack() as served:
-        addresses = [served.enter_context(running_app("--model", str(WEIGHTS), root=root)) for root in roots]
-        pages = [open_page(browser, address) for address in addresses]
+        options = ("--model", str(WEIGHTS), "--dtype", args.dtype)
+        servers = [served.enter_context(running_process(*options, root=root)) for root in roots]
+        pages = [open_page(browser, address) for address, _ in servers]
         for page in pages:
+            page.set_default_timeout(PATIENCE)
+            page.wait_for_function(SETTLED)
             page.evaluate("glass.settings.set('why', { open: '1' })")  # else nothing is asked of it
+        own, at_rest = servers[0][1], resident(servers[0][1])
         for tokens in args.tokens:
-            sides: list[Times] = [{} for _ in pages]
-            for counted in [False] + [True] * args.rounds:  # the first round warms up
-                for page, times in zip(pages, sides, strict=True):
-                    for name, took in one_round(page, tokens).items():
-                        times.setdefault(name, []).extend([took] * counted)
-            met &= report(tokens, sides)
+            left = args.rounds - kept.done(tokens)
+            for counted in ([False] + [True] * left) * (left > 0):  # the first round warms up
+                rounds = [one_round(page, tokens) for page in pages]
+                if counted:
+                    kept.add(tokens, rounds)
+            met &= report(tokens, kept.times(tokens))
+        for name, mebibytes, bar in (("at rest", at_rest, REST_BAR), ("after use", resident(own), USED_BAR)):
+            print(figure := Figure(f"the server's memory {name}: GB", mebibytes * 2**20 / 1e9, "≤", bar))
+            met &= figure.met
     return int(not met)
+
+
+class Kept:
+    """Rounds that were measured: of each length of text, a list with the figures of each side."""
+
+    def __init__(self, file: Path | None, sides: list[str]):
+        """`sides` names what is measured on each."""
+        self._file, self._sides = file, sides
+        lines = file.read_text(encoding="utf-8").splitlines() if file and file.is_file() else []
+        known = [json.loads(line) for line in lines]
+        self._rounds = [(one["tokens"], one["rounds"]) for one in known if one["sides"] == self._sides]
+
+    def done(self, tokens: int) -> int:
+        """How many rounds there are of a length."""
+        return sum(length == tokens for length, _ in self._rounds)
+
+    def add(self, tokens: int, rounds: list[dict[str, float]]) -> None:
+        """One more round."""
+        self._rounds.append((tokens, rounds))
+        if self._file:
+            with self._file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps({"sides": self._sides, "tokens": tokens, "rounds": rounds}) + "\n")
+
+    def times(self, tokens: int) -> list[Times]:
+        """By side, every figure's times."""
+        sides: list[Times] = [{} for _ in self._sides]
+        for length, rounds in self._rounds:
+            for times, found in zip(sides, rounds, strict=True):
+                for name, took in found.items() if length == tokens else ():
+                    times.setdefault(name, []).append(took)
+        return sides
+
+
+def revision(root: Path) -> str:
+    """The commit of a checkout, with a mark where files of it were changed."""
+    asked = ("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    return subprocess.run(asked, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def one_round(page: Page, tokens: int) -> dict[str, float]:
@@ -109,6 +183,9 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
     if tokens == CHAPTER_TOKENS:
         found |= dict(zip(CHAPTER_PARTS, page.evaluate(CHAPTER), strict=True))
         page.wait_for_function(SETTLED)
+    if tokens == CIRCUIT_TOKENS:
+        found |= dict(zip(("circuit", "edges"), page.evaluate(CIRCUIT, PAIR[1]), strict=True))
+        page.wait_for_function(SETTLED)
     if (layer := page.evaluate(LAYER)) is not None:
         found["layer"] = layer
     return found
@@ -116,18 +193,21 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
 
 def prompt_of(tokens: int) -> str:
     """A text of exactly so many tokens: each of its words and marks is one."""
+    if tokens == CIRCUIT_TOKENS:
+        return PAIR[0]
     return "".join(re.findall(r" ?\w+|[.,]", TEXT * tokens)[:tokens])
 
 
 def report(tokens: int, sides: list[Times]) -> bool:
     """Prints the medians of one length of text; whether those of the first side meet their bars."""
-    run_bar, why_bar = BARS[tokens]
-    bars = {"run": run_bar, "why": why_bar, "layer": LAYER_BAR, "chapter": CHAPTER_BAR}
+    bars = dict(zip(("run", "why"), BARS.get(tokens, ()), strict=False))
+    bars |= {"layer": LAYER_BAR, "chapter": CHAPTER_BAR, "circuit": CIRCUIT_BAR, "edges": EDGES_BAR}
     names = {"run": "Run until drawn", "why": "why's first answer", "layer": "to a layer that was not fetched",
-             "chapter": "chapter Next token, of the selected token"}  # fmt: skip
+             "chapter": "chapter Next token, of the selected token", "circuit": "a circuit of as many parts as needed",
+             "edges": "its edges"}  # fmt: skip
     figures = [
         (Figure(f"{tokens} tokens, {names[name]}: ms", statistics.median(sides[0][name]), "≤", bars[name]), name)
-        for name in names
+        for name in bars
         if sides[0].get(name)
     ]
     for name, words in (("lens", "the lens of all tokens"), ("map", "the causal map, too")):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from model import Circuit, LanguageModel
 from model.analysis.circuit import HeldOut, chance_control, change_control, circuit, held_out_shares
 from model.analysis.node_roles import Role, node_roles
-from model.analysis.nodes import AnyNode, rows_of_a_pass, run_pair
-from model.analysis.paths import Edge, Paths
+from model.analysis.nodes import AnyNode, run_pair
+from model.analysis.paths import Edge, Paths, edges_of_a_pass
 from model.pieces import Work, in_pieces
 
 from .messages.circuit import CircuitDetail, CircuitEdge, CircuitNode, EdgesDetail, HeldOutPair, ScoredNode
@@ -109,7 +109,7 @@ def edges_info(
     """EDGES edges from number `start` on. Raises GlassLlamaError for prompts that make no pair."""
     paths = _paths(lm, tuple(ids), other, tuple(nodes), written and tuple(written))
     yield
-    part, rows = paths.possible[start : start + EDGES], rows_of_a_pass(paths.pair)
+    part, rows = paths.possible[start : start + EDGES], edges_of_a_pass(paths.pair)
     found: list[Edge] = []
     for first in range(0, len(part), rows):
         found += paths.measure(part[first : first + rows])

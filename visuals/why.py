@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model import LanguageModel, Trace
+from model.analysis.form import FEW
 from model.analysis.head_losses import (
     Ablation,
     Head,
@@ -20,6 +21,7 @@ from model.analysis.head_losses import (
     how_many,
     losses_before,
 )
+from model.analysis.knock_out import Windows, windows_knocked_out
 from model.analysis.last_token import TextRead, read_text
 from model.analysis.looks_back import LooksBack, looks_back
 from model.analysis.read_before import is_causal
@@ -38,6 +40,7 @@ from .messages.glance import (
     RestsDetail,
     SightPlace,
     WhyDetail,
+    WindowsDetail,
 )
 from .payload import pack
 
@@ -78,6 +81,16 @@ def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) ->
     read = _read(trace, target, position)
     yield
     return (yield from _rests(read, target, position))
+
+
+@in_pieces
+def windows(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Work[Windows | None]:
+    """The same in windows of layers, one after the other; None where that is not to be measured. Raises as `rests`."""
+    if not measurable(trace):
+        return None
+    read = _read(trace, target, position)
+    yield
+    return (yield from windows_knocked_out.pieces(read, read.answer if target is None else target))
 
 
 @in_pieces
@@ -168,7 +181,16 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
         "fetched": what.late.from_all,
         "from_answer": what.late.from_places,
         "places": list(what.late.places),
+        "alone": what.late.alone,
+        "few": FEW,
     }
+
+
+def windows_payload(found: Windows | None) -> WindowsDetail | Nothing:
+    """The message of Windows. {} where nothing was measured."""
+    if found is None:
+        return {}
+    return {"width": found.width, "starts": list(found.starts), "lost": pack(found.lost, "f4")}
 
 
 def parked_on(attention: Float[np.ndarray, "L n_heads T"], sink: int) -> int:

@@ -20,15 +20,16 @@ from visuals.messages.glance import (
     OutsideDetail,
     RestsDetail,
     WhyDetail,
+    WindowsDetail,
     WordsDetail,
 )
 from visuals.messages.page import RealModelAnswer
-from visuals.why import back_payload, heads_payload, looked_payload, rests_payload, target_of
+from visuals.why import back_payload, heads_payload, looked_payload, rests_payload, target_of, windows_payload
 
 from ..engine import Engine
 from ..examples import nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
-from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, LOOKS_BACK, MATCHING, OUTSIDE, RESTS, SWAPS
+from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, LOOKS_BACK, MATCHING, OUTSIDE, RESTS, SWAPS, WINDOWS
 from ..prompts import check_text
 from ..requests import (
     PAIR_TOKENS,
@@ -129,6 +130,13 @@ def rests(engine: Engine, held: HeldRun, asked: Sent) -> RestsDetail | Nothing:
     of = about_run(Why, engine, held, asked)
     found = held.study_and_keep(engine, RESTS, of.target, of.token)
     return rests_payload(found, engine.pieces(held.model, [found.target])[0] if found else "")
+
+
+def windows(engine: Engine, held: HeldRun, asked: Sent) -> WindowsDetail | Nothing:
+    """{token, target}: what "rests" says is lost, where a look is forbidden in a window of layers alone, for each
+    window; {} where that is not measured."""
+    of = about_run(Why, engine, held, asked)
+    return windows_payload(held.study(engine, WINDOWS, of.target, of.token))
 
 
 def looks_back(engine: Engine, held: HeldRun, asked: Sent) -> LooksBackDetail | Nothing:
@@ -254,6 +262,7 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
 
 DETAILS = {
     "rests": rests,
+    "windows": windows,
     "heads": heads,
     "looks_back": looks_back,
     "why": why,

@@ -2,22 +2,35 @@
 
 Geva et al. 2023 (arXiv 2304.14767, section 5): the last token may not attend to token t, in all layers or in some of
 them; its scores there are masked before the softmax, so that the other weights are renormalised. Other tokens still
-read token t, so what they took from it stays.
+read token t, so what they took from it stays. A window of layers that slides up tells at which depth a token is read.
 
-Symbols: T tokens, R rows of a pass, L n_layers.
+Symbols: T tokens, R rows of a pass, L n_layers, W windows.
 """
 
 from collections.abc import Collection, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..errors import check_index
 from ..pieces import Work, in_pieces
 from .last_token import MOST_ROWS, TextRead, last_token_logs, read_text
+
+WINDOW = 5  # a window has so manieth a part of all layers
+MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
+
+
+class Windows(NamedTuple):
+    """Knock-out in windows of `width` layers, each from one of `starts` on: `lost` (W, T), as that of `knock_out`."""
+
+    width: int
+    starts: tuple[int, ...]
+    lost: Float[np.ndarray, "W T"]
 
 
 @in_pieces
@@ -54,6 +67,51 @@ def knocked_out(read: TextRead, target: int, layers: Collection[int] | None = No
         lost += (logs[0] - logs[1:]).tolist()
         yield
     return np.array(lost)
+
+
+@in_pieces
+def windows_knocked_out(read: TextRead, target: int) -> Work[Windows]:
+    """Knock-out in each window of layers, of a text that was read, for any next token `target`.
+
+    Windows begin at every layer, or at fewer, evenly spread, where their rows would be more than MOST_WINDOW_ROWS.
+    Below its window a row is the run as it is, so a pass begins at the lowest window of its rows.
+    """
+    count = len(read.ids)
+    width, starts = _windows(read.lm.config.n_layers, count)
+    if count == 1:
+        return Windows(width, starts, np.full((len(starts), 1), np.nan))
+    rows = [*product(starts, range(count))]
+    lost: list[float] = []
+    for begin in range(0, len(rows), MOST_ROWS - 1):
+        some = rows[begin : begin + MOST_ROWS - 1]
+        starting = torch.tensor([start for start, _ in some], device=read.lm.device)
+        off = torch.zeros(1 + len(some), count, dtype=torch.bool, device=read.lm.device)
+        off[torch.arange(1, len(off)), torch.tensor([token for _, token in some])] = True
+
+        def hidden(
+            layer: int, off: Bool[Tensor, "R T"] = off, starting: Int[Tensor, "rows"] = starting
+        ) -> Bool[Tensor, "R T"]:
+            within = (starting <= layer) & (layer < starting + width)
+            return off & torch.cat([within.new_zeros(1), within])[:, None]
+
+        with torch.inference_mode():
+            logs = last_token_logs(read, len(off), hidden, begin=some[0][0])[:, target]
+        lost += (logs[0] - logs[1:]).tolist()
+        yield
+    return Windows(width, starts, np.array(lost).reshape(len(starts), count))
+
+
+def window_rows(n_layers: int, tokens: int) -> int:
+    """How many rows of the last token all windows take."""
+    return len(_windows(n_layers, tokens)[1]) * tokens
+
+
+def _windows(n_layers: int, tokens: int) -> tuple[int, tuple[int, ...]]:
+    """How wide windows are, and the layers from which on they are measured, the lowest and the highest among them."""
+    width = max(1, round(n_layers / WINDOW))
+    places = n_layers - width + 1
+    count = min(places, max(2, MOST_WINDOW_ROWS // tokens))
+    return width, tuple(sorted({int(i) for i in np.linspace(0, places - 1, count).round()}))
 
 
 def _one_each(tokens: range, count: int, device: torch.device) -> Bool[Tensor, "R T"]:

@@ -8,8 +8,9 @@ tokens.
 Symbols: T tokens of the text, R rows, L n_layers, d d_model, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -25,7 +26,7 @@ from ..prompt import prompt_ids
 from ..taps import capture
 from .read_before import is_causal
 
-MOST_ROWS = 32  # of one pass: the cache has room for so many
+MOST_ROWS = 64  # of one pass: the cache has room for so many
 LARGE = 100  # |x| of the residual stream
 
 
@@ -55,25 +56,42 @@ class TextRead:
         return torch.stack([spike(stream) for stream in self.streams]).amax(0)
 
 
-@dataclass(frozen=True)
-class _OnePosition:
-    """Rows that all stand where `single`, the encoding of one token, stands; `mask` says what each sees, by head or for
-    all."""
+class Few(NamedTuple):
+    """The last `tokens` of a text, which see each other and those at `seen` alone."""
 
+    tokens: int
+    seen: Collection[int]
+
+
+@dataclass(frozen=True)
+class _RowPositions:
+    """`rows` rows that all stand where `single`, the encoding of one token, stands, and behind them the last tokens,
+    if there are any, where `own` has them; `mask` says what each sees, by head or for all."""
+
+    rows: int
     single: PositionEncoding
+    own: PositionEncoding | None
     mask: Bool[Tensor, "*heads R S"]
 
     @property
     def bias(self) -> Float[Tensor, "n_heads R S"] | None:
-        """That of the single token: each row has its own last column, which is at distance 0 from it."""
-        bias, (rows, seen) = self.single.bias, self.mask.shape[-2:]
+        """That of the single token: each row has its own last column, which is at distance 0 from it. The last tokens
+        have theirs; no row sees any of these columns but its own."""
+        bias = self.single.bias
         if bias is None:
             return None
-        return torch.cat([bias, bias[..., -1:].expand(-1, -1, seen - bias.shape[-1])], -1).expand(-1, rows, -1)
+        seen, count = self.mask.shape[-1], self.mask.shape[-2] - self.rows
+        wide = torch.cat([bias, bias[..., -1:].expand(-1, -1, seen - bias.shape[-1])], -1).expand(-1, self.rows, -1)
+        if self.own is None or self.own.bias is None:
+            return wide
+        last = self.own.bias
+        between = last.new_zeros(len(last), count, self.rows)
+        return torch.cat([wide, torch.cat([last[..., :-1], between, last[..., -count:]], -1)], -2)
 
     def rotate(self, x: Float[Tensor, "B heads R head_dim"]) -> Float[Tensor, "B heads R head_dim"]:
-        """Queries or keys, all rotated to the one position."""
-        return self.single.rotate(x.transpose(0, 2)).transpose(0, 2)
+        """Queries or keys, rotated: rows to the one position, the last tokens to theirs."""
+        rows = self.single.rotate(x[:, :, : self.rows].transpose(0, 2)).transpose(0, 2)
+        return rows if self.own is None else torch.cat([rows, self.own.rotate(x[:, :, self.rows :])], 2)
 
     def at(self, position: int) -> PositionEncoding:
         """The encoding of one row, in float64 on the CPU: the same for all."""
@@ -117,21 +135,44 @@ def last_token_logs(
     rows: int,
     hidden: Callable[[int], Bool[Tensor, "*heads R T"]],
     eager: bool = False,
+    begin: int = 0,
+    few: Few | None = None,
 ) -> Float[Tensor, "R V"]:
     """Log-probabilities after each of 2 to MOST_ROWS rows of the last token.
 
     `hidden(layer)` is True where a row may not look at a token in that layer, with all heads or (n_heads, R, T) with
     each; the last column is the row itself. With `eager` the taps of scores and weights are passed, each
-    (1, n_heads, R, T - 1 + R). To be called in inference mode.
+    (1, n_heads, R, T - 1 + R). Below layer `begin` all rows are the last token as it was read. With `few` one row more
+    is told: the last token where the last few see each other and some tokens alone, in all layers (`hidden` is (R, T)
+    and `begin` 0 then). To be called in inference mode.
     """
-    assert 2 <= rows <= MOST_ROWS  # a single query would see all keys, whatever its mask
+    last = 0 if few is None else few.tokens
+    assert 2 <= rows <= MOST_ROWS - last  # a single query would see all keys, whatever its mask
     net, before = read.lm.net, len(read.ids) - 1
     single = net.positions(before, 1)
+    own_positions = net.positions(before + 1 - last, last) if last else None
     own = torch.eye(rows, dtype=torch.bool, device=read.lm.device)
     with intervened(net, read.changed.lasting):
-        x = net.embed_tokens(torch.tensor([[read.ids[-1]] * rows], device=read.lm.device))
-        for layer in range(net.config.n_layers):
+        x = read.streams[begin, -1].expand(1, rows, -1)
+        if last:
+            x = torch.cat([x, read.streams[0, -last:][None]], 1)
+        for layer in range(begin, net.config.n_layers):
             off = hidden(layer)
             sees = torch.cat([~off[..., :-1], own & ~off[..., -1:]], -1)
-            x = net.block(layer)(x, Pass(_OnePosition(single, sees), layer, read.cache, before, eager))
-        return net.unembed(net.apply_final_norm(x))[0].float().log_softmax(-1)
+            if few is not None:
+                sees = _with_few(sees, few, before)
+            positions = _RowPositions(rows, single, own_positions, sees)
+            x = net.block(layer)(x, Pass(positions, layer, read.cache, before, eager))
+        told = torch.cat([x[:, :rows], x[:, -1:]], 1) if last else x
+        return net.unembed(net.apply_final_norm(told))[0].float().log_softmax(-1)
+
+
+def _with_few(sees: Bool[Tensor, "R S"], few: Few, before: int) -> Bool[Tensor, "all_rows all_seen"]:
+    """What rows see, and behind them what the last few tokens see: of the tokens before them some, and each other."""
+    rows, seen = sees.shape
+    found = sees.new_zeros(rows + few.tokens, seen + few.tokens)
+    found[:rows, :seen] = sees
+    first = before + 1 - few.tokens
+    found[rows:, [token for token in few.seen if token < first]] = True
+    found[rows:, seen:] = sees.new_ones(few.tokens, few.tokens).tril()
+    return found

@@ -16,9 +16,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .last_token import MOST_ROWS, TextRead, last_token_logs
+from .last_token import TextRead, last_token_logs
 
-TRIED = MOST_ROWS - 2  # heads: as many as go into one pass with the run as it is and the one without any look
+TRIED = 30  # heads, in one pass with the run as it is and the one without any look
 
 
 class LookingHead(NamedTuple):

@@ -181,10 +181,12 @@ def run_pair(
     if lm.reads_source:
         _, begun = lm.net.start_decoding(one[0].tolist())
         written = torch.tensor([begun + after], device=lm.device)
-    first, values = _values(lm.net, _texts(one, written))
-    yield
-    second, other_values = _values(lm.net, _texts(two, written))
-    yield
+    at_once = 2 if one.shape[1] <= FREE_TOKENS else 1  # both in one pass, where one leaves the machine waiting
+    ran: list[tuple[Tensor, Values]] = []
+    for rows in torch.cat([one, two]).split(at_once):
+        ran += _values(lm.net, _texts(rows, None if written is None else written.expand(len(rows), -1)))
+        yield
+    (first, values), (second, other_values) = ran
     answer, other_answer = int(first.argmax()), int(second.argmax())
     if answer == other_answer:
         raise GlassLlamaError(
@@ -205,7 +207,8 @@ def run_pair(
 def rank(pair: Pair, points: int = POINTS) -> Work[tuple[list[AnyNode], list[float]]]:
     """Every node, the largest attribution in size first, and its attribution in logits (see above)."""
     way = [(point + 0.5) / points for point in range(points)]
-    rows = max(1, rows_of_a_pass(pair) // 2)  # a pass back takes twice as long as one forth
+    # A pass back takes twice as long as one forth, and reading the weights for it, too.
+    rows = max(1, rows_of_a_pass(pair) // 2, 2 * FREE_TOKENS // tokens_of_a_row(pair))
     slopes: dict[Site, Tensor] = {}
     for start in range(0, points, rows):
         for site, slope in _slopes(pair, way[start : start + rows]).items():
@@ -322,21 +325,21 @@ def _texts(ids: Tensor, written: Tensor | None) -> tuple[Tensor, ...]:
     return (ids,) if written is None else (ids, written)
 
 
-def _values(net: Network, texts: Sequence[Int[Tensor, "1 _"]]) -> tuple[Float[Tensor, "V"], Values]:
-    """Logits of the last position (float32), and each node's value."""
-    seen: Values = {}
+def _values(net: Network, texts: Sequence[Int[Tensor, "C _"]]) -> list[tuple[Float[Tensor, "V"], Values]]:
+    """Of each row: the logits of the last position (float32), and each node's value."""
+    seen: dict[Site, Tensor] = {}
 
     def keeping(site: Site) -> Swap:
         def look(value: Tensor) -> Tensor:
-            seen[site] = value[0]
+            seen[site] = value
             return value
 
         return _by_head(site, look)
 
     taps = sites(net)
     with torch.inference_mode(), swapped(net, {tap: keeping(site) for site, tap in taps.items()}):
-        logits = last_logits(net, texts)[0].float()
-    return logits, {site: seen[site] for site in taps}
+        logits = last_logits(net, texts).float()
+    return [(row, {site: seen[site][i] for site in taps}) for i, row in enumerate(logits)]
 
 
 def _nudges(net: Network) -> tuple[dict[Site, Tensor], dict[str, Swap]]:

@@ -36,8 +36,11 @@ from .nodes import (
     site_of,
     sites,
     swapped,
+    tokens_of_a_row,
 )
 from .recovered import kept_alone, recovered
+
+EDGE_TOKENS = 160  # of one pass in which runs join: most are of few layers, and little is computed beside the circuit
 
 
 class Edge(NamedTuple):
@@ -230,9 +233,15 @@ def edges(
 ) -> Iterator[list[Edge]]:
     """The effect of each of `paths` (all possible edges), `rows` at a time: for who shows progress or may stop."""
     found = Paths(pair, nodes)
-    waiting, rows = found.possible if paths is None else paths, rows or rows_of_a_pass(pair)
+    waiting, rows = found.possible if paths is None else paths, rows or edges_of_a_pass(pair)
     for start in range(0, len(waiting), rows):
         yield found.measure(waiting[start : start + rows])
+
+
+def edges_of_a_pass(pair: Pair) -> int:
+    """How many edges are measured in one piece of work."""
+    rows = rows_of_a_pass(pair)
+    return rows if pair.before is None else max(rows, EDGE_TOKENS // tokens_of_a_row(pair))
 
 
 def _read(net: Network) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 A softmax must spend its weight somewhere. Heads that have nothing to fetch look at a token whose residual stream is
 huge in a few channels and whose values are small (attention sinks: Xiao et al. 2023, arXiv 2309.17453; massive
-activations: Sun et al. 2024, arXiv 2402.17762). To knock such a token out breaks the model and says nothing.
+activations: Sun et al. 2024, arXiv 2402.17762). To knock such a token out says whether the weight can go elsewhere, and
+nothing of words: in SmolLM2-135M it costs 11 nats at the only sink of "The capital of France is", and less than 0.1
+where there is a second one.
 
 A token is a sink where one of two things holds.
 
@@ -26,11 +28,11 @@ SPIKE = 250
 MOST, SHORTEST = 0.5, 16
 
 
-def sinks(read: TextRead) -> tuple[int, ...]:
-    """The positions of a text's sinks, in order."""
+def sinks(read: TextRead, attention: Float[Tensor, "L n_heads T"] | None = None) -> tuple[int, ...]:
+    """The positions of a text's sinks, in order; `attention` is `last_attention`, where that is known."""
     spiking = read.spikes() > SPIKE
     if len(read.ids) >= SHORTEST:
-        spiking |= last_attention(read).mean((0, 1)) > MOST
+        spiking |= (last_attention(read) if attention is None else attention).mean((0, 1)) > MOST
     return tuple(spiking.nonzero()[:, 0].tolist())
 
 

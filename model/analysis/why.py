@@ -81,7 +81,8 @@ class Why:
     `by_chance` the same for as many random heads of the same layers, draw by draw.
 
     `form` says how the model comes by the answer (form.py): of `fetched_late` nats that the last token fetches in the
-    upper layers, `from_answer` come from `answer_places`, where the answer stands in the text.
+    upper layers, `from_answer` come from `answer_places`, where the answer stands in the text. `alone` nats are lost
+    where the last few tokens see each other and the sinks alone.
     """
 
     answer: int
@@ -93,6 +94,7 @@ class Why:
     fetched_late: float
     from_answer: float
     answer_places: tuple[int, ...]
+    alone: float
     ablation: Ablation
     heads: Float[np.ndarray, "L n_heads"]
     heads_measured: Bool[np.ndarray, "L n_heads"]
@@ -130,6 +132,7 @@ def why(
         fetched_late=rests.late.from_all,
         from_answer=rests.late.from_places,
         answer_places=rests.late.places,
+        alone=rests.late.alone,
         ablation=ablation,
         heads=missed.losses.lost,
         heads_measured=missed.losses.measured,
@@ -148,12 +151,13 @@ def check_ablation(ablation: str) -> None:
 @in_pieces
 def support(read: TextRead, target: int) -> Work[Support]:
     """What the next token `target` rests on in a text that was read."""
-    parked = sinks(read)
+    attention = last_attention(read)
+    parked = sinks(read, attention)
     yield
     lost = yield from knocked_out(read, target)
     late = fetched(read, target, parked)
     yield
-    return Support(lost, last_attention(read).float().cpu().numpy(), parked, needed(lost, parked), late)
+    return Support(lost, attention.float().cpu().numpy(), parked, needed(lost, parked), late)
 
 
 @in_pieces

@@ -1,5 +1,6 @@
 """The first screen as a visitor finds it, over the bundled model: text, next word, why, and where its numbers lead."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +16,7 @@ from model.analysis.circuit import change_control, circuit, held_out_shares
 from model.analysis.matching import matching
 from model.analysis.node_roles import node_roles
 from model.analysis.outside import outside
+from model.analysis.why import NEEDED
 from tests.app.looking import faults, number, settled, shown
 from tests.page import leave, open_page, running_app, wait_for_run
 from tests.plain import plain_site
@@ -139,6 +141,34 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     layer, head = opened.evaluate("[glass.state.layer, glass.state.head]")
     assert (layer, head) in {(one.layer, one.head) for one in found.nodes}
     assert faults(opened, context=WHY) == []
+
+
+def test_a_window_of_layers_slides_over_the_text_without_asking_again(
+    opened: Page, bundled: model.LanguageModel
+) -> None:
+    opened.click(".wy-windows [data-choice=window]")
+    slide = opened.locator(".wy-windows input[type=range]")
+    slide.wait_for()
+    settled(opened)
+    text_of, whole = EXAMPLES["en"][0], model.run_trace(bundled, EXAMPLES["en"][0])
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    for start in (2, 5):
+        slide.fill(str(start))
+        lost = model.knock_out(bundled, text_of, layers=range(start, start + 2))
+        needed = [t for t in np.argsort(-lost) if lost[t] >= NEEDED and t < len(lost) - 1]
+        rests = f" layers {start}-{start + 1} rests {','.join(map(str, needed))} sinks "
+        opened.wait_for_function(
+            "(rests) => document.querySelector('[data-kind=why]').dataset.value.includes(rests)", arg=rests
+        )
+        expect(opened.locator(".wy-said")).to_contain_text(f"ayers {start} to {start + 1}")
+        if needed:
+            left = float(np.exp(whole.logits - np.logaddexp.reduce(whole.logits)).max() * np.exp(-lost[needed[0]]))
+            expect(opened.locator(".wy-needed tbody td").nth(2)).to_have_attribute("title", re.compile(f"{left:.3f}"))
+    assert not asked
+    assert faults(opened, context=WHY) == []
+    opened.click(".wy-windows [data-choice=all]")
+    assert " layers " not in shown(opened, "why")
 
 
 def test_nothing_that_was_chosen_for_another_text_stands_beside_a_new_one(opened: Page) -> None:

@@ -100,7 +100,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("logit_terms", {"token": last, "target": best, "against": one}) for one in (None, second))
     yield from (("ffn_written", {"layer": 1, "token": last, "neuron": neuron}) for neuron in (None, 3))
     yield "ffn_written", {"layer": 1, "token": last, "neuron": None, "target": 3}
-    yield from ((what, {"token": last, "target": None}) for what in ("rests", "heads", "looks_back", "why"))
+    yield from ((what, {"token": last, "target": None}) for what in ("rests", "windows", "heads", "looks_back", "why"))
     yield from (("matching", place), ("outside", {}))
 
 

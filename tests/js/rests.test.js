@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leftWithout, partsLost, restsOf, restsTable } from "../../visuals/static/panels/glance/rests.js";
+import {
+  formSaid,
+  leftWithout,
+  mostOf,
+  partsLost,
+  restsOf,
+  restsTable,
+} from "../../visuals/static/panels/glance/rests.js";
 
 const found = {
   ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
@@ -13,6 +20,8 @@ test("what is drawn of a token is its part of the largest, sinks and the last to
   const little = { ...found, lost: { shape: [3], data: Float32Array.of(0, 0.01, 0) } };
   const [, part] = partsLost(little);
   assert.ok(Math.abs(part - 0.2) < 1e-6); // of what counts as needed, where nothing does
+  assert.deepEqual(partsLost({ ...found, most: 8 }), [null, -0.125, 0.25, null]); // on the scale of all windows
+  assert.equal(mostOf(found), 2);
   const one = { ...found, sinks: [], lost: { shape: [1], data: Float32Array.of(NaN) } };
   assert.deepEqual(partsLost(one), [null]);
 });
@@ -20,6 +29,12 @@ test("what is drawn of a token is its part of the largest, sinks and the last to
 test("what is left is the probability less the nats that are lost, and no more than one", () => {
   assert.ok(Math.abs(leftWithout(found, 2) - 0.5 * Math.exp(-2)) < 1e-9);
   assert.equal(leftWithout(found, 1), 1);
+});
+
+test("an answer that is recalled and hardly fetched late has a sentence of its own", () => {
+  assert.equal(formSaid(found), "form_recalled");
+  assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
+  assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
 });
 
 test("a network in which it is not measured has none", () => {

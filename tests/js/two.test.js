@@ -19,6 +19,15 @@ test("the same place in two tokenizations of a text", () => {
     [0, 0, 1, 1, 2, 2, 3],
   );
   assert.equal(samePlace(a, a, 2), 2);
+  const [whole, parts] = [text("院子", "里", " a"), text("院", "子", "⟨E9⟩⟨87⟩", "⟨8C⟩", " a")];
+  assert.deepEqual(
+    [0, 1, 2].map((token) => samePlace(whole, parts, token)),
+    [1, 3, 4],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((token) => samePlace(parts, whole, token)),
+    [0, 0, 1, 1, 2],
+  );
   assert.equal(samePlace(a, text("The", " cat"), 3), 1); // the other is shorter: its end
 });
 

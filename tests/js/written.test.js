@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textOf } from "../../visuals/static/characters.js";
+import { bytesOf, labelsOf, textOf } from "../../visuals/static/characters.js";
 import { writtenText } from "../../visuals/static/written.js";
 
 test("a character of several tokens is whole", () => {
   assert.equal(textOf(["院子⟨E9⟩⟨87⟩", "⟨8C⟩", " a"]), "院子里 a");
   assert.equal(textOf(["⟨E9⟩", "⟨87⟩"]), "⟨E9⟩⟨87⟩"); // more is to come
+});
+
+test("tokens that hold one character together are named by it, each as a part of it", () => {
+  const pieces = ["院子", "⟨E9⟩⟨87⟩", "⟨8C⟩", " a", "⟨E9⟩"];
+  assert.deepEqual(labelsOf(pieces), ["院子", "里(1/2)", "里(2/2)", " a", "⟨E9⟩"]);
+  assert.equal(labelsOf(pieces), labelsOf(pieces));
+  assert.deepEqual(pieces.map(bytesOf), [6, 2, 1, 2, 1]);
 });
 
 test("what was written: of the run, and since", () => {

@@ -45,6 +45,7 @@ from .glance import (
     OutsideDetail,
     RestsDetail,
     WhyDetail,
+    WindowsDetail,
     WordsDetail,
 )
 from .kv import (
@@ -90,6 +91,7 @@ class Details(TypedDict):
     tensors: dict[str, TensorPlace]
     code: CodeDetail
     rests: RestsDetail | Nothing
+    windows: WindowsDetail | Nothing
     heads: MeasuredDetail | Nothing
     looks_back: LooksBackDetail | Nothing
     why: WhyDetail

@@ -69,7 +69,8 @@ class RestsDetail(TypedDict):
     `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any layer.
     `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most needed
     first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers, `from_answer`
-    come from `places`, where it stands in the text.
+    come from `places`, where it stands in the text; `alone` nats are lost where the last `few` tokens see each other
+    and the sinks alone.
     """
 
     target: int
@@ -84,6 +85,17 @@ class RestsDetail(TypedDict):
     fetched: float
     from_answer: float
     places: list[int]
+    alone: float
+    few: int
+
+
+class WindowsDetail(TypedDict):
+    """`lost` (W, T): as of RestsDetail, where a look at a token is forbidden in `width` layers alone, in each row from
+    one of `starts` on."""
+
+    width: int
+    starts: list[int]
+    lost: Packed
 
 
 class HeadsMessage(TypedDict):

@@ -41,6 +41,35 @@ export function shownTokens(tokens) {
   return found;
 }
 
+/** @type {WeakMap<string[], string[]>} */
+const labels = new WeakMap();
+
+/**
+ * Each token's name where tokens stand one by one: a token that holds a part of a character is named by that
+ * character and by which part of it it is, such as 里(1/2). The same array for the same pieces.
+ *
+ * @param {string[]} pieces
+ */
+export function labelsOf(pieces) {
+  const known = labels.get(pieces);
+  if (known) return known;
+  const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
+  const found = shown.flatMap(({ position, text }, i) => {
+    const count = (shown[i + 1]?.position ?? pieces.length) - position;
+    if (count === 1) return [pieces[position]];
+    return Array.from({ length: count }, (_, part) => `${text}(${part + 1}/${count})`);
+  });
+  labels.set(pieces, found);
+  return found;
+}
+
+/**
+ * How many bytes of UTF-8 a piece stands for.
+ *
+ * @param {string} piece
+ */
+export const bytesOf = (piece) => new TextEncoder().encode(piece.replace(/⟨[0-9A-F]{2}⟩/g, "b")).length;
+
 /**
  * What an encoder read, without the tokens that end it.
  *

@@ -1,6 +1,7 @@
 // @ts-check
 // Canvas and colour helpers. Colours are the custom properties that visuals/palette.py writes; sizes are CSS pixels.
 
+import { labelsOf } from "./characters.js";
 import { computed } from "./reads.js";
 
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif";
@@ -420,6 +421,6 @@ export const visible = (piece) =>
  */
 export function cellNames({ trace, layer, head, query, key }) {
   /** @type {(t: number) => string} */
-  const piece = (t) => visible(trace.tokens.pieces[t]);
+  const piece = (t) => visible(labelsOf(trace.tokens.pieces)[t]);
   return { layer, head, query: piece(query), key: piece(key), m: query, n: key };
 }

@@ -20,6 +20,7 @@ export interface Details {
   tensors: Record<string, TensorPlace>;
   code: CodeDetail;
   rests: RestsDetail | Nothing;
+  windows: WindowsDetail | Nothing;
   heads: MeasuredDetail | Nothing;
   looks_back: LooksBackDetail | Nothing;
   why: WhyDetail;
@@ -812,7 +813,8 @@ export interface EffectMessage {
  * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any
  * layer. `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most
  * needed first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers,
- * `from_answer` come from `places`, where it stands in the text.
+ * `from_answer` come from `places`, where it stands in the text; `alone` nats are lost where the last `few` tokens
+ * see each other and the sinks alone.
  */
 export interface RestsDetail {
   target: number;
@@ -827,6 +829,18 @@ export interface RestsDetail {
   fetched: number;
   from_answer: number;
   places: number[];
+  alone: number;
+  few: number;
+}
+
+/**
+ * `lost` (W, T): as of RestsDetail, where a look at a token is forbidden in `width` layers alone, in each row from
+ * one of `starts` on.
+ */
+export interface WindowsDetail {
+  width: number;
+  starts: number[];
+  lost: Packed;
 }
 
 /** (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates. */

@@ -10,9 +10,11 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.last_token import MOST_ROWS
+from model.analysis.knock_out import knocked_out, windows_knocked_out
+from model.analysis.last_token import MOST_ROWS, read_text
 from model.analysis.nodes import swapped
 from model.checkpoint import BUNDLED
+from model.pieces import in_pieces
 from model.view import with_prefix_mask
 from tests.reference import reference, sample_ids
 from tests.standin import make_checkpoint
@@ -29,16 +31,30 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def of_transformers(directory: Path, ids: list[int]) -> np.ndarray:
-    """A run for each token, whose 4D mask hides it from the last token alone, with attention written out."""
+def of_transformers(directory: Path, ids: list[int], layers: Collection[int] | None = None) -> np.ndarray:
+    """A run for each token, whose 4D mask hides it from the last token alone, with attention written out: in these
+    layers, or in all."""
     net, count = reference(directory), len(ids)
-    mask = torch.full((count + 1, 1, count, count), float("-inf")).triu(1)
+    causal = torch.full((count + 1, 1, count, count), float("-inf")).triu(1)
+    mask = causal.clone()
     for token in range(count):
         mask[1 + token, 0, -1, token] = float("-inf")
+    for number, layer in enumerate(net.model.layers):
+        if layers is not None and number not in layers:
+            attention: Any = layer.self_attn
+            attention.register_forward_pre_hook(with_mask(causal), with_kwargs=True)
     with torch.no_grad():
         logs = net(torch.tensor([ids] * (count + 1)), attention_mask=mask).logits[:, -1].log_softmax(-1)
     answer = int(logs[0].argmax())
     return (logs[0, answer] - logs[1:, answer]).numpy()
+
+
+def with_mask(mask: torch.Tensor) -> Any:
+    def replace(_: Any, given: Any, named: dict[str, Any]) -> Any:
+        assert "attention_mask" in named
+        return given, named | {"attention_mask": mask}
+
+    return replace
 
 
 def of_whole_runs(lm: LanguageModel, ids: list[int], layers: Collection[int]) -> np.ndarray:
@@ -66,6 +82,34 @@ def test_as_transformers_has_it_under_a_mask(tmp_path: Path, shape: str, tokens:
     assert lost.shape == (tokens,)
     np.testing.assert_allclose(lost, of_transformers(directory, ids), atol=1e-4)
     assert np.abs(lost).max() > 0.01
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_windows_of_layers_as_transformers_has_them_under_a_mask_in_these(tmp_path: Path, shape: str) -> None:
+    directory = make_checkpoint(tmp_path / shape, **SHAPES[shape], num_hidden_layers=10)
+    ids = sample_ids(1, 17, seed=3)[0].tolist()
+    read = read_text(model.load(directory, device="cpu"), ids)
+    found = windows_knocked_out(read, read.answer)
+    assert (found.width, found.starts) == (2, tuple(range(9)))
+    assert found.lost.shape == (9, 17)  # so rows of two windows share a pass
+    for start, lost in zip(found.starts, found.lost, strict=True):
+        np.testing.assert_allclose(lost, of_transformers(directory, ids, range(start, start + 2)), atol=1e-4)
+    assert np.abs(found.lost).max() > 0.01
+
+
+def test_of_a_long_text_fewer_windows_are_measured(
+    tmp_path: Path, lm: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.analysis.knock_out.MOST_WINDOW_ROWS", 33)
+    directory = make_checkpoint(tmp_path / "deep", num_hidden_layers=10)
+    ids = sample_ids(1, 11, seed=3)[0].tolist()
+    read = read_text(model.load(directory, device="cpu"), ids)
+    found = windows_knocked_out(read, 7)
+    assert found.starts == (0, 4, 8)
+    np.testing.assert_allclose(found.lost[1], in_pieces(knocked_out)(read, 7, (4, 5)), atol=1e-5)
+    alone = windows_knocked_out(read_text(lm, [5]), 7)
+    assert np.isnan(alone.lost).all()
+    assert alone.lost.shape == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.form import Fetched, answer_places, fetched
+from model.analysis.form import FEW, Fetched, answer_places, fetched
 from model.analysis.head_losses import ablated_run, head_losses, integrated_gradients, log_p_without
 from model.analysis.last_token import read_text
 from model.analysis.nodes import swapped
@@ -195,11 +195,58 @@ def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
 
 
 def test_forms() -> None:
-    assert Fetched(0.1, 0.0, ()).form == "habit"
-    assert Fetched(4.0, 0.0, ()).form == "recalled"
-    assert Fetched(4.0, 0.4, (3,)).form == "recalled"
-    assert Fetched(4.0, 0.6, (3,)).form == "copied"
-    assert Fetched(-1.0, 0.9, (3,)).form == "copied"
+    assert Fetched(0.1, 0.0, (), 0.1).form == "habit"
+    assert Fetched(4.0, 0.0, (), 0.1).form == "recalled"
+    assert Fetched(0.1, 0.0, (), 0.6).form == "habit"
+    assert Fetched(0.1, 0.0, (), 0.7).form == "recalled"  # the last few alone leave less than half
+    assert Fetched(4.0, 0.4, (3,), 4.0).form == "recalled"
+    assert Fetched(4.0, 0.6, (3,), 4.0).form == "copied"
+    assert Fetched(-1.0, 0.9, (3,), 0.0).form == "copied"
+
+
+@pytest.mark.parametrize("shape", [{}, {"num_key_value_heads": 6, "tie_word_embeddings": True}])
+def test_the_last_few_alone_are_as_transformers_has_them_under_a_mask(tmp_path: Path, shape: dict[str, Any]) -> None:
+    directory, ids, sink = make_checkpoint(tmp_path / "some", **shape), sample_ids(1, 12, seed=5)[0].tolist(), 1
+    mask = torch.full((1, 1, 12, 12), float("-inf")).triu(1)
+    mask[..., -FEW:, [token for token in range(12 - FEW) if token != sink]] = float("-inf")
+    with torch.no_grad():
+        logs = reference(directory)(torch.tensor([ids]), attention_mask=mask).logits[0, -1].log_softmax(-1)
+    read = read_text(model.load(directory, device="cpu"), ids)
+    before = [part.clone() for part in (read.streams, read.log_p)]
+    found = fetched(read, 7, [sink])
+    assert found.alone == pytest.approx(float(read.log_p[7] - logs[7]), abs=1e-4)
+    assert abs(found.alone) > 0.01
+    assert fetched(read, 7, [sink]) == found  # what was read is as it was
+    assert all(torch.equal(*pair) for pair in zip((read.streams, read.log_p), before, strict=True))
+    assert fetched(read_text(read.lm, ids[:FEW]), 7, ()).alone == 0  # they are the whole text
+
+
+@pytest.mark.parametrize("family", DECODERS)
+def test_of_every_decoder_the_last_few_alone_are_those_of_a_whole_run(family: str) -> None:
+    lm = model.load(ZOO / family, device="cpu")
+    read = read_text(lm, WHERE)
+
+    def hide(scores: torch.Tensor) -> torch.Tensor:
+        changed = scores.clone()
+        changed[..., -FEW:, 1:-FEW] = float("-inf")
+        return changed
+
+    taps = {f"layers.{layer}.attn.scores": hide for layer in range(lm.config.n_layers)}
+    with torch.inference_mode(), swapped(lm.net, taps):
+        logs = lm.net(torch.tensor([read.ids]), eager=True)[0, -1].float().log_softmax(-1)
+    lost = float(read.log_p[read.answer] - logs[read.answer])
+    assert fetched(read, read.answer, [0]).alone == pytest.approx(lost, abs=1e-4)
+
+
+def test_a_blank_answer_stands_where_the_same_blank_does(bundled: LanguageModel) -> None:
+    read = read_text(bundled, "cat: 猫; dog: 狗; fish:")
+    pieces = bundled.tokenizer.pieces(read.ids)
+    blank = next(t for t, piece in enumerate(pieces) if not piece.strip())
+    assert answer_places(read, read.ids[blank], ()) == tuple(
+        t for t, piece in enumerate(pieces) if piece == pieces[blank]
+    )
+    line = bundled.tokenizer.encode("\n")[0]
+    assert answer_places(read, line, ()) == ()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from collections import Counter
 from typing import get_args
 
 import numpy as np
+import pytest
 
 import model
 from model import LanguageModel
 from model.analysis.form import Form
-from model.evaluate.why import Judged, WhyCase, cases_for, judge, line, summary
+from model.evaluate.why import Judged, WhyCase, cases_for, held_out_for, judge, line, report_held_out, summary
 
 
 def test_forty_prompts_of_eight_kinds_for_either_model(lm: LanguageModel) -> None:
@@ -17,6 +18,18 @@ def test_forty_prompts_of_eight_kinds_for_either_model(lm: LanguageModel) -> Non
         assert len({case.prompt for case in cases}) == 40
         assert len(Counter(case.kind for case in cases)) == 8
         assert {case.form for case in cases} <= set(get_args(Form))
+
+
+def test_held_out_prompts_are_others_of_the_same_kinds(lm: LanguageModel, capsys: pytest.CaptureFixture[str]) -> None:
+    cases, known = held_out_for(lm), cases_for(lm)
+    assert len(cases) == 15
+    assert {case.prompt for case in cases}.isdisjoint(case.prompt for case in known)
+    assert {case.kind for case in cases} == {case.kind for case in known}
+    assert held_out_for(model.load(device="cpu")) == []
+    report_held_out(lm)
+    *lines, last = capsys.readouterr().out.splitlines()
+    wrong = sum("(by hand: " in one for one in lines)
+    assert last.startswith(f"{15 - wrong} of 15: ")
 
 
 def test_a_prompt_is_judged_by_what_was_measured() -> None:

@@ -2,6 +2,7 @@
 // One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a
 // token more weight, blue where less.
 
+import { labelsOf } from "../characters.js";
 import { largest, subtract } from "../arrays.js";
 import { row } from "../compute.js";
 import { h } from "../dom.js";
@@ -94,7 +95,7 @@ function drawNames(context, places, weights, { trace, query, key }, width) {
   for (const t of order) {
     const marked = t === query || t === key;
     context.font = `${marked ? 700 : 400} ${FONT}`;
-    const name = cut(context, visible(trace.tokens.pieces[t]), 140);
+    const name = cut(context, visible(labelsOf(trace.tokens.pieces)[t]), 140);
     const half = context.measureText(name).width / 2 + 3;
     const x = Math.max(half, Math.min(width - half, places.at[t]));
     const line = taken.findIndex((spans) => spans.every(([from, to]) => x + half < from || x - half > to));
@@ -194,7 +195,7 @@ export function createArcs(glass, label) {
     const weights = second ? subtract(second, first) : first;
     limit = largest(weights);
     const context = fit(canvas, width, ARCS + LABELS);
-    const own = placesOf(context, trace.tokens.pieces, width);
+    const own = placesOf(context, labelsOf(trace.tokens.pieces), width);
     places = own;
     const { at } = own;
     const span = Math.max(1, at[query] - at[0], at[weights.length - 1] - at[query]);

@@ -2,6 +2,7 @@
 // A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the
 // change.
 
+import { labelsOf } from "../characters.js";
 import { largest, strongest, subtract } from "../arrays.js";
 import { h, signed } from "../dom.js";
 import { cells, cross, enlarge, ink, inkOn, penOf, roomToDraw, scaleBar, textWidth, visible, write } from "../draw.js";
@@ -286,7 +287,7 @@ function shownOf(what, runs, state) {
   const single = runs.length === 1;
   const read = runs.map((one) => what.values(one, state));
   const values = single ? read[0] : subtract(read[1], read[0]);
-  const pieces = what.pieces?.(run) ?? run.trace.tokens.pieces;
+  const pieces = what.pieces?.(run) ?? labelsOf(run.trace.tokens.pieces);
   const found = [...new Set(runs.flatMap((one) => what.apart?.(one) ?? []))];
   const apart = found.length < pieces.length ? found : [];
   const scaled = without(values, pieces.length, apart);

@@ -1,6 +1,7 @@
 // @ts-check
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
+import { labelsOf } from "../../characters.js";
 import { strongest } from "../../arrays.js";
 import { biasAt, keysSeen } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
@@ -71,7 +72,8 @@ export function createLargest(section, heading, count, others) {
  * @param {Float64Array} weights
  * @param {Trace} trace
  */
-function drawNames(context, { column, foot }, weights, { tokens: { pieces } }) {
+function drawNames(context, { column, foot }, weights, { tokens }) {
+  const pieces = labelsOf(tokens.pieces);
   const apart = Math.ceil(44 / column);
   for (let t = 0; t < pieces.length; t += apart) {
     write(context, visible(pieces[t]), t * column + 2, foot + 18, {

@@ -1,6 +1,7 @@
 // @ts-check
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -95,7 +96,7 @@ export default function attention(element, glass) {
   }
   /** @param {CellReading} reading */
   const rowTitle = ({ selection: { head, query } }) =>
-    panel.text("row_title", { head, query, piece: visible(state.trace.tokens.pieces[query]) });
+    panel.text("row_title", { head, query, piece: visible(labelsOf(state.trace.tokens.pieces)[query]) });
 
   /** @param {CellReading | null} reading null before it has come */
   const view = (reading) => html`
@@ -135,7 +136,7 @@ export default function attention(element, glass) {
     bars.draw(width, reading);
     return () => {
       render(view(reading), panel.body);
-      largest.fill(reading.row, state.trace.tokens.pieces);
+      largest.fill(reading.row, labelsOf(state.trace.tokens.pieces));
       tell(reading, job);
     };
   });

@@ -1,6 +1,7 @@
 // @ts-check
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -48,7 +49,7 @@ const POINTED = ["layer", "head", "query", "key"];
  */
 function writerNames({ selection: { locked } }, { tokens: { pieces } }) {
   const { layer, head, query } = /** @type {Writer} */ (locked);
-  return { layer, head, m: query, piece: visible(pieces[query]) };
+  return { layer, head, m: query, piece: visible(labelsOf(pieces)[query]) };
 }
 
 /** @param {Glass} glass */

@@ -142,7 +142,8 @@ export default function latentPanel(element, glass) {
   /** @param {LatentReading} reading */
   const noteOf = ({ selection }) =>
     text("note", { ...selection, queried: pieceOf(selection.query), piece: pieceOf(selection.key) });
-  const difference = (/** @type {number} */ apart) => (apart ? text("apart", { apart: shown(apart, 2) }) : text("equal"));
+  const difference = (/** @type {number} */ apart) =>
+    apart ? text("apart", { apart: shown(apart, 2) }) : text("equal");
   /** @param {LatentReading} reading */
   function outputText({ selection, output, values }) {
     const { n_heads: heads } = state.trace.model;

@@ -2,6 +2,7 @@
 // Several rows of weights over the same keys, one below the other and to one scale, so that they compare: a bar a key,
 // hatching where a row sees none.
 
+import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { keysSeen } from "../../compute.js";
@@ -95,7 +96,7 @@ export function createWeightRows(glass, label) {
     const { trace, key } = state;
     if (!trace) return;
     wide = width;
-    const { pieces } = trace.tokens;
+    const pieces = labelsOf(trace.tokens.pieces);
     const each = ABOVE + HIGH + APART;
     const context = fit(canvas, width, rows.length * each + BELOW);
     const place = { width, column: width / trace.T, ceiling: ceilingOf(rows), tokens: trace.T, key };

@@ -80,7 +80,7 @@ function table(glass) {
  */
 function describe(text, trace, glass) {
   const read = trace.encoder ? `${textOf(sourceTokens(trace.encoder).map(({ text: words }) => words))} → ` : "";
-  const prompt = h("p.cmp-prompt", null, read, trace.tokens.pieces.join(""));
+  const prompt = h("p.cmp-prompt", null, read, textOf(trace.tokens.pieces));
   const changes = listed(trace.changes).map((change) => changeName("is", change, trace.model, glass.text));
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
   return [prompt, h("p.gp-note", null, facts.join(" · "))];

@@ -1,6 +1,7 @@
 // @ts-check
 // One network's half of a sentence that two read: the words, its head and layer, and its next tokens.
 
+import { labelsOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { linkRows, stepper } from "../../controls.js";
 import { h, share } from "../../dom.js";
@@ -76,7 +77,7 @@ export function createCard(side, glass, text, { step, point }) {
     // a row's weights stay the same array: a word keeps the focus
     const table = ink()[WEIGHTS.table];
     words.replaceChildren(
-      ...textRead(trace).tokens.pieces.map((piece, token) => {
+      ...labelsOf(textRead(trace).tokens.pieces).map((piece, token) => {
         const weight = weights?.[token]; // none after the query: the mask hides it
         const place = weight === undefined ? null : WEIGHTS.place(weight);
         const style = place === null ? undefined : `background: ${shade(table, place)}; color: ${inkOn(table, place)}`;
@@ -109,8 +110,8 @@ export function createCard(side, glass, text, { step, point }) {
     steps.head.show(text("of", { value: head, last: heads - 1 }), head === 0, head === heads - 1);
     caption.textContent = found
       ? text("most", {
-          query: visible(trace.tokens.pieces[query]),
-          key: visible(textRead(trace).tokens.pieces[found.most]),
+          query: visible(labelsOf(trace.tokens.pieces)[query]),
+          key: visible(labelsOf(textRead(trace).tokens.pieces)[found.most]),
           weight: share(found.weights[found.most]),
         })
       : text("coming");

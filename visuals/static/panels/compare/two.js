@@ -2,6 +2,7 @@
 // One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
 
 import { strongest } from "../../arrays.js";
+import { bytesOf } from "../../characters.js";
 import { crossRow, row } from "../../compute.js";
 
 /**
@@ -19,9 +20,6 @@ import { crossRow, row } from "../../compute.js";
  *   it has come
  */
 
-/** @param {string[]} pieces */
-const whole = (pieces) => pieces.join("");
-
 /**
  * The token of another run that holds the end of a token of this one: two tokenizers part a text in their own ways.
  *
@@ -33,9 +31,9 @@ const whole = (pieces) => pieces.join("");
 export function samePlace({ tokens: { pieces } }, { tokens: { pieces: others } }, token) {
   const shared = pieces.slice(0, token + 1);
   if (shared.every((piece, i) => piece === others[i])) return token;
-  const end = whole(shared).length;
+  const end = shared.reduce((sum, piece) => sum + bytesOf(piece), 0);
   let reached = 0;
-  const found = others.findIndex((piece) => (reached += piece.length) >= end);
+  const found = others.findIndex((piece) => (reached += bytesOf(piece)) >= end);
   return found < 0 ? others.length - 1 : found;
 }
 

@@ -8,6 +8,7 @@ import { createMissed } from "./missed.js";
 import { partsTable, rankingOf } from "./ranking.js";
 import { reasonsOf } from "./reasons.js";
 import { createNeeded, restsSaid, restsTable } from "./rests.js";
+import { createWindows, windowsTable } from "./windows.js";
 import { readersOff, selectLook } from "./words.js";
 
 /** @typedef {import("../../types.d.ts").Glass} Glass */
@@ -83,7 +84,10 @@ function createReasons(glass) {
  * @param {import("./rests.js").Rests | null} rests
  */
 function tell(found, rests) {
-  const lost = rests ? ` form ${rests.form} rests ${rests.tokens.join(",")} sinks ${rests.sinks.join(",")}` : "";
+  const within = rests?.layers ? ` layers ${rests.layers.join("-")}` : "";
+  const lost = rests
+    ? ` form ${rests.form}${within} rests ${rests.tokens.join(",")} sinks ${rests.sinks.join(",")}`
+    : "";
   return `${lost}${found ? tellHeads(found) : ""}`;
 }
 function tellHeads(found) {
@@ -101,6 +105,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   const reasons = createReasons(glass);
   const how = createHow(glass);
   const needed = createNeeded(glass);
+  const windows = createWindows(glass);
   const missed = createMissed(glass, toggleMeasuring);
   const circuit = createCircuitPlace(glass, moment);
   const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
@@ -110,6 +115,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     { hidden: "" },
     h("div.wy-rests", null, said, needed.element),
     how.element,
+    windows.element,
     proof,
     actions,
     missed.element,
@@ -121,6 +127,8 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   let shown = null;
   /** @type {import("./rests.js").Rests | null} */
   let resting = null;
+  /** @type {import("./windows.js").Within | null} */
+  let inLayers = null;
   let leading = false; // the selection is to go where the answer leads
 
   /**
@@ -128,16 +136,20 @@ export function createAnswer(glass, moment, toggleMeasuring) {
    * @param {{
    *   found: import("../../decoded.d.ts").Detail<"why"> | null;
    *   rests: import("./rests.js").Rests | null;
+   *   within: import("./windows.js").Within | null;
    *   heads: import("./measuring.js").Heads | null;
    * }} told
+   *   `within`: what is shown of what the answer rests on: in all layers, or in a window
    * @param {boolean} fresh
    */
-  function draw(open, { found, rests, heads }, fresh) {
+  function draw(open, { found, rests, within, heads }, fresh) {
     element.hidden = !open;
     if (!open) return;
-    [shown, resting] = [found, rests];
-    reasons.draw(found, rests, Boolean(heads?.stopped), state.language, isChanged(state.trace));
-    needed.draw(rests, state.language);
+    [shown, resting, inLayers] = [found, rests, within];
+    const seen = within?.shown ?? null;
+    reasons.draw(found, seen, Boolean(heads?.stopped), state.language, isChanged(state.trace));
+    needed.draw(seen, state.language);
+    windows.draw(within);
     missed.draw(found?.grid ?? heads?.part?.grid ?? null, heads, fresh);
     how.draw(found?.first, found?.position);
     if (found && leading) follow();
@@ -152,11 +164,19 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
   }
 
+  /** Rows of a file. */
+  function table() {
+    if (!resting) return partsTable(shown?.parts ?? []);
+    const { pieces } = state.trace.tokens;
+    const { windows: measured } = inLayers ?? {};
+    return [...restsTable(resting, pieces, shown?.grid), ...(measured ? windowsTable(resting, measured, pieces) : [])];
+  }
+
   return {
     element,
     draw,
-    table: () =>
-      resting ? restsTable(resting, state.trace.tokens.pieces, shown?.grid) : partsTable(shown?.parts ?? []),
+    table,
+    within: windows.follow,
     tell,
     lead: () => {
       leading = true;

@@ -1,5 +1,6 @@
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
@@ -193,7 +194,7 @@ export function createDrawing(glass) {
     element,
     draw(circuit, known) {
       const { trace, language } = glass.state;
-      build(circuit, trace, trace.tokens.pieces, language);
+      build(circuit, trace, labelsOf(trace.tokens.pieces), language);
       link(known && known.edges.length ? known : null, wide());
       return undefined;
     },

@@ -1,6 +1,7 @@
 // @ts-check
 // How a head tells the token that it reads from another answer in the text, in words and as the sum behind it.
 
+import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
@@ -99,7 +100,7 @@ export function createHow(glass) {
   function draw(first, position) {
     const { trace, language } = shownIn(glass);
     const pair = first && first.kind !== "cross" ? matchingOf(glass, { ...first, query: position }).found : null;
-    drawAnew(pair, first, position, trace.tokens.pieces, language);
+    drawAnew(pair, first, position, labelsOf(trace.tokens.pieces), language);
   }
   return { element, draw };
 }

@@ -1,5 +1,6 @@
 // What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
 
+import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { filled, formOf, leadTo, leadToCell, readBy, sentences, word } from "./words.js";
@@ -33,7 +34,7 @@ function answerNames(glass, { look, probability, piece, position }) {
   const { trace } = glass.state;
   return {
     answer: bold(word(piece)),
-    query: bold(word(trace.tokens.pieces[position])),
+    query: bold(word(labelsOf(trace.tokens.pieces)[position])),
     key: bold(word(readBy(trace, look.kind)[look.key])),
     p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, share(probability)),
     q: bold(share(look.without)),
@@ -51,7 +52,7 @@ function headNames(glass, { first, position }) {
   const from =
     position === 0 && trace.encoder
       ? glass.text("why.from_start")
-      : glass.text("why.from_token", { piece: word(trace.tokens.pieces[position]) });
+      : glass.text("why.from_token", { piece: word(labelsOf(trace.tokens.pieces)[position]) });
   return {
     from,
     part: glass.text(`why.part_${first.kind}`, { layer: first.layer, index: first.head }),

@@ -2,6 +2,7 @@
 // What an answer rests on: the sentences, and the tokens that it would miss, each with what is lost without a look at
 // it.
 
+import { labelsOf } from "../../characters.js";
 import { exact, h, share, shown, signed } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { filled, named, sentences, word } from "./words.js";
@@ -9,13 +10,20 @@ import { filled, named, sentences, word } from "./words.js";
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RestsDetail>} Rests
+ * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RestsDetail> & {
+ *   layers?: [number, number];
+ *   most?: number;
+ * }} Rests
+ *   `layers`: the first and the last in which a look is forbidden; all where it is left out; `most`: nats that are
+ *   drawn as the largest; those of this answer where it is left out
  */
 
 const LISTED = 5;
 const DIGITS = 2; // significant
 /** Nats from which on something counts as needed (model/analysis/why.py). */
 export const LEAST = 0.05;
+/** Nats from which on something is fetched in the upper layers (model/analysis/form.py). */
+const FETCHED = 0.5;
 
 /**
  * What of the detail "rests" there is: nothing for a network in which it is not measured.
@@ -40,12 +48,27 @@ export const leftWithout = ({ probability, lost }, t) => Math.min(1, probability
  * @param {Rests} found
  * @returns {(number | null)[]}
  */
-export function partsLost({ lost, sinks }) {
-  const last = lost.data.length - 1;
-  const own = Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
-  const most = Math.max(...own.map((x) => Math.abs(x ?? 0)), LEAST);
-  return own.map((x) => x && x / most);
+export function partsLost(found) {
+  const most = Math.max(found.most ?? mostOf(found), LEAST);
+  return drawnOf(found).map((x) => x && x / most);
 }
+
+/**
+ * What is lost by token; null of what is not drawn.
+ *
+ * @param {Rests} found
+ */
+function drawnOf({ lost, sinks }) {
+  const last = lost.data.length - 1;
+  return Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
+}
+
+/**
+ * The most nats that any token that is drawn loses or gains.
+ *
+ * @param {Rests} found
+ */
+export const mostOf = (found) => Math.max(0, ...drawnOf(found).map((x) => Math.abs(x ?? 0)));
 
 /**
  * Which tokens it names first.
@@ -55,11 +78,19 @@ export function partsLost({ lost, sinks }) {
 const most = ({ tokens }) => tokens.slice(0, LISTED);
 
 /**
- * The pieces of the run that is shown.
+ * How the tokens of the run that is shown are named.
  *
  * @param {Glass} glass
  */
-const piecesOf = ({ state }) => state.trace?.tokens.pieces ?? [];
+const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.pieces) : []);
+
+/**
+ * Which sentence tells how the model comes by the answer.
+ *
+ * @param {Rests} found
+ */
+export const formSaid = ({ form, fetched }) =>
+  `form_${form}${form === "recalled" && fetched < FETCHED ? "_early" : ""}`;
 
 /** @param {string} words */
 const bold = (words) => h("b", null, words);
@@ -72,8 +103,9 @@ const bold = (words) => h("b", null, words);
  */
 function namesOf(glass, found) {
   const [{ text }, pieces] = [glass, piecesOf(glass)];
-  const { position, tokens, sinks, parked, probability, fetched, from_answer: own } = found;
+  const { position, tokens, sinks, parked, probability, fetched, from_answer: own, layers = [] } = found;
   const key = tokens[0] ?? 0;
+  const [from, to] = layers.map(String);
   return {
     answer: bold(word(found.piece)),
     query: bold(word(pieces[position])),
@@ -84,8 +116,12 @@ function namesOf(glass, found) {
     least: String(LEAST),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
+    few: String(found.few),
+    alone: share(Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
     parked: String(Math.max(0, ...parked)),
+    without: sinks.map((t) => shown(found.lost.data[t], DIGITS)).join(text("why.list")),
+    ...{ from, to },
   };
 }
 
@@ -98,11 +134,11 @@ function namesOf(glass, found) {
  */
 export function restsSaid(glass, found) {
   const { text } = glass;
-  const { tokens, form, sinks } = found;
+  const { tokens, sinks, layers } = found;
   const only = found.lost.data.length === 1;
-  const first = only ? "rests_only" : tokens.length ? "rests" : "rests_none";
+  const first = only ? "rests_only" : `rests${layers ? "_window" : ""}${tokens.length ? "" : "_none"}`;
   const names = namesOf(glass, found);
-  const template = sentences(text, text(`why.${first}`), only ? "" : text(`why.form_${form}`));
+  const template = sentences(text, text(`why.${first}`), only || layers ? "" : text(`why.${formSaid(found)}`));
   const said = [h("p", null, ...filled(template, names))];
   if (sinks.length) said.push(h("p.gp-note", null, ...filled(text("why.sinks", { count: sinks.length }), names)));
   return said;

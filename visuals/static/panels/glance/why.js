@@ -146,32 +146,42 @@ export default function why(element, glass) {
     glass.repaint();
   }
 
+  /**
+   * What is told of a moment, as far as it has come. The heads take longer: they are asked for once the first
+   * answer is there, and what all of them say is told then.
+   */
+  function askAbout(moment) {
+    const told = glass.detail("rests", questionOf(moment));
+    const rests = restsOf(told);
+    const within = rests && (answer.made()?.within(rests, questionOf(moment)) ?? { shown: rests, windows: null });
+    const question = { ...questionOf(moment), ...ablationAsked(glass) };
+    const heads = rests ? answer.follow(question) : null;
+    const found = told && (!heads || heads.complete) ? glass.detail("why", question) : null;
+    return { rests, within, heads, found };
+  }
+
   return effect(function draw(fresh) {
     const open = isOpen();
     const moment = momentOf(state);
     const own = next.draw(moment);
     const asking = open && state.status !== "generating";
-    const told = asking ? glass.detail("rests", questionOf(moment)) : null;
-    const rests = restsOf(told);
-    // the heads take longer: they are asked for once the first answer is there, and what all of them say is told then
-    const question = { ...questionOf(moment), ...ablationAsked(glass) };
-    const heads = rests ? answer.follow(question) : null;
-    const found = told && (!heads || heads.complete) ? glass.detail("why", question) : null;
+    const told = asking ? askAbout(moment) : { rests: null, within: null, heads: null, found: null };
+    const { rests, within, found } = told;
     const looked = rests ? null : found;
     text.draw({
       query: rests || found ? moment.at : -1,
       key: looked ? looked.look.key : -1,
       inSource: looked?.look.kind === "cross",
       strange: outside.draw(),
-      rests,
+      rests: within?.shown ?? null,
     });
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
     ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
     ask.setAttribute("aria-expanded", String(open));
-    answer.draw(open, { found, rests, heads }, fresh);
+    answer.draw(open, told, fresh);
     made.draw(moment);
     if (!own) return;
-    const looks = answer.made()?.tell(found, rests) ?? "";
+    const looks = answer.made()?.tell(found, within?.shown ?? null) ?? "";
     panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${looks}`);
   });
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // How the first screen writes a token, and how a number leads to where it is seen.
 
+import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../scroll-anchor.js";
@@ -44,8 +45,9 @@ export const apart = (text, pieces) =>
  * @param {number} t
  */
 export function named(text, pieces, t) {
-  const piece = word(pieces[t]);
-  return text(pieces.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {
+  const names = labelsOf(pieces);
+  const piece = word(names[t]);
+  return text(names.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {
     piece,
     position: t,
   });
@@ -129,7 +131,7 @@ export const sentences = (text, one, two, three = "") => text("why.sentences", {
  * @param {PartKind} kind
  */
 export const readBy = (trace, kind) =>
-  ((kind === "cross" || kind === "encoder_head" ? trace.encoder : null) ?? trace).tokens.pieces;
+  labelsOf(((kind === "cross" || kind === "encoder_head" ? trace.encoder : null) ?? trace).tokens.pieces);
 
 /**
  * The changes of a run in which the heads that read the answer are off.
