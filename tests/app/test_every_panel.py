@@ -21,9 +21,7 @@ from visuals.tensors import ROOT, Place, tensor_places
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 PANELS = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
-FILLS = {kinds[0] for kinds in of_a_llama().values() if kinds} | {
-    "kv-chart"
-}  # the button is the frame's, not the panel's
+FILLS = [*(kinds[0] for kinds in of_a_llama().values() if kinds), "kv-chart"]  # the button is the frame's
 NO_RUN = ("families", "family-parameters", "family-myths")
 NO_TENSOR = {
     "merges", "training", "gqa-example", *NO_RUN,
@@ -122,13 +120,14 @@ def test_a_panel_is_explained_and_saved(
 
 @pytest.mark.screen
 def test_panels_fill_the_screen(page: Page) -> None:
-    for kind in PANELS:
-        if kind in FILLS:
-            full = panel_of(page, kind).locator(".gp-tools").get_by_role("button", name=text("frame.full"))
-            full.click()
-            page.wait_for_function("(kind) => document.fullscreenElement?.dataset.kind === kind", arg=kind)
-            full.click()
-            page.wait_for_function("!document.fullscreenElement")
+    for kind in FILLS:
+        page.evaluate("(chapter) => glass.open(chapter)", PANELS[kind])
+        tools = page.locator(f"section[data-kind='{kind}'] .gp-tools")
+        full = tools.get_by_role("button", name=text("frame.full"))
+        full.click()
+        page.wait_for_function("(kind) => document.fullscreenElement?.dataset.kind === kind", arg=kind)
+        full.click()
+        page.wait_for_function("!document.fullscreenElement")
 
 
 def test_a_sink_is_explained_where_the_first_token_takes_much(both: Page, roomy_checkpoint: Path) -> None:
