@@ -14,9 +14,9 @@ smollm2: .venv/.runtime
 	$(BIN)/python -m model.smollm2
 
 # A file's tests share its page and its networks, so one process has them all, and the dear files, those of the page, come
-# first (tests/app). A third process fills two cores while others wait for a frame or an answer; a fourth would cost more in
-# imports than it fills.
-WORKERS ?= 3
+# first (tests/app). Alone, a process that drives a page waits for frames and answers for two fifths of its time: four fill
+# two cores. A fifth would cost in imports what it fills.
+WORKERS ?= 4
 
 # The tests of a real LLaMA are skipped where its weights cannot be fetched.
 test: .venv/.dev browser

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    BrowserType,
     CDPSession,
     ConsoleMessage,
     Error,
@@ -75,19 +76,33 @@ def running_process(*arguments: str, root: Path = ROOT) -> Iterator[tuple[str, i
 
 # A page of the tests is there for seconds: to compile its scripts for speed takes longer than they then save.
 BRIEF = "--js-flags=--no-maglev --no-turbofan"
+# All is done but the last step: what is painted reaches no screen. To raster and compose frames that nobody sees is a
+# fifth of a browser's work. Then a screenshot is empty, a wheel turns nothing, and full screen never comes: a test that
+# needs them is marked `screen` (tests/app/conftest.py). Blink takes one such flag, so what Playwright gives it of a
+# mouse that hovers is said again.
+UNSEEN = (
+    "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,"
+    "acceleratedCompositingEnabled=false"
+)
 
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
     """Debian's Chromium, headless; its build for that alone where it is installed."""
+    with sync_playwright() as playwright, launched(playwright.chromium, *flags) as browser:
+        yield browser
+
+
+@contextmanager
+def launched(kind: BrowserType, *flags: str) -> Iterator[Browser]:
+    """As `chromium`, where Playwright runs already: a thread can have it once only."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert found, f"none of {', '.join(BROWSERS)} is installed"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=[*CHROMIUM_FLAGS, *flags])
-        try:
-            yield browser
-        finally:
-            browser.close()
+    browser = kind.launch(executable_path=found, args=[*CHROMIUM_FLAGS, *flags])
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 # What is of no other site. To hear of every request instead would take a tenth of a second for each page.

@@ -35,26 +35,28 @@ def where_shapes_are(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]
     def decorated(given: Any) -> Any:
         if not any(map(_holds_array, _hints(given))):
             return given
-        checked = jaxtyped(given, typechecker=typechecker)
-        plain = inspect.isfunction(given) and not inspect.isgeneratorfunction(given)
-        return once_for_its_shapes(given, checked) if plain else checked
+        if inspect.isfunction(given) and not inspect.isgeneratorfunction(given):
+            return once_for_its_shapes(given, lambda: jaxtyped(given, typechecker=typechecker))
+        return jaxtyped(given, typechecker=typechecker)
 
     return decorated
 
 
-def once_for_its_shapes(function: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """`checked` where arguments, or what comes of them, have shapes that were not looked at yet; else `function`.
+def once_for_its_shapes(function: Callable[..., Any], check: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """`check()` where arguments, or what comes of them, have shapes that were not looked at yet; else `function`.
 
-    A check takes many times as long as the work of a small network, and what it finds depends on shapes alone.
+    A check takes many times as long as the work of a small network, and what it finds depends on shapes alone. It is
+    made when the function is first called: to make those of all functions takes more than half of a package's import.
     """
     found: dict[Hashable, set[Hashable]] = {}  # by the arguments' shapes, those of the results
+    checked = functools.cache(check)
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         given = (tuple([shape(value) for value in args]), *[(name, shape(value)) for name, value in named.items()])
         known = found.get(given)
         if known is None:
-            result = checked(*args, **named)
+            result = checked()(*args, **named)
             found[given] = {shape(result)}
             return result
         result = function(*args, **named)

@@ -55,7 +55,7 @@ def test_what_was_looked_at_once_is_not_looked_at_again_while_its_shapes_are_the
         return checked(x, wide)
 
     checked = where_shapes_are(typechecker=check_shapes)(turn)
-    once = once_for_its_shapes(turn, look)
+    once = once_for_its_shapes(turn, lambda: look)
     for size in ((2, 3), (2, 3), (3, 3), (2, 3)):
         once(torch.ones(size))
     assert looked == [(2, 3), (3, 3)]

@@ -14,7 +14,7 @@ import model
 from app.engine import LocalEngine
 from app.service import Service
 from app.session import Runs
-from tests.page import BRIEF, chromium, leave, new_page, wait_for_run, watched
+from tests.page import BRIEF, UNSEEN, chromium, launched, leave, new_page, wait_for_run, watched
 from tests.plain import plain_site
 from tests.served import gradio_site
 from tests.standin import make_checkpoint
@@ -71,13 +71,22 @@ def panels_alone(engine: LocalEngine, runs: Runs) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all tests; what a page keeps in it goes before the next is opened (tests/page.py)."""
-    with chromium(BRIEF) as running:
+    with chromium(BRIEF, UNSEEN) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def screen(browser: Browser) -> Iterator[Browser]:
+    """A browser that shows what it draws: for screenshots, the wheel, and full screen."""
+    with launched(browser.browser_type, BRIEF) as running:
         yield running
 
 
 @contextmanager
 def looked_at(request: pytest.FixtureRequest, browser: Browser, link: str) -> Iterator[Page]:
     """The page at a link, watched, its run shown; emptied at the end."""
+    if request.node.get_closest_marker("screen"):
+        browser = request.getfixturevalue("screen")
     site = request.getfixturevalue("site" if request.node.get_closest_marker("gradio") else "panels_alone")
     page = new_page(browser, site)
     with watched(page):
@@ -94,8 +103,8 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """The page as a visitor with an English browser finds it, its first run shown.
 
     By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page; in one marked
-    `prompt` opened by a link to that prompt's run. Fails the test for an error on the console and for a request to
-    anywhere else.
+    `prompt` opened by a link to that prompt's run; in one marked `screen` in a browser that has one. Fails the test for
+    an error on the console and for a request to anywhere else.
     """
     prompt = request.node.get_closest_marker("prompt")
     with looked_at(request, browser, f"#prompt={quote(prompt.args[0])}" if prompt else "") as page:

@@ -116,6 +116,7 @@ def test_a_term_is_marked_once_a_chapter_and_its_line_says_the_same(marked: Page
     expect(page.locator("section[data-kind=rope] .gp-explain .gl-term").first).to_be_visible()
 
 
+@pytest.mark.screen
 def test_on_a_telephone_a_card_lies_inside_the_window(marked: Page) -> None:
     page = marked
     page.set_viewport_size({"width": 360, "height": 740})

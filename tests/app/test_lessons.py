@@ -365,6 +365,7 @@ def pixels(place: Locator) -> Image.Image:
 
 
 @pytest.mark.gradio
+@pytest.mark.screen
 def test_boxes_and_lists_look_like_what_they_are_in_both_themes(page: Page) -> None:
     """Beside gradio's styles, which take the browser's look from them."""
     desk(page)

@@ -192,6 +192,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.screen
 def test_the_token_strip_stays_in_view_as_one_row_and_nothing_that_is_scrolled_to_lies_under_it(page: Page) -> None:
     run(page, "The dog plays in the yard. " * 8)
     page.click(".page-nav [data-chapter=attend]")

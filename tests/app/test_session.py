@@ -1,5 +1,6 @@
 """Held runs: found by id, bounded by bytes and by each visitor's share, at the same cost however many there are."""
 
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -160,11 +161,13 @@ def lines_of(call: Callable[[], Any]) -> int:
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # or the lines of what other tests left behind may be counted here, as it ends
     sys.settrace(trace)
     try:
         call()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
