@@ -170,7 +170,7 @@ class Visitor:
         first: dict[str, Any] = {}
         with self.http.stream("GET", "queue/data", params={"session_hash": self.session}) as lines:
             for line in lines.iter_lines():
-                message = json.loads(line[5:]) if line.startswith("data:") else {"msg": ""}
+                message: dict[str, Any] = json.loads(line[5:]) if line.startswith("data:") else {"msg": ""}
                 if message["msg"] == "close_stream":
                     break
                 data = ((message.get("output") or {}).get("data") or [None])[0]
