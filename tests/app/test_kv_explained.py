@@ -55,7 +55,7 @@ def test_why_queries_are_not_kept(chapter: Page, roomy_checkpoint: Path) -> None
                 f"A query is used once: token {token}'s q meets the keys up to its own, in this very step. Later tokens"
                 " bring their own q. They ask older tokens only for k and v, so only those are kept.",
                 f"Keeping Q too would cost {heads} heads × {width} numbers × {layers} layers × 4 B, {query:,}\xa0B a"
-                f" token: {100 * query // kept} % more, never read again.",
+                f" token: {100 * query // kept}% more, never read again.",
             ]
         )
 

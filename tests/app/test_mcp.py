@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -29,7 +30,8 @@ def in_session(site: str, asks: Callable[[ClientSession], Awaitable[Any]]) -> An
             await session.initialize()
             return await asks(session)
 
-    return asyncio.run(told())
+    with ThreadPoolExecutor(1) as other:  # the browser's own loop runs in this thread
+        return other.submit(asyncio.run, told()).result()
 
 
 def without_seconds(answer: Any) -> Any:

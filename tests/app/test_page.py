@@ -136,7 +136,7 @@ def test_a_link_brings_the_view_back(page: Page, site: str) -> None:
     expect(page.locator("#run")).to_have_text(text("bar.run", "zh"))
 
 
-LAUNCH_ALONE = ("quiet", "state_session_capacity")  # what gradio takes where it serves by itself
+LAUNCH_ALONE = ("quiet", "max_threads", "state_session_capacity")  # what gradio takes where it serves by itself
 
 
 def test_it_works_under_a_path(browser: Browser, engine: LocalEngine) -> None:

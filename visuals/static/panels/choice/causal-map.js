@@ -32,8 +32,8 @@ const scaleOf = (text) => ({
   place: (x) => Math.max(0, Math.min(1, x)),
   ticks: [
     [0, "0"],
-    [0.5, "50 %"],
-    [1, "100 %"],
+    [0.5, "50%"],
+    [1, "100%"],
   ],
   name: text("scale"),
 });
