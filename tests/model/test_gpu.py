@@ -12,9 +12,13 @@ import model
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention
+from model.batch import Batch, readable
 from model.cache import KVCache
+from model.generation import Generation
 from model.kv_math.beside import STEP_TOKENS, activations
 from model.published.hf_spec import spec_from_config
+from model.replaced.norm_speed import norm_times
+from model.replaced.parts import Parts
 from model.taps import capture
 from tests.reference import sample_ids
 from tests.standin import make_checkpoint
@@ -106,6 +110,54 @@ def test_what_an_answer_rests_on_is_the_same_on_the_gpu(soft: Path, on_cpu: mode
     assert two.instead == one.instead
     lost = [{head[:2]: head.lost for head in back.heads} for back in (one, two)]
     assert lost[1] == pytest.approx(lost[0], abs=1e-3)
+
+
+def test_texts_that_share_steps_are_written_as_alone_on_the_cpu(soft: Path, on_cpu: model.LanguageModel) -> None:
+    on_gpu = model.load(soft, device="cuda", dtype="float32")
+    prompts = [PROMPT, "The cat", "猫在沙发上睡觉。The"]
+    texts, batch = [Generation(on_gpu, prompt, max_new_tokens=8) for prompt in prompts], Batch()
+    found = {text: list[model.Step]() for text in texts}
+    waiting = list(texts)
+    while waiting or batch.texts:
+        chosen = readable(waiting) if waiting else []
+        waiting = [text for text in waiting if text not in chosen]
+        outcomes = (batch.step(batch.texts) if batch.texts else {}) | (batch.read(chosen) if chosen else {})
+        for text, step in outcomes.items():
+            assert isinstance(step, model.Step)
+            found[text].append(step)
+    for prompt, text in zip(prompts, texts, strict=True):
+        alone = list(model.generate(on_cpu, prompt, max_new_tokens=8))
+        assert [step.token_id for step in found[text]] == [step.token_id for step in alone]
+        for one, other in zip(found[text], alone, strict=True):
+            np.testing.assert_allclose(one.candidates.logits, other.candidates.logits, atol=1e-3)
+
+
+def test_another_part_is_the_same_on_the_gpu(soft: Path, on_cpu: model.LanguageModel) -> None:
+    on_gpu = model.load(soft, device="cuda", dtype="float32")
+    for parts in (Parts(norm="layer_norm"), Parts(activation="relu"), Parts(position="alibi"), Parts(kv_heads=1)):
+        there, here = (model.run_trace(lm, PROMPT, model.Intervention(parts=parts)) for lm in (on_gpu, on_cpu))
+        np.testing.assert_allclose(there.logits, here.logits, atol=1e-3)
+        np.testing.assert_allclose(there.layer(1).attention, here.layer(1).attention, atol=1e-3)
+
+
+def test_a_window_of_layers_is_knocked_out_alike_on_the_gpu(soft: Path, on_cpu: model.LanguageModel) -> None:
+    on_gpu = model.load(soft, device="cuda", dtype="float32")
+    for layers in ((0, 1), (1, 2)):
+        there, here = (model.knock_out(lm, PROMPT, layers=layers) for lm in (on_gpu, on_cpu))
+        np.testing.assert_allclose(there, here, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_times_of_both_norms_are_those_of_the_card(dtype: torch.dtype) -> None:
+    """All that was begun is waited for: vectors of 256 MiB are read no faster than from memory."""
+    x = torch.randn(2**28 // dtype.itemsize // 4096, 4096, dtype=dtype, device="cuda")
+    found = norm_times(x, 1e-5)
+    for timing in (found.layer_fused, found.rms_fused, found.layer_written, found.rms_written):
+        assert timing.median > found.bytes_rms / 8e12  # no card reads 8 TB a second
+    print(
+        f"{dtype}: LayerNorm {found.layer_fused.median * 1e6:.1f} µs, RMSNorm {found.rms_fused.median * 1e6:.1f} µs; "
+        f"written out {found.layer_written.median * 1e6:.1f} and {found.rms_written.median * 1e6:.1f} µs"
+    )
 
 
 @pytest.mark.parametrize(("width", "inner"), [(2048, 8192), (4096, 11008)])
