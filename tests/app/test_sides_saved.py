@@ -435,7 +435,7 @@ WITHOUT = {
     "norm-vector": "zoom", "rope-score": "both", "rope": "dials", "heads": "jobs", "residual": "quantity",
     "lens": "colour", "sampling": "draw", "qkv": "row",
     "activation-kinds": "curve", "position-kinds": "example", "rope-derivation": "distance",
-    "mask-kinds": "glm",
+    "mask-kinds": "glm", "attention-kinds": "rank",
 }  # fmt: skip
 SET_WITH = "button:not(.gl-term), input, select"  # a term that is explained sets nothing
 

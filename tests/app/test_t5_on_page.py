@@ -146,7 +146,7 @@ def test_both_stacks_are_shown_as_transformers_computes_them(name: str, page: Pa
 def test_every_chapter_is_drawn_of_either_stack(page: Page) -> None:
     asked(page, "t5-1.1", "run")
     asked(page, "t5-1.1", "step")
-    page.set_viewport_size({"width": 1280, "height": 12000})  # what is out of view is not drawn
+    page.set_viewport_size({"width": 1280, "height": 16000})  # what is out of view is not drawn
     for stack in ("encoder", "decoder"):
         page.evaluate("(stack) => glass.readStack(stack, { layer: 1, query: 1, key: 1 })", stack)
         for chapter in CHAPTERS:

@@ -81,6 +81,7 @@ export const about = {
     reader: kindsReader,
     select: (/** @type {Glass} */ glass) => ({ ...chosenOf(glass), rank: 0 }), // ranks go by the number of tokens
     controls: headsOfBoth,
+    without: "b_minus_a.without_rank",
     said: ["kl"],
     parts: [
       {
