@@ -7,11 +7,10 @@ import { TERMS } from "../../visuals/static/glossary/terms.js";
 
 globalThis.ResizeObserver = class {};
 const { sentenceOf, strangeAt } = await import("../../visuals/static/panels/glance/outside.js");
+/** @param {string} name */
+const tableIn = (name) => JSON.parse(readFileSync(new URL(`../../app/${name}.json`, import.meta.url), "utf-8"));
 const tables = Object.fromEntries(
-  ["en", "zh"].map((code) => [
-    code,
-    JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url), "utf-8")),
-  ]),
+  ["en", "zh"].map((code) => [code, { ...tableIn(code), ...tableIn(`${code}.on-demand`) }]),
 );
 const finderOf = (code) =>
   createFinder(Object.fromEntries(TERMS.map(({ name }) => [name, tables[code].glossary[`${name}_forms`]])));
