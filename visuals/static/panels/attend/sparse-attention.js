@@ -97,7 +97,7 @@ function createMap(glass, label) {
 function createChoices(text) {
   /** @type {[string, string][]} */
   const columns = [
-    ["chosen_by", "th.gp-token"],
+    ["chosen_by", "th.gp-token.at-chooser"],
     ["lost", "td.gp-number"],
     ["lost_by_all", "td.gp-number"],
     ["changed", "td.gp-number"],
