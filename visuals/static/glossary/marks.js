@@ -21,6 +21,8 @@ const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
 
 /** @param {Element} element */
 const shows = (element) => element.getClientRects().length > 0;
+/** @type {(one: Element, other: Element) => boolean} */
+const standsBefore = (one, other) => Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
 
 /** How the browser itself reads and writes an element's words. */
 const OWN = /** @type {Required<Pick<PropertyDescriptor, "get" | "set">>} */ (
@@ -124,6 +126,9 @@ function createMarker() {
     return there.length === last.now.length && !more ? last.now : null;
   }
   /**
+   * Marks a line. What was written late may stand before the line that marks one of its terms: that line gives it
+   * up.
+   *
    * @param {HTMLElement} element
    * @param {Finder} finder
    */
@@ -134,12 +139,15 @@ function createMarker() {
     holders.set(scope, held);
     const free = (/** @type {string} */ name) => {
       const holder = held.get(name);
-      return !holder || holder === element || !holder.isConnected || !shows(holder);
+      if (!holder || holder === element) return true;
+      return !holder.isConnected || !shows(holder) || standsBefore(element, holder);
     };
     const now = marksOf(element, finder, free) ?? mark(element, finder, free);
     known.set(element, { text: element.textContent, find: finder, now });
     for (const [name, holder] of held) if (holder === element && !now.includes(name)) held.delete(name);
+    const others = new Set(now.map((name) => held.get(name)));
     for (const name of now) held.set(name, element);
+    for (const other of others) if (other && other !== element && shows(other)) markIn(other, finder);
   }
   return { markIn, forget: () => holders.clear() };
 }
