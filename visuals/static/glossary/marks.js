@@ -14,8 +14,10 @@ const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
 const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
 const OTHER = "button, a, summary, label, select, input, .gp-hidden";
-/** @type {(act: () => void) => void} */
-const soon = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
+const LATEST = 1000; // milliseconds: a browser that is never idle marks them then
+/** @type {(act: () => void, options?: IdleRequestOptions) => void} */
+const whenIdle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
+const soon = (/** @type {() => void} */ act) => whenIdle(act, { timeout: LATEST });
 
 /** @typedef {ReturnType<typeof createFinder>} Finder */
 
