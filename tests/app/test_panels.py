@@ -29,7 +29,12 @@ def test_the_modules_of_what_opens_are_named_and_no_other() -> None:
     bench = {name.removeprefix("glass/") for name in bench_modules()}
     assert {"store.js", "compute.js", "story/story.js", "story/scenes/rope.js"} <= named
     assert {"panels/token/tokens.js", "panels/glance/why.js"} <= bench
-    assert not {"chart.js", "panels/attend/attention-maps.js", "panels/compare/head-change.js", "panels/kv/kv-live.js"} & (named | bench)
+    assert not {
+        "chart.js",
+        "panels/attend/attention-maps.js",
+        "panels/compare/head-change.js",
+        "panels/kv/kv-live.js",
+    } & (named | bench)
     assert not named & bench
     assert all((STATIC / name).is_file() for name in named | bench)
 
