@@ -72,17 +72,14 @@ class BatchCache(KVCache):
 
         S is as many as the longest has. Raises IndexError where a row is too short.
         """
-        count = len(k)
-        keys, values = self.keys[layer][:count], self.values[layer][:count]
-        end = (start if isinstance(start, int) else start.most) + k.shape[2]
+        if isinstance(start, int):
+            return super().write(layer, start, k, v)
+        count, end = len(k), start.most + k.shape[2]
         if end > self.capacity:
             raise IndexError(f"{end} tokens do not fit into a KV cache of {self.capacity}")
-        if isinstance(start, int):
-            keys.narrow(2, start, k.shape[2]).copy_(k)
-            values.narrow(2, start, v.shape[2]).copy_(v)
-        else:
-            at = self._order[:count], slice(None), start.each
-            keys[at], values[at] = k[:, :, 0], v[:, :, 0]
+        keys, values = self.keys[layer][:count], self.values[layer][:count]
+        at = self._order[:count], slice(None), start.each
+        keys[at], values[at] = k[:, :, 0], v[:, :, 0]
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def _make_room(self, like: KVCache, rows: int, room: int) -> None:

@@ -47,7 +47,7 @@ class KVCache:
         k: Float[Tensor, "B n_kv_heads T head_dim"],
         v: Float[Tensor, "B n_kv_heads T v_head_dim"],
     ) -> tuple[Float[Tensor, "B n_kv_heads S head_dim"], Float[Tensor, "B n_kv_heads S v_head_dim"]]:
-        """Store T tokens from `start` on; gives all S = start + T keys and values so far, as views.
+        """Store T tokens of the first B texts from `start` on; gives their S = start + T keys and values, as views.
 
         Raises IndexError where they would not fit, and TypeError for Starts: that takes a BatchCache.
         """
@@ -56,7 +56,7 @@ class KVCache:
         end = start + k.shape[2]
         if end > self.capacity:
             raise IndexError(f"{end} tokens do not fit into a KV cache of {self.capacity}")
-        keys, values = self.keys[layer], self.values[layer]
+        keys, values = self.keys[layer][: len(k)], self.values[layer][: len(k)]
         keys.narrow(2, start, k.shape[2]).copy_(k)
         values.narrow(2, start, v.shape[2]).copy_(v)
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)

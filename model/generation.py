@@ -163,9 +163,7 @@ def generate(
     range and for an intervention that the network cannot have; and at a step whose logits are not finite, with the
     place where the first such value arose ("not_finite").
     """
-    return _steps(
-        Generation(lm, prompt, max_new_tokens, temperature, top_k, top_p, seed, target, intervention),
-    )
+    return _steps(Generation(lm, prompt, max_new_tokens, temperature, top_k, top_p, seed, target, intervention))
 
 
 def _steps(text: Generation) -> Iterator[Step]:
