@@ -167,8 +167,8 @@ def _layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
 
 
 def _parts(lm: LanguageModel) -> dict[str, list[str | int]]:
-    """What the network could have in place of its own parts, as far as panels have words for a run with it."""
-    return {field: [name for name in names if name != "none"] for field, names in offered(lm.net).items()}
+    """What the network could have in place of its own parts."""
+    return offered(lm.net)
 
 
 def _training_message(lm: LanguageModel) -> TrainingDetail:

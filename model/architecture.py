@@ -58,8 +58,8 @@ class ArchitectureSummary:
     """`norms` are the places of norms: "attn", "ffn" and "cross" before these parts, "both" one before attention and
     feed-forward together, "post" after each part, "embedding", "q_k", "latents". `biases` names the linear maps that
     have one: "qkv", "out", "ffn". `norm_bias`: norms add one. `parallel`: attention and feed-forward read the same
-    stream. `scaled`: scores are divided by the root of the heads' width. `prefix`: it can also be run with a prefix
-    whose tokens all see each other.
+    stream. `scaled`: scores are divided by the root of the heads' width. `prefix`: the first of its family were
+    trained with a prefix whose tokens all see each other.
     """
 
     encoder: bool
@@ -110,7 +110,7 @@ def architecture_summary(net: Network) -> ArchitectureSummary:
         n_kv_heads=attn.n_kv_heads,
         latent=(attn.rank, attn.qk_dim - attn.nope) if isinstance(attn, LatentAttention) else None,
         scaled=attn.score_scale != 1.0,
-        prefix=hasattr(net, "with_prefix"),
+        prefix=net.began_with_prefix,
         activation=ffn.activation,
         gated=ffn.gated,
         experts=_experts(layers),

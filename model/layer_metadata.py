@@ -130,7 +130,7 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
     positions = net.positions(0, 1)
     attn: Heads = block.attn
     seen = None if positions.mask is None else net.positions(0, tokens).mask
-    prefix = getattr(net, "prefix", None)
+    prefix = net.prefix if net.can_have_prefix else None
     sees_all = seen is not None and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):

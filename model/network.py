@@ -4,6 +4,7 @@ A part that a network lacks is absent. No code asks for a network's family.
 """
 
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
@@ -17,7 +18,7 @@ from .forward_pass import Pass
 from .masks import Start
 from .module import Module
 from .norms import Norm
-from .positions import PositionEncoding
+from .positions import Bias, PositionEncoding, with_prefix
 from .taps import Tap
 
 # What writes to the stream: heads that look at their own text, heads that look at a source, the feed-forward.
@@ -88,9 +89,12 @@ class Stack(NamedTuple):
 class Network(Module):
     """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
 
-    `head_scale` multiplies what the head reads. A network with an `encoder` reads a source text and writes another:
-    `source_ids` are the source's tokens, and `memory` is what the encoder made of them.
+    `head_scale` multiplies what the head reads. The first `prefix` tokens see each other; with 0 the mask is causal.
+    A network with an `encoder` reads a source text and writes another: `source_ids` are the source's tokens, and
+    `memory` is what the encoder made of them.
     """
+
+    began_with_prefix: ClassVar[bool] = False  # whether the first of its family were trained with one
 
     config: Any  # each network's own kind of NetworkConfig
     embed: nn.Embedding
@@ -100,6 +104,7 @@ class Network(Module):
     final_resid: Tap
     final_normed: Tap
     head_scale: float = 1.0
+    prefix: int = 0
     encoder: Any  # the Network that reads a source, where there is one
     source_ids: Int[Tensor, "B S"] | None = None
     memory: Float[Tensor, "B S d"] | None = None
@@ -136,6 +141,18 @@ class Network(Module):
     def positions(self, start: Start, count: int) -> PositionEncoding:
         """The position encoding of `count` tokens from `start` on, for the layers' attention (Pass.positions)."""
         raise NotImplementedError
+
+    @property
+    def can_have_prefix(self) -> bool:
+        """Whether its tokens could see those after them: a bias on the scores knows the distances before them alone."""
+        return len(self.stacks) == 1 and not isinstance(self.positions(0, 1), Bias)
+
+    def with_prefix(self, tokens: int) -> "Network":
+        """A copy that shares the weights, in which the first `tokens` tokens all see each other."""
+        net = copy(self)
+        net.prefix = tokens
+        cast(Any, net).positions = partial(with_prefix, self.positions, tokens)  # in place of the method
+        return net
 
     def cache(self, capacity: int, batch: int = 1) -> KVCache:
         """An empty KV cache for `batch` sequences of up to `capacity` tokens, on the device of the weights."""

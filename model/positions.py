@@ -8,6 +8,7 @@ ALiBi and T5's buckets rotate nothing: they add a bias to the scores. All kinds 
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, Protocol, cast
 
@@ -16,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
-from .masks import Start, keys_of, own_keys, places
+from .masks import Start, keys_of, own_keys, places, prefix_mask
 
 
 class PositionEncoding(Protocol):
@@ -165,12 +166,26 @@ def rotation(frequencies: RopeFrequencies, start: Start, count: int, dtype: torc
     return Rotation(torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1), mask)
 
 
-def interleaved(halves: Rotation, mask: Bool[Tensor, "T S"] | None = None) -> PairRotation:
-    """The same angles as `halves`, for interleaved pairs; `mask` in place of theirs."""
+def interleaved(halves: Rotation) -> PairRotation:
+    """The same angles as `halves`, for interleaved pairs."""
     half = halves.cos.shape[-1] // 2
     cos, sin = halves.cos[..., :half], halves.sin[..., half:]
     turned = cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2)
-    return PairRotation(*turned, halves.mask if mask is None else mask)
+    return PairRotation(*turned, halves.mask)
+
+
+def with_prefix(
+    positions: Callable[[Start, int], PositionEncoding], prefix: int, start: Start, count: int
+) -> Rotation | PairRotation:
+    """The rotated positions of `count` tokens from `start` on, with the prefix's mask while the prefix is read.
+
+    Raises IndexError where a prefix is read in more than one pass: its first tokens would miss the last.
+    """
+    own = cast(Rotation | PairRotation, positions(start, count))
+    first = start if isinstance(start, int) else int(start.each.min())
+    if 0 < first < prefix:
+        raise IndexError(f"position {first}: a prefix of {prefix} tokens must be read in one pass")
+    return own if first else own._replace(mask=prefix_mask(count, count, prefix, own.cos.device))
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, "n_heads"]:

@@ -52,6 +52,6 @@ def with_prefix_mask(lm: LanguageModel, prefix: int) -> LanguageModel:
     """
     if not prefix:
         return lm
-    if not hasattr(lm.net, "with_prefix"):
+    if not lm.net.can_have_prefix:
         raise GlassLlamaError("bad_request", f"prefix is {prefix}; expected 0: this network has no such mask.")
-    return View.of(lm, lambda net: cast(Any, net).with_prefix(prefix), lm.config)
+    return View.of(lm, lambda net: net.with_prefix(prefix), lm.config)

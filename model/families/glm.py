@@ -2,13 +2,12 @@
 
 Half of each head's channels are rotated, in interleaved pairs; Q, K and V have biases. The two write the same network
 under other names. GLM was first trained to fill in blanks after a text that all its tokens see whole (Du et al. 2021,
-arXiv 2103.10360); ChatGLM3 and GLM-4 run causally, and `with_prefix` runs them the older way. Checked against
+arXiv 2103.10360); ChatGLM3 and GLM-4 run causally; `with_prefix` runs them the older way. Checked against
 transformers' modeling_glm.py and, for ChatGLM3, the modeling_chatglm.py beside its weights.
 """
 
-from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..attention import Attention
 from ..config import FIXED_FIELDS, LlamaConfig, config_fields, network_fields, read_shape
@@ -17,7 +16,7 @@ from ..feedforward import SwiGLU
 from ..fields import NetworkFields, expect_fixed, expect_type
 from ..llama import TENSORS as LLAMA
 from ..llama import Block, Llama
-from ..masks import Start, prefix_mask
+from ..masks import Start
 from ..positions import PairRotation, interleaved, rope
 from ..published.hf.sizes import chatglm, rope_part, rope_share, tied
 from .family import Family, Names
@@ -88,11 +87,10 @@ class GlmConfig(LlamaConfig):
 
 
 class Glm(Llama):
-    """The network: a LLaMA with half-rotated heads and biases on q, k and v. `prefix` is how many tokens at the start
-    all see each other; 0 is causal."""
+    """The network: a LLaMA with half-rotated heads and biases on q, k and v."""
 
+    began_with_prefix: ClassVar[bool] = True
     config: GlmConfig
-    prefix: int = 0
 
     def make_block(self, _layer: int) -> Block:
         """One layer's block."""
@@ -100,22 +98,8 @@ class Glm(Llama):
         return Block(self.make_norm, Attention(config, bias=config.qkv_bias), SwiGLU(config.d_model, config.ffn_hidden))
 
     def positions(self, start: Start, count: int) -> PairRotation:
-        """RoPE's cos and sin for interleaved pairs, and the prefix's mask while the prefix is read.
-
-        Raises IndexError where a prefix is read in more than one pass: its first tokens would miss the last.
-        """
-        weight = self.embed.weight
-        first = start if isinstance(start, int) else int(start.each.min())
-        if 0 < first < self.prefix:
-            raise IndexError(f"position {first}: a prefix of {self.prefix} tokens must be read in one pass")
-        mask = prefix_mask(count, count, self.prefix, weight.device) if self.prefix and not first else None
-        return interleaved(rope(self.config, start, count, weight), mask)
-
-    def with_prefix(self, tokens: int) -> "Glm":
-        """The same network, sharing its weights, in which the first `tokens` tokens all see each other."""
-        net = copy(self)
-        net.prefix = tokens
-        return net
+        """RoPE's cos and sin for interleaved pairs."""
+        return interleaved(rope(self.config, start, count, self.embed.weight))
 
 
 TENSORS = LLAMA | {

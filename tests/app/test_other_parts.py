@@ -81,8 +81,14 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
     run(page, PROMPT)
     page.evaluate("glass.keep(glass.state.trace); glass.open('compare')")
     shown(page, "compare")
-    for part in ("norm:layer_norm", "position:alibi", "kv_heads:1"):
+    for part in ("norm:layer_norm", "position:none", "kv_heads:1"):
         chosen(page, part)
+    page.evaluate("glass.open('position')")
+    settled(page)
+    rope = page.locator("section[data-kind=rope]")
+    expect(rope).to_contain_text(text("rope.read_bias_none", head=page.evaluate("glass.state.head")))
+    page.evaluate("glass.open('compare')")
+    chosen(page, "position:alibi")
     assert page.evaluate("glass.state.trace.model.n_kv_heads") == 1
     expect(page.locator("section[data-kind=compare]")).to_contain_text(text("compare.parts"))
     button = page.locator("section[data-kind=compare]").get_by_role("button", name=text("compare.show_B-A"), exact=True)

@@ -1,4 +1,4 @@
-"""GLM's prefix mask on the page: a prompt that sees itself whole, against transformers with that mask."""
+"""A prefix mask, as GLM had it, on the page: a prompt that sees itself whole, against transformers with that mask."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ LAYER, HEAD, QUERY, KEY = 1, 4, 2, 7
 
 @pytest.fixture(scope="module")
 def pairs() -> dict[str, Pair]:
-    return pairs_of({name: CONFIGS[name] for name in ("glm", "bloom")})
+    return pairs_of({name: CONFIGS[name] for name in ("glm", "llama", "deepseek", "bloom")})
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,9 @@ def masked(pair: Pair, ids: list[int], prefix: int) -> Any:
         return pair.peer(torch.tensor([ids]), attention_mask=mask, output_attentions=True, output_hidden_states=True)
 
 
-def test_a_trace_with_a_prefix_is_transformers_with_that_mask(pairs: dict[str, Pair]) -> None:
-    pair, ids, prefix = pairs["glm"], [5, 77, 31, 200, 9, 120, 64], 4
+@pytest.mark.parametrize("family", ["glm", "llama", "deepseek"])
+def test_a_trace_with_a_prefix_is_transformers_with_that_mask(pairs: dict[str, Pair], family: str) -> None:
+    pair, ids, prefix = pairs[family], [5, 77, 31, 200, 9, 120, 64], 4
     theirs = masked(pair, ids, prefix)
     trace = model.run_trace(pair.lm, ids, Intervention(prefix=prefix))
     assert torch.allclose(torch.from_numpy(trace.logits), theirs.logits[0, -1], atol=1e-5)
@@ -55,8 +56,9 @@ def test_a_trace_with_a_prefix_is_transformers_with_that_mask(pairs: dict[str, P
         model.run_trace(pairs["bloom"].lm, ids, Intervention(prefix=prefix))
 
 
-def test_a_text_is_written_on_from_a_prefix(pairs: dict[str, Pair]) -> None:
-    pair, ids, prefix = pairs["glm"], [5, 77, 31, 200, 9, 120, 64], 5
+@pytest.mark.parametrize("family", ["glm", "llama", "deepseek"])
+def test_a_text_is_written_on_from_a_prefix(pairs: dict[str, Pair], family: str) -> None:
+    pair, ids, prefix = pairs[family], [5, 77, 31, 200, 9, 120, 64], 5
     steps = list(model.generate(pair.lm, ids, 8, intervention=Intervention(prefix=prefix)))
     for i, step in enumerate(steps):
         logits = masked(pair, ids + [step.token_id for step in steps[:i]], prefix).logits[0, -1]
@@ -75,6 +77,21 @@ def test_a_prefix_longer_than_the_text_is_refused(pairs: dict[str, Pair]) -> Non
     again = service.change({"run": run["id"], "changes": {"prefix": [tokens]}, "layer": 0})
     assert (again["kind"], again["changes"]) == ("run", {"prefix": [tokens]})
     assert service.change({"run": run["id"], "changes": {"prefix": [tokens + 1]}})["kind"] == "message"
+
+
+def test_a_llama_reads_its_prompt_whole_and_says_that_it_was_not_trained_so(page: Page, pairs: dict[str, Pair]) -> None:
+    ids = read(page, "llama", PROMPT)
+    page.evaluate("glass.open('compare')")
+    page.get_by_role("button", name=text("compare.off_prefix", count=len(ids)), exact=True).click()
+    page.locator("section[data-kind=compare]").get_by_role("button", name=text("compare.run"), exact=True).click()
+    page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.changes.prefix?.length")
+    page.evaluate("(at) => glass.select(at)", {"layer": LAYER, "head": HEAD, "query": QUERY, "key": KEY})
+    page.evaluate("glass.open('attend')")
+    value = shown(page, "attention", f"layer {LAYER} head {HEAD} query {QUERY} key {KEY} ")
+    theirs = masked(pairs["llama"], ids, len(ids))
+    assert number(value, "weight") == pytest.approx(float(theirs.attentions[LAYER][0, HEAD, QUERY, KEY]), **CLOSE)
+    expect(page.locator("section[data-kind=attention] .gp-changed")).to_contain_text(text("off.means_prefix"))
+    page.evaluate("void glass.keep(null)")
 
 
 def far_note(page: Page) -> str:

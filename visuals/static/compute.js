@@ -141,6 +141,13 @@ export function bucketAt({ parts: { buckets } }, distance) {
 }
 
 /**
+ * Whether a network adds a number to its scores: where its positions are taken out, all of them are 0.
+ *
+ * @param {Pick<Model, "parts">} model
+ */
+export const hasBias = ({ parts: { bias } }) => bias?.data.some(Boolean) ?? false;
+
+/**
  * ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so.
  *
  * @param {Pick<Model, "parts">} model

@@ -19,7 +19,7 @@ const shaping = ({ changes }) =>
  */
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";
-  if (A.model.parts.prefix !== B.model.parts.prefix) return "masks"; // a query sees other keys in each
+  if ((A.model.parts.prefix ?? 0) !== (B.model.parts.prefix ?? 0)) return "masks"; // a query sees other keys in each
   if (String(shaping(A)) !== String(shaping(B))) return "parts";
   return A.T === B.T ? null : "lengths";
 }

@@ -2,7 +2,7 @@
 // What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And
 // in which form panels speak of what it has, the most special first (frame.js). Pure.
 
-import { scaledByRoot } from "./compute.js";
+import { hasBias, scaledByRoot } from "./compute.js";
 import { pairsOf } from "./rotation.js";
 
 /** @typedef {import("./types.d.ts").Model} Model */
@@ -63,6 +63,13 @@ const learned = ({ parts: { buckets, causal } }) =>
   buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : [];
 
 /**
+ * The forms of texts for a bias, the most special first; "none" where all of it is 0: positions are taken out.
+ *
+ * @param {Model} model
+ */
+const biased = (model) => [...(hasBias(model) ? learned(model) : ["none"]), "bias"];
+
+/**
  * How a network turns its heads, or that it has a bias by distance instead.
  *
  * @param {Model} model
@@ -70,7 +77,7 @@ const learned = ({ parts: { buckets, causal } }) =>
  */
 export function turningForms(model) {
   const { rotary, bias, latent } = model.parts;
-  if (!rotary) return bias ? [...learned(model), "bias"] : [];
+  if (!rotary) return bias ? biased(model) : [];
   const part = 2 * pairsOf(model) < model.head_dim;
   return [
     ...(latent ? ["latent"] : part ? ["partial"] : []),
@@ -127,8 +134,7 @@ export function normForms(model) {
  * @param {Model} model
  * @returns {string[]}
  */
-export const scoreForms = (model) =>
-  model.parts.bias ? [...learned(model), "bias"] : scaledByRoot(model) ? [] : ["scaled"];
+export const scoreForms = (model) => (model.parts.bias ? biased(model) : scaledByRoot(model) ? [] : ["scaled"]);
 
 /**
  * Keys and values made of the stream itself.

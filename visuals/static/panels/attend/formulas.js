@@ -3,7 +3,7 @@
 // sums. From q·k to the weight the lines are those of every cell.
 
 import { strongest } from "../../arrays.js";
-import { biasAt, bucketAt, scaledByRoot, slopeOf } from "../../compute.js";
+import { biasAt, bucketAt, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
 import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
 
 /**
@@ -79,7 +79,7 @@ function scaled(model, product, factor) {
 export function scoreLine(model, { dot, score, head, query, key }, text) {
   const {
     head_dim: width,
-    parts: { scale, bias },
+    parts: { scale },
   } = model;
   const byRoot = scaledByRoot(model);
   const name = scaled(model, phrase`${tinted("q", "q")}·${tinted("k", "k")}`, byRoot ? "head_dim" : "s");
@@ -88,7 +88,7 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
     byRoot || scale === 1 ? shown(dot, 5) : inBrackets(dot),
     byRoot ? String(width) : shown(scale, 6),
   );
-  if (!bias) return line`${text("score")} = ${name} = ${numbers} = ${strong(score)}`;
+  if (!hasBias(model)) return line`${text("score")} = ${name} = ${numbers} = ${strong(score)}`;
   const [slope, distance] = [slopeOf(model, head), query - key];
   const added = biasAt(model, head, distance);
   const bucket = bucketAt(model, distance);

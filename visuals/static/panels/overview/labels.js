@@ -1,5 +1,6 @@
 // What the diagram's parts are called, and what a row's tensor is called and how large it is: from the model's config.
 
+import { hasBias } from "../../compute.js";
 import { innerShapes, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
 
 /**
@@ -30,8 +31,9 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
 
 /** How a network knows where tokens stand, in a few words. */
 export function positionOf(model, text) {
-  const { rotary, bias, latent } = model.parts;
-  if (!rotary) return text(model.parts.buckets ? "position_buckets" : bias ? "position_bias" : "position_none");
+  const { rotary, latent } = model.parts;
+  if (!rotary)
+    return text(model.parts.buckets ? "position_buckets" : hasBias(model) ? "position_bias" : "position_none");
   const turned = 2 * rotary.inv_freq.data.length;
   return text(latent ? "position_latent" : turned < model.head_dim ? "position_partial" : "position_rope", {
     turned,

@@ -1,7 +1,7 @@
 // @ts-check
 // A bias by distance in place of a rotation: the chart of all heads, and the score of the chosen query and key with it.
 
-import { biasAt, bucketAt, kvHead, slopeOf } from "../../compute.js";
+import { biasAt, bucketAt, hasBias, kvHead, slopeOf } from "../../compute.js";
 import { exact, h, line, sample, shown, strong } from "../../dom.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { cellOf } from "../../readings/cell.js";
@@ -81,9 +81,11 @@ function rules({ distance, slope, bucket, bias }, { head, query, key }, text) {
 function arithmetic(found, state, text) {
   const { dot: product, bias, score } = found;
   const { trace, head, query, key } = state;
+  const whole = scoreLine(trace.model, { dot: product, score, head, query, key }, text);
+  if (!hasBias(trace.model)) return [whole];
   return [
     ...rules(found, state, text),
-    scoreLine(trace.model, { dot: product, score, head, query, key }, text),
+    whole,
     line`${text("without_bias")} ${shown(score - bias, 5)} → ${text("with_bias")} ${shown(score, 5)}`,
   ];
 }
