@@ -33,8 +33,8 @@ class Intervention:
 
     `heads` and `neurons` are (layer, index) pairs that write nothing, and so are `cross`, the heads that look at a
     source text; `attention` and `ffn` are layers whose own attention or feed-forward adds nothing to the stream.
-    The first `prefix` tokens all see each other, in a network without a bias by distance; 0 leaves it causal. `encoder` is
-    what is changed in the encoder, where the network reads a source text with one; all else is of the decoder then.
+    The first `prefix` tokens all see each other, in a network without a bias by distance; 0 leaves it causal. `encoder`
+    is what is changed in the encoder, where the network reads a source text with one; all else is of the decoder then.
     `parts` stand in place of the network's own.
     """
 
