@@ -40,15 +40,26 @@ from .taps import watched
 
 Outcome = Step | GlassLlamaError | None
 MOST_ROWS = 64  # texts of one step; more make it no cheaper for each on a CPU
+SMALL, WIDER = 256, 4  # tokens of the shortest class of texts, and by how much the next class's are more
 PADDING = 2.0  # prompts are read together while their padded tokens are at most so many times their own
 
 
 def kind_of(text: Generation) -> Hashable:
-    """What texts must have in common to share steps: what lasts of their interventions, prefixes aside.
+    """What texts must have in common to share steps: what lasts of their interventions, prefixes aside, and about how
+    long they may become.
 
-    A prefix is a mask of the first pass; after it the network is the one without.
+    A prefix is a mask of the first pass; after it the network is the one without. Every row of a cache is as long as
+    the longest text may become: so a row takes at most WIDER times what its own text would, or that of SMALL tokens.
     """
-    return replace(text.intervention.lasting, prefix=0)
+    return replace(text.intervention.lasting, prefix=0), _length_class(text.most_tokens)
+
+
+def _length_class(tokens: int) -> int:
+    """The tokens of the class: SMALL, or that times a power of WIDER."""
+    most = SMALL
+    while most < tokens:
+        most *= WIDER
+    return most
 
 
 class Batch:

@@ -95,6 +95,12 @@ class Generation:
         self.stop: StopReason | None = None
         self._random = torch.Generator().manual_seed(seed)
 
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens it may have at its end, as far as is known before its prompt is read."""
+        own = 1 if self.model.reads_source else len(self.given)
+        return min(own + len(self._written) + self.max_new_tokens, self.model.config.context_limit)
+
     def begin(self) -> Network:
         """The network that writes this text; where it has an encoder, that reads the source now."""
         with intervened(self.lm.net, self.intervention):

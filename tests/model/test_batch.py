@@ -196,6 +196,18 @@ def test_texts_with_parts_off_share_steps_with_their_like() -> None:
             check_steps(steps, alone(text), 2e-5)
 
 
+def test_a_long_text_does_not_lengthen_the_rows_of_short_ones() -> None:
+    lm = pair("bloom").lm  # whose context has no end
+    lengths = (3, 180, 200, 900, 1100)
+    texts = [Generation(lm, [5] * length, max_new_tokens=56) for length in lengths]
+    kinds = [kind_of(text) for text in texts]
+    assert len(set(kinds)) == 3
+    assert kinds[0] == kinds[1] == kinds[2]
+    for text in texts:
+        text.begin()
+        assert text.limit == text.most_tokens
+
+
 @pytest.mark.parametrize(
     "parts", [Parts(position="alibi"), Parts(position="none", norm="layer_norm"), Parts(kv_heads=1)]
 )
