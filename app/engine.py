@@ -19,6 +19,7 @@ from model.generation import Generation
 from model.growth import Growth, cut
 from model.interventions import NOTHING, Intervention
 from model.pieces import GPU_TIMES, Work
+from visuals.messages.page import RealModelState
 from visuals.payload import About
 
 from .budget import Budgets
@@ -42,6 +43,24 @@ class Settings:
     seed: int = 0
 
 
+class Growing(Protocol):
+    """A run that grows by the tokens that are written after it; as model.growth.Growth, which says what each does."""
+
+    @property
+    def begun(self) -> int: ...
+    @property
+    def read(self) -> int: ...
+    def run(self, count: int) -> model.Trace | None: ...
+
+
+class RealModels(Protocol):
+    """The real LLaMA that is on offer; as app.smollm2.RealModel."""
+
+    def state(self) -> RealModelState: ...
+    def fetch(self) -> None: ...
+    def cancel(self) -> None: ...
+
+
 class Engine(Protocol):
     """What the page asks of a machine. Every method may be called from several threads at once."""
 
@@ -56,7 +75,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def real(self) -> RealModel | None:
+    def real(self) -> RealModels | None:
         """The real LLaMA that is on offer, or can be, once its weights are there; None where it is not to be."""
         ...
 
@@ -116,13 +135,17 @@ class Engine(Protocol):
         settings: Settings,
         written: Sequence[int] = (),
         changes: Intervention = NOTHING,
-        growth: Growth | None = None,
+        growth: Growing | None = None,
     ) -> Iterator[model.Step]:
         """Up to `count` further tokens after a prompt and what is written, one at a time, under these changes.
 
         Ends early at the end of a text and at the model's context. `growth`, of the run of the tokens so far, grows by
         those that are written as they are read; where the iterator comes to its end, by all.
         """
+        ...
+
+    def growth(self, trace: model.Trace) -> Growing:
+        """A run that is to grow, for `generate`."""
         ...
 
     def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
@@ -287,13 +310,17 @@ class LocalEngine:
         settings: Settings,
         written: Sequence[int] = (),
         changes: Intervention = NOTHING,
-        growth: Growth | None = None,
+        growth: Growing | None = None,
     ) -> Iterator[model.Step]:
         lm = self._get(name)
         with lm.in_use():
+            assert growth is None or isinstance(growth, Growth)
             how = {"max_new_tokens": count, "intervention": changes, "growth": growth, **asdict(settings)}
             text = Generation(lm, **_text(lm, ids, written), **how)
             yield from self._schedulers[name].write(text, self._visitor)
+
+    def growth(self, trace: model.Trace) -> Growth:
+        return Growth(trace)
 
     def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
         with self._turn(name):

@@ -14,7 +14,6 @@ from typing import Annotated, Any
 
 from model import GlassLlamaError, Step, Trace
 from model.analysis.neurons import neurons_of
-from model.growth import Growth
 from visuals.messages.answers import CalculationMessage, DetailMessage
 from visuals.messages.run import (
     BusMessage,
@@ -32,7 +31,7 @@ from .answers import answered, failure
 from .chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from .comparing import intervention, second_run
 from .disconnects import is_wanted
-from .engine import Engine, Settings
+from .engine import Engine, Growing, Settings
 from .fields import Request, among, read
 from .operating import Drain
 from .operations import OPENING
@@ -191,7 +190,7 @@ class Service:
         # Each token has a seed of its own; with one for all, every step would make the same throw.
         seeded = replace(settings, seed=settings.seed + len(held.steps))
         need_room(self.engine, model, held.trace.token_ids)
-        growth = Growth(held.trace)
+        growth = self.engine.growth(held.trace)
         new = self._written(held, 1, seeded, visitor, growth)
         grown = self._extend_run(held, (*held.steps, *new), growth)
         return self.show(grown, nearest_layer(self.engine, model, looked.layer))
@@ -211,7 +210,7 @@ class Service:
             layer = nearest_layer(self.engine, model, looked.layer)
             yield {**self.show(held, layer), "generating": True}
             need_room(self.engine, model, held.trace.token_ids)
-            growth = Growth(held.trace)
+            growth = self.engine.growth(held.trace)
             written = self._written(held, count, settings, visitor, growth)
             yield from self._writing(held, written, growth, looked.ticket, layer)
         except Exception as error:  # the boundary to the page, as in `answered`
@@ -273,7 +272,7 @@ class Service:
         return self._hold_grown(replace(shown, visitor=visitor), trace, (), time.perf_counter() - start)
 
     def _writing(
-        self, held: HeldRun, written: Iterator[Step], growth: Growth, ticket: str, layer: int
+        self, held: HeldRun, written: Iterator[Step], growth: Growing, ticket: str, layer: int
     ) -> Iterator[RunMessage | StepsMessage]:
         """The messages of `generate` while these steps are written after a run, and the one of them all.
 
@@ -306,7 +305,7 @@ class Service:
             yield {**self.show(self._extend_run(held, tuple(steps[:-1]), growth), layer), "note": failure(error)}
 
     def _written(
-        self, held: HeldRun, count: int, settings: Settings, visitor: Visitor, growth: Growth
+        self, held: HeldRun, count: int, settings: Settings, visitor: Visitor, growth: Growing
     ) -> Iterator[Step]:
         """Up to `count` tokens after a run, changed as that is; `growth` is of the run."""
         written = held.trace.token_ids[held.n_prompt :]
@@ -340,13 +339,13 @@ class Service:
         """How many tokens stand before what is written: the prompt's, or a start token where an encoder reads it."""
         return 1 if self.engine.about(model).reads_source else len(ids)
 
-    def _replace_partial_run(self, held: HeldRun, steps: Sequence[Step], growth: Growth) -> HeldRun:
+    def _replace_partial_run(self, held: HeldRun, steps: Sequence[Step], growth: Growing) -> HeldRun:
         """The run of the text so far in place of `held`, the last one of the kind. The page asks about the newest."""
         if held.steps:
             self.runs.forget(held.id)
         return self._extend_run(held, tuple(steps), growth)
 
-    def _extend_run(self, held: HeldRun, steps: tuple[Step, ...], growth: Growth | None = None) -> HeldRun:
+    def _extend_run(self, held: HeldRun, steps: tuple[Step, ...], growth: Growing | None = None) -> HeldRun:
         """The run of a held run's tokens and the steps after its prompt: as it grew, where it did, else run whole.
 
         The token that fills the context for good cannot be read any more, so it is left out.

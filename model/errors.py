@@ -18,6 +18,16 @@ class GlassLlamaError(ValueError):
         self.code = code
         self.params = params
 
+    def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str, dict[str, object]]]:
+        """So that another process can be told: kinds of this error are made of other arguments."""
+        return _remade, (type(self), str(self), vars(self))
+
+
+def _remade(kind: type[GlassLlamaError], message: str, held: dict[str, object]) -> GlassLlamaError:
+    error = kind.__new__(kind, message)
+    error.__dict__.update(held)
+    return error
+
 
 def reason(error: Exception) -> str:
     """What an error says, without where on this machine the file is: a page shows it to strangers."""

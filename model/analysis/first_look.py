@@ -107,5 +107,5 @@ def _terms(
     if kind == "head" and positions.bias is not None:
         scores = scores + positions.bias[head, -1]
     if kind == "head" and positions.mask is not None:
-        scores = hidden(scores, positions.mask[-1])
+        scores = hidden(scores[None], positions.mask[-1:])[0]
     return (scores.softmax(-1) * (v[shared] @ _read(attn, along)[head])).cpu()

@@ -182,7 +182,7 @@ def test_a_generation_ends_when_its_listener_leaves(
         next(line for line in lines if "process_generating" in line)
         permitted(engine, 3)
     ended(engine, demo, "leaver")
-    assert engine.work.count("token") <= 3 + 2
+    assert engine.work.count("token") < 3 + 32  # of 256 that it could make
 
 
 def test_a_programs_generation_ends_when_it_leaves(address: str, demo: GlassPage, engine: Counting) -> None:
@@ -194,7 +194,7 @@ def test_a_programs_generation_ends_when_it_leaves(address: str, demo: GlassPage
         connection.sendall(f"GET /gradio_api/call/generate/{name} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
         permitted(engine, 3)
     ended(engine, demo, name)
-    assert engine.work.count("token") <= 3 + 2
+    assert engine.work.count("token") < 3 + 32
 
 
 def test_of_a_thousand_sessions_gradio_remembers_a_few(demo: GlassPage) -> None:

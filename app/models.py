@@ -1,0 +1,40 @@
+"""Which models a page has, as its command line asks for them, and where they run."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import model
+
+from .engine import Engine, LocalEngine
+from .smollm2 import RealModel
+from .zoo import zoo
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`models` are directories, files or Hub ids; without any it is those that come along, and SmolLM2 where it is."""
+
+    models: tuple[str, ...] = ()
+    device: str = "auto"
+    dtype: str = "auto"
+    may_fetch: bool = False
+
+
+def load_here(wanted: Wanted) -> LocalEngine:
+    """The models, in this process. Raises ValueError for what cannot be loaded."""
+    device, dtype = wanted.device, wanted.dtype
+    asked = [model.load(where, device=device, dtype=dtype) for where in wanted.models]
+    if asked:
+        return LocalEngine(asked)
+    real = RealModel(device=device, dtype=dtype, may_fetch=wanted.may_fetch)
+    return LocalEngine([model.load(device=device, dtype=dtype), *zoo(device=device, dtype=dtype)], real=real)
+
+
+def load(wanted: Wanted, engine: str = "here") -> Engine:
+    """The models "here", or in a "process" of their own that ends with this one. Raises as `load_here`."""
+    if engine == "here":
+        return load_here(wanted)
+    from .far.engine import FarEngine
+    from .far.process import ModelProcess
+
+    return FarEngine(ModelProcess(partial(load_here, wanted)))
