@@ -2,10 +2,11 @@
 
 Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask in addition
 what the opened page asks in Chromium after a run. Several --tree, checkouts of this repository, are measured in turn
-in the same minutes, --rounds times: on a machine with other work the ratio of two of them says more than a figure by
-itself. `loops/s` are all visitors' together; `loops/cpu s` go by the server's own processor time; `share` is what the
-visitor with the fewest loops has of the one with the most. --alone measures instead the processor time of 200 tokens
-that one visitor has written, through the engine and as the page has them, with no server around.
+in the same minutes, --rounds times, each with every --engine: on a machine with other work the ratio of two of them
+says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the server's own
+processor time; `share` is what the visitor with the fewest loops has of the one with the most. --alone measures
+instead the processor time of 200 tokens that one visitor has written, through the engine and as the page has them,
+with no server around.
 """
 
 import argparse
@@ -67,22 +68,38 @@ for work in (by_engine, by_service):
 
 
 class Server(NamedTuple):
-    """A server that is up."""
+    """A server that is up: its process, and those that it has started."""
 
     address: str
     pid: int
 
     @property
+    def processes(self) -> list[int]:
+        """Their numbers."""
+        threads = Path(f"/proc/{self.pid}/task").iterdir()
+        return [self.pid, *(int(child) for thread in threads for child in (thread / "children").read_text().split())]
+
+    @property
     def processor_seconds(self) -> float:
-        """What it has taken of the processors so far, in user and system time."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """What they have taken of the processors so far, in user and system time."""
+        stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self.processes]
+        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
 
     @property
     def megabytes(self) -> float:
-        """Resident memory."""
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+        """Resident memory; what they share counts for each."""
+        lines = [line for pid in self.processes for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+        return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+class Side(NamedTuple):
+    """What is measured: a checkout, and where its models run ("" where it has no choice)."""
+
+    tree: Path
+    engine: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.tree.name} {self.engine}".rstrip()
 
 
 class Round(NamedTuple):
@@ -109,15 +126,16 @@ def percentile(found: list[float], share: float = 0.95) -> float:
 
 
 @contextmanager
-def served(tree: Path, port: int) -> Iterator[Server]:
+def served(side: Side, port: int) -> Iterator[Server]:
     """`python app.py` of a checkout, once it answers. Visitors' addresses are what they say."""
     command = [sys.executable, "app.py", "--port", str(port), "--trusted-proxy", "127.0.0.1"]
-    with subprocess.Popen(command, cwd=tree, stdout=subprocess.PIPE, text=True) as process:
+    command += ["--engine", side.engine] if side.engine else []
+    with subprocess.Popen(command, cwd=side.tree, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             line = next((line for line in process.stdout if "http://" in line), "")
             if not line:
-                raise SystemExit(f"{tree}: app.py ended before it was up")
+                raise SystemExit(f"{side}: app.py ended before it was up")
             yield Server(line[line.index("http://") :].strip().rstrip("/"), process.pid)
         finally:
             process.terminate()
@@ -260,10 +278,18 @@ def alone(trees: list[Path], rounds: int) -> int:
     return 0
 
 
+def sides_of(tree: Path, engines: list[str]) -> list[Side]:
+    """A checkout with each of these engines; as it is where it has no choice of one."""
+    return [Side(tree, engine) for engine in engines] if (tree / "app" / "far").is_dir() else [Side(tree)]
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m app.loadtest", description=__doc__)
     parser.add_argument("--tree", action="append", type=Path, help="a checkout to serve (default: this one)")
+    parser.add_argument(
+        "--engine", nargs="+", default=["here"], choices=("here", "process"), help="where the models run, in turn"
+    )
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 15, 30])
     parser.add_argument("--seconds", type=float, default=20, help="of each round")
     parser.add_argument("--rounds", type=int, default=2)
@@ -275,21 +301,22 @@ def main() -> int:
     trees = [tree.resolve() for tree in asked.tree or [HERE]]
     if asked.alone:
         return alone(trees, asked.rounds)
+    sides = [side for tree in trees for side in sides_of(tree, asked.engine)]
     for count in asked.visitors:
-        found: dict[Path, list[dict[str, float]]] = defaultdict(list)
+        found: dict[Side, list[dict[str, float]]] = defaultdict(list)
         for _ in range(asked.rounds):
-            for number, tree in enumerate(trees):
-                with served(tree, asked.port + number) as server:
+            for number, side in enumerate(sides):
+                with served(side, asked.port + number) as server:
                     measured(server, min(count, 2), 2, (0, 0), asked.page)  # until all is loaded
                     one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page)
-                    found[tree].append(one.figures | {"MB": server.megabytes, "failed": one.failed})
-        for tree in trees:
-            medians = {name: statistics.median(one[name] for one in found[tree]) for name in found[tree][0]}
-            print(f"{count:3d} visitors, {tree.name}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
-            if tree != trees[0]:
-                base = {name: statistics.median(one[name] for one in found[trees[0]]) for name in medians}
+                    found[side].append(one.figures | {"MB": server.megabytes, "failed": one.failed})
+        for side in sides:
+            medians = {name: statistics.median(one[name] for one in found[side]) for name in found[side][0]}
+            print(f"{count:3d} visitors, {side}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
+            if side != sides[0]:
+                base = {name: statistics.median(one[name] for one in found[sides[0]]) for name in medians}
                 ratios = ", ".join(f"{name} {medians[name] / base[name]:.2f}" for name in medians if base[name])
-                print(f"    ratio to {trees[0].name}: {ratios}", flush=True)
+                print(f"    ratio to {sides[0]}: {ratios}", flush=True)
     return 0
 
 

@@ -6,6 +6,8 @@ from functools import partial
 import model
 
 from .engine import Engine, LocalEngine
+from .far.engine import FarEngine
+from .far.process import ModelProcess
 from .smollm2 import RealModel
 from .zoo import zoo
 
@@ -34,7 +36,4 @@ def load(wanted: Wanted, engine: str = "here") -> Engine:
     """The models "here", or in a "process" of their own that ends with this one. Raises as `load_here`."""
     if engine == "here":
         return load_here(wanted)
-    from .far.engine import FarEngine
-    from .far.process import ModelProcess
-
     return FarEngine(ModelProcess(partial(load_here, wanted)))
