@@ -136,6 +136,7 @@ def logit_terms_payload(info: LogitTerms) -> LogitTermsDetail:
         "neurons": strongest,
         "other_neurons": float(flat.sum()) - sum(one["value"] for one in strongest),
         "patched": info.patched,
+        "biases": info.biases,
         "logit": info.logit,
         "total": info.total,
     }

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from torch import Tensor
 
+from app.texts import text
 from tests.app.family_page import CLOSE, PROMPT, families, read, value_of
 from tests.app.looking import number
 from tests.families import SIZES, Pair, run
@@ -196,6 +197,23 @@ def check_overview(
         assert number(value, "value") == pytest.approx(float(vectors[token, channel]), **CLOSE), value
 
 
+def check_logit(page: Page, pair: Pair, theirs: Any, query: int) -> None:
+    """The parts of the chosen logit sum to transformers' own; of a LayerNorm, its bias is one of them."""
+    target = int(theirs.logits[0, query].argmax())
+    value = value_of(page, "choice", "contributions", "")
+    assert f"token {query} target {target} " in value, value
+    assert number(value, "sum") == pytest.approx(float(theirs.logits[0, query, target]), rel=1e-4, abs=2e-4), value
+    beta = getattr(pair.lm.net.norm, "bias", None)
+    panel = page.locator("section[data-kind=contributions]")
+    if beta is None:
+        expect(panel).not_to_contain_text(text("contributions.constant"))
+        return
+    said = re.search(rf"{text('contributions.constant')} ([+−][\d.]+)", panel.inner_text())
+    assert said, panel.inner_text()
+    added = pair.peer.get_output_embeddings().weight[target].detach().double() @ beta.detach().double()
+    assert float(said[1].replace("−", "-")) == pytest.approx(float(added), **CLOSE)
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pairs: dict[str, Pair]) -> None:
     pair = pairs[name]
@@ -209,3 +227,4 @@ def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pa
     if name == "bloom":
         check_bias(page, pair.lm.config.n_heads, head, query, key)
     check_overview(page, theirs, seen, layer, query)
+    check_logit(page, pair, theirs, query)

@@ -125,6 +125,17 @@ def test_every_text_that_a_script_names_is_there(path: Path) -> None:
     assert [key for key in named if key not in keys("en")] == []
 
 
+def test_every_part_of_an_explanation_has_its_heading() -> None:
+    lists = [
+        named
+        for path in (STATIC / "panels").rglob("*.js")
+        for named in re.findall(r'\bparts: \[("what"[^\]]*)\]', path.read_text(encoding="utf-8"))
+    ]
+    parts = {part for named in lists for part in re.findall(r'"(\w+)"', named)}
+    assert parts >= {"what", "formula", "draw", "scale"}
+    assert {f"frame.{part}" for part in parts} <= keys("en").keys()
+
+
 def test_every_label_is_there() -> None:
     assert [key for words in build.LABELS.values() for key in words.values() if key not in keys("en")] == []
 

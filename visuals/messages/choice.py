@@ -127,7 +127,8 @@ class LogitTermsDetail(TypedDict):
     """One logit as a sum: `embedding`, `heads` (L, n_heads, T) by source token, `cross` (L, n_heads, S) of a look at a
     source, and each layer's `ffn` (L,), float32; of that the strongest `neurons`, and the others' sum.
 
-    `patched` is what an intervention put in the stream's place. `logit` is the network's own, `total` the sum.
+    `patched` is what an intervention put in the stream's place, `biases` what the network's biases add (0 in a LLaMA).
+    `logit` is the network's own, `total` the sum.
     """
 
     embedding: float
@@ -137,6 +138,7 @@ class LogitTermsDetail(TypedDict):
     neurons: list[NeuronTerm]
     other_neurons: float
     patched: float
+    biases: float
     logit: float
     total: float
 

@@ -383,7 +383,8 @@ export interface NeuronTerm {
  * One logit as a sum: `embedding`, `heads` (L, n_heads, T) by source token, `cross` (L, n_heads, S) of a look at a
  * source, and each layer's `ffn` (L,), float32; of that the strongest `neurons`, and the others' sum.
  *
- * `patched` is what an intervention put in the stream's place. `logit` is the network's own, `total` the sum.
+ * `patched` is what an intervention put in the stream's place, `biases` what the network's biases add (0 in a
+ * LLaMA). `logit` is the network's own, `total` the sum.
  */
 export interface LogitTermsDetail {
   embedding: number;
@@ -393,6 +394,7 @@ export interface LogitTermsDetail {
   neurons: NeuronTerm[];
   other_neurons: number;
   patched: number;
+  biases: number;
   logit: number;
   total: number;
 }

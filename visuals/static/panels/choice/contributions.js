@@ -7,7 +7,7 @@ import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
-import { noChoice, sublayers } from "../../parts.js";
+import { centres, noChoice, normForms, sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
@@ -101,6 +101,8 @@ export const reader = once((/** @type {object} */ answer) => {
     return kind === "embedding" ? answer.embedding.data[token] : answer[kind].data[layer * tokens + token];
   };
   const rows = kinds.length * layers + 1;
+  /** What the final norm's β adds, where it has one. */
+  const constant = (token) => answer.constant?.data[token] ?? 0;
   return {
     rows,
     crosses: Boolean(answer.cross),
@@ -108,8 +110,12 @@ export const reader = once((/** @type {object} */ answer) => {
     value,
     parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row, kinds), value: value(row, token) })),
     patched: (token) => answer.patched.data[token],
+    constant,
     sum: (token) =>
-      Array.from({ length: rows }, (_, row) => value(row, token)).reduce((a, b) => a + b, answer.patched.data[token]),
+      Array.from({ length: rows }, (_, row) => value(row, token)).reduce(
+        (a, b) => a + b,
+        answer.patched.data[token] + constant(token),
+      ),
     logit: (token) => answer.logit.data[token],
     scale: (token) => answer.scale.data[token],
     target: (token) => ({ id: answer.targets.data[token], piece: pieces.get(answer.targets.data[token]) }),
@@ -118,7 +124,12 @@ export const reader = once((/** @type {object} */ answer) => {
   };
 });
 
-export const about = { tensors: ["attn_out", "ffn_out", "logits"], difference: "depth", absent: noChoice };
+export const about = {
+  tensors: ["attn_out", "ffn_out", "logits"],
+  difference: "depth",
+  absent: noChoice,
+  forms: normForms,
+};
 
 /**
  * What each part adds at each token; the heads alone before the answer has come.
@@ -168,18 +179,21 @@ function createSums(glass, text) {
   function lineOfAll(shares, token, other) {
     const parts = shares.parts(token);
     const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
-    const [sum, logit, patched] = [shares.sum(token), shares.logit(token), shares.patched(token)];
+    const [sum, logit] = [shares.sum(token), shares.logit(token)];
     const added = ["embedding", ...kindsOf(glass.state.trace.model)].flatMap((kind) => [
       tinted(HUES[kind], text(kind)),
       ` ${signed(of(kind), 6)}   `,
     ]);
-    // what a changed run took over from another
-    const taken = patched ? [text("patched"), ` ${signed(patched, 6)}   `] : [];
+    // what a changed run took over from another, and what the final norm adds to any vector
+    const further = [
+      ["patched", shares.patched(token)],
+      ["constant", shares.constant(token)],
+    ].flatMap(([name, value]) => (value ? [text(name), ` ${signed(value, 6)}   `] : []));
     return h(
       "p",
       null,
       ...added,
-      ...taken,
+      ...further,
       "= ",
       h("strong", null, shown(sum, 7)),
       `   ${text(other === null ? "logit" : "gap")} ${shown(logit, 7)}`,
@@ -195,7 +209,9 @@ function createSums(glass, text) {
       "p",
       null,
       `${partName(glass, row)}: `,
-      fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),
+      centres(glass.state.trace.model)
+        ? fraction(h("span", null, "((", tinted(HUES[kind], part), ` − μ) ⊙ γ) · ${read}`), "σ")
+        : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),
       " = ",
       fraction(shown(value * scale, 6), shown(scale, 6)),
       " = ",

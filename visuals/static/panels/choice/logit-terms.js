@@ -59,7 +59,7 @@ export default function logitTerms(element, glass) {
     };
     return [
       { value: found.embedding, words: panel.text("embedding", { piece: word(pieces[at]) }) },
-      ...(found.patched ? [{ value: found.patched, words: panel.text("patched") }] : []),
+      ...["patched", "biases"].filter((one) => found[one]).map((of) => ({ value: found[of], words: panel.text(of) })),
       ...Array.from(heads.data, ofHead),
       ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
       ...neurons.map(({ layer, neuron, value }) => ({
