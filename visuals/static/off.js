@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { ink, inside, stepsTo, strokeLines, write } from "./draw.js";
 import { changeName, listed } from "./run-changes.js";
 import { neuronIn } from "./neuron-names.js";
+import { oneLine } from "./one-line.js";
 
 /**
  * @typedef {import("./messages.d.ts").Changes} Changes
@@ -136,7 +137,7 @@ export function changedText({ A, B }, text, place = null) {
   if (!runs.some(isChanged)) return "";
   const named = (/** @type {Run} */ trace) => changesOf(trace, text) || text("compare.unchanged");
   const what = A ? text("off.both", { a: named(A), b: named(B) }) : text("off.one", { changes: named(B) });
-  return [what, ...(place ? [text(...place)] : meanings(runs, text))].join(" ");
+  return oneLine([what, ...(place ? [text(...place)] : meanings(runs, text))]);
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { h, shown } from "../dom.js";
 import { createArcs } from "../marks/arcs.js";
+import { oneLine } from "../one-line.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -47,7 +48,7 @@ export function oneMap(glass, text, create, view) {
   /** @type {Part["draw"]} */
   function draw(a, b, width) {
     if (!map.draw([a, b], width)) glass.unfinished();
-    note.textContent = [text(`view_${view()}`), block(map, text)].filter(Boolean).join(" ");
+    note.textContent = oneLine([text(`view_${view()}`), block(map, text)]);
   }
   /** @type {NonNullable<Part["csv"]>} */
   const csv = () => [["view", ...HEADS], ...map.rows().map((row) => [view(), ...row])];
@@ -67,7 +68,7 @@ export function headMaps(glass, text, create) {
   function draw(a, b, width) {
     grid.draw([a, b], width);
     const missing = grid.missing();
-    note.textContent = [block(grid, text), missing ? text("coming", { count: missing }) : ""].filter(Boolean).join(" ");
+    note.textContent = oneLine([block(grid, text), missing ? text("coming", { count: missing }) : ""]);
   }
   const csv = () => [["layer", "head", ...HEADS], ...grid.rows()];
   return {

@@ -253,7 +253,7 @@ const ropeLayout = {
       },
       name(i) {
         const { name, part } = productRows[i];
-        return `${glass.text(`rope-layout.${name}`)}: ${text(`layout_${part}`, { shift: SHIFT })}`;
+        return glass.text(`rope-layout.${name}`) + glass.text("marks.colon") + text(`layout_${part}`, { shift: SHIFT });
       },
       order: () => [...productRows.keys()],
       wordy: true,

@@ -12,6 +12,7 @@ import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { createWalk } from "./walk.js";
+import { oneLine } from "../../one-line.js";
 
 /** @param {import("../../types.d.ts").Glass} glass */
 function walkControls(glass) {
@@ -51,7 +52,7 @@ export default function arcs(element, glass) {
     <p
       class="gp-note"
       .textContent=${
-        fits === null ? "" : [panel.text("scale", { pixels: THICK }), fits ? "" : panel.text("crowded")].join(" ")
+        fits === null ? "" : oneLine([panel.text("scale", { pixels: THICK }), fits ? "" : panel.text("crowded")])
       }
     ></p>
   `;

@@ -18,6 +18,7 @@ import { carriedLines, maskLine, productLine, scoreLines, weightLine } from "./f
 import { chosenView, createViews, headMap } from "./head-map.js";
 import { jobOfHead } from "./known.js";
 import { sinkText } from "./sink.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -175,7 +176,7 @@ function createHeadMap(glass, panel) {
   /** What its colours are, in words. */
   function note() {
     const block = map.block();
-    return [panel.text(`scale_${chosenView(glass)}`), block > 1 ? panel.text("pooled", { block }) : ""].join(" ");
+    return oneLine([panel.text(`scale_${chosenView(glass)}`), block > 1 ? panel.text("pooled", { block }) : ""]);
   }
   return { elements: [views.element, map.element], draw, mark, note };
 }

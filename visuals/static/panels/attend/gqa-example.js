@@ -88,7 +88,7 @@ export default function gqaExample(element, glass) {
   /** @param {Sizes} sizes @param {ExampleReading | null} reading */
   function told(sizes, reading) {
     const wrong = misfit(sizes);
-    if (wrong) return panel.text(`refused_${wrong.field}`, { ...sizes, fits: wrong.fits.join(", ") });
+    if (wrong) return panel.text(`refused_${wrong.field}`, { ...sizes, fits: wrong.fits.join(glass.text("why.list")) });
     const { groupSize = 1, headDim = 1 } = reading ?? {};
     return panel.text(groupSize === 1 ? "notice_mha" : "notice", {
       ...sizes,

@@ -11,6 +11,7 @@ import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createJobs } from "./jobs.js";
 import { jobsOf, labelOf, namesOf } from "./known.js";
 import { createThumbs } from "./thumbs.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -56,7 +57,7 @@ function legendOf({ n_heads, n_kv_heads }, names, text) {
     ...(n_kv_heads < n_heads ? ["legend_groups"] : []),
     ...(names?.kinds?.length ? ["legend_jobs"] : []),
   ];
-  return marks.map((name) => text(name)).join(" ");
+  return oneLine(marks.map((name) => text(name)));
 }
 
 /**

@@ -108,7 +108,7 @@ function describe(glass, names, survey, measured, text) {
   return {
     heading: names && names.done !== null ? text("named_random", { ...names }) : text("named"),
     jobs: done(names).map((kind) => jobOf(glass, kind, names?.done !== null, survey, text)),
-    nobody: nobody.length ? text("nobody", { jobs: nobody.join(", ") }) : "",
+    nobody: nobody.length ? text("nobody", { jobs: nobody.join(glass.text("why.list")) }) : "",
     title: measured < total ? text("measured_part", { done: measured, total }) : text("measured"),
     leading: T < 3 ? null : MEASURES.map((name) => leadersOf(name, survey, text)),
   };

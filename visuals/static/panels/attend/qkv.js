@@ -16,6 +16,7 @@ import { html, render } from "../../vendor/lit-html.js";
 import { word } from "../glance/words.js";
 import { createProducts, lines } from "./products.js";
 import { chosenVector, clickedChannel, createVectors, madeName, setVector } from "./vector-choice.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -214,10 +215,10 @@ function noticeOf({ place: { vector, token }, made, apart, listed, selection: { 
     all,
   };
   const few = Math.sign(part) === Math.sign(apart.products) && Math.abs(part) > Math.abs(others);
-  return [
+  return oneLine([
     text(clicked === null ? "notice_largest" : "notice_chosen", params),
     text(few ? "notice_few" : "notice_many", of),
-  ].join(" ");
+  ]);
 }
 
 /**
@@ -226,11 +227,12 @@ function noticeOf({ place: { vector, token }, made, apart, listed, selection: { 
  * @param {ProjectionReading} reading
  * @param {Trace["model"]} model
  * @param {Say} text
+ * @param {string} between heads of a list
  */
-function sharedText({ place: { vector, of } }, model, text) {
+function sharedText({ place: { vector, of } }, model, text, between) {
   const heads = sharers(model, of);
   if (vector === "q") return text("at_query");
-  return text(heads.length > 1 ? "at_key_shared" : "at_key", { vector, of, heads: heads.join(", ") });
+  return text(heads.length > 1 ? "at_key_shared" : "at_key", { vector, of, heads: heads.join(between) });
 }
 
 /**
@@ -306,7 +308,10 @@ export default function qkv(element, glass) {
   const view = (reading) => html`
     ${bar.element}
     <p class="wy-notice" data-part="notice" .textContent=${reading ? notice(reading) : ""}></p>
-    <p class="gp-note" .textContent=${reading ? sharedText(reading, state.trace.model, text) : ""}></p>
+    <p
+      class="gp-note"
+      .textContent=${reading ? sharedText(reading, state.trace.model, text, glass.text("why.list")) : ""}
+    ></p>
     ${step("row")} ${strips.into} ${step("made")} ${strips.out}
     <div class="gp-columns">
       <div>${step("sum")} ${products.element}</div>

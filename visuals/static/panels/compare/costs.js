@@ -72,10 +72,11 @@ export function createCosts(glass, text) {
   sums.append(...lists);
   const fill = lists.map((place) =>
     memo((/** @type {string} */ label, /** @type {Cost | null} */ cost) => {
+      const colon = glass.text("marks.colon");
       const lines = cost
         ? [
-            ...cost.weights.map((term) => `${weightName(glass.text, term.label)}: ${productLine(term, factor)}`),
-            ...cost.cache.map((term) => `${text("cache")}: ${productLine(term, factor)}`),
+            ...cost.weights.map((term) => `${weightName(glass.text, term.label)}${colon}${productLine(term, factor)}`),
+            ...cost.cache.map((term) => `${text("cache")}${colon}${productLine(term, factor)}`),
           ]
         : [];
       place.replaceChildren(h("h4", null, label), ...lines.map((line) => h("p.gp-note", null, line)));
@@ -98,7 +99,9 @@ export function createCosts(glass, text) {
         fields[i + 1].textContent = run.cost ? value(run.cost, run.trace) : "…";
       });
     });
-    runs.forEach(({ side, label, cost }, i) => fill[i](`${side}: ${label}`, cost, glass.state.language));
+    runs.forEach(({ side, label, cost }, i) =>
+      fill[i](`${side}${glass.text("marks.colon")}${label}`, cost, glass.state.language),
+    );
   }
   return { element, draw };
 }

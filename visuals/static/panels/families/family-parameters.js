@@ -9,6 +9,7 @@ import { reactive } from "../../reads.js";
 import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
 import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -95,7 +96,7 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
       h(
         "h4",
         null,
-        `${groupName(glass, own)}: ${whole(weights)}`,
+        `${groupName(glass, own)}${glass.text("marks.colon")}${whole(weights)}`,
         h("span.gp-note", null, ` ${percent(weights / total)}`),
       ),
       h("ul", null, ...parts.map(line)),
@@ -108,7 +109,7 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
       text("active_text", { active: whole(active), share: percent(active / total) }),
       ...(published?.active && !published.exact ? [text("active_published", { count: whole(published.active) })] : []),
     );
-  return [h("h3.gp-subtitle", null, text("of", { name })), ...lists, h("p", null, ...said.join(" "))];
+  return [h("h3.gp-subtitle", null, text("of", { name })), ...lists, h("p", null, oneLine(said))];
 }
 
 /**
@@ -158,7 +159,7 @@ export default function familyParameters(element, glass) {
     const pieces = groups.map(({ group: name, weights }) =>
       h("span.fa-piece", {
         style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`,
-        title: `${groupName(glass, name)}: ${whole(weights)} (${percent(weights / total)})`,
+        title: `${groupName(glass, name)}${glass.text("marks.colon")}${whole(weights)} (${percent(weights / total)})`,
       }),
     );
     const size =

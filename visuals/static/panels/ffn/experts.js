@@ -283,7 +283,7 @@ export default function expertsPanel(element, glass) {
     load.draw(found, ffn, language);
     const chosen = chosenAt(found, token).map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`);
     const value = `layer ${layer} token ${token} ${valueOf(found, ffn, token)}`;
-    panel.tell(value, text("read", { token, piece, chosen: chosen.join(", ") }));
+    panel.tell(value, text("read", { token, piece, chosen: chosen.join(glass.text("why.list")) }));
     return undefined;
   });
 }

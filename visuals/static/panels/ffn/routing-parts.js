@@ -3,6 +3,7 @@
 
 import { line, shown, strong } from "../../dom.js";
 import { html } from "../../vendor/lit-html.js";
+import { oneLine } from "../../one-line.js";
 
 /** @typedef {import("../../readings/routing-kinds.js").RoutingReading} RoutingReading */
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
@@ -107,7 +108,7 @@ export function roomText({ scheme, experts, slots: room, dropped, selection: { q
   const sum = `⌈${count} × ${tokens} / ${experts} × ${factor}⌉ = ${room}`;
   const said = { sum, choices: dropped.choices, all: count * tokens, none: dropped.tokens.length };
   const lost = { token: query, piece, lost: percent(dropped.change[query]) };
-  return [text("room", said), dropped.choices ? text("lost", lost) : ""].filter(Boolean).join(" ");
+  return oneLine([text("room", said), dropped.choices ? text("lost", lost) : ""]);
 }
 
 /** How much passes between devices. @param {RoutingReading} reading @param {Text} text */

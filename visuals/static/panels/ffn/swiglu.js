@@ -16,6 +16,7 @@ import { columnOf, drawnOf, ffnForms, kindOf, numberAt, vectorName } from "./kin
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
 import { drawCurve } from "./swiglu-curve.js";
+import { oneLine } from "../../one-line.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
@@ -263,7 +264,7 @@ function noteOf({ ffn, full, strongest }, perColumn, glass, text) {
   const each = perColumn(full.up.length);
   const isAway = neuron !== null && full.place(neuron) < 0;
   const away = isAway ? [text("elsewhere", { neuron: neuronName(ffn, neuron, glass.text) })] : [];
-  return [...away, ...(each > 1 ? [text("pooled", { each: each.toFixed(1) })] : [])].join(" ");
+  return oneLine([...away, ...(each > 1 ? [text("pooled", { each: each.toFixed(1) })] : [])]);
 }
 
 /**

@@ -48,12 +48,13 @@ function nodeOf(glass, node, piece, { most, say, circuit }) {
   const name = glass.text(`why.node_${kind}${form}`, { layer, head, piece });
   const text = (key, params) => glass.text(`why.${key}`, params);
   const role = roleOf(node, circuit, readBy(glass.state.trace, PARTS[`${kind}${form}`] ?? "head"), text);
+  const said = name + glass.text("marks.colon") + role;
   const button = h(
     `button.wy-node.is-${kind}${score < 0 ? ".is-against" : ""}`,
-    { "aria-label": `${name}: ${role}`, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` },
+    { "aria-label": said, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` },
     MARKS[kind](head),
   );
-  const tell = () => say(`${name}: ${role}`);
+  const tell = () => say(said);
   const place = { layer, query: token, ...(kind !== "ffn" && { head }) };
   const [chapter, panel] = kind === "ffn" ? ["ffn", "ffn-token"] : ["attend", "attention"];
   const look = () => (form ? leadTo(glass, chapter, panel, () => glass.readStack(stack, place)) : glass.select(place));

@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.js";
 import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
@@ -54,7 +55,7 @@ function createSource(glass, text, element) {
       opened ? { open: "" } : null,
       h("summary", null, text("source")),
       list(read),
-      h("p.gp-note.kv-parameters", null, text("parameters", { count: whole(parameters) }), " ", stated),
+      h("p.gp-note.kv-parameters", null, oneLine([text("parameters", { count: whole(parameters) }), stated])),
       ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
       ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []),
     );

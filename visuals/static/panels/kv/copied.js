@@ -20,7 +20,7 @@ const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, tab
  * @param {Answer} answer
  */
 const subject = (glass, { card, batch, tokens, dtype }) =>
-  `${calledIn(glass, card)}, ${whole(batch)} × ${whole(tokens)} ${glass.text("kv.copied_tokens")}, ${dtype}`;
+  glass.text("kv.copied_subject", { model: calledIn(glass, card), batch: whole(batch), tokens: whole(tokens), dtype });
 
 /**
  * The figure in one line.
@@ -31,7 +31,7 @@ const subject = (glass, { card, batch, tokens, dtype }) =>
 export function figureText(glass, answer) {
   const { bytes } = answer;
   const size = `${scaled(bytes, "binary")} = ${scaled(bytes, "decimal")} = ${exactBytes(bytes)}`;
-  return `${subject(glass, answer)}: ${size}`.replaceAll("\u00a0", " ");
+  return `${subject(glass, answer)}${glass.text("marks.colon")}${size}`.replaceAll("\u00a0", " ");
 }
 
 /**

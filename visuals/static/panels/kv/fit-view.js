@@ -4,6 +4,7 @@ import { h } from "../../dom.js";
 import { largestFact, boundFact } from "./fit-facts.js";
 import { both, exactBytes, remarkIn, scaled, titled, weightName, whole } from "./format.js";
 import { memoryBar } from "./memory-bar.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../decoded.d.ts").Calculation<"kv_fit">} Fit
@@ -31,7 +32,7 @@ function verdict({ fits, free }, text) {
  */
 const stored = ({ state, text }, { stored: notes, weights_in: format }) =>
   notes.map((one) =>
-    h("p.gp-note.kv-stored", null, remarkIn(one, state.language), " ", text("kv-fit.counted_in", { format })),
+    h("p.gp-note.kv-stored", null, oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })])),
   );
 
 /**

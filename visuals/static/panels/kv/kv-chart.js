@@ -96,7 +96,7 @@ function createFigure(glass, view, asked, wide) {
 function excludedText(glass, models, asked, text) {
   if (!models.length) return "";
   return text("excluded", {
-    models: models.map((model) => nameOf(glass, model)).join(", "),
+    models: models.map((model) => nameOf(glass, model)).join(glass.text("why.list")),
     dtype: asked.answer.dtype,
   });
 }

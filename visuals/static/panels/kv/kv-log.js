@@ -35,7 +35,11 @@ export const about = { namesChanges: false };
 function wrong(glass, text, refused) {
   const { reason, lines, engines } = refused.params;
   if (refused.code !== "engine_log" || !reason) return troubleText(glass, refused);
-  const listed = { ...refused.params, lines: [lines].flat().join(" · "), engines: [engines].flat().join(", ") };
+  const listed = {
+    ...refused.params,
+    lines: [lines].flat().join(" · "),
+    engines: [engines].flat().join(glass.text("why.list")),
+  };
   return text(`trouble_${reason}`, listed);
 }
 

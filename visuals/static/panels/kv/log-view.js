@@ -158,7 +158,7 @@ export function logView(answer, text, named) {
       <ul>
         ${facts.map(
           ({ code, value, line }) =>
-            html`<li .textContent=${`${text("line", { line })} · ${text(`fact_${code}`)}: ${value}`}></li>`,
+            html`<li .textContent=${text("fact", { line, fact: text(`fact_${code}`), value })}></li>`,
         )}
       </ul>
     </details>`;

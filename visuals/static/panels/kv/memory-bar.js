@@ -44,7 +44,7 @@ export function memoryBar(found, text) {
   const drawn = pieces.map(([name, bytes]) =>
     h(`span.kv-piece.is-${name}`, {
       style: `width: ${percentOf(bytes, scale)}`,
-      title: `${text(name)}: ${exactBytes(Math.round(bytes))}`,
+      title: text("piece", { name: text(name), bytes: exactBytes(Math.round(bytes)) }),
     }),
   );
   const edge = h("span.kv-edge", { style: `left: ${percentOf(share, scale)}` });

@@ -63,7 +63,7 @@ function answerView({ bytes, tensors, counted, weights_in: format, output, dtype
       (one) =>
         html`<details class="kv-files-dtype" data-dtype=${one.dtype}>
           <summary
-            .textContent=${`${one.dtype}: ${text("files_tensors", { count: whole(one.tensors) })}, ${both(one.bytes)}`}
+            .textContent=${text("files_dtype", { dtype: one.dtype, count: whole(one.tensors), bytes: both(one.bytes) })}
           ></summary>
           <ul>
             ${one.products.map((product) => productLine(product, factor))}

@@ -163,9 +163,10 @@ function small(factor) {
  * @param {PlacementReading} reading
  * @param {number} layer
  * @param {Text} text
+ * @param {string} colon
  * @returns {HTMLElement[]}
  */
-function stepOf({ chains, answer: { layers, parts }, scales: { alpha } }, layer, text) {
+function stepOf({ chains, answer: { layers, parts }, scales: { alpha } }, layer, text, colon) {
   const k = layers.lastIndexOf(layer) + 1;
   /** @type {(name: "post" | "deep", by: number) => HTMLElement} */
   const one = (name, by) => {
@@ -173,7 +174,7 @@ function stepOf({ chains, answer: { layers, parts }, scales: { alpha } }, layer,
     const sigma = (by * before) / after;
     const above = `${small(before)} · ${by === 1 ? "1" : shown(by, 3)}`;
     const result = h("strong", null, small(after));
-    return line`${tinted("norm", text(name))}: ${above} / σ = ${above} / ${shown(sigma, 3)} = ${result}`;
+    return line`${tinted("norm", text(name))}${colon}${above} / σ = ${above} / ${shown(sigma, 3)} = ${result}`;
   };
   const where = parts[k - 1] === "both" ? text("row_both", { layer }) : text(`step_${parts[k - 1]}`, { layer });
   return [line`${where}`, one("post", 1), one("deep", alpha)];
@@ -224,7 +225,9 @@ export default function normPlacement(element, glass) {
     <div class="gp-columns">
       <div>
         ${depth.elements}
-        <div class="gp-formula">${here && stepOf(here.reading, state.layer, panel.text)}</div>
+        <div class="gp-formula">
+          ${here && stepOf(here.reading, state.layer, panel.text, glass.text("marks.colon"))}
+        </div>
         <p class="gp-note" .textContent=${panel.text("step_note")}></p>
       </div>
       ${ends.box}

@@ -130,7 +130,8 @@ export const about = {
         column: "change",
         title: "scale_cases",
         heading: "method",
-        name: ({ key, glass }) => `${glass.text(`${KIND}.${key.method}`)}: ${glass.text(`${KIND}.${key.case}`)}`,
+        name: ({ key, glass }) =>
+          glass.text(`${KIND}.${key.method}`) + glass.text("marks.colon") + glass.text(`${KIND}.${key.case}`),
         step: 1,
         wordy: true,
       },

@@ -18,6 +18,7 @@ import { formulasOf } from "./kinds-formulas.js";
 import { createKindsMap } from "./kinds-map.js";
 import { whole } from "./place.js";
 import { createWaves } from "./waves.js";
+import { oneLine } from "../../one-line.js";
 
 /**
  * @typedef {import("../../readings/position-kinds.js").KindsReading} KindsReading
@@ -245,7 +246,7 @@ function lacking({ found: { added, learned }, selection: { head } }, { model }, 
     learned ? text("whose_bias", { model: learned.model, head: head % learned.bias.shape[0] }) : "",
     !learned && own !== "relative" ? text("no_learned") : "",
   ];
-  return said.filter(Boolean).join(" ");
+  return oneLine(said);
 }
 
 /**

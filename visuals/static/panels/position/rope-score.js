@@ -16,6 +16,7 @@ import { farOf, placeOf, turnsPart } from "../../readings/rope-place.js";
 import { createSliders, spanOf } from "./score-controls.js";
 import { createFar, drawPairs, linkPairs } from "./score-charts.js";
 import { arithmetic, runOf, scoreOf } from "./score.js";
+import { oneLine } from "../../one-line.js";
 
 const KIND = "rope-score";
 
@@ -129,7 +130,7 @@ function createDistances(glass, text, wide) {
     const { query: q, key: k } = cellNames(state);
     const sampled = run.every > 1 ? text("sampled", { every: run.every }) : "";
     const after = afterQuery(state, sumHere + place.rest, glass.text);
-    note.textContent = [text("far_note", { query: q, key: k }), sampled, after].filter(Boolean).join(" ");
+    note.textContent = oneLine([text("far_note", { query: q, key: k }), sampled, after]);
     const curve = farOf(place, place.frequencies, count);
     far.draw(width, { curve, run, real: query - key, distance, text });
   }
