@@ -1585,6 +1585,31 @@ export interface PlotlyFigure {
   layout: Record<string, unknown>;
 }
 
+/** How plotly strokes a line. */
+export interface LineStyle {
+  color: string;
+  width: number;
+  dash: "solid" | "dash" | "dot";
+}
+
+/** A skill's line in a chart of plotly's: the share `y` of right answers after `x` million tokens. */
+export interface SkillLine {
+  type: "scatter";
+  mode: "lines";
+  name: string;
+  x: number[];
+  y: number[];
+  line: LineStyle;
+  hovertemplate: string;
+  showlegend: boolean;
+}
+
+/** A chart as PlotlyFigure says, of a line each skill. */
+export interface SkillsFigure {
+  data: SkillLine[];
+  layout: Record<string, unknown>;
+}
+
 /** A stage of the training, the `number`th from 1, which begins after `tokens` tokens. */
 export interface TrainingStage {
   number: number;
@@ -1608,9 +1633,9 @@ export interface MeasuredSkill {
  */
 export interface TrainingDetail {
   loss: PlotlyFigure | null;
-  answers: PlotlyFigure | null;
+  answers: SkillsFigure | null;
   stages: TrainingStage[];
-  log: (string | number)[][];
+  log: [string, number, number, number][];
   measured: MeasuredSkill[];
 }
 

@@ -45,7 +45,7 @@ const residual = {
   numbers: ({ trace, details: { stream } }, { layer, query }) =>
     placeOf(stream, { layer, part: partIn(trace.model) }, query),
   parts: (glass, text) =>
-    ["norm", "share", "cosine"].map((name) =>
+    /** @type {const} */ (["norm", "share", "cosine"]).map((name) =>
       places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` }),
     ),
 };
