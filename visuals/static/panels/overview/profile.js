@@ -5,21 +5,12 @@
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
-import { sublayers } from "../../parts.js";
 import { layerNumbers, levels, ticks, tickText } from "../../plot.js";
 
 /**
- * @typedef {import("../../types.d.ts").Model} Model
+ * @typedef {import("../../readings/overview.js").Part} Part
  *
- * @typedef {import("../../decoded.d.ts").Detail<"stream">} Stream
- *
- * @typedef {"attn" | "cross" | "ffn"} Part what writes to the stream
- *
- * @typedef {{ part: Part; layer: number }} Sublayer
- *
- * @typedef {{ norm: number; cosine: number; before: number; after: number }} Addition what a sub-layer adds at a
- *   token: ‖what it adds‖, its cosine to the stream, and ‖stream‖ before and after; `cosine` is NaN where what is
- *   added, or the stream, is 0
+ * @typedef {import("../../readings/overview.js").Sublayer & import("../../readings/overview.js").Addition} Added
  *
  * @typedef {{ low: number; high: number }} Powers logarithms to base 10
  *
@@ -31,24 +22,6 @@ import { layerNumbers, levels, ticks, tickText } from "../../plot.js";
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
 /** @type {Record<Part, string>} */
 export const HUES = { attn: "v", cross: "k", ffn: "gate" };
-
-/**
- * Rows of the panel in the order of the network: what writes in layer 0, in layer 1, …
- *
- * @param {number} row
- * @param {Model} model
- * @returns {Sublayer}
- */
-export const partAt = (row, model) => ({
-  part: sublayers(model)[row % sublayers(model).length],
-  layer: Math.floor(row / sublayers(model).length),
-});
-/**
- * @param {Sublayer} sublayer
- * @param {Model} model
- */
-export const rowOf = ({ part, layer }, model) =>
-  sublayers(model).length * layer + Math.max(0, sublayers(model).indexOf(part));
 
 const top = TOP + HIGH + GAP; // of the cosines
 /** @param {number} cosine */
@@ -93,7 +66,7 @@ function drawGround(context, { width, slot, count, range }, words) {
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
- * @param {(Sublayer & Addition)[]} added
+ * @param {Added[]} added
  * @param {number[]} stream
  */
 function drawNorms(context, { slot, range }, added, stream) {
@@ -119,7 +92,7 @@ function drawNorms(context, { slot, range }, added, stream) {
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
- * @param {(Sublayer & Addition)[]} added
+ * @param {Added[]} added
  */
 function drawCosines(context, { slot }, added) {
   const { colour } = ink();
@@ -155,7 +128,7 @@ export function createProfile(canvas) {
   /**
    * @param {number} width
    * @param {Powers} range
-   * @param {(Sublayer & Addition)[]} added in the order of the network
+   * @param {Added[]} added in the order of the network
    * @param {number[]} stream the stream's norm before each of them, and after the last
    * @param {number} selected which of them
    * @param {Words} words
@@ -189,31 +162,6 @@ export function createProfile(canvas) {
 export function rowAt(x, width, count) {
   const row = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * count);
   return row >= 0 && row < count ? row : null;
-}
-
-/**
- * The numbers of one place of the answer "stream".
- *
- * @param {Stream} answer
- * @param {Sublayer} sublayer one that the network has
- * @param {number} token
- * @returns {Addition}
- */
-export function placeOf(answer, { part, layer }, token) {
-  const [, tokens] = answer.resid.shape;
-  const at = layer * tokens + token;
-  const [from, to] = [answer.resid.data[at], answer.resid.data[at + tokens]];
-  // Side by side, both parts read the same stream and are added at once: there is nothing between them.
-  const middle = answer.resid_mid?.data[at];
-  const crossed = answer.resid_cross?.data[at] ?? NaN;
-  const before = { attn: from, cross: crossed, ffn: middle ?? from }[part];
-  const after = { attn: answer.resid_cross ? crossed : (middle ?? to), cross: middle ?? NaN, ffn: to }[part];
-  return {
-    norm: answer[/** @type {const} */ (`${part}_out`)]?.data[at] ?? NaN,
-    cosine: answer[/** @type {const} */ (`${part}_cosine`)]?.data[at] ?? NaN,
-    before,
-    after,
-  };
 }
 
 /**

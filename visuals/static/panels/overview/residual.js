@@ -3,16 +3,18 @@
 
 import { largest, once } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { exact, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
+import { h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
 import { sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
-import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
-import { shownIn } from "../../run-for.js";
-import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
+import { bindPointer, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
+import { additionAt, additionReader, indexOfSublayer, sublayerAt, sublayersIn } from "../../readings/overview.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { createProfile, HUES, lengthText, rangeOf, rowAt } from "./profile.js";
 
 /**
  * @typedef {import("../../decode.js").Trace} Trace
@@ -21,15 +23,15 @@ import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf
  *
  * @typedef {import("../../types.d.ts").Model} Model
  *
- * @typedef {import("../../types.d.ts").Say} Say
+ * @typedef {import("../../readings/overview.js").Stream} Stream
  *
- * @typedef {import("./profile.js").Stream} Stream
+ * @typedef {import("../../readings/overview.js").Sublayer} Sublayer
  *
- * @typedef {import("./profile.js").Sublayer} Sublayer
+ * @typedef {import("../../readings/overview.js").Addition} Addition
  *
- * @typedef {import("./profile.js").Addition} Addition
+ * @typedef {import("../../readings/overview.js").AdditionReading} Reading
  *
- * @typedef {import("../../marks/runs.js").RunWith<{ stream: Stream }>} Run
+ * @typedef {import("../../readings/reading.js").Run} Run with the answer "stream"
  *
  * @typedef {"share" | "norm" | "cosine"} Quantity
  */
@@ -42,32 +44,29 @@ const QUANTITIES = {
 };
 
 /** Which of a layer's sub-layers is selected: the store knows the layer alone. */
-export const part = ownChoice(/** @type {Sublayer["part"]} */ ("attn"));
+const part = ownChoice(/** @type {Sublayer["part"]} */ ("attn"));
 /**
- * The same in a network that may not have it.
- *
- * @param {Model} model
- */
-export const partIn = (model) => (sublayers(model).includes(part.now()) ? part.now() : "attn");
-/**
- * The row of the selected sub-layer.
+ * The selected sub-layer; attention in a network that has none such.
  *
  * @param {{ layer: number; trace: Trace }} place
+ * @returns {Sublayer}
  */
-export const streamRow = ({ layer, trace }) => rowOf({ layer, part: part.now() }, trace.model);
+const selected = ({ layer, trace: { model } }) => ({
+  layer,
+  part: sublayers(model).includes(part.now()) ? part.now() : "attn",
+});
+/** @param {{ layer: number; trace: Trace }} place */
+const selectedRow = (place) => indexOfSublayer(selected(place), place.trace.model);
+/** @param {Glass} glass */
+const select = (glass) => ({ ...selected(shownIn(glass)), token: glass.state.query });
+
 /**
- * A row's sub-layer, in words.
+ * A sub-layer, in words.
  *
  * @param {Glass} glass
- * @param {number} row
+ * @param {Sublayer} sublayer
  */
-export function partName(glass, row) {
-  const { part: one, layer } = partAt(row, shownIn(glass).trace.model);
-  return glass.text(`residual.${one}_of`, { layer });
-}
-
-/** @param {Model} model */
-const rowsIn = (model) => sublayers(model).length * model.n_layers;
+const nameOf = (glass, { part: one, layer }) => glass.text(`residual.${one}_of`, { layer });
 
 /**
  * One sub-layer up or down the network.
@@ -75,15 +74,13 @@ const rowsIn = (model) => sublayers(model).length * model.n_layers;
  * @param {1 | -1} by
  * @returns {import("../../pointing.js").Move}
  */
-const step =
-  (by) =>
-  ({ layer, trace }) => {
-    const { model } = trace;
-    const to = partAt(Math.max(0, Math.min(rowsIn(model) - 1, streamRow({ layer, trace }) + by)), model);
-    part.keep(to.part);
-    part.hover(null);
-    return { layer: to.layer };
-  };
+const step = (by) => (place) => {
+  const { model } = place.trace;
+  const to = sublayerAt(Math.max(0, Math.min(sublayersIn(model) - 1, selectedRow(place) + by)), model);
+  part.keep(to.part);
+  part.hover(null);
+  return { layer: to.layer };
+};
 
 /**
  * A quantity of every sub-layer and token, row 0 the attention of layer 0.
@@ -92,14 +89,14 @@ const step =
  * @param {string} label the key of its name
  * @param {() => Quantity} quantity
  */
-export const addedMap = (glass, label, quantity) =>
+const addedMap = (glass, label, quantity) =>
   createDepthMap(glass, {
     label,
     left: 128,
     values(/** @type {Run} */ { trace: { model, T }, details: { stream } }) {
       const value = QUANTITIES[quantity()];
-      return Float64Array.from({ length: rowsIn(model) * T }, (_, i) =>
-        value(placeOf(stream, partAt(Math.floor(i / T), model), i % T)),
+      return Float64Array.from({ length: sublayersIn(model) * T }, (_, i) =>
+        value(additionAt(stream, sublayerAt(Math.floor(i / T), model), i % T)),
       );
     },
     scale: (values) => ({
@@ -107,65 +104,48 @@ export const addedMap = (glass, label, quantity) =>
       name: glass.text(`residual.scale_${quantity()}`),
     }),
     change: () => glass.text(`b_minus_a.n_${quantity()}`),
-    name: (row) => partName(glass, row),
-    at: ({ layer }, { trace }) => ({ row: streamRow({ layer, trace }) }),
-    pick: ({ row, token }, _state, { trace }) => ({ layer: partAt(row, trace.model).layer, query: token }),
-    keep: ({ row }, { trace }) => part.keep(partAt(row, trace.model).part),
-    hover: (place, run) => part.hover(place ? partAt(place.row, run.trace.model).part : null),
+    name: (row, { trace }) => nameOf(glass, sublayerAt(row, trace.model)),
+    at: ({ layer }, { trace }) => ({ row: selectedRow({ layer, trace }) }),
+    pick: ({ row, token }, _state, { trace }) => ({ layer: sublayerAt(row, trace.model).layer, query: token }),
+    keep: ({ row }, { trace }) => part.keep(sublayerAt(row, trace.model).part),
+    hover: (place, run) => part.hover(place ? sublayerAt(place.row, run.trace.model).part : null),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], difference: "depth" };
+/** @type {import("../../frame.js").About} */
+export const about = {
+  tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"],
+  difference: {
+    reader: additionReader,
+    select,
+    without: "b_minus_a.without_quantity",
+    said: ["norm", "cosine"],
+    of: ({ text, glass, named }) => text("of_place", { part: nameOf(glass, select(glass)), ...named }),
+    parts: /** @type {const} */ (["norm", "share", "cosine"]).map((name) => ({
+      draw: "map",
+      create: (glass, label) => addedMap(glass, label, () => name),
+      called: `n_${name}`,
+      title: `added_${name}`,
+    })),
+  },
+};
 
 /**
- * What each part adds at each token; the heads alone before the answer has come.
+ * What all lengths of a run's stream span.
  *
- * @param {Stream | null} answer
- * @param {Trace} trace
- * @returns {(string | number)[][]}
+ * @type {(stream: Stream) => ReturnType<typeof rangeOf>}
  */
-function tableOf(answer, { T, model, tokens: { pieces } }) {
-  const heads = ["layer", "part", "token", "piece", "norm_added", "cosine_to_stream", "norm_before", "norm_after"];
-  if (!answer) return [heads];
-  const rows = Array.from({ length: rowsIn(model) * T }, (_, i) => {
-    const [row, t] = [Math.floor(i / T), i % T];
-    const { layer, part: name } = partAt(row, model);
-    const { norm, cosine, before, after } = placeOf(answer, partAt(row, model), t);
-    return [layer, name, t, pieces[t], norm, cosine, before, after];
-  });
-  return [heads, ...rows];
-}
-
-/**
- * The numbers of a place, for the texts.
- *
- * @param {Glass} glass
- * @param {number} row
- * @param {number} token
- * @param {Addition} place
- */
-const readingOf = (glass, row, token, { norm, before, cosine }) => ({
-  part: partName(glass, row),
-  token,
-  piece: visible(shownIn(glass).trace.tokens.pieces[token]),
-  norm: lengthText(norm),
-  before: lengthText(before),
-  percent: shown((100 * norm) / before, 3),
-  cosine: signed(cosine, 4),
-});
-
-/**
- * What all lengths of an answer span.
- *
- * @param {Stream} answer
- */
-const spanned = once((/** @type {Stream} */ { resid, resid_mid, resid_cross, attn_out, cross_out, ffn_out }) =>
+const spanned = once(({ resid, resid_mid, resid_cross, attn_out, cross_out, ffn_out }) =>
   rangeOf(
     ...[resid, resid_mid, attn_out, resid_cross, cross_out, ffn_out].flatMap((found) => (found ? [found.data] : [])),
   ),
 );
 
-/** `crossing`: the sample of what only some networks have. */
+/** Whether some of what is added has no angle. @param {Stream} stream */
+const lacksAngles = ({ attn_cosine, cross_cosine, ffn_cosine }) =>
+  [attn_cosine, cross_cosine, ffn_cosine].some((found) => found?.data.some(Number.isNaN));
+
+/** The legend, and in it the sample of what only some networks have. */
 function makeLegend() {
   const swatch = (/** @type {Sublayer["part"]} */ name) => sample("span.gp-swatch", `residual.${name}`, HUES[name]);
   const crossing = swatch("cross");
@@ -176,12 +156,11 @@ function makeLegend() {
 /**
  * The law of cosines with the numbers of one addition.
  *
- * @param {Say} text
- * @param {Sublayer} sublayer
- * @param {Addition} addition
+ * @param {import("../../types.d.ts").Say} text
+ * @param {Reading} reading
  */
-function arithmetic(text, { part }, { norm, cosine, before, after }) {
-  const a = () => tinted(HUES[part], part);
+function arithmetic(text, { selection, values: { norm, cosine, before, after } }) {
+  const a = () => tinted(HUES[selection.part], selection.part);
   const x = () => tinted("residual", "x");
   const measured = h("p", null, text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
   if (Number.isNaN(cosine)) {
@@ -214,97 +193,108 @@ function arithmetic(text, { part }, { norm, cosine, before, after }) {
 }
 
 /**
+ * The selected token's way through the layers, over which the pointer and the keys lead.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
+ */
+function createWay(glass, panel) {
+  const state = shownIn(glass);
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
+  const room = h("div", null, canvas);
+  const wide = widthOf(room, glass);
+  const drawProfile = createProfile(canvas);
+  let drawn = false;
+  canvas.addEventListener("pointerleave", () => part.hover(null));
+  bindPointer(canvas, glass, (x) => {
+    const { model } = state.trace;
+    const row = drawn ? rowAt(x, wide(), sublayersIn(model)) : null;
+    const sublayer = row === null ? null : sublayerAt(row, model);
+    part.hover(sublayer?.part ?? null);
+    return sublayer && { layer: sublayer.layer };
+  });
+  canvas.addEventListener("click", () => part.keep(part.now()));
+  bindArrowKeys(canvas, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+
+  /**
+   * @param {number} width
+   * @param {Reading} reading
+   */
+  function draw(width, { stream, selection }) {
+    const { model } = state.trace;
+    const added = Array.from({ length: sublayersIn(model) }, (_, i) => {
+      const sublayer = sublayerAt(i, model);
+      return { ...sublayer, ...additionAt(stream, sublayer, selection.token) };
+    });
+    const lengths = [...added.map(({ before }) => before), added[added.length - 1].after];
+    const words = {
+      norms: panel.text("norms"),
+      cosines: panel.text("cosines"),
+      axis: panel.text("layers"),
+      per: sublayers(model).length,
+    };
+    drawProfile(width, spanned(stream), added, lengths, indexOfSublayer(selection, model), words);
+    drawn = true;
+  }
+  return { room, wide, draw };
+}
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
 export default function residual(element, glass) {
   const state = shownIn(glass);
-  const profile = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
-  const room = h("div", null, profile);
-  /** @type {Stream | null} */
-  let answer = null;
-  const rows = () => rowsIn(state.trace.model);
-  const at = (/** @type {number} */ row) => partAt(row, state.trace.model);
-  const panel = frame(element, glass, "residual", {
-    csv: () => tableOf(answer, state.trace),
-    parts: ["what", "formula", "myth"],
-  });
+  const panel = frame(element, glass, "residual", { parts: ["what", "formula", "myth"] });
   const quantity = choices(glass, "residual", "quantity", /** @type {Quantity[]} */ (Object.keys(QUANTITIES)));
   const map = addedMap(glass, "residual.map", quantity.now);
-  const { legend, crossing } = makeLegend();
-  const sums = h("div.gp-formula.ov-scroll");
-  // where the map has cells without an angle
-  const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" });
-  panel.body.append(
-    legend,
-    room,
-    sums,
-    h("h3.gp-subtitle", { "data-text": "residual.all" }),
-    h("div.gp-options", null, quantity.element),
-    map.element,
-    angles,
-  );
-  const drawProfile = createProfile(profile);
-  const wide = widthOf(room, glass);
   const mapWide = widthOf(map.element, glass);
-  profile.addEventListener("pointerleave", () => part.hover(null));
-  bindPointer(profile, glass, (x) => {
-    const row = answer && rowAt(x, wide(), rows());
-    const sublayer = row === null ? null : at(row);
-    part.hover(sublayer?.part ?? null);
-    return sublayer && { layer: sublayer.layer };
-  });
-  profile.addEventListener("click", () => part.keep(part.now()));
-  bindArrowKeys(profile, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+  const way = createWay(glass, panel);
+  const { legend, crossing } = makeLegend();
 
-  /**
-   * @param {Stream} found
-   * @param {{ row: number; token: number }} selected
-   */
-  function drawToken(found, { row, token }) {
-    const every = Array.from({ length: rows() }, (_, i) => ({ ...at(i), ...placeOf(found, at(i), token) }));
-    const stream = [...every.map(({ before }) => before), every[every.length - 1].after];
-    const words = {
-      norms: panel.text("norms"),
-      cosines: panel.text("cosines"),
-      axis: panel.text("layers"),
-      per: sublayers(state.trace.model).length,
+  /** @param {Reading | null} reading null before it has come */
+  const view = (reading) => html`
+    ${legend} ${way.room}
+    <div class="gp-formula ov-scroll">${reading && arithmetic(panel.text, reading)}</div>
+    <h3 class="gp-subtitle" data-text="residual.all"></h3>
+    <div class="gp-options">${quantity.element}</div>
+    ${map.element}
+    <p
+      class="gp-note"
+      data-text="residual.clear"
+      ?hidden=${!reading || quantity.now() !== "cosine" || !lacksAngles(reading.stream)}
+    ></p>
+  `;
+  render(view(null), panel.body);
+
+  /** @param {Reading} reading */
+  function tell(reading) {
+    const { selection, values } = reading;
+    const { norm, before, cosine } = values;
+    const params = {
+      part: nameOf(glass, selection),
+      token: selection.token,
+      piece: visible(state.trace.tokens.pieces[selection.token]),
+      norm: lengthText(norm),
+      before: lengthText(before),
+      percent: shown((100 * norm) / before, 3),
+      cosine: signed(cosine, 4),
     };
-    drawProfile(wide(), spanned(found), every, stream, row, words);
-  }
-
-  /**
-   * @param {Stream} found
-   * @param {{ row: number; token: number }} selected
-   */
-  function tell(found, { row, token }) {
-    const one = at(row);
-    const place = placeOf(found, one, token);
-    sums.replaceChildren(...arithmetic(panel.text, one, place));
-    const params = readingOf(glass, row, token, place);
     panel.title.textContent = panel.text("title", params);
-    const [norm, cosine] = [exact(place.norm), exact(place.cosine)];
-    const stream = `before=${exact(place.before)} after=${exact(place.after)}`;
-    panel.tell(
-      `layer ${one.layer} ${one.part} token ${token} norm=${norm} cosine=${cosine} ${stream}`,
-      panel.text("read", params),
-    );
+    panel.show(reading, panel.text("read", params));
   }
 
-  return inView(element, function draw(fresh) {
-    const { trace, query } = state;
-    answer = glass.detail("stream");
-    element.toggleAttribute("data-loading", !answer);
-    const widths = [wide(), mapWide()];
-    if (!answer || widths.includes(0)) return;
+  return inWidth(element, way.wide, function draw(width, fresh) {
     if (fresh) part.hover(null);
-    crossing.hidden = !answer.cross_out;
-    const selected = { row: streamRow(state), token: query };
-    drawToken(answer, selected);
-    map.draw([{ trace, details: { stream: answer } }], widths[1], fresh);
-    angles.hidden =
-      quantity.now() !== "cosine" ||
-      ![answer.attn_cosine, answer.cross_cosine, answer.ffn_cosine].some((found) => found?.data.some(Number.isNaN));
-    tell(answer, selected);
+    const reading = readHere(glass, additionReader, select(glass));
+    element.toggleAttribute("data-loading", !reading);
+    if (!reading) return undefined;
+    crossing.hidden = !reading.stream.cross_out;
+    way.draw(width, reading);
+    map.draw([{ trace: state.trace, details: { stream: reading.stream } }], mapWide(), fresh);
+    return () => {
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }
