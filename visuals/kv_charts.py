@@ -19,14 +19,14 @@ from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.memory import Setup
 from model.published.spec import ModelSpec
 
-from .messages.kv import CacheChart
+from .messages.kv import CacheChart, CachePoints, CacheTrace, Dash, Shape
 from .plain import plain
 
 UNITS = {"gib": 2**30, "gb": 10**9}
 LINE_COLOURS = ("accent", "gate", "up", "norm", "output", "residual")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # What takes bytes, in the order in which it is stacked: colour, and pattern where the colour is used twice.
-PARTS = {
+PARTS: dict[str, tuple[str, Shape]] = {
     "weights": ("residual", ""),
     "draft.weights": ("residual", "/"),
     "self.full.kv": ("accent", ""),
@@ -141,7 +141,7 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 
-def _line(index: int, name: str, points: Sequence[Point]) -> Plotly:
+def _line(index: int, name: str, points: Sequence[Point]) -> CacheTrace:
     return {
         "type": "scatter",
         "x": [point.tokens for point in points],
@@ -153,7 +153,7 @@ def _line(index: int, name: str, points: Sequence[Point]) -> Plotly:
     }
 
 
-def _mark(here: Point) -> Plotly:
+def _mark(here: Point) -> CacheTrace:
     return {
         "type": "scatter",
         "x": [here.tokens],
@@ -208,7 +208,7 @@ def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:
         yield label, one.total_bytes
 
 
-def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
+def _order(bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> CacheTrace:
     """Every bar without a height, first of all: plotly stands bars in the order in which it meets their names."""
     return {"type": "bar", "x": _bar_places(bars, contexts, lengths), **_points(bars), "hoverinfo": "skip"}
 
@@ -223,11 +223,10 @@ def _bar_places(bars: Sequence[Point], contexts: Mapping[str, int | None], lengt
     return [[_short(bar.tokens) for bar in bars], names]
 
 
-def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> Plotly:
+def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], lengths: Sequence[int]) -> CacheTrace:
     """One part of every bar; `contexts` in it is a model's own context where the bar is beyond it, marked by a †."""
     beyond = [_beyond(bar, contexts) for bar in bars]
     colour, shape = PARTS.get(label, ("residual", "x"))
-    pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")}  # lines over the part's own colour
     place, _, part = label.rpartition(".")
     return {
         "type": "bar",
@@ -235,7 +234,10 @@ def _bar(label: str, bars: Sequence[Point], contexts: Mapping[str, int | None], 
         **_points(bars),
         "contexts": beyond,
         "name": f"text:kv.stack_{(place or 'own').replace('.', '_')}_{part}",
-        "marker": {"color": _colour(colour), "pattern": pattern},
+        "marker": {
+            "color": _colour(colour),
+            "pattern": {"shape": shape, "fillmode": "overlay", "fgcolor": _colour("card")},
+        },
         "hovertemplate": [f"text:kv-chart.hover{'_beyond' if own else ''}" for own in beyond],
     }
 
@@ -254,11 +256,14 @@ def _bar_name(model: str, beyond: bool) -> str:
     return "<br>".join(map(plain, chain.from_iterable(words))) + (" †" if beyond else "")
 
 
-def _points(points: Sequence[Point]) -> Plotly:
+def _points(points: Sequence[Point]) -> CachePoints:
     """Model, tokens and bytes of each point of a trace, as columns, and the model as plotly writes it."""
-    models, tokens, counts = zip(*points, strict=True) if points else ((), (), ())
-    exact = {"models": list(models), "tokens": list(tokens), "bytes": [str(count) for count in counts]}
-    return {**exact, "hovertext": [plain(name) for name in models]}
+    return {
+        "models": [point.model for point in points],
+        "tokens": [point.tokens for point in points],
+        "bytes": [str(point.bytes) for point in points],
+        "hovertext": [plain(point.model) for point in points],
+    }
 
 
 def _colour(name: str) -> str:

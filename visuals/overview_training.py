@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from model.record import Entry, Measured, Record
 
-from .messages.overview import MeasuredSkill, PlotlyFigure, TrainingDetail
+from .messages.overview import MeasuredSkill, PlotlyFigure, SkillsFigure, TrainingDetail
 from .plain import plain
 
 # What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
@@ -118,16 +118,21 @@ def training_payload(record: Record) -> TrainingDetail:
     """Both figures, null where there is no log, where its stages begin, and the measured skills."""
     log = record.log
     return {
-        "loss": _plotly(loss_figure(log)) if log else None,
-        "answers": _plotly(answers_figure(log)) if any(entry.answers for entry in log) else None,
+        "loss": _loss_chart(log) if log else None,
+        "answers": _answers_chart(log) if any(entry.answers for entry in log) else None,
         "stages": [{"number": one.number, "name": one.name, "tokens": one.tokens} for one in beginnings(log)],
-        "log": [[entry.stage, entry.tokens, entry.loss, entry.heldout] for entry in log],
+        "log": [(entry.stage, entry.tokens, entry.loss, entry.heldout) for entry in log],
         "measured": [_skill(line) for line in record.measured],
     }
 
 
-def _plotly(figure: go.Figure) -> PlotlyFigure:
-    told = figure.to_plotly_json()
+def _loss_chart(log: Sequence[Entry]) -> PlotlyFigure:
+    told = loss_figure(log).to_plotly_json()
+    return {"data": told["data"], "layout": told["layout"]}
+
+
+def _answers_chart(log: Sequence[Entry]) -> SkillsFigure:
+    told = answers_figure(log).to_plotly_json()
     return {"data": told["data"], "layout": told["layout"]}
 
 

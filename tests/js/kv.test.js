@@ -46,7 +46,7 @@ test("bytes: exact beyond 2^53, and in both systems", () => {
 const trace = (steps, T = 3 + steps.length) => ({
   T,
   nPrompt: 3,
-  model: { n_layers: 4, n_kv_heads: 2, head_dim: 8, dtype: "bfloat16" },
+  model: { n_layers: 4, n_kv_heads: 2, head_dim: 8, dtype: "bfloat16", parts: { latent: null } },
   tokens: { pieces: ["a", "b", "c", "d", "e", "f"].slice(0, T) },
   steps,
 });

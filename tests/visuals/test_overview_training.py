@@ -36,7 +36,7 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert set(lines) == set(SKILLS)
     assert list(lines["facts"]["x"]) == [2.0, 3.5]  # what was not measured is not drawn
     assert list(lines["facts"]["y"]) == pytest.approx([0.25, 0.75])
-    assert payload["log"][-1] == ["stories", 3_500_000, 1.0, 1.5]
+    assert payload["log"][-1] == ("stories", 3_500_000, 1.0, 1.5)
     assert payload["measured"] == [{"name": "recall", "language": "en", "right": 19, "cases": 20, "bar": 0.95}]
 
 

@@ -7,7 +7,6 @@ from typing_extensions import TypedDict
 from model.published.spec import AttentionKind
 
 from .arrays import Packed
-from .overview import PlotlyFigure
 from .run import Notice
 from .sums import Product, PublishedCount, TermMessage
 
@@ -153,10 +152,73 @@ class LiveCacheDetail(TypedDict):
     kinds: list[KindRow]
 
 
-class CacheChart(PlotlyFigure):
-    """A chart of bytes; each trace has its points' `models`, `tokens` and exact `bytes`, and `unit` is how many bytes
-    one is on the axis."""
+Dash = Literal["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]
+Shape = Literal["", "/", "x"]
 
+
+class CacheLine(TypedDict):
+    """How plotly strokes a trace's line."""
+
+    color: str
+    width: int
+    dash: Dash
+
+
+class CacheEdge(TypedDict):
+    """How plotly strokes the edge of a mark."""
+
+    color: str
+    width: int
+
+
+class CachePattern(TypedDict):
+    """Plotly's pattern over a bar's own colour."""
+
+    shape: Shape
+    fillmode: str
+    fgcolor: str
+
+
+class CacheMarker(TypedDict):
+    """How plotly fills a bar, or a mark of `size` pixels."""
+
+    color: str
+    size: NotRequired[int]
+    line: NotRequired[CacheEdge]
+    pattern: NotRequired[CachePattern]
+
+
+class CachePoints(TypedDict):
+    """The points of a trace: their models, tokens and exact bytes, and the models as plotly writes them."""
+
+    models: list[str]
+    tokens: list[int]
+    bytes: list[str]
+    hovertext: list[str]
+
+
+class CacheTrace(CachePoints):
+    """A trace of plotly's, whose heights the page works out. Those with a `name` are in the legend.
+
+    `contexts` are the models' own contexts, null where the bar is not beyond it.
+    """
+
+    type: Literal["scatter", "bar"]
+    x: list[int] | list[list[str]]
+    name: NotRequired[str]
+    mode: NotRequired[str]
+    line: NotRequired[CacheLine]
+    marker: NotRequired[CacheMarker]
+    contexts: NotRequired[list[int | None]]
+    hovertemplate: NotRequired[str | list[str]]
+    hoverinfo: NotRequired[str]
+
+
+class CacheChart(TypedDict):
+    """A chart of bytes as PlotlyFigure says; `unit` is how many bytes one is on the axis."""
+
+    data: list[CacheTrace]
+    layout: dict[str, object]
     unit: int
 
 

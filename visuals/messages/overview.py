@@ -1,6 +1,6 @@
 """What the chapter on the whole is sent: the residual stream, the vectors around a layer, the training."""
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -93,6 +93,34 @@ class PlotlyFigure(TypedDict):
     layout: dict[str, object]
 
 
+class LineStyle(TypedDict):
+    """How plotly strokes a line."""
+
+    color: str
+    width: int
+    dash: Literal["solid", "dash", "dot"]
+
+
+class SkillLine(TypedDict):
+    """A skill's line in a chart of plotly's: the share `y` of right answers after `x` million tokens."""
+
+    type: Literal["scatter"]
+    mode: Literal["lines"]
+    name: str
+    x: list[float]
+    y: list[float]
+    line: LineStyle
+    hovertemplate: str
+    showlegend: bool
+
+
+class SkillsFigure(TypedDict):
+    """A chart as PlotlyFigure says, of a line each skill."""
+
+    data: list[SkillLine]
+    layout: dict[str, object]
+
+
 class TrainingStage(TypedDict):
     """A stage of the training, the `number`th from 1, which begins after `tokens` tokens."""
 
@@ -118,7 +146,7 @@ class TrainingDetail(TypedDict):
     """
 
     loss: PlotlyFigure | None
-    answers: PlotlyFigure | None
+    answers: SkillsFigure | None
     stages: list[TrainingStage]
-    log: list[list[str | float]]
+    log: list[tuple[str, int, float, float]]
     measured: list[MeasuredSkill]

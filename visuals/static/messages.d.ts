@@ -1155,12 +1155,66 @@ export interface LiveCacheDetail {
   kinds: KindRow[];
 }
 
+/** How plotly strokes a trace's line. */
+export interface CacheLine {
+  color: string;
+  width: number;
+  dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot";
+}
+
+/** How plotly strokes the edge of a mark. */
+export interface CacheEdge {
+  color: string;
+  width: number;
+}
+
+/** Plotly's pattern over a bar's own colour. */
+export interface CachePattern {
+  shape: "" | "/" | "x";
+  fillmode: string;
+  fgcolor: string;
+}
+
+/** How plotly fills a bar, or a mark of `size` pixels. */
+export interface CacheMarker {
+  color: string;
+  size?: number;
+  line?: CacheEdge;
+  pattern?: CachePattern;
+}
+
+/** The points of a trace: their models, tokens and exact bytes, and the models as plotly writes them. */
+export interface CachePoints {
+  models: string[];
+  tokens: number[];
+  bytes: string[];
+  hovertext: string[];
+}
+
 /**
- * A chart of bytes; each trace has its points' `models`, `tokens` and exact `bytes`, and `unit` is how many bytes
- * one is on the axis.
+ * A trace of plotly's, whose heights the page works out. Those with a `name` are in the legend.
+ *
+ * `contexts` are the models' own contexts, null where the bar is not beyond it.
  */
+export interface CacheTrace {
+  models: string[];
+  tokens: number[];
+  bytes: string[];
+  hovertext: string[];
+  type: "scatter" | "bar";
+  x: number[] | string[][];
+  name?: string;
+  mode?: string;
+  line?: CacheLine;
+  marker?: CacheMarker;
+  contexts?: (number | null)[];
+  hovertemplate?: string | string[];
+  hoverinfo?: string;
+}
+
+/** A chart of bytes as PlotlyFigure says; `unit` is how many bytes one is on the axis. */
 export interface CacheChart {
-  data: Record<string, unknown>[];
+  data: CacheTrace[];
   layout: Record<string, unknown>;
   unit: number;
 }
@@ -1587,6 +1641,31 @@ export interface PlotlyFigure {
   layout: Record<string, unknown>;
 }
 
+/** How plotly strokes a line. */
+export interface LineStyle {
+  color: string;
+  width: number;
+  dash: "solid" | "dash" | "dot";
+}
+
+/** A skill's line in a chart of plotly's: the share `y` of right answers after `x` million tokens. */
+export interface SkillLine {
+  type: "scatter";
+  mode: "lines";
+  name: string;
+  x: number[];
+  y: number[];
+  line: LineStyle;
+  hovertemplate: string;
+  showlegend: boolean;
+}
+
+/** A chart as PlotlyFigure says, of a line each skill. */
+export interface SkillsFigure {
+  data: SkillLine[];
+  layout: Record<string, unknown>;
+}
+
 /** A stage of the training, the `number`th from 1, which begins after `tokens` tokens. */
 export interface TrainingStage {
   number: number;
@@ -1610,9 +1689,9 @@ export interface MeasuredSkill {
  */
 export interface TrainingDetail {
   loss: PlotlyFigure | null;
-  answers: PlotlyFigure | null;
+  answers: SkillsFigure | null;
   stages: TrainingStage[];
-  log: (string | number)[][];
+  log: [string, number, number, number][];
   measured: MeasuredSkill[];
 }
 

@@ -3,7 +3,11 @@
 
 import { same, reactive } from "./reads.js";
 
-/** @typedef {Record<string, Record<string, string>>} Given settings by panel and name */
+/**
+ * @typedef {import("./types.d.ts").AnyObject} AnyObject
+ *
+ * @typedef {Record<string, Record<string, string>>} Given settings by panel and name
+ */
 
 /**
  * @param {{ state: { settings?: Given }; emit: (event: string, name?: string) => void }} store
@@ -63,13 +67,17 @@ export const only = (given, names) =>
 /**
  * A panel's state, and in it its `settings`: those of the link, else the first ones.
  *
- * @param {import("./types.d.ts").Glass} glass
+ * @template {AnyObject} Fields
+ * @param {Pick<import("./types.d.ts").Glass, "settings" | "repaint" | "on">} glass
  * @param {string} name under which the link keeps what differs from the first
- * @param {Object<string, string>} first
- * @param {object} fields the others
+ * @param {Record<string, string>} first
+ * @param {Fields} fields the others
  * @param {{ names?: Iterable<string>; emptied?: string }} how `names`: of all settings; `emptied`: what a link says
  *   of one that was emptied, since nothing at all means the first
- * @returns {{ state: object; set: (change: Object<string, string>) => void }}
+ * @returns {{
+ *   state: Fields & { settings: Record<string, string> };
+ *   set: (change: Record<string, string>) => void;
+ * }}
  */
 export function linkedState(glass, name, first, fields, { names = Object.keys(first), emptied = "" } = {}) {
   const linked = () => ({ ...first, ...only(glass.settings.get(name), names) });

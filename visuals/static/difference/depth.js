@@ -5,8 +5,6 @@ import { choices } from "../controls.js";
 import { shown } from "../dom.js";
 import { partName as writerName, reader, sharesMap, writerAt, writerRow } from "../panels/choice/contributions.js";
 import { depthName, depthOf, lensAsked, lensMap } from "../panels/choice/lens.js";
-import { placeOf } from "../panels/overview/profile.js";
-import { addedMap, partIn, partName, streamRow } from "../panels/overview/residual.js";
 import { sublayers } from "../parts.js";
 import { readLens } from "../readings/lens.js";
 import { places } from "./places.js";
@@ -17,8 +15,6 @@ import { table } from "./table.js";
  * @typedef {import("./face.js").Run} Run
  *
  * @typedef {import("../types.d.ts").Glass} Glass
- *
- * @typedef {Run & { details: { stream: import("../decoded.d.ts").Detail<"stream"> } }} StreamRun
  *
  * @typedef {Run & { details: { lens: import("../decoded.d.ts").Detail<"lens"> } }} LensRun
  *
@@ -33,21 +29,6 @@ import { table } from "./table.js";
 const choiceOf = (panel, name, values) => (glass) => {
   const { element, show } = choices(glass, panel, name, values);
   return { elements: [element], show };
-};
-
-/** @type {import("./face.js").View<StreamRun>} */
-const residual = {
-  without: "b_minus_a.without_quantity",
-  details: () => ({ stream: ["stream", {}] }),
-  at: ({ layer, query, trace }) => `layer ${layer} ${partIn(trace.model)} token ${query}`,
-  of: ofPlace(({ glass, state }) => partName(glass, streamRow(state))),
-  said: ["norm", "cosine"],
-  numbers: ({ trace, details: { stream } }, { layer, query }) =>
-    placeOf(stream, { layer, part: partIn(trace.model) }, query),
-  parts: (glass, text) =>
-    ["norm", "share", "cosine"].map((name) =>
-      places(glass, text, (...to) => addedMap(...to, () => name), { called: `n_${name}`, title: `added_${name}` }),
-    ),
 };
 
 /** @type {import("./face.js").View<LensRun>} */
@@ -136,4 +117,4 @@ const contributions = {
   ],
 };
 
-export default { residual, lens, contributions };
+export default { lens, contributions };

@@ -73,6 +73,7 @@ import { mostChanged, table } from "./table.js";
  * @property {"map"} draw
  * @property {(glass: Glass, label: string) => import("./places.js").PlacesMap<Run>} create
  * @property {string} called
+ * @property {string} [title] over it, where there are several
  *
  * @typedef {object} CellsPart the panel's own map of one head, of marks/attention-map.js
  * @property {"cells"} draw
@@ -228,7 +229,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
   return function make(part) {
     if (part.draw === "strips") return ofStrips(part);
     if (part.draw === "table") return ofTable(part);
-    if (part.draw === "map") return () => places(glass, text, part.create, { called: part.called });
+    if (part.draw === "map") return () => places(glass, text, part.create, part);
     if (part.draw === "cells") return () => withLayer(oneMap(glass, text, part.create, () => part.view(glass)));
     if (part.draw === "headMaps") return () => withLayer(headMaps(glass, text, part.create));
     if (part.draw === "arcs") return () => withLayer(arcs(glass, text));

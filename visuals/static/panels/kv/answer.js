@@ -1,3 +1,4 @@
+// @ts-check
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";
@@ -5,11 +6,21 @@ import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
 import { oneLine } from "../../one-line.js";
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./question.js").Answer} Answer
+ *
+ * @typedef {NonNullable<Answer["growth"]>["phases"][number]["terms"]} Products
+ */
+
+/**
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
  * note in the reader's language; a code that the page does not know is said in English.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {{ code: string; text: string; params: object }[]} notes
+ * @param {Glass} glass
+ * @param {import("../../messages.d.ts").NoteMessage[]} notes
  * @returns {HTMLElement[]}
  */
 export function notesOf(glass, notes) {
@@ -25,13 +36,24 @@ export function notesOf(glass, notes) {
   });
 }
 
-/** One figure for every token. */
+/**
+ * One figure for every token.
+ *
+ * @param {Say} text of the section "kv"
+ * @param {string} bytes
+ */
 function perToken(text, bytes) {
   const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
   return h("p.gp-note", null, text("per_token", { bytes: exactBytes(bytes), scaled: also }));
 }
 
-/** What is remarked on the model; what a reader opened stays open while the numbers change. */
+/**
+ * What is remarked on the model; what a reader opened stays open while the numbers change.
+ *
+ * @param {Glass} glass
+ * @param {Say} text of the section "kv"
+ * @param {HTMLElement} element
+ */
 function createSource(glass, text, element) {
   let opened = false;
   element.addEventListener(
@@ -43,9 +65,12 @@ function createSource(glass, text, element) {
     true,
   );
 
+  /** @param {Answer["card"]} card */
   function of({ source: read, not_verified: unsure, notes, parameters, published }) {
-    const remark = (one) => remarkIn(one, glass.state.language);
-    const list = (remarks) => h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
+    /** @typedef {import("../../messages.d.ts").Remark} Remark */
+    const remark = (/** @type {Remark} */ one) => remarkIn(one, glass.state.language);
+    const list = (/** @type {Remark[]} */ remarks) =>
+      h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
     const fields = unsure.map(remark).join(text("list_comma"));
     const stated = published
       ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
@@ -63,13 +88,16 @@ function createSource(glass, text, element) {
   return { of };
 }
 
-/** @param {import("../../types.d.ts").Glass} glass */
+/** @param {Glass} glass */
 export function answerView(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`kv.${name}`, params);
   const element = h("div.kv-answer");
   const source = createSource(glass, text, element);
+  /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
 
+  /** @param {Answer["terms"][number]} term */
   function term({ label, factors, bytes }) {
     const parts = label.replace("draft.", "").split(".");
     const what = parts.pop();
@@ -77,7 +105,12 @@ export function answerView(glass) {
     return titled(label.startsWith("draft.") ? text("draft", { part: own }) : own, factors, factor, bytes);
   }
 
-  /** What a token adds, as one sum of products under the names of their factors. */
+  /**
+   * What a token adds, as one sum of products under the names of their factors.
+   *
+   * @param {string} said until when
+   * @param {Products} products
+   */
   function rate(said, products) {
     const names = new Set(
       products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")),
@@ -100,16 +133,21 @@ export function answerView(glass) {
     );
   }
 
-  /** Bytes a token: one figure, or more where a window drops older tokens once it is full. */
+  /**
+   * Bytes a token: one figure, or more where a window drops older tokens once it is full.
+   *
+   * @param {Answer} answer
+   */
   function rates({ per_token, growth }) {
     if (!growth) return [perToken(text, per_token)];
-    const said = (until, i) =>
+    const said = (/** @type {number | null} */ until, /** @type {number} */ i) =>
       until === null
         ? text(`after_${growth.kind}`)
         : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) });
     return growth.phases.map(({ until, terms }, i) => rate(said(until, i), terms));
   }
 
+  /** @param {Answer} answer */
   function show(answer) {
     const { bytes, per_gpu, gpus, terms, notes, card } = answer;
     element.replaceChildren(

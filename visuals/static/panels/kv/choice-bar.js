@@ -1,10 +1,22 @@
+// @ts-check
 // The row above the chart: what is drawn, on which axes, in which unit, and beside which models.
 
 import { checkbox, segmented } from "../../controls.js";
 import { h } from "../../dom.js";
 
-/** Groups of buttons of which one is pressed, each for one setting. */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {Record<string, string>} Settings
+ */
+
+/**
+ * Groups of buttons of which one is pressed, each for one setting.
+ *
+ * @param {(change: Settings) => void} set
+ */
 function createGroups(set) {
+  /** @type {Record<string, (chosen: string) => void>} */
   const marks = {};
 
   /**
@@ -23,18 +35,25 @@ function createGroups(set) {
     marks[name] = buttons.mark;
     return h("div.kv-group", null, ...(label ? [h("span.gp-note", { "data-text": label })] : []), buttons.element);
   }
-  const mark = (settings) => {
+  const mark = (/** @type {Settings} */ settings) => {
     for (const [name, show] of Object.entries(marks)) show(settings[name]);
   };
   return { group, mark };
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {{ settings: object }} view
- * @param {(change: object) => void} set
+ * @param {Glass} glass
+ * @param {{ settings: Settings }} view
+ * @param {(change: Settings) => void} set
+ * @param {{
+ *   compared: () => string[];
+ *   most: number;
+ *   catalogue: () => import("./question.js").Catalogue | null;
+ * }} models
+ *   `compared`: those beside the one asked about, at `most` so many
  */
 export function choiceBar(glass, view, set, { compared, most, catalogue }) {
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-chart.${name}`, params);
   const { group, mark } = createGroups(set);
   /** @type {[string, string][]} */
@@ -70,8 +89,9 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     why,
     h("div.kv-compare", null, h("span.gp-note", { "data-text": "kv-chart.compare" }), chips, add),
   );
-  let offered = null;
+  let offered = "";
 
+  /** @param {string} model */
   function chip(model) {
     const remove = () =>
       set({

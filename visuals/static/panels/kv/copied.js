@@ -1,3 +1,4 @@
+// @ts-check
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
 import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
@@ -8,9 +9,9 @@ const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, tab
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {import("../../messages.d.ts").KvAnswer} Answer
+ * @typedef {import("./question.js").Answer} Answer
  *
- * @typedef {Answer["terms"][number]} Term
+ * @typedef {Answer["terms"][number]["factors"][number]} Factor
  */
 
 /**
@@ -36,7 +37,7 @@ export function figureText(glass, answer) {
 
 /**
  * @param {Glass} glass
- * @param {Term["factors"][number]} factor
+ * @param {Factor} factor
  */
 const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`, params);
 
@@ -47,8 +48,9 @@ const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`
  * @param {Answer} answer
  */
 export function formulaText(glass, answer) {
+  /** @type {import("./format.js").Named} */
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
-  const factor = (one) => {
+  const factor = (/** @type {Factor} */ one) => {
     const came = origin(one.how, name);
     return `${whole(one.value)} ${nameOfFactor(glass, one)}${came ? ` (${came})` : ""}`;
   };
@@ -89,7 +91,8 @@ const spaced = (value) => whole(value).replaceAll(",", "\\,");
  * @param {Answer} answer
  */
 export function formulaLatex(glass, answer) {
-  const factor = (one) => `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(nameOfFactor(glass, one))}}}`;
+  const factor = (/** @type {Factor} */ one) =>
+    `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(nameOfFactor(glass, one))}}}`;
   const lines = answer.terms.map(
     ({ factors, bytes }, i) =>
       `  ${i ? "&\\quad + " : "M_{\\text{KV}} &= "}${factors.map(factor).join(" \\times ")}${

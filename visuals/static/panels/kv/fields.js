@@ -1,36 +1,72 @@
+// @ts-check
 // Controls of the calculators: a number with a slider beside it, a choice, a switch. Each says which setting it
 // changes.
 
 import { h } from "../../dom.js";
 
+/**
+ * @typedef {Record<string, string>} Settings
+ *
+ * @typedef {(change: Settings) => void} Change
+ *
+ * @typedef {[value: string, label: string]} Option
+ *
+ * @typedef {[name: string, options: Option[]]} Group
+ *
+ * @typedef {object} Field
+ * @property {string} name of the setting that it changes
+ * @property {HTMLElement} element
+ * @property {(text: string) => void} complain says what is wrong with it; "" for nothing
+ * @property {(settings: Settings) => void} show
+ *
+ * @typedef {HTMLInputElement | HTMLTextAreaElement} Box
+ */
+
 let made = 0;
 
-/** A control under its label; a message of the server about this field stands below it. */
-function field(name, ...controls) {
+/**
+ * A control under its label; a message of the server about this field stands below it.
+ *
+ * @param {string} name
+ * @param {HTMLElement} control
+ * @param {...HTMLElement} more
+ */
+function field(name, control, ...more) {
   const id = `kv-field-${++made}`;
-  controls[0].id = id;
+  control.id = id;
   const trouble = h("span.kv-trouble", { role: "alert" });
   const element = h(
     "div.kv-field",
     { "data-field": name },
     h("label", { for: id, "data-text": `kv.field_${name}` }),
-    ...controls,
+    control,
+    ...more,
     trouble,
   );
   /** @param {string} text what is wrong with it, or "" */
   const complain = (text) => {
     if (trouble.textContent !== text) trouble.textContent = text;
-    if (text) controls[0].setAttribute("aria-invalid", "true");
-    else controls[0].removeAttribute("aria-invalid");
+    if (text) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
   };
   return { name, element, complain };
 }
 
-/** Puts a value into a control, unless the reader is typing there. */
+/**
+ * Puts a value into a control, unless the reader is typing there.
+ *
+ * @param {Box} control
+ * @param {string} value
+ */
 const put = (control, value) => {
   if (document.activeElement !== control && control.value !== value) control.value = value;
 };
 
+/**
+ * @param {string} name
+ * @param {Change} set
+ * @param {string} [hint]
+ */
 function numberBox(name, set, hint) {
   const box = h("input", {
     type: "text",
@@ -43,8 +79,12 @@ function numberBox(name, set, hint) {
 }
 
 /**
- * @param {(change: object) => void} set
+ * A number.
+ *
+ * @param {string} name
+ * @param {Change} set
  * @param {string} hint shown while the field is empty
+ * @returns {Field}
  */
 export function numberField(name, set, hint = "") {
   const box = numberBox(name, set, hint);
@@ -54,9 +94,13 @@ export function numberField(name, set, hint = "") {
 /**
  * A number with a slider over powers of two, `steps` places for each doubling.
  *
+ * @param {string} name
+ * @param {Change} set
  * @param {[number, number]} powers
+ * @param {number} steps
  * @param {(name: string, values: number[]) => void} near told all values when a hand, or the focus, comes to the
  *   slider
+ * @returns {Field}
  */
 export function slidingField(name, set, powers, steps, near = () => {}) {
   const values = valuesOf(powers, steps);
@@ -71,8 +115,8 @@ export function slidingField(name, set, powers, steps, near = () => {}) {
     pointerdown: come,
     focus: come,
   };
-  const slider = h("input", { ...how, input: () => set({ [name]: String(values[slider.value]) }) });
-  const show = (settings) => {
+  const slider = h("input", { ...how, input: () => set({ [name]: String(values[Number(slider.value)]) }) });
+  const show = (/** @type {Settings} */ settings) => {
     put(box, settings[name] ?? "");
     const place = String(placeOf(values, Number(settings[name])));
     if (slider.value !== place) slider.value = place;
@@ -81,23 +125,40 @@ export function slidingField(name, set, powers, steps, near = () => {}) {
   return { ...field(name, box, slider), show };
 }
 
-/** A slider's values, ascending, each once: among the smallest, several steps round to one number. */
+/**
+ * A slider's values, ascending, each once: among the smallest, several steps round to one number.
+ *
+ * @param {[number, number]} powers
+ * @param {number} steps
+ */
 export const valuesOf = ([low, high], steps) => [
   ...new Set(Array.from({ length: (high - low) * steps + 1 }, (_, i) => Math.round(2 ** (low + i / steps)))),
 ];
 
-/** The place of the value that is nearest to a number, by ratio; the first for what is no positive number. */
+/**
+ * The place of the value that is nearest to a number, by ratio; the first for what is no positive number.
+ *
+ * @param {number[]} values
+ * @param {number} number
+ */
 export function placeOf(values, number) {
-  const off = (value) => Math.abs(Math.log(value / number));
+  const off = (/** @type {number} */ value) => Math.abs(Math.log(value / number));
   return number > 0 ? values.reduce((best, value, i) => (off(value) < off(values[best]) ? i : best), 0) : 0;
 }
 
-/** @param {() => [string, string | [string, string][]][]} options value and label; or a group and its options */
+/**
+ * A choice.
+ *
+ * @param {string} name
+ * @param {Change} set
+ * @param {() => (Option | Group)[]} options
+ * @returns {Field}
+ */
 export function choiceField(name, set, options) {
   const box = h("select", { change: () => set({ [name]: box.value }) });
   let shown = "";
-  const option = ([value, label]) => h("option", { value }, label);
-  const show = (settings) => {
+  const option = (/** @type {Option} */ [value, label]) => h("option", { value }, label);
+  const show = (/** @type {Settings} */ settings) => {
     const list = options();
     const said = JSON.stringify(list);
     if (said !== shown) {
@@ -112,7 +173,13 @@ export function choiceField(name, set, options) {
   return { ...field(name, box), show };
 }
 
-/** A box to tick; ticked is "1", else the setting is empty. */
+/**
+ * A box to tick; ticked is "1", else the setting is empty.
+ *
+ * @param {string} name
+ * @param {Change} set
+ * @returns {Field}
+ */
 export function switchField(name, set) {
   const box = h("input", { type: "checkbox", change: () => set({ [name]: box.checked ? "1" : "" }) });
   const made = field(name, box);
@@ -125,7 +192,15 @@ export function switchField(name, set) {
   };
 }
 
-/** A text of several lines, sent when it has not changed for a moment. */
+/**
+ * A text of several lines, sent when it has not changed for a moment.
+ *
+ * @param {string} name
+ * @param {Change} set
+ * @param {number} rows
+ * @param {string} hint shown while the field is empty
+ * @returns {Field & { box: Box }}
+ */
 export function textField(name, set, rows, hint = "") {
   const box =
     rows > 1
@@ -138,5 +213,5 @@ export function textField(name, set, rows, hint = "") {
   });
   const made = field(name, box);
   made.element.classList.add("is-wide");
-  return { ...made, show: (settings) => put(box, settings[name] ?? "") };
+  return { ...made, box, show: (settings) => put(box, settings[name] ?? "") };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // The facts beside a GPU's memory: the largest batch and context, and the bound on decoding.
 
 import { h, shown } from "../../dom.js";
@@ -10,8 +11,8 @@ import { troubleText } from "./trouble.js";
  * @typedef {import("../../types.d.ts").Glass} Glass
  */
 
-const noteOf = (words) => h("p.gp-note", null, words);
-const figure = (words) => h("p.kv-kind-size", null, h("strong", null, words));
+const noteOf = (/** @type {string} */ words) => h("p.gp-note", null, words);
+const figure = (/** @type {string} */ words) => h("p.kv-kind-size", null, h("strong", null, words));
 
 /**
  * The largest batch or context that fits, and what one more would take.
@@ -22,6 +23,7 @@ const figure = (words) => h("p.kv-kind-size", null, h("strong", null, words));
  * @param {"sequences" | "tokens"} unit
  */
 export function largestFact(glass, found, title, unit) {
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   if ("refused" in found)
     return h("div.kv-fact", null, h("h4", null, title), noteOf(troubleText(glass, found.refused)));
@@ -30,22 +32,23 @@ export function largestFact(glass, found, title, unit) {
     : found.value
       ? text(unit, { count: whole(found.value) })
       : text("none_fits");
-  const beyond = unit === "tokens" && found.max_context && found.value > found.max_context;
+  const { next, max_context: trained } = found;
+  const beyond = unit === "tokens" && trained !== null && found.value > trained;
   const notes = [
-    found.next && text("next", { bytes: exactBytes(found.next) }),
-    beyond && text("trained", { max_context: whole(found.max_context) }),
+    ...(next === null ? [] : [text("next", { bytes: exactBytes(next) })]),
+    ...(beyond ? [text("trained", { max_context: whole(trained) })] : []),
   ];
-  return h("div.kv-fact", null, h("h4", null, title), figure(value), ...notes.filter(Boolean).map(noteOf));
+  return h("div.kv-fact", null, h("h4", null, title), figure(value), ...notes.map(noteOf));
 }
 
 /** Tokens a second: as a whole number, or to three digits. */
-const rate = (value) => (value >= 1000 ? whole(Math.round(value)) : shown(value, 3));
+const rate = (/** @type {number} */ value) => (value >= 1000 ? whole(Math.round(value)) : shown(value, 3));
 
 /**
  * How the bound on decoding comes about, in words.
  *
  * @param {import("../../messages.d.ts").BoundMessage} found
- * @param {Function} text of the section "kv-fit"
+ * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
 function boundText(found, text) {
   return text(found.micro_batches > 1 ? "bound_stages" : "bound_how", {
@@ -64,7 +67,7 @@ function boundText(found, text) {
  *
  * @param {Fit["bound"]} found
  * @param {number} batch
- * @param {Function} text of the section "kv-fit"
+ * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
 export function boundFact(found, batch, text) {
   const title = h("h4", null, text("bound_title"));

@@ -1,10 +1,21 @@
+// @ts-check
 // What is asked about GPUs: what fits on one, and what so many users need; each where something has changed in it.
 
 import { memo } from "../../reads.js";
 import { createAsker } from "./asking.js";
 import { requestOf } from "./question.js";
 
-/** @typedef {"kv_fit" | "kv_needs"} Question what fits on a GPU, and what users need */
+/**
+ * @typedef {Record<string, string>} Settings
+ *
+ * @typedef {import("../../types.d.ts").Refusal} Refusal
+ *
+ * @typedef {object} Answers to what fits on a GPU, and to what users need; null until they come
+ * @property {import("../../decoded.d.ts").Calculation<"kv_fit"> | null} kv_fit
+ * @property {Refusal | null} kv_fit_trouble
+ * @property {import("../../decoded.d.ts").Calculation<"kv_needs"> | null} kv_needs
+ * @property {Refusal | null} kv_needs_trouble
+ */
 
 /** The setting of a GPU of the reader's own. */
 export const OWN_GPU = ":gpu";
@@ -18,16 +29,17 @@ const BESIDE = ["step_tokens", "context_mib"];
 /**
  * Whether a share of the memory decides what fits, as vLLM has it, and not named lines.
  *
- * @param {Object<string, string>} settings
+ * @param {Settings} settings
  */
 export const byShare = ({ room }) => room === "share";
 
 /**
  * The settings of both panels, without what a question does not depend on.
  *
- * @param {Object<string, string>} calculator its settings
- * @param {Object<string, string>} settings the panel's
+ * @param {Settings} calculator its settings
+ * @param {Settings} settings the panel's
  * @param {string[]} skipped
+ * @returns {Settings}
  */
 function settingsFor(calculator, settings, skipped) {
   const room = ["room", byShare(settings) ? "fragmentation_mib" : "usable_percent"];
@@ -35,16 +47,32 @@ function settingsFor(calculator, settings, skipped) {
   return { ...calculator, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !left.includes(name))) };
 }
 
-/** What fits on the GPU, as a request. */
+/**
+ * What fits on the GPU, as a request.
+ *
+ * @param {Settings} calculator its settings
+ * @param {Settings} settings the panel's
+ */
 const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, settings, REVERSE));
 
-/** What the model's own files hold, as a request: as many settings as the count beside it depends on. */
+/**
+ * What the model's own files hold, as a request: as many settings as the count beside it depends on.
+ *
+ * @param {Settings} calculator its settings
+ * @param {Settings} settings the panel's
+ * @param {import("./weight-files.js").Held} held
+ */
 export const weightsRequest = (calculator, settings, held) => ({
   ...fitRequest(calculator, { ...settings, weight_bytes: "" }),
   ...held,
 });
 
-/** What users need, as a request: of their tokens, whatever the calculator's own are. */
+/**
+ * What users need, as a request: of their tokens, whatever the calculator's own are.
+ *
+ * @param {Settings} calculator its settings
+ * @param {Settings} settings the panel's
+ */
 function needsRequest(calculator, settings) {
   const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, byShare(settings) ? BESIDE : []);
   return requestOf(kept);
@@ -54,19 +82,24 @@ function needsRequest(calculator, settings) {
  * Asks both questions where something has changed in them.
  *
  * @param {import("../../types.d.ts").Glass} glass
- * @param {object} view the panel's state, which takes the answers
- * @param {ReturnType<typeof import("./question.js").question>} asked the calculator's question
+ * @param {Answers & { settings: Settings }} view the panel's state, which takes the answers
+ * @param {import("./question.js").Asked} asked the calculator's question
  */
 export function createQuestions(glass, view, asked) {
-  const [askFit, askNeeds] = /** @type {Question[]} */ (["kv_fit", "kv_needs"]).map((what) =>
-    createAsker(glass, what, ({ data, message }) => {
-      Object.assign(view, data ? { [what]: data, [`${what}_trouble`]: null } : { [`${what}_trouble`]: message });
-    }),
-  );
-  const fit = memo((request) => askFit.ask(JSON.parse(request)));
-  const needs = memo((request) => askNeeds.ask(JSON.parse(request)));
+  // Where a question is refused, the last good answer stays.
+  const askFit = createAsker(glass, "kv_fit", ({ data = view.kv_fit, message = null }) => {
+    Object.assign(view, { kv_fit: data, kv_fit_trouble: message });
+  });
+  const askNeeds = createAsker(glass, "kv_needs", ({ data = view.kv_needs, message = null }) => {
+    Object.assign(view, { kv_needs: data, kv_needs_trouble: message });
+  });
+  const fit = memo((/** @type {string} */ request) => askFit.ask(JSON.parse(request)));
+  const needs = memo((/** @type {string} */ request) => askNeeds.ask(JSON.parse(request)));
+  /** @type {ReturnType<typeof fitRequest> | null} */
   let fitting = null;
-  const near = memo(({ along, values }) => askFit.near(fitting, along, values));
+  const near = memo((/** @type {NonNullable<typeof asked.sliding>} */ { along, values }) => {
+    if (fitting) askFit.near(fitting, along, values);
+  });
 
   function ask() {
     if (!asked.answered) return;
@@ -75,7 +108,12 @@ export function createQuestions(glass, view, asked) {
     fit(JSON.stringify(fitting));
     needs(JSON.stringify(needsRequest(asked.answered, view.settings)));
   }
-  /** A hand comes near a slider of what users need. */
+  /**
+   * A hand comes near a slider of what users need.
+   *
+   * @param {string} along
+   * @param {number[]} values
+   */
   function nearNeeds(along, values) {
     if (asked.answered) askNeeds.near(needsRequest(asked.answered, view.settings), along, values);
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // The answer about one GPU: its memory as a bar, the largest batch and context, the bound, and the weights' sum.
 
 import { h } from "../../dom.js";
@@ -10,13 +11,15 @@ import { oneLine } from "../../one-line.js";
  * @typedef {import("../../decoded.d.ts").Calculation<"kv_fit">} Fit
  *
  * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
  */
 
 /**
  * Whether it fits, and what is free or missing.
  *
  * @param {Fit["use"]} use
- * @param {Function} text of the section "kv-fit"
+ * @param {Say} text of the section "kv-fit"
  */
 function verdict({ fits, free }, text) {
   const words = fits ? text("fits") : text("lacks", { bytes: both(-Number(free)) });
@@ -50,6 +53,7 @@ function createWeights(glass, element) {
     },
     true,
   );
+  /** @type {import("./format.js").Named} */
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
 
   /** @param {Fit["use"]} use */
@@ -70,7 +74,7 @@ function createWeights(glass, element) {
  * The sum that decides, with exact bytes: memory less weights and cache, and by lines less each of these.
  *
  * @param {Fit} found
- * @param {Function} text of the section "kv-fit"
+ * @param {Say} text of the section "kv-fit"
  */
 function sumOf({ use, beside }, text) {
   const percent = use.by === "share" || use.percent < 100;
@@ -91,12 +95,12 @@ function sumOf({ use, beside }, text) {
  * What the memory that weights and cache may not take is for: each line's name, bytes and words.
  *
  * @param {Fit} found
- * @param {Function} text of the section "kv-fit"
+ * @param {Say} text of the section "kv-fit"
  * @returns {[string, string, string][]}
  */
 function linesOf({ use, beside }, text) {
   const { activation_bytes, context, left } = beside;
-  const mib = (bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · `;
+  const mib = (/** @type {string} */ bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · `;
   /** @type {[string, string, string][]} */
   const lines = [
     ["activations", activation_bytes, text("kept_activations_says")],
@@ -118,10 +122,12 @@ function linesOf({ use, beside }, text) {
  * @param {Fit} found
  */
 function keptBack(glass, found) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
+  /** @type {import("./format.js").Named} */
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
   const { kept_back, activations } = found.beside;
-  const line = ([name, bytes, says]) =>
+  const line = (/** @type {[string, string, string]} */ [name, bytes, says]) =>
     h(
       "li",
       { "data-line": name },
@@ -146,6 +152,7 @@ function keptBack(glass, found) {
 
 /** @param {Glass} glass */
 export function fitView(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const element = h("div.kv-answer");
   const weights = createWeights(glass, element);

@@ -1,6 +1,16 @@
+// @ts-check
 // Bytes and counts as people read them: exact, in GiB and in GB, and products with their factors named.
 
 import { h } from "../../dom.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../messages.d.ts").Card & { called?: string | null }} Card of a model; `called`: as a pasted
+ *   config calls itself
+ *
+ * @typedef {(code: string, params?: Record<string, unknown>) => string} Named the name of a factor
+ */
 
 /** @type {Record<"binary" | "decimal", [number, string[]]>} */
 const UNITS = {
@@ -25,6 +35,7 @@ export const exactBytes = (count) => `${whole(count)}\u00a0B`;
 /**
  * In the unit that leaves a number under 1024 or 1000, to four digits.
  *
+ * @param {number | string | bigint} count of bytes
  * @param {"binary" | "decimal"} system
  */
 export function scaled(count, system) {
@@ -37,23 +48,36 @@ export function scaled(count, system) {
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
 }
 
-/** Both systems: "8 GiB = 8.59 GB". */
+/**
+ * Both systems: "8 GiB = 8.59 GB".
+ *
+ * @param {number | string | bigint} count of bytes
+ */
 export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "decimal")}`;
 
-/** A ratio to three digits, such as "4×" or "56.9×". */
+/**
+ * A ratio to three digits, such as "4×" or "56.9×".
+ *
+ * @param {number} ratio
+ */
 export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
 
 /**
  * A number of a product, as visuals/kv.py hands it over: `params` are of its name, and `how` is its own arithmetic,
  * in words where it is no text.
  *
- * @typedef {{ value: number; code: string; params?: object; how?: string | { code: string; params: object } }} Factor
+ * @typedef {object} Factor
+ * @property {number} value
+ * @property {string} code
+ * @property {Record<string, unknown>} [params]
+ * @property {string | import("../../messages.d.ts").HowMessage} [how]
  */
 
 /**
  * The arithmetic of one factor, "" where it has none.
  *
  * @param {Factor["how"]} how
+ * @param {Named} name
  */
 export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : (how ?? ""));
 
@@ -61,7 +85,7 @@ export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.
  * One product, each factor over its name.
  *
  * @param {Factor[]} factors
- * @param {(code: string, params?: object) => string} name of a factor
+ * @param {Named} name
  * @param {...Node} result after the last factor
  */
 export function product(factors, name, ...result) {
@@ -83,7 +107,9 @@ export function product(factors, name, ...result) {
 /**
  * A product under its title.
  *
+ * @param {string} title
  * @param {Factor[]} factors
+ * @param {Named} name
  * @param {string | number} bytes
  */
 export const titled = (title, factors, name, bytes) =>
@@ -93,6 +119,8 @@ export const titled = (title, factors, name, bytes) =>
  * A product in two lines of running text, first the names, then the numbers; for narrow places.
  *
  * @param {Factor[]} factors
+ * @param {Named} name
+ * @param {string | number} bytes
  */
 export function shortProduct(factors, name, bytes) {
   const names = factors.map(({ code, params }) => name(code, params));
@@ -116,8 +144,9 @@ export const equals = (bytes) =>
 /**
  * What a weight's product is of; parts of one kind share a name.
  *
- * @param {Function} text
+ * @param {import("../../types.d.ts").Say} text
  * @param {string} label of model/kv_math/weights.py
+ * @returns {string}
  */
 export function weightName(text, label) {
   const [, part, beside] = label.match(/^(.+)\.(scales|zeros|order|tables)$/) ?? [];
@@ -129,7 +158,7 @@ export function weightName(text, label) {
 /**
  * What a model is called: its own name, or the page's text for a pasted config.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Pick<Glass, "text">} glass
  * @param {string} model
  */
 export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(model.slice("text:".length)) : model);
@@ -137,28 +166,33 @@ export const nameOf = (glass, model) => (model.startsWith("text:") ? glass.text(
 /**
  * What a model is called in a file: as a pasted config calls itself, where it does.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {any} card
+ * @param {Pick<Glass, "text">} glass
+ * @param {Card} card
  */
 export const calledIn = (glass, card) => card.called ?? nameOf(glass, card.name);
 
 /**
  * Where a model's numbers were read.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {any} card
+ * @param {Pick<Glass, "state">} glass
+ * @param {Card} card
  * @returns {string}
  */
 export const sourcesOf = (glass, card) => card.source.map((one) => remarkIn(one, glass.state.language)).join("; ");
 
-/** What a file of the calculators is of: the model that was asked about, and where its numbers were read. */
+/**
+ * What a file of the calculators is of: the model that was asked about, and where its numbers were read.
+ *
+ * @param {Glass} glass
+ * @param {{ card: Card } | null} answer
+ */
 export const subjectOf = (glass, answer) =>
   answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "";
 
 /**
  * A remark of visuals/kv.py in the reader's language.
  *
- * @param {Object<string, string>} remark
+ * @param {import("../../messages.d.ts").Remark} remark
  * @param {string} language
  */
-export const remarkIn = (remark, language) => remark[language] ?? remark.en;
+export const remarkIn = ({ en, zh }, language) => (language === "zh" ? zh : en);

@@ -1,3 +1,4 @@
+// @ts-check
 // The calculator: bytes of any model's KV cache, with every multiplication, and the same shape under the four kinds.
 
 import { copyButton } from "../../controls.js";
@@ -12,18 +13,42 @@ import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
 import { troubleText } from "./trouble.js";
 
-/** @returns {(string | number)[][]} the products and the kinds of the shown answer */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./question.js").Asked} Asked
+ *
+ * @typedef {import("./question.js").Answer} Answer
+ */
+
+/**
+ * The products and the kinds of the shown answer.
+ *
+ * @param {Glass} glass
+ * @param {Asked} asked
+ * @returns {(string | number)[][]}
+ */
 function table(glass, { answer }) {
   if (!answer) return [];
+  /** @type {import("./format.js").Named} */
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
-  const counted = ({ value, code, how }) => `${value} ${code}${how ? ` (${origin(how, name)})` : ""}`;
-  const product = ({ factors }) => factors.map(counted).join(" × ");
+  /** @typedef {Answer["terms"][number]} Term */
+  const counted = (/** @type {Term["factors"][number]} */ { value, code, how }) =>
+    `${value} ${code}${how ? ` (${origin(how, name)})` : ""}`;
+  const product = (/** @type {Term} */ { factors }) => factors.map(counted).join(" × ");
   const { tokens, batch, dtype, card } = answer;
-  const row = (...values) => [calledIn(glass, card), tokens, batch, dtype, ...values, sourcesOf(glass, card)];
+  const row = (/** @type {string[]} */ ...values) => [
+    calledIn(glass, card),
+    tokens,
+    batch,
+    dtype,
+    ...values,
+    sourcesOf(glass, card),
+  ];
   const rows = answer.terms.map((term) => row(term.label, product(term), term.bytes));
-  const kinds = answer.kinds
-    .filter(({ bytes }) => bytes)
-    .map(({ kind, terms, bytes }) => row(`as ${kind}`, terms.map(product).join(" + "), bytes));
+  const kinds = answer.kinds.flatMap(({ kind, terms, bytes }) =>
+    bytes && terms ? [row(`as ${kind}`, terms.map(product).join(" + "), bytes)] : [],
+  );
   const names = ["model", "tokens", "batch", "dtype", "what", "product", "bytes", "source"];
   return [names, ...rows, row("total", "", answer.bytes), ...kinds];
 }
@@ -31,18 +56,25 @@ function table(glass, { answer }) {
 /**
  * Buttons that copy the figure, and the formula as text and as LaTeX.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param asked what question() gives
+ * @param {Glass} glass
+ * @param {Asked} asked
  */
 function copyButtons(glass, asked) {
   const ways = { copy_figure: figureText, copy_formula: formulaText, copy_latex: formulaLatex };
   const buttons = Object.entries(ways).map(([key, write]) =>
-    copyButton("kv-button", glass.text, [`kv.${key}`, "kv.copied"], () => write(glass, asked.answer)),
+    copyButton("kv-button", glass.text, [`kv.${key}`, "kv.copied"], () =>
+      asked.answer ? write(glass, asked.answer) : "",
+    ),
   );
   return h("div.kv-copies", { role: "group", "data-text-label": "kv.copies", hidden: "" }, ...buttons);
 }
 
-/** Which settings the figures are of. */
+/**
+ * Which settings the figures are of.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ */
 const settingsIn = (glass, { model, tokens, batch, dtype }) => ({
   model: nameOf(glass, model),
   tokens: whole(tokens),
@@ -71,7 +103,7 @@ export const about = { namesChanges: false };
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);

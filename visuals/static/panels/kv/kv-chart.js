@@ -1,3 +1,4 @@
+// @ts-check
 // Bytes against context for several models, or what takes them; a click on a point shows its arithmetic.
 
 import { createChart } from "../../chart.js";
@@ -14,6 +15,7 @@ import { createPinned } from "./pinned-point.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
+/** @type {Record<string, string>} */
 export const FIRST = {
   view: "lines",
   x: "log",
@@ -31,17 +33,33 @@ export const about = { namesChanges: false };
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {ReturnType<typeof question>} Asked the calculator's question
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./question.js").Asked} Asked the calculator's question
+ *
+ * @typedef {{ figure: ReturnType<typeof drawable>; excluded: string[] }} Answer
+ *
+ * @typedef {object} State of the panel
+ * @property {Answer | null} answer the last good one
+ * @property {import("../../types.d.ts").Refusal | null} trouble
+ * @property {string} failed what plotly said of it
+ * @property {import("./question.js").Answer | null} pinned the point that was clicked
+ *
+ * @typedef {State & { settings: Record<string, string> }} View
  */
 
-/** The models that are drawn beside the one asked about. */
+/**
+ * The models that are drawn beside the one asked about.
+ *
+ * @param {Record<string, string>} settings
+ */
 const comparedIn = ({ compare }) => compare.split("|").filter((name) => name && name !== NOBODY);
 
 /**
  * The chart as a request: the calculator's question, and how it is drawn.
  *
- * @param {Object<string, string>} calculator its settings
- * @param {typeof FIRST} settings the panel's
+ * @param {Record<string, string>} calculator its settings
+ * @param {Record<string, string>} settings the panel's
  * @param {number} width of the panel
  */
 function chartRequest(calculator, settings, width) {
@@ -63,20 +81,22 @@ function chartRequest(calculator, settings, width) {
  * else of the server.
  *
  * @param {Glass} glass
- * @param {object} view the panel's state, which takes the answer
+ * @param {View} view takes the answer
  * @param {Asked} asked
  * @param {() => number} wide
  */
 function createFigure(glass, view, asked, wide) {
-  const asker = createAsker(glass, "kv_chart", ({ data, message }) => {
-    Object.assign(
-      view,
-      data ? { answer: { ...data, figure: drawable(data.figure) }, trouble: null } : { trouble: message },
-    );
+  const asker = createAsker(glass, "kv_chart", ({ data, message = null }) => {
+    if (data) view.answer = { ...data, figure: drawable(data.figure) };
+    view.trouble = message;
   });
-  let wanted = null;
-  const ask = memo((_answered, _settings, _few) => asker.ask(wanted));
-  const near = memo(({ along, values }) => asker.near(wanted, along, values));
+  /** @type {ReturnType<typeof chartRequest>} */
+  let wanted;
+  /** Asks for what is wanted. @type {(...key: unknown[]) => void} */
+  const ask = memo(() => asker.ask(wanted));
+  const near = memo((/** @type {NonNullable<Asked["sliding"]>} */ { along, values }) =>
+    asker.near(wanted, along, values),
+  );
   return function need() {
     if (!asked.answered) return;
     wanted = chartRequest(asked.answered, view.settings, wide());
@@ -91,10 +111,10 @@ function createFigure(glass, view, asked, wide) {
  * @param {Glass} glass
  * @param {string[]} models
  * @param {Asked} asked
- * @param {Function} text of the panel
+ * @param {Say} text of the panel
  */
 function excludedText(glass, models, asked, text) {
-  if (!models.length) return "";
+  if (!models.length || !asked.answer) return "";
   return text("excluded", {
     models: models.map((model) => nameOf(glass, model)).join(glass.text("why.list")),
     dtype: asked.answer.dtype,
@@ -105,8 +125,8 @@ function excludedText(glass, models, asked, text) {
  * Which lines go beyond their model's context, in words; "" where none does.
  *
  * @param {Glass} glass
- * @param {object[]} traces of the figure
- * @param {Function} text of the panel
+ * @param {import("./points.js").Drawn[]} traces of the figure
+ * @param {Say} text of the panel
  */
 function beyondText(glass, traces, text) {
   const past = beyondContext(traces).map(([model, context]) =>
@@ -119,19 +139,33 @@ function beyondText(glass, traces, text) {
  * The chart and its legend.
  *
  * @param {Glass} glass
- * @param {object} view the panel's state, which is told what failed
- * @param {(point: { customdata: any[] }) => void} clicked
+ * @param {View} view told what failed
+ * @param {(model: string, tokens: number) => void} pin told of which point was clicked
  */
-function createPlot(glass, view, clicked) {
-  const chart = createChart(glass, { label: "kv-chart.title", clicked });
+function createPlot(glass, view, pin) {
+  const chart = createChart(glass, {
+    label: "kv-chart.title",
+    clicked({ customdata: [model, tokens] }) {
+      if (typeof model === "string" && typeof tokens === "number") pin(model, tokens);
+    },
+  });
   const legend = h("div.gp-samples");
-  let [figure, scene] = [null, ""]; // what was answered last, and the settings that it was asked with
-  const fillLegend = memo((_names, _kind) => legend.replaceChildren(...entriesOf(figure.data, glass)));
-  const plot = memo((_answer, _theme, _language) =>
+  /** @type {Answer["figure"]} what was answered last */
+  let figure;
+  let scene = ""; // the settings that it was asked with
+  /** @typedef {(...key: unknown[]) => void} Anew */
+  /** @type {Anew} */
+  const fillLegend = memo(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
+  /** @type {Anew} */
+  const plot = memo(() => {
     chart.draw(figure, scene).catch((error) => {
       view.failed = String(error.message);
-    }),
-  );
+    });
+  });
+  /**
+   * @param {Answer} answer
+   * @param {View["settings"]} settings
+   */
   function draw(answer, settings) {
     const { theme, language } = glass.state;
     figure = answer.figure;
@@ -148,13 +182,9 @@ function createPlot(glass, view, clicked) {
  */
 export default function kvChart(element, glass) {
   const asked = question(glass);
-  const { state: view, set } = linkedState(
-    glass,
-    "kvchart",
-    FIRST,
-    { answer: null, trouble: null, failed: "", pinned: null },
-    { emptied: NOBODY },
-  );
+  /** @type {State} */
+  const first = { answer: null, trouble: null, failed: "", pinned: null };
+  const { state: view, set } = linkedState(glass, "kvchart", FIRST, first, { emptied: NOBODY });
   const panel = frame(element, glass, "kv-chart", {
     csv: () => table(glass, view.answer, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
@@ -203,15 +233,32 @@ export default function kvChart(element, glass) {
   });
 }
 
-/** Every point of the figure, with its exact bytes. */
+/**
+ * Every point of the figure, with its exact bytes.
+ *
+ * @param {Glass} glass
+ * @param {Answer | null} answer
+ * @param {Asked["answer"]} asked the calculator's answer
+ * @returns {(string | number)[][]}
+ */
 function table(glass, answer, asked) {
   const card = asked?.card; // of the model asked about; the others are the catalogue's, under their own names
-  const called = (name) => (name === card?.name ? calledIn(glass, card) : nameOf(glass, name));
+  /** @typedef {(name: string) => string} Naming */
+  /** @type {Naming} */
+  const called = (name) => (card && name === card.name ? calledIn(glass, card) : nameOf(glass, name));
+  /** @type {Naming} */
   const what = (name) => (name.startsWith("text:kv.stack_") ? name.slice("text:kv.stack_".length) : called(name));
-  const source = (name) => (name === card?.name ? sourcesOf(glass, card) : "");
+  /** @type {Naming} */
+  const source = (name) => (card && name === card.name ? sourcesOf(glass, card) : "");
   const row =
-    (name) =>
-    ([model, tokens, bytes]) => [called(model), tokens, what(name), bytes, source(model)];
+    (/** @type {string} */ name) =>
+    (/** @type {import("./points.js").Said} */ [model, tokens, bytes]) => [
+      called(model),
+      tokens,
+      what(name),
+      bytes,
+      source(model),
+    ];
   const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(row(name)) : []));
   return [["model", "tokens", "what", "bytes", "source"], ...rows];
 }

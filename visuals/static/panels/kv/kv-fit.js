@@ -1,3 +1,4 @@
+// @ts-check
 // What fits on a GPU: weights and cache on one, the largest batch and context, what users need, the bound on decoding.
 
 import { h } from "../../dom.js";
@@ -14,6 +15,7 @@ import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
+/** @type {Record<string, string>} */
 export const FIRST = {
   gpu: "H100 80 GB",
   weights: "",
@@ -29,21 +31,44 @@ export const FIRST = {
   memory_gb: "80",
   bandwidth_gb_per_s: "2000",
 };
+const HEADS = ["question", "gpu", "quantity", "value"]; // of the CSV
 export const about = { namesChanges: false };
 
-/** @typedef {import("../../types.d.ts").Glass} Glass */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Refusal} Refusal
+ *
+ * @typedef {import("./fields.js").Change} Change
+ *
+ * @typedef {import("./fields.js").Field} Field
+ *
+ * @typedef {import("./question.js").Asked} Asked the calculator's question
+ *
+ * @typedef {import("./fit-view.js").Fit} Fit
+ *
+ * @typedef {import("./fit-questions.js").Answers & {
+ *   gpus: import("../../decoded.d.ts").Calculation<"kv_gpus"> | null;
+ *   held: import("./weight-files.js").Held | null;
+ *   files: import("../../decoded.d.ts").Calculation<"kv_weights"> | null;
+ *   files_trouble: Refusal | null;
+ * }} State
+ *   of the panel; null: not here, or nothing is wrong
+ *
+ * @typedef {State & { settings: Record<string, string> }} View
+ */
 
 /**
  * The title, which names what was asked about once there is an answer.
  *
  * @param {Glass} glass
- * @param {Function} text of the panel
+ * @param {import("../../types.d.ts").Say} text of the panel
  * @param {string} gpu
- * @param {object | null} answer the calculator's
+ * @param {Asked["answer"]} answer the calculator's
  */
 function titleText(glass, text, gpu, answer) {
-  const { model, batch, tokens, dtype } = answer ?? {};
-  if (!model) return text("title");
+  if (!answer) return text("title");
+  const { model, batch, tokens, dtype } = answer;
   return text("title_of", {
     gpu: gpu === OWN_GPU ? "GPU" : gpu,
     model: nameOf(glass, model),
@@ -53,9 +78,20 @@ function titleText(glass, text, gpu, answer) {
   });
 }
 
-/** The value line. */
+/**
+ * The most that fits; null where that is refused.
+ *
+ * @param {Fit["batch"] | Fit["context"]} found
+ */
+const mostOf = (found) => ("refused" in found ? null : found.value);
+
+/**
+ * The value line.
+ *
+ * @param {Fit} found
+ */
 function valueOf({ use, batch, context }) {
-  const most = `batch=${batch.value ?? "none"} context=${context.value ?? "none"}`;
+  const most = `batch=${mostOf(batch) ?? "none"} context=${mostOf(context) ?? "none"}`;
   return `gpu=${use.gpu.name} fits=${use.fits} free=${use.free} ${most}`;
 }
 
@@ -63,7 +99,7 @@ function valueOf({ use, batch, context }) {
  * What can be chosen, and how it is called.
  *
  * @param {string} value
- * @returns {[string, string]}
+ * @returns {import("./fields.js").Option}
  */
 const option = (value, label = value) => [value, label];
 
@@ -71,8 +107,8 @@ const option = (value, label = value) => [value, label];
  * The settings of the GPU and its weights as fields.
  *
  * @param {Glass} glass
- * @param {{ gpus: { gpus: string[]; weights: { name: string; engine: string | null }[] } | null }} view
- * @param {(change: Object<string, string>) => void} set
+ * @param {View} view
+ * @param {Change} set
  */
 function createFields(glass, view, set) {
   const gpus = () => [
@@ -95,6 +131,7 @@ function createFields(glass, view, set) {
     numberField("context_mib", set),
     fragmentation,
   ];
+  /** @param {View["settings"]} settings */
   function show(settings) {
     for (const one of fields) one.show(settings);
     for (const one of own) one.element.hidden = settings.gpu !== OWN_GPU;
@@ -108,14 +145,15 @@ function createFields(glass, view, set) {
  * Weights from the model's own files: their bytes become a setting, until another model is asked about.
  *
  * @param {Glass} glass
- * @param {object} view the panel's state, which takes what was read and the answer
- * @param {ReturnType<typeof question>} asked the calculator's question
- * @param {(change: Object<string, string>) => void} set
+ * @param {View} view takes what was read and the answer
+ * @param {Asked} asked
+ * @param {Change} set
  */
 function createFiles(glass, view, asked, set) {
-  /** @param {Object<string, string>} settings */
+  /** @param {Asked["settings"]} settings */
   const modelOf = ({ model, config = "", hub = "" }) => JSON.stringify([model, config, hub]);
   let model = "";
+  /** @param {View["held"]} held */
   function use(held) {
     Object.assign(view, { held, files: null, files_trouble: null });
     model = modelOf(asked.settings);
@@ -126,7 +164,7 @@ function createFiles(glass, view, asked, set) {
     (name, params) => glass.text(`kv.factor_${name}`, params),
     use,
   );
-  const ask = memo(async (request) => {
+  const ask = memo(async (/** @type {string} */ request) => {
     const { data, message } = await glass.calculate("kv_weights", JSON.parse(request));
     if (!view.held) return;
     Object.assign(view, { files: data ?? null, files_trouble: message ?? null });
@@ -147,7 +185,7 @@ function createFiles(glass, view, asked, set) {
  * A question's fields beside its answer, with what is wrong with the question.
  *
  * @param {Glass} glass
- * @param {{ name: string; element: HTMLElement; complain: (said: string) => void }[]} fields
+ * @param {Field[]} fields
  * @param {{ element: HTMLElement }} result
  * @param {{ more?: HTMLElement[]; look?: string }} how `more`: what stands under the fields
  */
@@ -155,7 +193,11 @@ function createSide(glass, fields, result, { more = [], look = "" }) {
   const trouble = h("p.kv-trouble", { role: "alert" });
   const form = h("div.kv-form", null, ...fields.map((one) => one.element), ...more);
   const element = h(`div.kv-two${look}`, null, form, h("div", null, trouble, result.element));
-  /** Puts it under the field that it is of, else above the result. */
+  /**
+   * Puts it under the field that it is of, else above the result.
+   *
+   * @param {Refusal | null} message
+   */
   function complain(message) {
     const said = message ? troubleText(glass, message) : "";
     const field = message?.params.field;
@@ -172,10 +214,12 @@ function createSide(glass, fields, result, { more = [], look = "" }) {
  */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  const { state: view, set } = linkedState(glass, "kvfit", FIRST, {
-    ...{ kv_fit: null, kv_needs: null, gpus: null },
-    ...{ held: null, files: null, files_trouble: null },
-  });
+  /** @type {State} */
+  const first = {
+    ...{ kv_fit: null, kv_fit_trouble: null, kv_needs: null, kv_needs_trouble: null },
+    ...{ gpus: null, held: null, files: null, files_trouble: null },
+  };
+  const { state: view, set } = linkedState(glass, "kvfit", FIRST, first);
   const panel = frame(element, glass, "kv-fit", {
     csv: () => table(glass, view, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
@@ -183,7 +227,7 @@ export default function kvFit(element, glass) {
     pointed: false,
   });
   glass.calculate("kv_gpus").then(({ data }) => {
-    view.gpus = data;
+    view.gpus = data ?? null;
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
@@ -200,14 +244,20 @@ export default function kvFit(element, glass) {
   panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
 
-  /** The percent that counts, where it is less than was set, and the formula that decides. */
+  /**
+   * The percent that counts, where it is less than was set, and the formula that decides.
+   *
+   * @param {Fit | null} found
+   */
   function showLimit(found) {
     const share = byShare(view.settings);
     const set = share ? view.settings.usable_percent : "100";
-    limited.hidden = !found || found.use.percent >= Number(set);
-    if (!limited.hidden) limited.textContent = panel.text("limited", { percent: found.use.percent });
+    const percent = found && found.use.percent < Number(set) ? found.use.percent : null;
+    limited.hidden = percent === null;
+    limited.textContent = percent === null ? "" : panel.text("limited", { percent });
     const explained = panel.text(share ? "formula_share" : "formula", { usable: found?.use.percent ?? set });
-    element.querySelector(".is-formula span").textContent = explained;
+    const formula = element.querySelector(".is-formula span");
+    if (formula) formula.textContent = explained;
   }
 
   return inView(element, function draw() {
@@ -228,9 +278,24 @@ export default function kvFit(element, glass) {
   });
 }
 
-/** @returns {(string | number)[][]} what one GPU holds, and the GPUs that the reverse question found; a row a number */
+/**
+ * What one GPU holds, and the GPUs that the reverse question found; a row a number.
+ *
+ * @param {Glass} glass
+ * @param {View} view
+ * @param {Asked["answer"]} answer the calculator's
+ * @returns {(string | number)[][]}
+ */
 function table(glass, { kv_fit: found, kv_needs: need }, answer) {
+  /** @type {(string | number)[][]} */
   const rows = [];
+  /**
+   * @type {(
+   *   question: string,
+   *   gpu: string,
+   *   values: Record<string, string | number | null | undefined>,
+   * ) => void}
+   */
   const add = (question, gpu, values) => {
     for (const [name, value] of Object.entries(values)) rows.push([question, gpu, name, value ?? ""]);
   };
@@ -245,9 +310,9 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
       cache_bytes: use.cache,
       free_bytes: use.free,
       fits: String(use.fits),
-      largest_batch: batch.value,
-      largest_context: context.value,
-      tokens_per_second_at_most: bound.each,
+      largest_batch: mostOf(batch),
+      largest_context: mostOf(context),
+      tokens_per_second_at_most: "refused" in bound ? null : bound.each,
     });
     add("beside", use.gpu.name, {
       decided_by: use.by,
@@ -257,15 +322,17 @@ function table(glass, { kv_fit: found, kv_needs: need }, answer) {
       left_for_fragmentation_bytes: beside.left,
     });
   }
-  for (const { name, at_least, layout } of need?.gpus ?? []) {
+  if (!need) return [HEADS, ...rows];
+  const { users, tokens } = need;
+  for (const { name, at_least, layout } of need.gpus) {
     add("needed", name, {
-      users: need.users,
-      tokens_each: need.tokens,
+      users,
+      tokens_each: tokens,
       gpus_by_bytes: at_least,
       gpus_that_fit: layout?.gpus,
       tp: layout?.tp,
       pp: layout?.pp,
     });
   }
-  return [["question", "gpu", "quantity", "value"], ...rows];
+  return [HEADS, ...rows];
 }

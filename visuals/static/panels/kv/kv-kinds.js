@@ -1,3 +1,4 @@
+// @ts-check
 // What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows: side by side, bars
 // to one scale, and the product of each. The calculator shows the kinds of its own model so.
 
@@ -5,28 +6,56 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { noCache } from "../../parts.js";
 import { inView } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { scaled, shortProduct, times, whole } from "./format.js";
 import { momentOf } from "./live-state.js";
 import { troubleText } from "./trouble.js";
 
-/** @param {import("../../types.d.ts").Glass} glass */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../messages.d.ts").KindRow} Row what a model would hold as a kind, or why that cannot be
+ *   said
+ *
+ * @typedef {Row & Required<Pick<Row, "bytes" | "terms">>} Counted
+ */
+
+/**
+ * @param {Row} row
+ * @returns {row is Counted}
+ */
+const isCounted = (row) => row.bytes !== undefined && row.terms !== undefined;
+
+/** @param {Glass} glass */
 export function kindsView(glass) {
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv.${name}`, params);
+  /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
   const body = h("div.kv-kinds");
   const notes = h("div");
-  const element = h("div", null, h("h3.gp-subtitle", { "data-text": "kv.kinds_title" }), body, notes);
+  const title = h("h3.gp-subtitle", { "data-text": "kv.kinds_title" });
+  const element = h("div", null, title, body, notes);
 
+  /** @param {Row} row */
   function shape({ kind, n_kv_heads, head_dim, latent }) {
     if (latent)
       return text("kind_latent", { latent: whole(latent[0]), rope: latent[1], sum: whole(latent[0] + latent[1]) });
     return text(`kind_${kind.toLowerCase()}`, { kv: n_kv_heads, head_dim });
   }
 
+  /**
+   * @param {Row} row
+   * @param {number} most bytes of all kinds
+   * @param {number} own bytes; 0 where there is no kind of its own
+   */
   function card(row, most, own) {
-    const { kind, bytes } = row;
-    const title = h("h4", null, kind, ...(row.own ? [h("span.kv-own", null, text("kind_own"))] : []));
-    if (!bytes) return h("div.kv-kind", null, title, h("p.gp-note", null, troubleText(glass, row.refused)));
+    const title = h("h4", null, row.kind, ...(row.own ? [h("span.kv-own", null, text("kind_own"))] : []));
+    if (!isCounted(row)) {
+      const why = row.refused ? troubleText(glass, row.refused) : "";
+      return h("div.kv-kind", null, title, h("p.gp-note", null, why));
+    }
+    const { bytes } = row;
     const ratio = own && !row.own ? text("kind_ratio", { ratio: times(Number(bytes) / own) }) : "";
     if (row.assumed) title.append(h("span.kv-own", null, text("kind_assumed")));
     const bar = h("span.kv-kind-bar", { style: `width: ${(100 * Number(bytes)) / most}%` });
@@ -42,18 +71,18 @@ export function kindsView(glass) {
   }
 
   /**
-   * @param {object[]} kinds rows of kinds_message
+   * @param {Row[]} kinds
    * @param {boolean} plain whether the answer had options that these leave out
    */
   function show(kinds, plain = false) {
-    const known = kinds.filter(({ bytes }) => bytes);
+    const known = kinds.filter(isCounted);
     const most = Math.max(...known.map(({ bytes }) => Number(bytes)));
     const own = Number(known.find((row) => row.own)?.bytes ?? 0);
     body.replaceChildren(...kinds.map((row) => card(row, most, own)));
     const assumed = kinds.find((row) => row.assumed);
     const grouped = kinds.find((row) => row.kind === "GQA");
     const said = plain ? [text("kinds_plain")] : [];
-    if (assumed) {
+    if (assumed?.latent) {
       const { latent, head_dim } = assumed;
       said.push(text("mla_assumed", { head_dim, latent: whole(latent[0]), rope: latent[1] }));
     }
@@ -62,16 +91,23 @@ export function kindsView(glass) {
     if (grouped && !grouped.own) said.push(text("gqa_assumed", { kv: grouped.n_kv_heads }));
     notes.replaceChildren(...said.map((line) => h("p.gp-note", null, line)));
   }
-  return { element, show };
+  return { element, title, show };
 }
 
 export const about = { absent: noCache };
 
-/** A row of one token as one of `tokens` tokens: every term grows with them alone, but for what is kept of a source. */
+/**
+ * A row of one token as one of `tokens` tokens: every term grows with them alone, but for what is kept of a source.
+ *
+ * @template {Pick<Row, "terms">} Of
+ * @param {Of} row
+ * @param {number} tokens
+ */
 export function grown(row, tokens) {
-  const terms = row.terms.map((term) => {
+  const terms = (row.terms ?? []).map((term) => {
     const written = !term.label.startsWith("cross.");
-    const factor = (one) => (written && one.code === "tokens" ? { ...one, value: tokens } : one);
+    const factor = (/** @type {(typeof term.factors)[number]} */ one) =>
+      written && one.code === "tokens" ? { ...one, value: tokens } : one;
     return {
       ...term,
       factors: term.factors.filter(({ code }) => code !== "sequences").map(factor),
@@ -83,16 +119,17 @@ export function grown(row, tokens) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function kvKinds(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {(Row & { bytes: string })[]} */
   let rows = [];
   let tokens = 0;
   const table = () => [["kind", "tokens", "bytes"], ...rows.map(({ kind, bytes }) => [kind, tokens, bytes])];
   const panel = frame(element, glass, "kv-kinds", { csv: table, parts: ["what", "formula", "myth"], pointed: false });
   const view = kindsView(glass);
-  /** @type {HTMLElement} */ (view.element.firstChild).hidden = true; // the panel's own title says it
+  view.title.hidden = true; // the panel's own title says it
   panel.body.append(view.element);
 
   return inView(element, function draw() {

@@ -1,13 +1,16 @@
+// @ts-check
 // The live cache: which rows each token writes and reads, and its bytes as measured beside the formula. A button plays
 // the run again: the prefill, then one generated token after the other; where nothing was written yet, it has it
 // written.
 
+import { largest } from "../../arrays.js";
 import { row as attentionRow } from "../../compute.js";
 import { h, share, shown, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { noCache } from "../../parts.js";
 import { inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { both, equals, exactBytes, product, whole } from "./format.js";
 import { cellAt, drawGrid, roleOf } from "./live-grid.js";
 import {
@@ -24,7 +27,27 @@ import {
   sourceFactors,
 } from "./live-state.js";
 
-/** @returns {import("./live-grid.js").Scene} */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../types.d.ts").Shown} Shown
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("./live-state.js").Live} Live
+ *
+ * @typedef {import("./live-grid.js").Scene & ReturnType<typeof momentOf>} Scene
+ */
+
+/**
+ * What the grid shows.
+ *
+ * @param {Shown} state
+ * @param {import("../../decode.js").Layer | null} layer
+ * @returns {Scene}
+ */
 function sceneOf(state, layer) {
   const { trace } = state;
   const pieces = piecesOf(trace);
@@ -44,21 +67,36 @@ function sceneOf(state, layer) {
   };
 }
 
-/** @returns {(string | number)[][]} every length that was measured, with the formula's bytes beside it */
-function table({ trace }, detail) {
+/**
+ * Every length that was measured, with the formula's bytes beside it.
+ *
+ * @param {Trace} trace
+ * @param {Live | null} detail
+ * @returns {(string | number)[][]}
+ */
+function table(trace, detail) {
   const rows = Array.from({ length: trace.T }, (_, t) => t + 1);
   const cells = rows.map((held) => [held, heldBytes(trace, held), measuredAt(trace, detail, held) ?? ""]);
   return [["tokens", "formula_bytes", "measured_bytes"], ...cells];
 }
 
-/** The formula with its numbers, and what the tensors say. */
+/**
+ * The formula with its numbers, and what the tensors say.
+ *
+ * @param {import("../../frame.js").Panel} panel
+ * @param {Glass} glass
+ * @param {number} held tokens
+ * @param {number | null} measured bytes
+ * @param {ReturnType<typeof agreement>} tally
+ */
 function sums(panel, glass, held, measured, tally) {
-  const { trace } = glass.state;
+  const { trace } = shownIn(glass);
+  /** @type {import("./format.js").Named} */
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
   const [own, source, bytes] = [factorsOf(trace, held), sourceFactors(trace), heldBytes(trace, held)];
   const more = source
     ? [
-        h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder.T })),
+        h("p.kv-line", null, panel.text("source_line", { tokens: trace.encoder?.T })),
         product(source, name, equals(bytesOf(source))),
         h(
           "p.kv-line",
@@ -91,7 +129,13 @@ function sums(panel, glass, held, measured, tally) {
   ];
 }
 
-/** What this step writes and reads, and why Q is in none of it; with this run's numbers. */
+/**
+ * What this step writes and reads, and why Q is in none of it; with this run's numbers.
+ *
+ * @param {import("../../frame.js").Panel} panel
+ * @param {Trace} trace
+ * @param {ReturnType<typeof momentOf>} moment
+ */
 function story(panel, trace, moment) {
   const { n_layers, n_heads, n_kv_heads, head_dim } = trace.model;
   const { rank: latent = 0, rope = 0 } = latentOf(trace) ?? {};
@@ -117,7 +161,7 @@ function story(panel, trace, moment) {
     token: moment.query,
     percent: Math.round((100 * n_heads * head_dim) / keptNumbers(trace)),
   };
-  const part = (title, ...names) =>
+  const part = (/** @type {string} */ title, /** @type {string[]} */ ...names) =>
     h(
       "div",
       null,
@@ -135,7 +179,7 @@ function story(panel, trace, moment) {
 }
 
 function legend() {
-  const sample = (role, name) =>
+  const sample = (/** @type {string} */ role, /** @type {string} */ name) =>
     h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
   return h(
     "div.gp-samples.kv-legend",
@@ -151,7 +195,9 @@ function legend() {
 const PACE = 160; // ms a token: slow enough to follow, whatever the model took
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
+ * The button that plays the run again, or has it written.
+ *
+ * @param {Glass} glass
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function player(glass) {
@@ -164,22 +210,28 @@ export function player(glass) {
   };
   const step = () => {
     const { trace, locked } = state;
-    if (!button.isConnected || trace !== played || locked.query >= trace.T - 1) return stop();
-    glass.select({ query: Math.max(locked.query + 1, trace.nPrompt) });
+    if (!trace || !button.isConnected || trace !== played || locked.query >= trace.T - 1) stop();
+    else glass.select({ query: Math.max(locked.query + 1, trace.nPrompt) });
   };
+  /** @type {Trace | null} */
   let played = null;
-  const isWritten = ({ trace }) => trace && trace.T > trace.nPrompt;
-  const button = h("button.kv-button", { click: () => (isWritten(state) ? play() : write()) });
+  /** @type {(trace: Trace | null) => trace is Trace} */
+  const isWritten = (trace) => trace !== null && trace.T > trace.nPrompt;
+  const button = h("button.kv-button", { click: () => (isWritten(state.trace) ? play(state.trace) : write()) });
   /** Has the text be written; what is watched comes to the top first, as the written words take room above it. */
   function write() {
     const panel = button.closest("section");
-    if (panel.getBoundingClientRect().bottom > innerHeight) panel.scrollIntoView();
+    if (panel && panel.getBoundingClientRect().bottom > innerHeight) panel.scrollIntoView();
     /** @type {HTMLElement | null} */ (document.querySelector("#generate"))?.click();
   }
-  function play() {
-    if (timer) return stop();
-    played = state.trace;
-    glass.select({ query: played.nPrompt - 1 });
+  /** @param {Trace} trace */
+  function play(trace) {
+    if (timer) {
+      stop();
+      return;
+    }
+    played = trace;
+    glass.select({ query: trace.nPrompt - 1 });
     timer = setInterval(step, PACE);
     draw();
   }
@@ -187,16 +239,15 @@ export function player(glass) {
 
   function draw() {
     const { trace } = state;
-    const written = isWritten(state);
-    button.textContent = glass.text(
-      timer ? "kv-live.pause" : written || trace?.generating ? "kv-live.play" : "kv-live.write",
-    );
-    button.disabled = !trace || trace.generating || (!written && state.status !== "idle");
-    note.textContent = written || trace?.generating ? "" : glass.text("kv-live.nothing_written");
+    const [written, writing] = [isWritten(trace), trace?.generating];
+    button.textContent = glass.text(timer ? "kv-live.pause" : written || writing ? "kv-live.play" : "kv-live.write");
+    button.disabled = !trace || Boolean(writing) || (!written && state.status !== "idle");
+    note.textContent = written || writing ? "" : glass.text("kv-live.nothing_written");
   }
   return { element: h("div.kv-player", null, button, note), draw };
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["k", "k_rot", "v", "kv_latent", "k_rope"],
   absent: noCache,
@@ -205,35 +256,38 @@ export const about = {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function kvLive(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas.kv-grid", { "data-part": "grid", "data-text-label": "kv-live.grid" });
   const detailOf = () => (state.trace.generating ? null : glass.detail("kv_live"));
   const panel = frame(element, glass, "kv-live", {
-    csv: () => table(state, detailOf()),
+    csv: () => table(state.trace, detailOf()),
     parts: ["what", "formula", "myth"],
   });
   const play = player(glass);
   const arithmetic = h("div.kv-sums", { "data-part": "sums" });
   const stories = h("div.gp-columns.kv-story", { "data-part": "story" });
   const caption = h("p.gp-note.kv-caption");
-  panel.body.append(
-    h("div.kv-bar", null, play.element, legend()),
-    h("div", null, caption, canvas),
-    arithmetic,
-    stories,
-  );
-  let [scene, size] = [null, null];
+  const room = h("div", null, caption, canvas);
+  panel.body.append(h("div.kv-bar", null, play.element, legend()), room, arithmetic, stories);
+  /** @type {{ scene: Scene; size: import("./live-grid.js").Size } | null} null until it is drawn */
+  let drawn = null;
   bindPointer(canvas, glass, (x, y) => {
-    const cell = scene && !state.trace.generating && cellAt(scene, size, x, y);
+    const cell = drawn && !state.trace.generating && cellAt(drawn.scene, drawn.size, x, y);
     if (!cell) return null;
     return state.trace.layers.has(cell.layer) ? { layer: cell.layer, query: cell.token } : { query: cell.token };
   });
   bindArrowKeys(canvas, glass, {});
 
-  function tell(detail, measured, bytes) {
+  /**
+   * @param {Scene} scene
+   * @param {Live | null} detail
+   * @param {number | null} measured bytes
+   * @param {number} bytes
+   */
+  function tell(scene, detail, measured, bytes) {
     const { trace, layer } = state;
     const { query, held } = scene;
     const at = layer * trace.T + query;
@@ -252,11 +306,11 @@ export default function kvLive(element, glass) {
     panel.tell(`layer ${layer} token ${query} ${sizes} ${roleOf(scene, query)}`, panel.text("read", reading));
   }
 
-  return inWidth(element, widthOf(canvas.parentElement, glass), function draw(width) {
+  return inWidth(element, widthOf(room, glass), function draw(width) {
     const { trace } = state;
     const detail = detailOf();
     play.draw();
-    scene = sceneOf(state, glass.layer());
+    const scene = sceneOf(state, glass.layer());
     const [bytes, measured] = [heldBytes(trace, scene.held), measuredAt(trace, detail, scene.held)];
     panel.title.textContent = panel.text(trace.encoder ? "title_source" : "title", {
       tokens: whole(scene.held),
@@ -265,11 +319,11 @@ export default function kvLive(element, glass) {
       bytes: exactBytes(bytes),
     });
     caption.textContent = scene.weights
-      ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(Math.max(...scene.weights)) })
+      ? panel.text("weights", { layer: scene.layer, head: scene.head, most: share(largest(scene.weights)) })
       : "";
-    size = drawGrid(canvas, scene, width, panel.text);
+    drawn = { scene, size: drawGrid(canvas, scene, width, panel.text) };
     arithmetic.replaceChildren(...sums(panel, glass, scene.held, measured, agreement(trace, detail)));
     stories.replaceChildren(...story(panel, trace, scene));
-    tell(detail, measured, bytes);
+    tell(scene, detail, measured, bytes);
   });
 }

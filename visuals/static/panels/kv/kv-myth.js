@@ -1,3 +1,4 @@
+// @ts-check
 // The copied sum that gives 128 GB where 8 GiB is right: both products, factor by factor.
 
 import { h } from "../../dom.js";
@@ -9,16 +10,32 @@ import { bytesOf } from "./live-state.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
 
-/** The copied sum: heads times the width of all heads, and one tensor where there are two. */
+/**
+ * @typedef {import("./question.js").Answer} Answer
+ *
+ * @typedef {import("./format.js").Factor} Factor
+ */
+
+/**
+ * The copied sum: heads times the width of all heads, and one tensor where there are two.
+ *
+ * @param {Pick<Answer["card"], "n_layers" | "n_heads" | "d_model">} card
+ * @param {Pick<Answer, "tokens" | "batch">} asked
+ * @returns {Factor[]}
+ */
 export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { tokens, batch: sequences }) => [
   ...Object.entries({ sequences, tokens, layers, heads, d_model }).map(([code, value]) => ({ value, code })),
   { value: 2, code: "bytes", params: { format: "fp16" } },
 ];
 
-/** @param {object} answer the calculator's */
+/** @param {Answer} answer */
 const wrongBytes = (answer) => bytesOf(copiedFactors(answer.card, answer));
 
-/** What the texts say of a model and of what the copied sum makes of it. */
+/**
+ * What the texts say of a model and of what the copied sum makes of it.
+ *
+ * @param {Answer} answer
+ */
 function paramsOf(answer) {
   const { card, tokens, batch, dtype } = answer;
   const wrong = wrongBytes(answer);
@@ -40,18 +57,19 @@ function paramsOf(answer) {
  * Both sums side by side, and what lies between them.
  *
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text the panel's own
- * @param {object} answer the calculator's
+ * @param {import("../../types.d.ts").Say} text the panel's own
+ * @param {Answer} answer
  * @returns {HTMLElement[]}
  */
 function verdict(glass, text, answer) {
   const { card, bytes, terms, kinds } = answer;
   const copied = copiedFactors(card, answer);
   const wrong = bytesOf(copied);
+  /** @type {import("./format.js").Named} */
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
   const grouped = kinds.find(({ kind }) => kind === "GQA");
   const params = paramsOf(answer);
-  const side = (name, size, ...content) =>
+  const side = (/** @type {string} */ name, /** @type {string} */ size, /** @type {HTMLElement[]} */ ...content) =>
     h(
       `div.kv-verdict-card.is-${name}`,
       null,
@@ -63,7 +81,7 @@ function verdict(glass, text, answer) {
   const products = terms.map((term) => product(term.factors, factor, equals(term.bytes)));
   const [wrongSize, rightSize] = [scaled(wrong, "binary"), scaled(bytes, "binary")];
   const ratio = { ...params, wrong: wrongSize, right: rightSize, ratio: wrong / Number(bytes) };
-  const gqa = {
+  const gqa = grouped?.bytes && {
     bytes: exactBytes(grouped.bytes),
     gib: scaled(grouped.bytes, "binary"),
     group: card.n_heads / grouped.n_kv_heads,
@@ -77,7 +95,7 @@ function verdict(glass, text, answer) {
       side("right", rightSize, ...products),
     ),
     h("p", null, text("ratio", ratio)),
-    h("p", null, text("gqa", gqa)),
+    ...(gqa ? [h("p", null, text("gqa", gqa))] : []),
     h("p.gp-note", null, h("strong", null, text("check"), ": "), text("check_text")),
   ];
 }
@@ -89,15 +107,17 @@ export const about = { namesChanges: false };
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function kvMyth(element, glass) {
-  const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: () => table(), pointed: false });
+  /** @type {{ answer: Answer | null }} */
   const view = reactive({ answer: null }, glass.repaint);
+  /** @returns {(string | number)[][]} */
   const table = () => [
     ["sum", "bytes"],
     ["copied", view.answer ? wrongBytes(view.answer) : ""],
     ["right", view.answer?.bytes ?? ""],
   ];
+  const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: table, pointed: false });
   glass.calculate("kv", ASKED).then(({ data }) => {
-    view.answer = data;
+    view.answer = data ?? null;
   });
   const body = h("div");
   panel.body.append(body);

@@ -1,3 +1,4 @@
+// @ts-check
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, sample, shown } from "../../dom.js";
@@ -7,26 +8,59 @@ import { oneText } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { times, whole } from "./format.js";
 import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
 import { troubleText } from "./trouble.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./race.js").Trace} Trace
+ *
+ * @typedef {import("./race.js").Step} Step
+ *
+ * @typedef {"time" | "work"} Kind
+ *
+ * @typedef {object} Quantity
+ * @property {"cached_seconds" | "cached_work"} cached
+ * @property {"full_seconds" | "full_work"} full
+ * @property {number} scale to what the axis has
+ */
+
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
 const ABOVE = 96; // the legend and a title of two lines
-/** A time in ms, never as a power of ten. */
+/**
+ * A time in ms, never as a power of ten.
+ *
+ * @param {number} seconds
+ */
 export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) : whole(Math.round(1000 * seconds)));
-const million = (count) => shown(count / 1e6, 4);
+const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
+/** @type {Record<Kind, Quantity>} */
 const CHARTS = {
   time: { cached: "cached_seconds", full: "full_seconds", scale: 1000 },
   work: { cached: "cached_work", full: "full_work", scale: 1e-6 },
 };
 
-/** One chart: a line with the cache, one without, against the length of the text. */
+/**
+ * One chart: a line with the cache, one without, against the length of the text.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {Step[]} steps
+ * @param {Quantity} quantity
+ * @param {Step} at the one that is marked
+ * @param {Say} text
+ * @param {string} axis the text of its name
+ */
 function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis) {
   const tall = chartHeight(HIGH, ABOVE);
   const context = fit(canvas, width, tall);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
-  const [first, last] = [steps[0].tokens, Math.max(steps.at(-1).tokens, steps[0].tokens + 8)];
+  const [first, last] = [steps[0].tokens, Math.max(steps[steps.length - 1].tokens, steps[0].tokens + 8)];
   const chart = chartIn(
     [width, tall],
     [LEFT, 12, TOP, BELOW],
@@ -35,42 +69,51 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
   );
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
   const { colour } = ink();
-  for (const [name, hue, dash] of [
+  /** @type {[typeof full | typeof cached, string, number[]][]} */
+  const lines = [
     [full, "output", [6, 4]],
     [cached, "accent", []],
-  ]) {
+  ];
+  for (const [name, hue, dash] of lines) {
     path(
       context,
       chart,
       steps.map((step) => [step.tokens, step[name] * scale]),
       { colour: colour(hue), width: 2.5, dash },
     );
-    if (at) dot(context, chart, at.tokens, at[name] * scale, colour(hue));
+    dot(context, chart, at.tokens, at[name] * scale, colour(hue));
   }
-  if (at) rule(context, chart, { x: at.tokens, colour: colour("muted"), dash: [2, 3] });
+  rule(context, chart, { x: at.tokens, colour: colour("muted"), dash: [2, 3] });
   return chart;
 }
 
 /**
  * The count of one step, written out.
  *
+ * @param {Say} text
+ * @param {Trace} trace
+ * @param {Step} at
  * @returns {HTMLElement[]}
  */
-function arithmetic(panel, { model }, at) {
+function arithmetic(text, { model }, at) {
   const { n_layers, n_heads, head_dim, d_model, vocab_size } = model;
   const weights = layerWeights(model);
   const [head, n, each] = [vocab_size * d_model, at.tokens, n_layers * n_heads * 2 * head_dim];
   const pairs = (n * (n + 1)) / 2;
-  const sum = (fresh, meeting, work) =>
+  const sum = (/** @type {number} */ fresh, /** @type {number} */ meeting, /** @type {number} */ work) =>
     `${whole(fresh)} × ${whole(weights)} + ${whole(head)} + ${whole(each)} × ${whole(meeting)} = ${whole(work)}`;
   const params = { weights: whole(weights), head: whole(head), layers: n_layers, heads: n_heads, head_dim };
   return [
-    h("p.gp-note", null, panel.text("work_formula", params)),
-    h("p", null, panel.text("work_cached", { n }), " ", sum(1, n, at.cached_work)),
-    h("p", null, panel.text("work_full", { n, m: n + 1, pairs: whole(pairs) }), " ", sum(n, pairs, at.full_work)),
+    h("p.gp-note", null, text("work_formula", params)),
+    h("p", null, text("work_cached", { n }), " ", sum(1, n, at.cached_work)),
+    h("p", null, text("work_full", { n, m: n + 1, pairs: whole(pairs) }), " ", sum(n, pairs, at.full_work)),
   ];
 }
 
+/**
+ * @param {import("./race.js").Race} race
+ * @returns {(string | number)[][]}
+ */
 const table = (race) => [
   ["tokens", "token_id", "cached_seconds", "full_seconds", "cached_multiply_adds", "full_multiply_adds", "same_token"],
   ...race.steps.map((s) => [
@@ -84,20 +127,33 @@ const table = (race) => [
   ]),
 ];
 
-/** The step whose text is nearest in length. */
+/**
+ * The step whose text is nearest in length.
+ *
+ * @param {Step[]} steps
+ * @param {number} tokens
+ */
 const nearestStep = (steps, tokens) =>
   steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
 
-const ratioOf = (a, b) => times(b / a);
+const ratioOf = (/** @type {number} */ a, /** @type {number} */ b) => times(b / a);
 
-/** The numbers of a step, as a program reads them. */
+/**
+ * The numbers of a step, as a program reads them.
+ *
+ * @param {Step} step
+ */
 const valueOf = ({ tokens, cached_seconds, full_seconds, cached_work, full_work, same }) =>
   [
     `tokens=${tokens} cached_seconds=${cached_seconds} full_seconds=${full_seconds}`,
     `cached_work=${cached_work} full_work=${full_work} same=${same}`,
   ].join(" ");
 
-/** The same for the text "read". */
+/**
+ * The same for the text "read".
+ *
+ * @param {Step} step
+ */
 const readingOf = (step) => ({
   tokens: step.tokens,
   cached: milli(step.cached_seconds),
@@ -111,9 +167,13 @@ const readingOf = (step) => ({
 /**
  * What all steps together took, whether both ways gave the same tokens, and one step written out.
  *
+ * @param {Say} text
+ * @param {Trace} trace
+ * @param {Step[]} steps
+ * @param {Step} at
  * @returns {HTMLElement[]}
  */
-function sumsOf(panel, trace, steps, at) {
+function sumsOf(text, trace, steps, at) {
   const sum = totals(steps);
   const all = {
     count: steps.length,
@@ -124,18 +184,24 @@ function sumsOf(panel, trace, steps, at) {
   };
   const differ = steps.filter(({ same }) => !same).length;
   const check = differ
-    ? panel.text("differ", { count: differ, all: steps.length, dtype: trace.model.dtype })
-    : panel.text("same", { count: steps.length });
+    ? text("differ", { count: differ, all: steps.length, dtype: trace.model.dtype })
+    : text("same", { count: steps.length });
   const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
   const mark = h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check);
   return [
-    h("p", null, h("strong", null, panel.text("sum", all)), " ", mark),
-    ...arithmetic(panel, trace, at),
-    h("p.gp-note", null, panel.text("overhead", { floor })),
+    h("p", null, h("strong", null, text("sum", all)), " ", mark),
+    ...arithmetic(text, trace, at),
+    h("p.gp-note", null, text("overhead", { floor })),
   ];
 }
 
-/** What is under way, in words. */
+/**
+ * What is under way, in words.
+ *
+ * @param {Glass} glass
+ * @param {Say} text
+ * @param {import("./race.js").Measured} race
+ */
 function statusOf(glass, text, { steps, running, trouble }) {
   if (trouble) return troubleText(glass, trouble);
   if (running) return text("running", { count: steps.length });
@@ -146,28 +212,36 @@ export const about = { namesChanges: false, absent: oneText };
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function kvRace(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const race = raceOf(glass);
   const panel = frame(element, glass, "kv-race", { csv: () => table(race), parts: ["what", "formula", "myth"] });
   const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
   const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });
   const status = h("span.gp-note", { role: "status" });
-  const charts = Object.keys(CHARTS).map((name) => ({
-    name,
-    title: h("h3.gp-subtitle"),
-    canvas: h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` }),
-  }));
-  const side = ({ title, canvas }) => h("div", null, title, h("div", null, canvas));
-  const stroke = (name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
+  const charts = /** @type {Kind[]} */ (Object.keys(CHARTS)).map((name) => {
+    const title = h("h3.gp-subtitle");
+    const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` });
+    const room = h("div", null, canvas);
+    return { name, title, canvas, room, side: h("div", null, title, room) };
+  });
+  const stroke = (/** @type {string} */ name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
   const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
   const sums = h("div.kv-sums");
-  const results = h("div", { hidden: "" }, legend, h("div.gp-columns.kv-charts", null, ...charts.map(side)), sums);
+  const results = h(
+    "div",
+    { hidden: "" },
+    legend,
+    h("div.gp-columns.kv-charts", null, ...charts.map(({ side }) => side)),
+    sums,
+  );
   panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
-  const wide = widthOf(charts[0].canvas.parentElement, glass);
+  const wide = widthOf(charts[0].room, glass);
+  /** @type {{ hovered: Step | null }} */
   const view = reactive({ hovered: null }, glass.repaint);
+  /** @type {ReturnType<typeof drawChart> | null} null until it is drawn */
   let chart = null;
   for (const { canvas } of charts) {
     canvas.addEventListener("pointermove", (event) => {
@@ -188,15 +262,18 @@ export default function kvRace(element, glass) {
     go.disabled = trace.generating;
     status.textContent = statusOf(glass, panel.text, race);
     results.hidden = !steps.length;
-    if (!steps.length) return panel.tell("none", "");
+    if (!steps.length) {
+      panel.tell("none", "");
+      return;
+    }
     const width = wide(); // known once the results are in view
-    if (width === 0) return undefined;
-    const at = steps.includes(view.hovered) ? view.hovered : steps.at(-1);
+    if (width === 0) return;
+    const at = view.hovered && steps.includes(view.hovered) ? view.hovered : steps[steps.length - 1];
     for (const { name, title, canvas } of charts) {
       title.textContent = panel.text(`${name}_title`, { device: `${trace.model.device}, ${trace.model.dtype}` });
       chart = drawChart(canvas, width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
     }
     panel.tell(valueOf(at), panel.text("read", readingOf(at)));
-    sums.replaceChildren(...sumsOf(panel, trace, steps, at));
+    sums.replaceChildren(...sumsOf(panel.text, trace, steps, at));
   });
 }

@@ -1,6 +1,8 @@
+// @ts-check
 // The grid of the live cache: layers × tokens. A cell holds one token's K and V rows of one layer.
 
-import { cross, fit, hatch, ink, roomToDraw, textWidth, visible, write } from "../../draw.js";
+import { largest } from "../../arrays.js";
+import { cross, fit, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
 
 const [LEFT, RIGHT, TOP] = [76, 4, 54];
 const BELOW = 36; // under the tokens' names
@@ -23,6 +25,10 @@ const NAMES = 0.3; // of the height that there is, the tokens' names at most
  *   weights: ArrayLike<number> | null;
  * }} Scene
  *   Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
+ *
+ * @typedef {ReturnType<typeof measure>} Size
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
  */
 
 /**
@@ -30,6 +36,7 @@ const NAMES = 0.3; // of the height that there is, the tokens' names at most
  * that is wide enough.
  *
  * @param {number[]} widths of the names
+ * @param {number} column the width of one
  * @param {number} [room] the height that there is for the whole picture
  * @returns {{ turned: boolean; apart: number; high: number; most: number }} every how many columns one stands, the
  *   height of all, and how long one may be
@@ -56,9 +63,13 @@ export function measure({ layers, columns }, width, names = LINE, room = Infinit
 }
 
 /**
- * @param {Scene} scene
+ * The cell under a point; layer 0 is at the bottom.
+ *
+ * @param {{ layers: number; columns: number }} scene
  * @param {{ row: number; column: number }} size of `measure`
- * @returns {{ layer: number; token: number } | null} the cell under a point; layer 0 is at the bottom
+ * @param {number} x
+ * @param {number} y
+ * @returns {{ layer: number; token: number } | null}
  */
 export function cellAt(scene, { row, column }, x, y) {
   const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - TOP) / row)];
@@ -69,6 +80,8 @@ export function cellAt(scene, { row, column }, x, y) {
 /**
  * What becomes of a token's rows in this step.
  *
+ * @param {Pick<Scene, "held" | "from" | "query">} scene
+ * @param {number} token
  * @returns {"new" | "read" | "held" | "empty"}
  */
 export function roleOf({ held, from, query }, token) {
@@ -79,6 +92,11 @@ export function roleOf({ held, from, query }, token) {
 
 const STRENGTH = { new: 1, read: 0.55, held: 0.22 };
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Scene} scene
+ * @param {Size} size
+ */
 function drawCells(context, scene, { row, column }) {
   const { colour } = ink();
   const gap = column > 6 ? 1 : 0;
@@ -104,20 +122,33 @@ function drawCells(context, scene, { row, column }) {
   context.globalAlpha = 1;
 }
 
-/** One bar a row that is read: the weight that the selected head gives it, the largest to full height. */
-function drawWeights(context, scene, { column }) {
+/**
+ * One bar a row that is read: the weight that the selected head gives it, the largest to full height.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Scene} scene
+ * @param {Size} size
+ */
+function drawWeights(context, { weights, columns }, { column }) {
   const { colour } = ink();
-  if (!scene.weights) return;
-  const most = Math.max(...scene.weights);
+  if (!weights) return;
+  const most = largest(weights);
   context.fillStyle = colour("q");
-  for (let token = 0; token < scene.weights.length; token++) {
-    const high = (scene.weights[token] / most) * (TOP - 12);
+  for (let token = 0; token < weights.length; token++) {
+    const high = (weights[token] / most) * (TOP - 12);
     context.fillRect(LEFT + token * column, TOP - 6 - high, Math.max(1, column - 1), high);
   }
   context.fillStyle = colour("line");
-  context.fillRect(LEFT, TOP - 6, column * scene.columns, 1);
+  context.fillRect(LEFT, TOP - 6, column * columns, 1);
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Scene} scene
+ * @param {Size} size
+ * @param {ReturnType<typeof labelsOf>} names
+ * @param {Say} text
+ */
 function drawLabels(context, scene, { row, column, high }, { turned, apart, most }, text) {
   const { colour } = ink();
   /** @type {{ align: CanvasTextAlign; base: CanvasTextBaseline; colour: string }} */
@@ -139,10 +170,18 @@ function drawLabels(context, scene, { row, column, high }, { turned, apart, most
   }
 }
 
-/** Which columns the prefill wrote together, and which decoding added one by one. */
+/**
+ * Which columns the prefill wrote together, and which decoding added one by one.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Scene} scene
+ * @param {Size} size
+ * @param {Say} text
+ */
 function drawPhases(context, scene, { column, width, height }, text) {
   const { colour } = ink();
   const y = height - 24;
+  /** @type {[string, number, number][]} */
   const parts = [
     ["prefill", 0, Math.min(scene.prompt, scene.columns)],
     ["decode", scene.prompt, scene.columns],
@@ -157,17 +196,21 @@ function drawPhases(context, scene, { column, width, height }, text) {
   }
 }
 
+/**
+ * @param {Scene} scene
+ * @param {number} token
+ */
 const nameOf = ({ pieces }, token) => visible(pieces[token] ?? "");
 
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {Scene} scene
  * @param {number} width
- * @param {Function} text
- * @returns {ReturnType<typeof measure>}
+ * @param {Say} text
+ * @returns {Size}
  */
 export function drawGrid(canvas, scene, width, text) {
-  const widths = scene.pieces.map((_, token) => textWidth(canvas.getContext("2d"), nameOf(scene, token)));
+  const widths = scene.pieces.map((_, token) => textWidth(penOf(canvas), nameOf(scene, token)));
   const room = roomToDraw();
   const names = labelsOf(widths, measure(scene, width).column, room);
   const size = measure(scene, width, names.high, room);

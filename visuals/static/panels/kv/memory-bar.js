@@ -1,9 +1,12 @@
+// @ts-check
 // One GPU's memory as a bar: weights, cache, what stands beside them, and what is left.
 
 import { h } from "../../dom.js";
 import { exactBytes, scaled } from "./format.js";
 
-const percentOf = (part, all) => `${(100 * Number(part)) / Number(all)}%`;
+/** @typedef {string | number} Bytes */
+
+const percentOf = (/** @type {Bytes} */ part, /** @type {Bytes} */ all) => `${(100 * Number(part)) / Number(all)}%`;
 
 /**
  * What takes memory, and what is left of it where it fits.
@@ -33,7 +36,7 @@ function piecesOf({ use, beside }) {
  * The fullest GPU from 0 to its memory; where it does not fit, the bar is as long as what it would need.
  *
  * @param {import("../../decoded.d.ts").Calculation<"kv_fit">} found
- * @param {Function} text of the section "kv-fit"
+ * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  * @returns {HTMLElement[]}
  */
 export function memoryBar(found, text) {
@@ -48,7 +51,8 @@ export function memoryBar(found, text) {
     }),
   );
   const edge = h("span.kv-edge", { style: `left: ${percentOf(share, scale)}` });
-  const key = ([name, _bytes]) => h("span.gp-sample", null, h(`span.kv-dot.is-${name}`), text(name));
+  const key = (/** @type {[string, number]} */ [name]) =>
+    h("span.gp-sample", null, h(`span.kv-dot.is-${name}`), text(name));
   const said = {
     weights: scaled(weights, "binary"),
     cache: scaled(cache, "binary"),

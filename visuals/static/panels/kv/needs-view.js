@@ -1,3 +1,4 @@
+// @ts-check
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
 import { h } from "../../dom.js";
@@ -5,8 +6,11 @@ import { createTable } from "../../marks/table.js";
 import { notesOf } from "./answer.js";
 import { both, scaled, whole } from "./format.js";
 
+/** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
+
 /** @param {import("../../types.d.ts").Glass} glass */
 export function needsView(glass) {
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const element = h("div.kv-answer");
   const table = createTable(null, [
@@ -16,8 +20,10 @@ export function needsView(glass) {
     ["one_server", "td"],
   ]);
 
+  /** @param {Needs["gpus"][number]["layout"]} found */
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
 
+  /** @param {Needs} needs */
   function show({ users, tokens, weights, cache, total, gpus, notes }) {
     table.entitle(text);
     table.body.replaceChildren(

@@ -1,3 +1,4 @@
+// @ts-check
 // The point of the chart that was clicked: its arithmetic, as the calculator shows it.
 
 import { h } from "../../dom.js";
@@ -6,33 +7,38 @@ import { answerView } from "./answer.js";
 import { nameOf, whole } from "./format.js";
 import { requestOf } from "./question.js";
 
+/** @typedef {import("./question.js").Answer} Answer */
+
 /**
  * The arithmetic of the point that was clicked.
  *
  * @param {import("../../types.d.ts").Glass} glass
- * @param {object} view the panel's state, which takes the answer as `pinned`
- * @param {ReturnType<typeof import("./question.js").question>} asked
- * @param {Function} text of the panel
+ * @param {{ pinned: Answer | null }} view the panel's state, which takes the answer as `pinned`
+ * @param {import("./question.js").Asked} asked
+ * @param {import("../../types.d.ts").Say} text of the panel
  */
 export function createPinned(glass, view, asked, text) {
   const pick = latest(
-    ({ model, tokens, own }) =>
-      glass.calculate("kv", {
-        ...(own ? requestOf(asked.answered) : { batch: asked.answer.batch, dtype: asked.answer.dtype, model }),
-        tokens,
-      }),
+    (/** @type {object} */ request) => glass.calculate("kv", request),
     ({ data }) => {
       if (data) view.pinned = data;
     },
   );
-  function pin({ customdata }) {
-    const [model, tokens] = customdata;
-    pick({ model, tokens, own: model === nameOf(glass, asked.answer.model) });
+  /**
+   * @param {string} model
+   * @param {number} tokens
+   */
+  function pin(model, tokens) {
+    const { answer, answered } = asked;
+    if (!answer || !answered) return;
+    const { batch, dtype } = answer;
+    const own = model === nameOf(glass, answer.model);
+    pick({ ...(own ? requestOf(answered) : { batch, dtype, model }), tokens });
   }
   const point = answerView(glass);
   const use = h("button.kv-button", {
     "data-text": "kv-chart.use",
-    click: () => asked.set({ tokens: String(view.pinned.tokens) }),
+    click: () => view.pinned && asked.set({ tokens: String(view.pinned.tokens) }),
   });
   const title = h("h3.gp-subtitle");
   const element = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, title, use), point.element);

@@ -1,8 +1,36 @@
+// @ts-check
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
 import { linkedState } from "../../settings.js";
 import { createAsker } from "./asking.js";
 
+/**
+ * @typedef {Record<string, string>} Settings
+ *
+ * @typedef {import("../../decoded.d.ts").Calculation<"kv">} Answer
+ *
+ * @typedef {import("../../decoded.d.ts").Calculation<"kv_models">} Catalogue
+ *
+ * @typedef {Pick<import("../../types.d.ts").Glass, "settings" | "repaint" | "on" | "calculate">} Core
+ *
+ * @typedef {object} Known what the panels of the chapter know of the question; null until it has come
+ * @property {Settings | null} answered the settings that `answer` is of: the other panels go by them, so that the
+ *   numbers come first
+ * @property {Answer | null} answer the last good one
+ * @property {import("../../types.d.ts").Refusal | null} trouble
+ * @property {Catalogue | null} catalogue
+ * @property {{ along: string; values: number[] } | null} sliding the slider that a hand is near, and its values
+ *
+ * @typedef {Known & {
+ *   settings: Settings;
+ *   set: (change: Settings) => void;
+ *   near: (along: string, values: number[]) => void;
+ * }} Asked
+ *   `set` changes settings, keeps them in the link, and asks; `near` fetches the answers at all places of a slider,
+ *   for when it moves
+ */
+
+/** @type {Settings} */
 export const FIRST = { model: "Llama-3 8B", tokens: "8192", batch: "1", dtype: "bf16" };
 /** Settings that are numbers; what a reader typed is sent as it is where it is none, so that the server can say so. */
 const COUNTS = [
@@ -51,7 +79,11 @@ const NAMES = [
   ...COUNTS,
 ];
 
-/** A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text. */
+/**
+ * A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text.
+ *
+ * @param {string} text
+ */
 export function asNumber(text) {
   const [, digits, thousands] =
     text
@@ -78,7 +110,8 @@ const NEEDED = new Set([
 /**
  * The settings as a request: other empty ones left out, numbers as numbers.
  *
- * @param {Object<string, string>} settings
+ * @param {Settings} settings
+ * @returns {Record<string, string | number | boolean>}
  */
 export function requestOf(settings) {
   const given = Object.entries(settings).filter(([name, value]) => value !== "" || NEEDED.has(name));
@@ -87,59 +120,53 @@ export function requestOf(settings) {
   );
 }
 
+/** @type {Asked | null} */
 let shared = null;
 
 /**
  * The question that all panels of the chapter share.
  *
- * @param {import("../../types.d.ts").Glass} glass `answered` are the settings that `answer` is of: the other panels
- *   go by them, so that the numbers come first. `sliding` is the slider that a hand is near, and its values.
- * @returns {{
- *   settings: Object<string, string>;
- *   answered: Object<string, string> | null;
- *   answer: object | null;
- *   trouble: object | null;
- *   catalogue: object | null;
- *   sliding: { along: string; values: number[] } | null;
- *   set: (change: object) => void;
- *   near: (along: string, values: number[]) => void;
- * }}
+ * @param {Core} glass
+ * @returns {Asked}
  */
 export function question(glass) {
   shared ??= createQuestion(glass);
   return shared;
 }
 
-/** As `question`, a new one. */
+/**
+ * As `question`, a new one.
+ *
+ * @param {Core} glass
+ * @returns {Asked}
+ */
 export function createQuestion(glass) {
-  const { state, set } = linkedState(
-    glass,
-    "kv",
-    FIRST,
-    { answered: null, answer: null, trouble: null, catalogue: null, sliding: null },
-    { names: NAMES },
-  );
-  const asker = createAsker(glass, "kv", ({ data, message }, settings) => {
+  /** @type {Known} */
+  const known = { answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
+  const { state, set } = linkedState(glass, "kv", FIRST, known, { names: NAMES });
+  const asker = createAsker(glass, "kv", ({ data, message = null }, /** @type {Settings} */ settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
   });
-  let asked = null; // the settings that were asked about last
+  /** @type {Settings | null} the settings that were asked about last */
+  let asked = null;
   function ask() {
     asked = state.settings;
     asker.ask(requestOf(asked), asked);
   }
 
-  /** Changes settings, keeps them in the link, and asks. */
-  state.set = (change) => {
-    set(change);
-    ask();
-  };
-
-  /** Fetches the answers at all places of a slider, for when it moves. */
-  state.near = (along, values) => {
-    state.sliding = { along, values };
-    asker.near(requestOf(state.settings), along, values);
-  };
+  const whole = Object.assign(state, {
+    /** @type {Asked["set"]} */
+    set(change) {
+      set(change);
+      ask();
+    },
+    /** @type {Asked["near"]} */
+    near(along, values) {
+      state.sliding = { along, values };
+      asker.near(requestOf(state.settings), along, values);
+    },
+  });
 
   glass.on?.("restored", () => {
     if (state.settings !== asked) ask();
@@ -148,5 +175,5 @@ export function createQuestion(glass) {
     Object.assign(state, data ? { catalogue: data } : { trouble: message });
   });
   ask();
-  return state;
+  return whole;
 }

@@ -1,14 +1,39 @@
+// @ts-check
 // The measurement with and without a cache: asks the server for a few tokens at a time, until enough or told to stop.
 
 import { reactive } from "../../reads.js";
 
 export const AT_ONCE = 32; // tokens a press of the button measures
 
+/**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../decoded.d.ts").Calculation<"kv_race">["steps"][number]} Step
+ *
+ * @typedef {Pick<Trace["model"], "n_layers" | "n_heads" | "n_kv_heads" | "head_dim" | "d_model" | "ffn_hidden">} Shape
+ *
+ *
+ * @typedef {object} Measured what was measured so far
+ * @property {Step[]} steps
+ * @property {boolean} running
+ * @property {import("../../types.d.ts").Refusal | null} trouble
+ *
+ * @typedef {Measured & {
+ *   start: (anew: boolean) => Promise<void>;
+ *   stop: () => void;
+ *   follow: (trace: Pick<Trace, "model" | "prompt" | "tokens" | "nPrompt">) => void;
+ * }} Race
+ *
+ *
+ * @typedef {Pick<import("../../types.d.ts").Glass, "calculate" | "repaint">} Server
+ */
+
+/** @type {Race | null} */
 let shared = null;
 /**
  * The measurement that the panel and whoever else speaks of it share; as `createRace`.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Server} glass
  */
 export function raceOf(glass) {
   shared ??= createRace(glass);
@@ -16,26 +41,27 @@ export function raceOf(glass) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @returns {{
- *   steps: object[];
- *   running: boolean;
- *   trouble: object | null;
- *   start: (anew: boolean) => Promise<void>;
- *   stop: () => void;
- *   follow: (trace: object) => void;
- * }}
+ * A new measurement.
+ *
+ * @param {Server} glass
+ * @returns {Race}
  */
 export function createRace(glass) {
+  /** @type {Parameters<Race["follow"]>[0] | null} null until one is followed */
   let trace = null;
+  /** @type {number[]} */
   let ids = [];
 
   function reset() {
-    ids = trace.tokens.ids.slice(0, trace.nPrompt);
+    ids = trace ? trace.tokens.ids.slice(0, trace.nPrompt) : [];
     Object.assign(race, { steps: [], trouble: null });
   }
 
-  /** Another prompt or model begins afresh; further tokens of the same prompt do not. */
+  /**
+   * Another prompt or model begins afresh; further tokens of the same prompt do not.
+   *
+   * @type {Race["follow"]}
+   */
   function follow(next) {
     const same = trace && next.model.name === trace.model.name && next.prompt === trace.prompt;
     trace = next;
@@ -48,8 +74,9 @@ export function createRace(glass) {
     race.running = false;
   };
 
+  /** @param {boolean} anew */
   async function start(anew) {
-    if (race.running) return;
+    if (race.running || !trace) return;
     if (anew) reset();
     const of = ids;
     const enough = race.steps.length + AT_ONCE;
@@ -57,8 +84,8 @@ export function createRace(glass) {
     while (race.running && race.steps.length < enough) {
       const { data, message } = await glass.calculate("kv_race", { model: trace.model.name, ids: of });
       if (of !== ids) return; // another prompt came meanwhile
-      if (message) {
-        Object.assign(race, { running: false, trouble: message });
+      if (!data) {
+        Object.assign(race, { running: false, trouble: message ?? null });
         break;
       }
       const taken = data.steps.slice(0, enough - race.steps.length); // a slow machine's answers are of any length
@@ -67,11 +94,16 @@ export function createRace(glass) {
     }
     race.running = false;
   }
+  /** @type {Race} */
   const race = reactive({ steps: [], running: false, trouble: null, start, stop, follow }, glass.repaint);
   return race;
 }
 
-/** Entries of all matrices that a token is multiplied with in the layers. */
+/**
+ * Entries of all matrices that a token is multiplied with in the layers.
+ *
+ * @param {Shape} model
+ */
 export const layerWeights = ({ n_layers, n_heads, n_kv_heads, head_dim, d_model, ffn_hidden }) =>
   n_layers * d_model * ((2 * n_heads + 2 * n_kv_heads) * head_dim + 3 * ffn_hidden);
 
@@ -79,15 +111,22 @@ export const layerWeights = ({ n_layers, n_heads, n_kv_heads, head_dim, d_model,
  * Multiply–adds to read `fresh` tokens, whose queries meet keys in `pairs` pairs, and to score the next token
  * (model/analysis/cacheless.py has the same sum).
  *
- * @param {object} model of the run
+ * @param {Shape & Pick<Trace["model"], "vocab_size">} model of the run
+ * @param {number} fresh
+ * @param {number} pairs
  */
 export const workOf = (model, fresh, pairs) =>
   fresh * layerWeights(model) +
   model.vocab_size * model.d_model +
   model.n_layers * model.n_heads * 2 * model.head_dim * pairs;
 
-/** Sums over the measured tokens. */
+/**
+ * Sums over the measured tokens.
+ *
+ * @param {Omit<Step, "tokens" | "token_id" | "same">[]} steps
+ */
 export function totals(steps) {
+  /** @param {"cached_seconds" | "full_seconds" | "cached_work" | "full_work"} name */
   const sum = (name) => steps.reduce((all, step) => all + step[name], 0);
   return {
     cached: sum("cached_seconds"),

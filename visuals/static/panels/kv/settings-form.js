@@ -1,8 +1,21 @@
+// @ts-check
 // The calculator's settings: model, tokens, batch, format, and behind a fold what engines do beyond the formula.
 
 import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./question.js").Asked} Asked
+ *
+ * @typedef {import("./fields.js").Change} Change
+ *
+ * @typedef {import("./fields.js").Option} Option
+ */
 
 const OWN = ["config", "hub"];
 const MOST_CALLED = 60; // as app/chapters/kv_requests.py has it
@@ -12,35 +25,53 @@ const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "ind
 /**
  * Models by family as a choice's groups.
  *
- * @returns {[string, [string, string][]][]}
+ * @param {Asked["catalogue"]} catalogue
+ * @param {Say} text of the section "kv"
+ * @returns {import("./fields.js").Group[]}
  */
 function modelChoices(catalogue, text) {
-  /** @type {Map<string, [string, string][]>} */
+  /** @type {Map<string, Option[]>} */
   const families = new Map();
   for (const { name, family } of catalogue?.models ?? [])
     families.set(family, [...(families.get(family) ?? []), [name, name]]);
-  /** @type {[string, string][]} */
+  /** @type {Option[]} */
   const own = OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)]);
   return [...families, [text("own_model"), own]];
 }
 
-/** The card of the chosen model: of the catalogue, else of the last answer. */
+/**
+ * The card of the chosen model: of the catalogue, else of the last answer.
+ *
+ * @param {Asked} asked
+ */
 function cardOf({ settings, catalogue, answer }) {
   if (!settings.model.startsWith(":")) return catalogue?.models.find(({ name }) => name === settings.model) ?? null;
   return answer?.card ?? null;
 }
 
-/** What another model does not know is taken back with it. */
+/**
+ * What another model does not know is taken back with it.
+ *
+ * @param {Asked["settings"]} settings
+ */
 function withoutParticulars(settings) {
   return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
 }
 
-/** The fields that every model has, and those behind the fold. */
+/**
+ * The fields that every model has, and those behind the fold.
+ *
+ * @param {Asked} asked
+ * @param {Change} set
+ * @param {Say} text of the section "kv"
+ */
 function fieldsOf(asked, set, text) {
-  const option = (value, name) => /** @type {[string, string]} */ ([value, text(name)]);
+  /** @type {(value: string, name: string) => Option} */
+  const option = (value, name) => [value, text(name)];
   const options =
-    (first, ...values) =>
+    (/** @type {string} */ first, /** @type {string[]} */ ...values) =>
     () => [option("", first), ...values.map((value) => option(value, `choice_${value}`))];
+  /** @type {() => Option[]} */
   const formats = () =>
     (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const main = [
@@ -72,17 +103,19 @@ function fieldsOf(asked, set, text) {
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param asked what question() gives
+ * @param {Glass} glass
+ * @param {Asked} asked
  */
 export function settingsForm(glass, asked) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`kv.${name}`, params);
+  /** @type {Change} */
   const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
   const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
   const called = textField("config_name", set, 1, text("pasted"));
-  called.element.querySelector("input").maxLength = MOST_CALLED;
+  called.box.maxLength = MOST_CALLED;
   const families = familiesFold(glass, asked);
   const paste = h("button.kv-button.kv-paste", {
     type: "button",
@@ -90,7 +123,7 @@ export function settingsForm(glass, asked) {
     click() {
       set({ model: ":config" });
       config.element.hidden = false;
-      config.element.querySelector("textarea").focus();
+      config.box.focus();
     },
   });
   const { main, more } = fieldsOf(asked, set, text);
@@ -104,7 +137,7 @@ export function settingsForm(glass, asked) {
   const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () => location.href);
   const element = h(
     "form.kv-form",
-    { submit: (event) => event.preventDefault() },
+    { submit: (/** @type {Event} */ event) => event.preventDefault() },
     model.element,
     paste,
     ...[config, called, hub, families, ...main].map((one) => one.element),
@@ -112,7 +145,11 @@ export function settingsForm(glass, asked) {
   );
   const all = [model, config, called, hub, ...main, ...more];
 
-  /** Which options mean something for the model and the format. */
+  /**
+   * Which options mean something for the model and the format.
+   *
+   * @param {string} name
+   */
   function useful(name) {
     const { settings } = asked;
     if (name === "config" || name === "hub") return settings.model === `:${name}`;
@@ -137,6 +174,8 @@ export function settingsForm(glass, asked) {
   /**
    * Puts what is wrong under its field.
    *
+   * @param {Asked["trouble"]} trouble
+   * @param {string} said that in words
    * @returns {boolean} whether there is such a field
    */
   function complain(trouble, said) {
@@ -157,6 +196,9 @@ export function settingsForm(glass, asked) {
 /**
  * Behind a fold, for a model of the reader's own, every model_type that the server reads; where GGUF metadata was
  * refused, every architecture.
+ *
+ * @param {Glass} glass
+ * @param {Asked} asked
  */
 function familiesFold(glass, asked) {
   const [summary, names] = [h("summary"), h("p.gp-note")];
@@ -166,12 +208,16 @@ function familiesFold(glass, asked) {
     const { reason, names: known } = asked.trouble?.params ?? {};
     const gguf = reason === "unread_architecture";
     summary.textContent = glass.text(`kv.${gguf ? "architectures" : "families"}`);
-    names.textContent = gguf ? known : (asked.catalogue?.families ?? []).join(", ");
+    names.textContent = gguf ? String(known) : (asked.catalogue?.families ?? []).join(", ");
   };
   return { element, show };
 }
 
-/** @returns {[string, string][]} */
+/**
+ * @param {ReturnType<typeof cardOf>} card
+ * @param {Say} text of the section "kv"
+ * @returns {Option[]}
+ */
 function layouts(card, text) {
   const name = card?.kind === "MLA" ? "expanded_mla" : "broadcast_heads";
   return ["", name].map((value) => [value, text(`choice_${value || "formula"}`)]);

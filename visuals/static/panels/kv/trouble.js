@@ -1,18 +1,42 @@
+// @ts-check
 // What the server found wrong with a setting, in the reader's language, with the field's name as the page writes it.
 
 import { nameOf } from "./format.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {Record<string, unknown>} Params particulars of what is wrong
+ *
+ * @typedef {(key: string, more?: Params) => string | null} Said a text with the particulars; null where there is
+ *   none
+ */
 
 const MOST = 8; // names that are listed; of more only the first few, since the message stands in a narrow column
 const FEW = 4;
 
 /**
+ * @param {unknown} value
+ * @returns {value is Params}
+ */
+const isParams = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * A particular that is a text; "" for any other.
+ *
+ * @param {unknown} value
+ */
+const textIn = (value) => (typeof value === "string" ? value : "");
+
+/**
  * What would be right: its text with its particulars; else the names that the server lists.
  *
- * @param {Function} said
- * @param {{ expected?: string | string[]; expected_code?: string; expected_params?: object }} trouble
+ * @param {Said} said
+ * @param {Params} trouble
  */
-function expectedText(said, { expected, expected_code: code, expected_params: params }) {
-  const names = code?.startsWith("one_of") ? params.names.split(", ") : [];
+function expectedText(said, { expected, expected_code: code, expected_params: given }) {
+  const params = isParams(given) ? given : {};
+  const names = textIn(code).startsWith("one_of") ? textIn(params.names).split(", ") : [];
   const [key, told] =
     names.length > MOST
       ? [`many_${code}`, { ...params, names: names.slice(0, FEW).join(", "), count: names.length }]
@@ -20,13 +44,18 @@ function expectedText(said, { expected, expected_code: code, expected_params: pa
   return (code && said(`kv.${key}`, told)) || [expected].flat().join(", ");
 }
 
-/** What was wrong with a config.json; its fields keep their names. */
+/**
+ * What was wrong with a config.json; its fields keep their names.
+ *
+ * @param {Said} said
+ * @param {Params} params
+ */
 function configText(said, params) {
-  const { field, value, problem, reason, names = "", file = "config.json" } = params;
+  const { field, value, problem, reason, file = "config.json" } = params;
   if (reason) {
-    const count = names.split(", ").length; // they stand below the box themselves: settings-form.js
-    const slug = problem?.toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
-    return said(`kv.config_${reason}`, { count, problem: (slug && said(`kv.json_${slug}`)) ?? problem });
+    const count = textIn(params.names).split(", ").length; // they stand below the box themselves: settings-form.js
+    const slug = textIn(problem).toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
+    return said(`kv.config_${reason}`, { count, problem: (slug && said(`kv.json_${slug}`)) || problem });
   }
   const named = { field: said(`kv.config_${field}`) ?? field, file, value, expected: expectedText(said, params) };
   return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
@@ -36,7 +65,8 @@ function configText(said, params) {
  * While the calculator's settings are refused, of which ones the shown numbers still are; where none were ever
  * good, why there is nothing to show; else "".
  *
- * @param asked what question() gives
+ * @param {Glass} glass
+ * @param {Pick<import("./question.js").Asked, "trouble" | "answer">} asked
  */
 export function staleText(glass, { trouble, answer }) {
   if (!trouble) return "";
@@ -44,32 +74,51 @@ export function staleText(glass, { trouble, answer }) {
   return glass.text("kv.stale", { model: nameOf(glass, answer.model), dtype: answer.dtype });
 }
 
-/** Particulars with a pasted config's name in the reader's language. */
+/**
+ * Particulars with a pasted config's name in the reader's language.
+ *
+ * @param {Pick<Glass, "text">} glass
+ * @param {Params} params
+ * @returns {Params}
+ */
 function named(glass, params) {
-  const one = (value) => (typeof value === "string" ? nameOf(glass, value) : value);
-  const all = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, one(value)]));
-  return params.expected_params ? { ...all(params), expected_params: all(params.expected_params) } : all(params);
+  const one = (/** @type {unknown} */ value) => (typeof value === "string" ? nameOf(glass, value) : value);
+  const all = (/** @type {Params} */ values) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, one(value)]));
+  const { expected_params: expected } = params;
+  return isParams(expected) ? { ...all(params), expected_params: all(expected) } : all(params);
 }
 
-/** No blank stands between two Chinese characters, where a text's place for a number holds words. */
+/**
+ * No blank stands between two Chinese characters, where a text's place for a number holds words.
+ *
+ * @param {string} text
+ */
 const tight = (text) => text.replace(/(?<=\p{Script=Han}) (?=\p{Script=Han})/gu, "");
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {{ code: string; params: object }} message
+ * What the server says is wrong.
+ *
+ * @param {Pick<Glass, "text">} glass
+ * @param {{ code: string; params: Params }} message
  * @returns {string}
  */
 export function troubleText(glass, { code, params: given }) {
   const params = named(glass, given);
+  /** @type {Said} */
   const said = (key, more = {}) => {
     const text = glass.text(key, { ...params, ...more });
     return text === key ? null : tight(text);
   };
-  const hub = code === "hub" && params.reason && said(`kv.hub_${params.reason}`);
+  const hub = code === "hub" && params.reason ? said(`kv.hub_${params.reason}`) : null;
   if (hub) return hub;
-  if (code === "hf_config" && (params.reason || params.expected)) return configText(said, params);
-  const name = params.field && (said(`kv.field_${params.field}`) ?? params.field);
-  if (name && params.expected !== undefined)
-    return said("kv.wrong_value", { field: name, expected: expectedText(said, params) });
-  return said(`message.${code}`) ?? params.detail ?? code;
+  const config = code === "hf_config" && (params.reason || params.expected) ? configText(said, params) : null;
+  if (config) return config;
+  const field = textIn(params.field);
+  const name = field && (said(`kv.field_${field}`) ?? field);
+  const wrong =
+    name && params.expected !== undefined
+      ? said("kv.wrong_value", { field: name, expected: expectedText(said, params) })
+      : null;
+  return wrong ?? said(`message.${code}`) ?? (textIn(params.detail) || code);
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each
 // tensor.
 
@@ -10,9 +11,30 @@ const MOST_COLUMNS = 512;
 let made = 0; // diagrams
 
 /**
+ * @typedef {import("./layout.js").Layout} Layout
+ *
+ * @typedef {(values: ArrayLike<number>, columns: number) => number[]} Pool which value each column of a strip shows
+ *
+ * @typedef {{ address: string; columns: number[]; limit: number }} Strip a picture of a vector; `columns`: the
+ *   index of the value in each
+ *
+ * @typedef {{
+ *   hover: (key: string) => void;
+ *   choose: (key: string) => void;
+ *   open: (key: string) => void;
+ *   channel: (key: string, index: number | null, lock: boolean) => void;
+ * }} Acts
+ *   what a row is told
+ *
+ * @typedef {ReturnType<typeof createDiagram>} Diagram
+ */
+
+/**
  * The parts of a row that change with the run.
  *
  * @typedef {{
+ *   ground: SVGElement;
+ *   mark: SVGElement;
  *   label: SVGElement;
  *   name: SVGElement;
  *   shape: SVGElement;
@@ -23,28 +45,21 @@ let made = 0; // diagrams
  *   strip: SVGElement;
  *   place: { x: number; y: number; width: number; height: number };
  *   group: SVGElement;
- *   drawn: ReturnType<typeof stripOf> | null;
+ *   drawn: Strip | null;
  * }} Parts
  *   `place` of the strip, and what is `drawn` in it
  */
 
 /**
- * One row: its box or ⊕, its texts, its strip.
+ * A row's box or ⊕ with its name, which leads to its chapter.
  *
- * @returns {Parts}
+ * @param {import("./rows.js").Row} one
+ * @param {Layout} layout
+ * @param {Acts} act
  */
-function makeRow(one, layout, act) {
+function makeMark(one, layout, act) {
   const { key, chapter } = one;
-  const index = layout.index(key);
-  const [y, middle] = [layout.y(index), layout.middle(index)];
-  const { columns, wide } = layout;
-  const ground = s("rect.ov-ground", {
-    x: 0,
-    y: y + 1,
-    width: layout.width,
-    height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2,
-    rx: 6,
-  });
+  const middle = layout.middle(layout.index(key));
   const label = s("text.ov-label");
   const mark = s("g.ov-mark");
   if (key.endsWith("_add")) {
@@ -52,9 +67,9 @@ function makeRow(one, layout, act) {
       s("circle.ov-add", { cx: STREAM, cy: middle, r: 11 }),
       s("path.ov-plus", { d: `M${STREAM - 6} ${middle} h12 M${STREAM} ${middle - 6} v12` }),
     );
-    label.setAttribute("x", wide ? "56" : "48");
+    label.setAttribute("x", layout.wide ? "56" : "48");
     // clear of the line from the feed-forward
-    label.setAttribute("y", String(wide ? middle - 8 : middle + (layout.parallel ? 28 : -10)));
+    label.setAttribute("y", String(layout.wide ? middle - 8 : middle + (layout.parallel ? 28 : -10)));
   } else {
     const { left, width } = boxOf(one, layout);
     mark.append(
@@ -79,9 +94,36 @@ function makeRow(one, layout, act) {
       act.open(key);
     });
   }
-  const line = (n) => (wide ? middle + (n === 0 ? -3 : 15) : y + 18 + 19 * n);
+  return { mark, label };
+}
+
+/**
+ * One row: its box or ⊕, its texts, its strip.
+ *
+ * @param {import("./rows.js").Row} one
+ * @param {Layout} layout
+ * @param {Acts} act
+ * @returns {Parts}
+ */
+function makeRow(one, layout, act) {
+  const { key } = one;
+  const index = layout.index(key);
+  const [y, middle] = [layout.y(index), layout.middle(index)];
+  const { columns, wide } = layout;
+  const ground = s("rect.ov-ground", {
+    x: 0,
+    y: y + 1,
+    width: layout.width,
+    height: layout.high + (one.inner && layout.wide ? 18 : 0) - 2,
+    rx: 6,
+  });
+  const { mark, label } = makeMark(one, layout, act);
+  const line = (/** @type {number} */ n) => (wide ? middle + (n === 0 ? -3 : 15) : y + 18 + 19 * n);
   const strip = { x: columns.strip, y: wide ? middle - 9 : y + 64, width: columns.end - columns.strip, height: 18 };
+  /** @type {Parts} */
   const parts = {
+    ground,
+    mark,
     label,
     name: s("text.ov-name", { x: columns.name, y: line(0) }),
     shape: s("text.ov-shape", { x: columns.name, y: line(1) }),
@@ -103,16 +145,22 @@ function makeRow(one, layout, act) {
   group.append(parts.name, parts.shape, parts.size, parts.limit, parts.strip, parts.channel, parts.inner);
   group.addEventListener("pointerenter", () => act.hover(key));
   group.addEventListener("click", () => act.choose(key));
-  const find = (event) => indexAt(event, parts, layout);
+  const find = (/** @type {MouseEvent} */ event) => indexAt(event, parts, layout);
   parts.strip.addEventListener("pointermove", (event) => act.channel(key, find(event), false));
   parts.strip.addEventListener("click", (event) => act.channel(key, find(event), true));
   return parts;
 }
 
-/** Which of the values is under the pointer; null where none is drawn. */
-function indexAt({ clientX, currentTarget }, { drawn, place }, { width }) {
-  if (!drawn) return null;
-  const box = currentTarget.ownerSVGElement.getBoundingClientRect();
+/**
+ * Which of the values is under the pointer; null where none is drawn.
+ *
+ * @param {MouseEvent} event
+ * @param {Parts} parts
+ * @param {Layout} layout
+ */
+function indexAt({ clientX }, { drawn, place, group }, { width }) {
+  const box = drawn && group.ownerSVGElement?.getBoundingClientRect();
+  if (!drawn || !box) return null;
   const x = (clientX - box.left) * (width / box.width) - place.x;
   return drawn.columns[
     Math.max(0, Math.min(drawn.columns.length - 1, Math.floor((x / place.width) * drawn.columns.length)))
@@ -122,13 +170,17 @@ function indexAt({ clientX, currentTarget }, { drawn, place }, { width }) {
 /**
  * A vector as one row of pixels, for an <image>.
  *
- * @returns {{ address: string; columns: number[]; limit: number }}
+ * @param {ArrayLike<number>} values
+ * @param {number} width
+ * @param {boolean} positive on the scale of magnitudes, else on the one for both signs
+ * @param {Pool} pool
+ * @returns {Strip}
  */
 function stripOf(values, width, positive, pool) {
   const columns = pool(values, Math.min(MOST_COLUMNS, Math.floor(width)));
   const picked = columns.map((i) => values[i]);
   const limit = picked.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  const place = positive ? (x) => Math.sqrt(x / (limit || 1)) : (x) => centred(x, limit);
+  const place = (/** @type {number} */ x) => (positive ? Math.sqrt(x / (limit || 1)) : centred(x, limit));
   const image = cells(picked, columns.length, 1, positive ? ink().magnitude : ink().signed, place);
   return { address: image.toDataURL(), columns, limit };
 }
@@ -150,52 +202,77 @@ const arrowHead = (id) =>
     s("path.ov-tip", { d: "M0 0 L8 4 L0 8 z" }),
   );
 
-/** Shows which index of a row is looked at, as a mark over its strip. */
+/**
+ * Shows which index of a row is looked at, as a mark over its strip.
+ *
+ * @param {Parts} parts
+ * @param {number | null} index
+ */
 function markChannel({ channel, drawn, place }, index) {
-  const at = drawn && index !== null ? nearest(drawn.columns, index) : -1;
-  channel.setAttribute("height", at < 0 ? 0 : place.height + 6);
-  if (at < 0) return;
+  if (!drawn || index === null) {
+    channel.setAttribute("height", "0");
+    return;
+  }
   const each = place.width / drawn.columns.length;
-  channel.setAttribute("width", Math.max(3, each));
-  channel.setAttribute("x", place.x + at * each - Math.max(0, (3 - each) / 2));
-  channel.setAttribute("y", place.y - 3);
+  const x = place.x + nearest(drawn.columns, index) * each - Math.max(0, (3 - each) / 2);
+  setAll(channel, { x, y: place.y - 3, width: Math.max(3, each), height: place.height + 6 });
+}
+
+/**
+ * @param {SVGElement} element
+ * @param {Record<string, string | number>} attributes
+ */
+function setAll(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
 /**
  * @param {SVGElement} svg
- * @param {object} act hover(key), choose(key), open(key), channel(key, index, lock)
+ * @param {Acts} act
  */
 export function createDiagram(svg, act) {
   const tip = `ov-head-${(made += 1)}`; // one in each diagram: what a hidden one holds cannot be used by another
-  let layout = null;
-  let rows = new Map();
+  /** @type {{ layout: Layout; rows: Map<string, Parts> } | null} null until it is built */
+  let built = null;
   const frame = { box: s("rect.ov-layer", { rx: 10 }), title: s("text.ov-title"), note: s("text.ov-shape") };
   const dot = s("circle.ov-dot", { r: 7, cx: 0, cy: 0 });
 
-  /** Lays everything out anew for a width and a network. */
+  function now() {
+    if (!built) throw new Error("the diagram has to be built for a width and a network first");
+    return built;
+  }
+  /** @param {string} key of a row that the network has */
+  function row(key) {
+    const found = now().rows.get(key);
+    if (!found) throw new RangeError(`the diagram has no row ${key}`);
+    return found;
+  }
+
+  /**
+   * Lays everything out anew for a width and a network.
+   *
+   * @param {number} width
+   * @param {import("../../types.d.ts").Model} model
+   */
   function build(width, model) {
-    layout = layoutOf(width, model);
+    const layout = layoutOf(width, model);
     const { total, y, high, gap, index, all } = layout;
-    for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` }))
-      svg.setAttribute(name, value);
+    setAll(svg, { width, height: total, viewBox: `0 0 ${width} ${total}` });
     const [from, to] = [y(index("attn_norm")) - gap + 2, y(index("ffn_add")) + high + 4];
-    for (const [name, value] of Object.entries({ x: 1, y: from, width: width - 2, height: to - from }))
-      frame.box.setAttribute(name, String(value));
-    frame.title.setAttribute("x", layout.wide ? "56" : "46");
-    frame.title.setAttribute("y", String(from + 18));
-    frame.note.setAttribute("x", String(layout.columns.name));
-    frame.note.setAttribute("y", String(from + 18));
-    rows = new Map(all.map((one) => [one.key, makeRow(one, layout, act)]));
-    const marks = [...rows.values()].map(({ group }) => group);
-    const grounds = marks.map((group) => group.querySelector(".ov-ground"));
+    setAll(frame.box, { x: 1, y: from, width: width - 2, height: to - from });
+    setAll(frame.title, { x: layout.wide ? 56 : 46, y: from + 18 });
+    setAll(frame.note, { x: layout.columns.name, y: from + 18 });
+    const rows = new Map(all.map((one) => [one.key, makeRow(one, layout, act)]));
+    built = { layout, rows };
+    const every = [...rows.values()];
     svg.replaceChildren(
       s("defs", {}, arrowHead(tip)),
       frame.box,
-      ...grounds,
+      ...every.map(({ ground }) => ground),
       flows(layout, tip),
       frame.title,
       frame.note,
-      ...marks,
+      ...every.map(({ group }) => group),
       dot,
     );
   }
@@ -203,24 +280,29 @@ export function createDiagram(svg, act) {
   /**
    * The vector of a row as a strip, or an empty place where it is not here.
    *
+   * @param {string} key
    * @param {ArrayLike<number> | null} values
    * @param {boolean} positive on the scale of magnitudes, else on the one for both signs
-   * @param {(values, columns: number) => number[]} pool which value each column shows
+   * @param {Pool} pool
    */
   function drawStrip(key, values, positive, pool = (all, columns) => columnsOf(all, columns, key)) {
-    const parts = rows.get(key);
+    const parts = row(key);
     parts.drawn = values ? stripOf(values, parts.place.width, positive, pool) : null;
     if (parts.drawn) parts.strip.setAttribute("href", parts.drawn.address);
     else parts.strip.removeAttribute("href");
     return parts.drawn;
   }
 
-  /** Marks the row that is looked at, and puts the walker there. */
+  /**
+   * Marks the row that is looked at, and puts the walker there.
+   *
+   * @param {string} key
+   */
   function activate(key) {
-    for (const [name, { group }] of rows) group.classList.toggle("is-active", name === key);
-    for (const ground of svg.querySelectorAll(".ov-ground")) ground.classList.remove("is-active");
+    const { layout, rows } = now();
+    for (const [name, { group, ground }] of rows)
+      for (const element of [group, ground]) element.classList.toggle("is-active", name === key);
     const index = layout.index(key);
-    svg.querySelectorAll(".ov-ground")[index]?.classList.add("is-active");
     const one = layout.all[index];
     const middle = layout.middle(index);
     dot.style.transform = `translate(${one.branch ? boxOf(one, layout).left : STREAM}px, ${middle}px)`;
@@ -228,16 +310,21 @@ export function createDiagram(svg, act) {
   return {
     build,
     drawStrip,
-    markChannel: (key, index) => markChannel(rows.get(key), index),
+    markChannel: (/** @type {string} */ key, /** @type {number | null} */ index) => markChannel(row(key), index),
     activate,
-    row: (key) => rows.get(key),
+    row,
     title: frame.title,
     note: frame.note,
-    layout: () => layout,
+    layout: () => now().layout,
   };
 }
 
-/** The column of a strip that stands for an index. */
+/**
+ * The column of a strip that stands for an index.
+ *
+ * @param {number[]} columns
+ * @param {number} index
+ */
 function nearest(columns, index) {
   let best = 0;
   columns.forEach((shown, at) => {

@@ -1,18 +1,26 @@
+// @ts-check
 // What the diagram's parts are called, and what a row's tensor is called and how large it is: from the model's config.
 
 import { hasBias } from "../../compute.js";
 import { innerShapes, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
 
 /**
+ * @typedef {import("./diagram.js").Diagram} Diagram
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ */
+
+/**
  * Names of the parts, and of the expanded layer.
  *
- * @param {object} diagram of createDiagram
- * @param {{ trace: object; layer: number }} run
- * @param {Function} text of the section "overview"
+ * @param {Diagram} diagram
+ * @param {import("./rows.js").Layer} run
+ * @param {Say} text of the section "overview"
  */
 export function nameParts(diagram, { trace: { model }, layer }, text) {
   const { n_layers: layers, n_heads: heads, n_kv_heads: kv } = model;
-  const range = (from, to) => (from > to ? "none" : from === to ? "one" : "many");
+  const range = (/** @type {number} */ from, /** @type {number} */ to) =>
+    from > to ? "none" : from === to ? "one" : "many";
   for (const { key } of rowsOf(model)) {
     const parts = diagram.row(key);
     let name = text(`part_${key}`);
@@ -22,14 +30,18 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
       name = text(model.parts.latent ? "attn_mla" : kv === heads ? "attn_mha" : kv === 1 ? "attn_mqa" : "attn_gqa");
     if (key === "ffn" && model.parts.ffn[layer].experts) name = text("part_experts");
     parts.label.textContent = name;
-    if (parts.label.parentNode.getAttribute("role"))
-      parts.label.parentNode.setAttribute("aria-label", text("open", { name }));
+    if (parts.mark.getAttribute("role")) parts.mark.setAttribute("aria-label", text("open", { name }));
   }
   diagram.title.textContent = text("layer_of", { layer, last: layers - 1 });
   diagram.note.textContent = diagram.layout().wide ? positionOf(model, text) : "";
 }
 
-/** How a network knows where tokens stand, in a few words. */
+/**
+ * How a network knows where tokens stand, in a few words.
+ *
+ * @param {import("../../types.d.ts").Model} model
+ * @param {Say} text of the section "overview"
+ */
 export function positionOf(model, text) {
   const { rotary, latent } = model.parts;
   if (!rotary)
@@ -44,7 +56,8 @@ export function positionOf(model, text) {
 /**
  * Names and shapes of the tensors.
  *
- * @param {object} run as tensorOf takes it
+ * @param {Diagram} diagram
+ * @param {import("./rows.js").Place} run
  */
 export function nameTensors(diagram, run) {
   const { wide } = diagram.layout();
@@ -60,7 +73,7 @@ export function nameTensors(diagram, run) {
     // A latent's shapes are too many for the strip's width: they end where the row does.
     const { strip, limit } = diagram.layout().columns;
     const far = key === "attn" && run.trace.model.parts.latent;
-    parts.inner.setAttribute("x", far ? limit : strip);
+    parts.inner.setAttribute("x", String(far ? limit : strip));
     parts.inner.setAttribute("text-anchor", far ? "end" : "start");
   }
 }

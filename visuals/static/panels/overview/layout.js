@@ -1,26 +1,39 @@
+// @ts-check
 // Where the diagram's rows, columns and boxes stand, and its lines of flow.
 
 import { svg as s } from "../../dom.js";
 import { indexOf, rowsOf, sideBySide } from "./rows.js";
 
+/**
+ * @typedef {import("./rows.js").Row} Row
+ *
+ * @typedef {ReturnType<typeof layoutOf>} Layout
+ */
+
 const [WIDE, MARGIN] = [760, 8];
 export const STREAM = 30; // where the residual stream stands
 
-/** Where columns and rows are, for a width in pixels. */
+/**
+ * Where columns and rows are, for a width in pixels.
+ *
+ * @param {number} width
+ * @param {import("../../types.d.ts").Model} model
+ */
 export function layoutOf(width, model) {
   const wide = width >= WIDE;
   const parallel = sideBySide(model);
   const [high, diagram] = wide ? [44, 300] : [90, parallel ? 216 : 136];
   const all = rowsOf(model);
-  const index = (key) => indexOf(model, key);
+  const index = (/** @type {string} */ key) => indexOf(model, key);
   const top = 12;
   const gap = 26; // above and below the expanded layer: its name, and air
   const before = index("attn_norm");
   const after = index("ffn_add");
   // Attention and FFN name what they hold inside, on a line of its own where there is room.
-  const taller = (at) => (wide ? 18 * all.slice(0, at).filter(({ inner }) => inner).length : 0);
-  const y = (at) => top + at * high + taller(at) + (at >= before ? gap : 0) + (at > after ? 12 : 0);
-  const middle = (at) => y(at) + high / 2;
+  const taller = (/** @type {number} */ at) => (wide ? 18 * all.slice(0, at).filter(({ inner }) => inner).length : 0);
+  const y = (/** @type {number} */ at) =>
+    top + at * high + taller(at) + (at >= before ? gap : 0) + (at > after ? 12 : 0);
+  const middle = (/** @type {number} */ at) => y(at) + high / 2;
   const columns = wide
     ? { name: diagram + 16, size: diagram + 176, strip: diagram + 326, end: width - 84, limit: width - 12 }
     : { name: diagram + 8, size: diagram + 8, strip: diagram + 8, end: width - MARGIN, limit: width - MARGIN };
@@ -44,6 +57,9 @@ export function layoutOf(width, model) {
 /**
  * The frame of a row's box: on the stream, or beside it; of two parts side by side, attention to the right of the
  * feed-forward.
+ *
+ * @param {Row} row
+ * @param {Layout} layout
  */
 export function boxOf({ key, branch }, { wide, parallel, diagram, index }) {
   const left = branch ? (wide ? 92 : 46) : MARGIN;
@@ -53,12 +69,17 @@ export function boxOf({ key, branch }, { wide, parallel, diagram, index }) {
   return { left: key.startsWith("attn") ? left + half + 8 : left, width: half };
 }
 
-/** Lines of flow: the stream, and its way out to norm, attention, FFN and back to what is added. */
+/**
+ * Lines of flow: the stream, and its way out to norm, attention, FFN and back to what is added.
+ *
+ * @param {Layout} layout
+ * @param {string} tip the id of the arrow's head
+ */
 export function flows(layout, tip) {
   const { all, index, box } = layout;
-  const middle = (key) => layout.middle(index(key));
+  const middle = (/** @type {string} */ key) => layout.middle(index(key));
   const group = s("g.ov-flow");
-  const path = (d) => group.append(s("path.ov-line", { d, "marker-end": `url(#${tip})` }));
+  const path = (/** @type {string} */ d) => group.append(s("path.ov-line", { d, "marker-end": `url(#${tip})` }));
   group.append(s("path.ov-line.is-stream", { d: `M${STREAM} ${middle("ids")} V${layout.middle(all.length - 1)}` }));
   for (const part of ["attn", "cross", "ffn"].filter((one) => index(one) >= 0)) {
     const { left, width } = boxOf(all[index(part)], layout);

@@ -1,3 +1,4 @@
+// @ts-check
 // Walking through the diagram: play, pause, one step on or back, and which layer is expanded.
 
 import { slider } from "../../controls.js";
@@ -15,18 +16,24 @@ const CALM = 1800; // where the reader asks for less motion
 export function createPlayer(glass, diagram) {
   const { state } = glass;
   const walk = reactive({ timer: 0 });
+  /** @type {import("../../decode.js").Trace | null} */
   let played = null;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-  /** Where the walk is: the row that is looked at, in the layer that is expanded. */
+  /**
+   * Where the walk is: the row that is looked at, in the layer that is expanded.
+   *
+   * @param {ReturnType<typeof stops>} way
+   */
   function place(way) {
     const key = diagram.now();
     const here = key === "before" ? "attn_norm" : key === "after" ? "final_norm" : key;
     return way.findIndex((stop) => stop.key === here && (stop.layer === null || stop.layer === state.locked.layer));
   }
 
+  /** @param {number} by */
   function move(by) {
-    const way = stops(state.trace.model);
+    const way = state.trace ? stops(state.trace.model) : [];
     const next = way[place(way) + by];
     if (!next) return false;
     diagram.go(next.key);
@@ -40,6 +47,7 @@ export function createPlayer(glass, diagram) {
     show();
   }
   function play() {
+    if (!state.trace) return;
     const way = stops(state.trace.model);
     if (place(way) >= way.length - 1) restart();
     played = state.trace;
@@ -58,11 +66,11 @@ export function createPlayer(glass, diagram) {
     glass.select({ layer: 0 });
   }
 
-  const button = (name, act) =>
+  const button = (/** @type {string} */ name, /** @type {() => void} */ act) =>
     h("button.gp-option", { "data-text": `overview.${name}`, click: () => state.trace && act() });
   const play_ = button("play", () => (walk.timer ? pause() : play()));
   play_.classList.add("ov-play");
-  const stepping = (by) => () => {
+  const stepping = (/** @type {number} */ by) => () => {
     if (walk.timer) pause();
     move(by);
   };
@@ -76,7 +84,10 @@ export function createPlayer(glass, diagram) {
       play_,
       button("back", stepping(-1)),
       button("step", stepping(1)),
-      button("restart", () => (walk.timer ? pause() : null, restart())),
+      button("restart", () => {
+        if (walk.timer) pause();
+        restart();
+      }),
     ),
     layers.element,
   );

@@ -1,31 +1,47 @@
+// @ts-check
 // One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that
 // points.
 
 import { shown } from "../../dom.js";
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
-import { sublayers } from "../../parts.js";
 import { layerNumbers, levels, ticks, tickText } from "../../plot.js";
 
+/**
+ * @typedef {import("../../readings/overview.js").Part} Part
+ *
+ * @typedef {import("../../readings/overview.js").Sublayer & import("../../readings/overview.js").Addition} Added
+ *
+ * @typedef {{ low: number; high: number }} Powers logarithms to base 10
+ *
+ * @typedef {{ norms: string; cosines: string; axis: string; per: number }} Words and how many parts a layer has
+ *
+ * @typedef {{ width: number; range: Powers; count: number; slot: number }} Size `slot`: the width of a sub-layer
+ */
+
 const [LEFT, RIGHT, TOP, HIGH, GAP, LOW, BELOW] = [64, 8, 28, 180, 40, 90, 48];
+/** @type {Record<Part, string>} */
 export const HUES = { attn: "v", cross: "k", ffn: "gate" };
 
-/** Rows of the panel in the order of the network: what writes in layer 0, in layer 1, … */
-export const partAt = (row, model) => ({
-  part: sublayers(model)[row % sublayers(model).length],
-  layer: Math.floor(row / sublayers(model).length),
-});
-export const rowOf = ({ part, layer }, model) =>
-  sublayers(model).length * layer + Math.max(0, sublayers(model).indexOf(part));
-
 const top = TOP + HIGH + GAP; // of the cosines
+/** @param {number} cosine */
 const cosineY = (cosine) => top + ((1 - cosine) / 2) * LOW;
+/**
+ * @param {Powers} range
+ * @returns {(norm: number) => number}
+ */
 const normY =
   ({ low, high }) =>
-  (x) =>
-    TOP + ((high - Math.log10(x)) / (high - low)) * HIGH;
+  (norm) =>
+    TOP + ((high - Math.log10(norm)) / (high - low)) * HIGH;
 
-/** Titles, grids and layer numbers: the same for every token, so that a hover writes no text again. */
+/**
+ * Titles, grids and layer numbers: the same for every token, so that a hover writes no text again.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Words} words
+ */
 function drawGround(context, { width, slot, count, range }, words) {
   write(context, words.norms, 0, 16, { weight: 600, most: width });
   write(context, words.cosines, 0, top - 14, { weight: 600, most: width });
@@ -45,7 +61,14 @@ function drawGround(context, { width, slot, count, range }, words) {
   write(context, words.axis, width - RIGHT, y + 20, { align: "right", colour: ink().colour("muted") });
 }
 
-/** Norms as dots for what is added (a bar has no foot on such a scale), a line for the stream before it and after. */
+/**
+ * Norms as dots for what is added (a bar has no foot on such a scale), a line for the stream before it and after.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Added[]} added
+ * @param {number[]} stream
+ */
 function drawNorms(context, { slot, range }, added, stream) {
   const yOf = normY(range);
   const { colour } = ink();
@@ -64,7 +87,13 @@ function drawNorms(context, { slot, range }, added, stream) {
   context.stroke();
 }
 
-/** Cosines from −1 to 1, as bars from 0. */
+/**
+ * Cosines from −1 to 1, as bars from 0.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Added[]} added
+ */
 function drawCosines(context, { slot }, added) {
   const { colour } = ink();
   added.forEach(({ part, cosine }, i) => {
@@ -78,7 +107,8 @@ function drawCosines(context, { slot }, added) {
 /**
  * The logarithms that all norms of a run but 0 span, so that every token is drawn to one scale.
  *
- * @param {Iterable<number>[]} norms
+ * @param {...Iterable<number>} norms
+ * @returns {Powers}
  */
 export function rangeOf(...norms) {
   let [low, high] = [Infinity, -Infinity];
@@ -88,22 +118,32 @@ export function rangeOf(...norms) {
   return { low: low - 0.1, high: high + 0.05 };
 }
 
-/** @param {HTMLCanvasElement} canvas */
+/**
+ * A token's way through the layers, drawn on a canvas.
+ *
+ * @param {HTMLCanvasElement} canvas
+ */
 export function createProfile(canvas) {
   const surface = createSurface(canvas);
   /**
-   * @param {{ low: number; high: number }} range
-   * @param {{ part: string; norm: number; cosine: number }[]} added in the order of the network
+   * @param {number} width
+   * @param {Powers} range
+   * @param {Added[]} added in the order of the network
    * @param {number[]} stream the stream's norm before each of them, and after the last
-   * @param {{ norms: string; cosines: string; axis: string; per: number }} words, and how many parts a layer has
+   * @param {number} selected which of them
+   * @param {Words} words
    */
   return function draw(width, range, added, stream, selected, words) {
     const size = { width, range, count: added.length, slot: (width - LEFT - RIGHT) / added.length };
+    /** @typedef {(context: CanvasRenderingContext2D) => void} Paint */
+    /** @type {Paint} */
     const ground = (context) => drawGround(context, size, words);
+    /** @type {Paint} */
     const over = (context) => {
       drawNorms(context, size, added, stream);
       drawCosines(context, size, added);
     };
+    /** @type {Paint} */
     const under = (context) => {
       context.fillStyle = ink().colour("raised");
       context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH + GAP + LOW);
@@ -112,27 +152,21 @@ export function createProfile(canvas) {
   };
 }
 
-/** @returns {number | null} which sub-layer is at x */
+/**
+ * Which sub-layer is at x; null for none.
+ *
+ * @param {number} x
+ * @param {number} width of the drawing
+ * @param {number} count how many there are
+ */
 export function rowAt(x, width, count) {
   const row = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * count);
   return row >= 0 && row < count ? row : null;
 }
 
 /**
- * The numbers of one place of the answer "stream".
+ * For reading a length: more digits than a bar can show.
  *
- * @returns {{ norm; cosine; before; after: number }} cosine: NaN where what is added, or the stream, is 0
+ * @param {number} x
  */
-export function placeOf(answer, { part, layer }, token) {
-  const [, tokens] = answer.resid.shape;
-  const at = layer * tokens + token;
-  const [from, to] = [answer.resid.data[at], answer.resid.data[at + tokens]];
-  // Side by side, both parts read the same stream and are added at once: there is nothing between them.
-  const stream = (name) => answer[name]?.data[at];
-  const before = { attn: from, cross: stream("resid_cross"), ffn: stream("resid_mid") ?? from }[part];
-  const after = { attn: stream("resid_cross") ?? stream("resid_mid") ?? to, cross: stream("resid_mid"), ffn: to }[part];
-  return { norm: answer[`${part}_out`].data[at], cosine: answer[`${part}_cosine`].data[at], before, after };
-}
-
-/** For reading a length: more digits than a bar can show. */
 export const lengthText = (x) => shown(x, 5);

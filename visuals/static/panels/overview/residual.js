@@ -1,18 +1,42 @@
+// @ts-check
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
-import { largest } from "../../arrays.js";
+import { largest, once } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { exact, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
+import { h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
 import { sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
-import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
-import { createProfile, HUES, lengthText, partAt, placeOf, rangeOf, rowAt, rowOf } from "./profile.js";
+import { bindPointer, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
+import { additionAt, additionReader, indexOfSublayer, sublayerAt, sublayersIn } from "../../readings/overview.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
+import { createProfile, HUES, lengthText, rangeOf, rowAt } from "./profile.js";
 
-/** What the map shows, by choice: a value from the numbers of a place. */
+/**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Model} Model
+ *
+ * @typedef {import("../../readings/overview.js").Stream} Stream
+ *
+ * @typedef {import("../../readings/overview.js").Sublayer} Sublayer
+ *
+ * @typedef {import("../../readings/overview.js").Addition} Addition
+ *
+ * @typedef {import("../../readings/overview.js").AdditionReading} Reading
+ *
+ * @typedef {import("../../readings/reading.js").Run} Run with the answer "stream"
+ *
+ * @typedef {"share" | "norm" | "cosine"} Quantity
+ */
+
+/** @type {Record<Quantity, (place: Addition) => number>} What the map shows, by choice. */
 const QUANTITIES = {
   share: ({ norm, before }) => norm / before,
   norm: ({ norm }) => norm,
@@ -20,42 +44,59 @@ const QUANTITIES = {
 };
 
 /** Which of a layer's sub-layers is selected: the store knows the layer alone. */
-export const part = ownChoice(/** @type {ReturnType<typeof partAt>["part"]} */ ("attn"));
-/** The same in a network that may not have it. */
-export const partIn = (model) => (sublayers(model).includes(part.now()) ? part.now() : "attn");
-export const streamRow = ({ layer, trace }) => rowOf({ layer, part: part.now() }, trace.model);
-export function partName(glass, row) {
-  const { part: one, layer } = partAt(row, glass.state.trace.model);
-  return glass.text(`residual.${one}_of`, { layer });
-}
+const part = ownChoice(/** @type {Sublayer["part"]} */ ("attn"));
+/**
+ * The selected sub-layer; attention in a network that has none such.
+ *
+ * @param {{ layer: number; trace: Trace }} place
+ * @returns {Sublayer}
+ */
+const selected = ({ layer, trace: { model } }) => ({
+  layer,
+  part: sublayers(model).includes(part.now()) ? part.now() : "attn",
+});
+/** @param {{ layer: number; trace: Trace }} place */
+const selectedRow = (place) => indexOfSublayer(selected(place), place.trace.model);
+/** @param {Glass} glass */
+const select = (glass) => ({ ...selected(shownIn(glass)), token: glass.state.query });
 
-const rowsIn = (model) => sublayers(model).length * model.n_layers;
+/**
+ * A sub-layer, in words.
+ *
+ * @param {Glass} glass
+ * @param {Sublayer} sublayer
+ */
+const nameOf = (glass, { part: one, layer }) => glass.text(`residual.${one}_of`, { layer });
 
-/** One sub-layer up or down the network. */
-const step =
-  (by) =>
-  ({ layer, trace }) => {
-    const { model } = trace;
-    const to = partAt(Math.max(0, Math.min(rowsIn(model) - 1, streamRow({ layer, trace }) + by)), model);
-    part.keep(to.part);
-    part.hover(null);
-    return { layer: to.layer };
-  };
+/**
+ * One sub-layer up or down the network.
+ *
+ * @param {1 | -1} by
+ * @returns {import("../../pointing.js").Move}
+ */
+const step = (by) => (place) => {
+  const { model } = place.trace;
+  const to = sublayerAt(Math.max(0, Math.min(sublayersIn(model) - 1, selectedRow(place) + by)), model);
+  part.keep(to.part);
+  part.hover(null);
+  return { layer: to.layer };
+};
 
 /**
  * A quantity of every sub-layer and token, row 0 the attention of layer 0.
  *
+ * @param {Glass} glass
  * @param {string} label the key of its name
- * @param {() => string} quantity
+ * @param {() => Quantity} quantity
  */
-export const addedMap = (glass, label, quantity) =>
+const addedMap = (glass, label, quantity) =>
   createDepthMap(glass, {
     label,
     left: 128,
-    values({ trace: { model, T }, details: { stream } }) {
+    values(/** @type {Run} */ { trace: { model, T }, details: { stream } }) {
       const value = QUANTITIES[quantity()];
-      return Float64Array.from({ length: rowsIn(model) * T }, (_, i) =>
-        value(placeOf(stream, partAt(Math.floor(i / T), model), i % T)),
+      return Float64Array.from({ length: sublayersIn(model) * T }, (_, i) =>
+        value(additionAt(stream, sublayerAt(Math.floor(i / T), model), i % T)),
       );
     },
     scale: (values) => ({
@@ -63,64 +104,63 @@ export const addedMap = (glass, label, quantity) =>
       name: glass.text(`residual.scale_${quantity()}`),
     }),
     change: () => glass.text(`b_minus_a.n_${quantity()}`),
-    name: (row) => partName(glass, row),
-    at: (state) => ({ row: streamRow(state) }),
-    pick: ({ row, token }, _state, { trace }) => ({ layer: partAt(row, trace.model).layer, query: token }),
-    keep: ({ row }, { trace }) => part.keep(partAt(row, trace.model).part),
-    hover: (place, run) => part.hover(place ? partAt(place.row, run.trace.model).part : null),
+    name: (row, { trace }) => nameOf(glass, sublayerAt(row, trace.model)),
+    at: ({ layer }, { trace }) => ({ row: selectedRow({ layer, trace }) }),
+    pick: ({ row, token }, _state, { trace }) => ({ layer: sublayerAt(row, trace.model).layer, query: token }),
+    keep: ({ row }, { trace }) => part.keep(sublayerAt(row, trace.model).part),
+    hover: (place, run) => part.hover(place ? sublayerAt(place.row, run.trace.model).part : null),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
-export const about = { tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"], difference: "depth" };
+/** @type {import("../../frame.js").About} */
+export const about = {
+  tensors: ["resid_in", "attn_out", "resid_mid", "ffn_out", "resid_out"],
+  difference: {
+    reader: additionReader,
+    select,
+    without: "b_minus_a.without_quantity",
+    said: ["norm", "cosine"],
+    of: ({ text, glass, named }) => text("of_place", { part: nameOf(glass, select(glass)), ...named }),
+    parts: /** @type {const} */ (["norm", "share", "cosine"]).map((name) => ({
+      draw: "map",
+      create: (glass, label) => addedMap(glass, label, () => name),
+      called: `n_${name}`,
+      title: `added_${name}`,
+    })),
+  },
+};
 
 /**
- * What each part adds at each token; the heads alone before the answer has come.
+ * What all lengths of a run's stream span.
  *
- * @returns {(string | number)[][]}
+ * @type {(stream: Stream) => ReturnType<typeof rangeOf>}
  */
-function tableOf(answer, { T, model, tokens: { pieces } }) {
-  const rows = Array.from({ length: answer ? rowsIn(model) * T : 0 }, (_, i) => {
-    const [row, t] = [Math.floor(i / T), i % T];
-    const { layer, part: name } = partAt(row, model);
-    const { norm, cosine, before, after } = placeOf(answer, partAt(row, model), t);
-    return [layer, name, t, pieces[t], norm, cosine, before, after];
-  });
-  const heads = ["layer", "part", "token", "piece", "norm_added", "cosine_to_stream", "norm_before", "norm_after"];
-  return [heads, ...rows];
-}
-
-/** The numbers of a place, for the texts. */
-const readingOf = (glass, row, token, { norm, before, cosine }) => ({
-  part: partName(glass, row),
-  token,
-  piece: visible(glass.state.trace.tokens.pieces[token]),
-  norm: lengthText(norm),
-  before: lengthText(before),
-  percent: shown((100 * norm) / before, 3),
-  cosine: signed(cosine, 4),
-});
-
-/** What all lengths of an answer span. */
-const rangeIn = (answer) =>
+const spanned = once(({ resid, resid_mid, resid_cross, attn_out, cross_out, ffn_out }) =>
   rangeOf(
-    answer.resid.data,
-    ...(answer.resid_mid ? [answer.resid_mid.data] : []),
-    answer.attn_out.data,
-    ...(answer.cross_out ? [answer.resid_cross.data, answer.cross_out.data] : []),
-    answer.ffn_out.data,
-  );
+    ...[resid, resid_mid, attn_out, resid_cross, cross_out, ffn_out].flatMap((found) => (found ? [found.data] : [])),
+  ),
+);
 
-/** `crossing`: the sample of what only some networks have. */
+/** Whether some of what is added has no angle. @param {Stream} stream */
+const lacksAngles = ({ attn_cosine, cross_cosine, ffn_cosine }) =>
+  [attn_cosine, cross_cosine, ffn_cosine].some((found) => found?.data.some(Number.isNaN));
+
+/** The legend, and in it the sample of what only some networks have. */
 function makeLegend() {
-  const swatch = (name) => sample("span.gp-swatch", `residual.${name}`, HUES[name]);
+  const swatch = (/** @type {Sublayer["part"]} */ name) => sample("span.gp-swatch", `residual.${name}`, HUES[name]);
   const crossing = swatch("cross");
   const stream = sample("span.gp-stroke", "residual.stream", "residual");
   return { crossing, legend: h("div.gp-samples", null, swatch("attn"), crossing, swatch("ffn"), stream) };
 }
 
-/** The law of cosines with the numbers of one addition. */
-function arithmetic(text, { part }, { norm, cosine, before, after }) {
-  const a = () => tinted(HUES[part], part);
+/**
+ * The law of cosines with the numbers of one addition.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ * @param {Reading} reading
+ */
+function arithmetic(text, { selection, values: { norm, cosine, before, after } }) {
+  const a = () => tinted(HUES[selection.part], selection.part);
   const x = () => tinted("residual", "x");
   const measured = h("p", null, text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
   if (Number.isNaN(cosine)) {
@@ -153,89 +193,108 @@ function arithmetic(text, { part }, { norm, cosine, before, after }) {
 }
 
 /**
- * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * The selected token's way through the layers, over which the pointer and the keys lead.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
  */
-export default function residual(element, glass) {
-  const { state } = glass;
-  const profile = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
-  let answer = null;
-  let range = null;
-  const rows = () => rowsIn(state.trace.model);
-  const at = (row) => partAt(row, state.trace.model);
-  const panel = frame(element, glass, "residual", {
-    csv: () => tableOf(answer, state.trace),
-    parts: ["what", "formula", "myth"],
+function createWay(glass, panel) {
+  const state = shownIn(glass);
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "residual.profile" });
+  const room = h("div", null, canvas);
+  const wide = widthOf(room, glass);
+  const drawProfile = createProfile(canvas);
+  let drawn = false;
+  canvas.addEventListener("pointerleave", () => part.hover(null));
+  bindPointer(canvas, glass, (x) => {
+    const { model } = state.trace;
+    const row = drawn ? rowAt(x, wide(), sublayersIn(model)) : null;
+    const sublayer = row === null ? null : sublayerAt(row, model);
+    part.hover(sublayer?.part ?? null);
+    return sublayer && { layer: sublayer.layer };
   });
-  const quantity = choices(glass, "residual", "quantity", Object.keys(QUANTITIES));
-  const map = addedMap(glass, "residual.map", quantity.now);
-  const { legend, crossing } = makeLegend();
-  const sums = h("div.gp-formula.ov-scroll");
-  // where the map has cells without an angle
-  const angles = h("p.gp-note", { "data-text": "residual.clear", hidden: "" });
-  panel.body.append(
-    legend,
-    h("div", null, profile),
-    sums,
-    h("h3.gp-subtitle", { "data-text": "residual.all" }),
-    h("div.gp-options", null, quantity.element),
-    map.element,
-    angles,
-  );
-  const drawProfile = createProfile(profile);
-  const wide = widthOf(profile.parentElement, glass);
-  const mapWide = widthOf(map.element, glass);
-  profile.addEventListener("pointerleave", () => part.hover(null));
-  bindPointer(profile, glass, (x) => {
-    const row = answer && rowAt(x, wide(), rows());
-    part.hover(row === null ? null : at(row).part);
-    return row === null ? null : { layer: at(row).layer };
-  });
-  profile.addEventListener("click", () => part.keep(part.now()));
-  bindArrowKeys(profile, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
+  canvas.addEventListener("click", () => part.keep(part.now()));
+  bindArrowKeys(canvas, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
 
-  function drawToken({ row, token }) {
-    const every = Array.from({ length: rows() }, (_, i) => ({ ...at(i), ...placeOf(answer, at(i), token) }));
-    const stream = [...every.map(({ before }) => before), every.at(-1).after];
+  /**
+   * @param {number} width
+   * @param {Reading} reading
+   */
+  function draw(width, { stream, selection }) {
+    const { model } = state.trace;
+    const added = Array.from({ length: sublayersIn(model) }, (_, i) => {
+      const sublayer = sublayerAt(i, model);
+      return { ...sublayer, ...additionAt(stream, sublayer, selection.token) };
+    });
+    const lengths = [...added.map(({ before }) => before), added[added.length - 1].after];
     const words = {
       norms: panel.text("norms"),
       cosines: panel.text("cosines"),
       axis: panel.text("layers"),
-      per: sublayers(state.trace.model).length,
+      per: sublayers(model).length,
     };
-    drawProfile(wide(), range, every, stream, row, words);
+    drawProfile(width, spanned(stream), added, lengths, indexOfSublayer(selection, model), words);
+    drawn = true;
   }
+  return { room, wide, draw };
+}
 
-  function tell({ row, token }) {
-    const one = at(row);
-    const place = placeOf(answer, one, token);
-    sums.replaceChildren(...arithmetic(panel.text, one, place));
-    const params = readingOf(glass, row, token, place);
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function residual(element, glass) {
+  const state = shownIn(glass);
+  const panel = frame(element, glass, "residual", { parts: ["what", "formula", "myth"] });
+  const quantity = choices(glass, "residual", "quantity", /** @type {Quantity[]} */ (Object.keys(QUANTITIES)));
+  const map = addedMap(glass, "residual.map", quantity.now);
+  const mapWide = widthOf(map.element, glass);
+  const way = createWay(glass, panel);
+  const { legend, crossing } = makeLegend();
+
+  /** @param {Reading | null} reading null before it has come */
+  const view = (reading) => html`
+    ${legend} ${way.room}
+    <div class="gp-formula ov-scroll">${reading && arithmetic(panel.text, reading)}</div>
+    <h3 class="gp-subtitle" data-text="residual.all"></h3>
+    <div class="gp-options">${quantity.element}</div>
+    ${map.element}
+    <p
+      class="gp-note"
+      data-text="residual.clear"
+      ?hidden=${!reading || quantity.now() !== "cosine" || !lacksAngles(reading.stream)}
+    ></p>
+  `;
+  render(view(null), panel.body);
+
+  /** @param {Reading} reading */
+  function tell(reading) {
+    const { selection, values } = reading;
+    const { norm, before, cosine } = values;
+    const params = {
+      part: nameOf(glass, selection),
+      token: selection.token,
+      piece: visible(state.trace.tokens.pieces[selection.token]),
+      norm: lengthText(norm),
+      before: lengthText(before),
+      percent: shown((100 * norm) / before, 3),
+      cosine: signed(cosine, 4),
+    };
     panel.title.textContent = panel.text("title", params);
-    const [norm, cosine] = [exact(place.norm), exact(place.cosine)];
-    const stream = `before=${exact(place.before)} after=${exact(place.after)}`;
-    panel.tell(
-      `layer ${one.layer} ${one.part} token ${token} norm=${norm} cosine=${cosine} ${stream}`,
-      panel.text("read", params),
-    );
+    panel.show(reading, panel.text("read", params));
   }
 
-  return inView(element, function draw(fresh) {
-    const { trace, query } = state;
-    const came = glass.detail("stream");
-    if (came && came !== answer) range = rangeIn(came);
-    answer = came;
-    element.toggleAttribute("data-loading", !answer);
-    const widths = [wide(), mapWide()];
-    if (!answer || widths.includes(0)) return;
+  return inWidth(element, way.wide, function draw(width, fresh) {
     if (fresh) part.hover(null);
-    crossing.hidden = !answer.cross_out;
-    const selected = { row: streamRow(state), token: query };
-    drawToken(selected);
-    map.draw([{ trace, details: { stream: answer } }], widths[1], fresh);
-    angles.hidden =
-      quantity.now() !== "cosine" ||
-      ![answer.attn_cosine, answer.cross_cosine, answer.ffn_cosine].some((found) => found?.data.some(Number.isNaN));
-    tell(selected);
+    const reading = readHere(glass, additionReader, select(glass));
+    element.toggleAttribute("data-loading", !reading);
+    if (!reading) return undefined;
+    crossing.hidden = !reading.stream.cross_out;
+    way.draw(width, reading);
+    map.draw([{ trace: state.trace, details: { stream: reading.stream } }], mapWide(), fresh);
+    return () => {
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }

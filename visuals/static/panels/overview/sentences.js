@@ -1,3 +1,4 @@
+// @ts-check
 // What happens at each row of the diagram, in words with the run's numbers.
 
 import { shown, signed } from "../../dom.js";
@@ -7,53 +8,76 @@ import { positionOf } from "./labels.js";
 import { crosses, sideBySide, tensorOf } from "./rows.js";
 
 /**
+ * @typedef {import("./rows.js").Place} Place
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ */
+
+/**
  * How large a row's vector is, in words.
  *
- * @param {Function} text the panel's own
+ * @param {Say} text the panel's own
+ * @param {Place} run
+ * @param {string} key of the row
+ * @param {import("./rows.js").Tensor} tensor
  */
 export function sizeText(text, { token, trace, stream }, key, { norm }) {
   if (key === "ids") return text("id", { id: trace.tokens.ids[token] });
   if (!stream) return "…";
-  if (key === "head") return text("largest", { value: shown(stream.best.logit.data[token], 5) });
-  if (key === "softmax") return text("largest", { value: shown(stream.best.probability.data[token], 4) });
-  return text("length", { value: shown(norm, 5) });
+  if (key === "head") return text("largest", { value: shown(stream.best?.logit.data[token] ?? NaN, 5) });
+  if (key === "softmax") return text("largest", { value: shown(stream.best?.probability.data[token] ?? NaN, 4) });
+  return text("length", { value: shown(norm ?? NaN, 5) });
 }
 
-/** By row, the numbers that only its sentence has. */
+/**
+ * By row, the numbers that only its sentence has.
+ *
+ * @param {Place & { stream: import("./rows.js").Stream }} run
+ * @returns {Record<string, () => Record<string, unknown>>}
+ */
 function numbersOf(run) {
   const { trace, layer, token, stream } = run;
   const { model, T, rms, mean } = trace;
   const at = layer * T + token;
-  const divided = (name, i) => ({
-    rms: shown(rms[name].data[i], 5),
-    mean: centres(model) ? shown(mean[name].data[i], 5) : "",
+  const divided = (/** @type {keyof typeof rms} */ name, /** @type {number} */ i) => ({
+    rms: shown(rms[name]?.data[i] ?? NaN, 5),
+    mean: centres(model) ? shown(mean[name]?.data[i] ?? NaN, 5) : "",
     norm: norm(`${name}_norm`),
   });
-  const norm = (name) => shown(tensorOf(name, run).norm, 5);
+  const norm = (/** @type {string} */ key) => shown(tensorOf(key, run).norm ?? NaN, 5);
+  const cosine = (/** @type {"attn_cosine" | "cross_cosine" | "ffn_cosine"} */ name) =>
+    signed(stream[name]?.data[at] ?? NaN, 3);
+  const best = () => visible(stream.best?.pieces[token] ?? "");
   return {
     ids: () => ({}),
     embed: () => ({ norm: norm("embed") }),
     before: () => ({ norm: norm("before") }),
     attn_norm: () => divided("attn", at),
-    attn: () => ({ norm: norm("attn"), cosine: signed(stream.attn_cosine.data[at], 3) }),
+    attn: () => ({ norm: norm("attn"), cosine: cosine("attn_cosine") }),
     attn_add: () => ({ from: norm("before"), to: norm("attn_add") }),
     cross_norm: () => divided("cross", at),
-    cross: () => ({ norm: norm("cross"), cosine: signed(stream.cross_cosine.data[at], 3), source: trace.encoder.T }),
+    cross: () => ({ norm: norm("cross"), cosine: cosine("cross_cosine"), source: trace.encoder?.T }),
     cross_add: () => ({ from: norm("attn_add"), to: norm("cross_add") }),
     ffn_norm: () => divided("ffn", at),
-    ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: signed(stream.ffn_cosine.data[at], 3) }),
+    ffn: () => ({ ...model.parts.ffn[layer], norm: norm("ffn"), cosine: cosine("ffn_cosine") }),
     ffn_add: () => ({
       from: norm(sideBySide(model) ? "before" : crosses(model) ? "cross_add" : "attn_add"),
       to: norm("ffn_add"),
     }),
     after: () => ({ norm: norm("after") }),
     final_norm: () => divided("final", token),
-    head: () => ({ best: visible(stream.best.pieces[token]), logit: shown(stream.best.logit.data[token], 5) }),
-    softmax: () => ({ best: visible(stream.best.pieces[token]), p: shown(stream.best.probability.data[token], 4) }),
+    head: () => ({ best: best(), logit: shown(stream.best?.logit.data[token] ?? NaN, 5) }),
+    softmax: () => ({ best: best(), p: shown(stream.best?.probability.data[token] ?? NaN, 4) }),
   };
 }
 
-/** Which sentence speaks of a row: of attention and of the feed-forward, as the layer has them. */
+/**
+ * Which sentence speaks of a row: of attention and of the feed-forward, as the layer has them.
+ *
+ * @param {string} key
+ * @param {import("../../types.d.ts").Model} model
+ * @param {number} layer
+ */
 function nameOf(key, { parts: { latent, ffn } }, layer) {
   const { activation, gated, experts } = ffn[layer];
   if (key === "attn" && latent) return "attn_latent";
@@ -65,8 +89,8 @@ function nameOf(key, { parts: { latent, ffn } }, layer) {
 /**
  * What happens at a row, as a sentence.
  *
- * @param {Function} text the panel's own
- * @param {object} run the trace, the place that is looked at, and the answers about it
+ * @param {Say} text the panel's own
+ * @param {Place & { stream: import("./rows.js").Stream }} run
  * @param {string} key of the row
  * @returns {string}
  */

@@ -1,3 +1,4 @@
+// @ts-check
 // A network with two stacks as a whole: what each reads and is built of, and what goes from the one to the other. A
 // click expands the layers of that stack below.
 
@@ -5,8 +6,18 @@ import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
 
 /**
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {Trace & { encoder: Trace }} Both a run of a network with two stacks
+ */
+
+/** @param {Trace | null} run @returns {run is Both} */
+const hasBoth = (run) => Boolean(run?.encoder);
+
+/**
  * The sub-layers of a stack, in the order of the computation.
  *
+ * @param {import("../../types.d.ts").Model} model
  * @returns {string[]} keys of the texts
  */
 const sublayers = ({ parts: { norms, causal } }) => [
@@ -17,7 +28,7 @@ const sublayers = ({ parts: { norms, causal } }) => [
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text of the section "overview"
+ * @param {import("../../types.d.ts").Say} text of the section "overview"
  * @returns {{ element: HTMLElement; draw: () => void }}
  */
 export function createBand(glass, text) {
@@ -31,7 +42,8 @@ export function createBand(glass, text) {
   const between = h("p.ov-between");
   const element = h("div.ov-stacks", { hidden: "" }, boxes.encoder, between, boxes.decoder);
 
-  const write = memo((run, shown, _language) => {
+  /** @type {(run: Both, shown: Trace | null, language: string) => void} */
+  const write = memo((run, shown) => {
     const { encoder } = run;
     for (const [stack, trace] of Object.entries({ encoder, decoder: run })) {
       const { model, T } = trace;
@@ -49,8 +61,8 @@ export function createBand(glass, text) {
 
   function draw() {
     const { run, trace, language } = state;
-    element.hidden = !run.encoder;
-    if (run.encoder) write(run, trace, language);
+    element.hidden = !hasBoth(run);
+    if (hasBoth(run)) write(run, trace, language);
   }
   return { element, draw };
 }

@@ -1,95 +1,166 @@
+// @ts-check
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
+import { dot } from "../../arrays.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 import { centres } from "../../parts.js";
 import { sideBySide } from "./rows.js";
 
-const HUES = { attn: "v", cross: "k", ffn: "gate" }; // of what a part writes
-const at = (name, index) => phrase`${name}${sub(index)}`;
+/**
+ * @typedef {import("./rows.js").Place & { stage: import("./rows.js").Stage; ends: import("./rows.js").Ends }} Known
+ *   a place whose vectors are here
+ *
+ * @typedef {"attn" | "cross" | "ffn"} Part
+ *
+ * @typedef {{ data: ArrayLike<number> } | null | undefined} Vector undefined or null where the network has none
+ */
 
-/** ‖x‖ = √Σx², with the sum. */
+/** @type {Record<Part, string>} Of what a part writes. */
+const HUES = { attn: "v", cross: "k", ffn: "gate" };
+const at = (/** @type {Node | string} */ name, /** @type {string | number} */ index) => phrase`${name}${sub(index)}`;
+
+/**
+ * ‖x‖ = √Σx², with the sum.
+ *
+ * @param {ArrayLike<number>} values
+ */
 function lengthOf(values) {
-  const squares = values.reduce((sum, x) => sum + x * x, 0);
+  const squares = dot(values, values);
   return line`‖x‖ = ${root("Σ x²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
 }
 
-/** (x − μ) / σ · γ + β = y, for one channel. */
-function centred(x, mean, deviation, gain, bias, y, j) {
-  const part = fraction(phrase`${at(tinted("residual", "x"), j)} − μ`, tinted("norm", "σ"));
-  const numbers = fraction(`${shown(x[j], 5)} − ${inBrackets(mean)}`, shown(deviation, 5));
-  const formula = [part, " · ", at("γ", j), " + ", at("β", j)];
-  const filled = [numbers, ` · ${inBrackets(gain[j])} + ${inBrackets(bias[j])}`];
-  return line`${at("y", j)} = ${formula} = ${filled} = ${strong(y[j])}`;
-}
-
-/** x / RMS · γ = y, for one channel. */
-function normed(x, rms, gain, y, j) {
-  const part = fraction(at(tinted("residual", "x"), j), tinted("norm", "RMS"));
-  const numbers = fraction(shown(x[j], 5), shown(rms, 5));
-  return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${inBrackets(gain[j])} = ${strong(y[j])}`;
-}
-
-/** x + a + f, for one channel: both parts read the stream before either has written to it. */
-function addedBoth(x, a, f, sum, j) {
-  const [stream, attn, ffn] = [tinted("residual", "x"), tinted("v", "attn"), tinted("gate", "ffn")];
-  const numbers = `${shown(x[j], 5)} + ${inBrackets(a[j])} + ${inBrackets(f[j])}`;
-  return line`${at(stream, j)} + ${at(attn, j)} + ${at(ffn, j)} = ${numbers} = ${strong(sum[j])}`;
-}
-
-/** x + a, for one channel. */
-function added(x, a, sum, j, name) {
-  const [stream, own] = [tinted("residual", "x"), tinted(HUES[name], name)];
-  const numbers = `${shown(x[j], 5)} + ${inBrackets(a[j])}`;
-  return line`${at(stream, j)} + ${at(own, j)} = ${numbers} = ${strong(sum[j])}`;
+/**
+ * The values of vectors; null where one of them is missing.
+ *
+ * @param {...Vector} vectors
+ */
+function valuesOf(...vectors) {
+  const found = vectors.flatMap((vector) => (vector ? [vector.data] : []));
+  return found.length === vectors.length ? found : null;
 }
 
 /**
+ * LayerNorm of one channel: (x − μ) / σ · γ + β = y.
+ *
+ * @param {{ x: number; mean: number; deviation: number; gain: number; bias: number; y: number }} numbers
+ * @param {number} j
+ */
+function centred({ x, mean, deviation, gain, bias, y }, j) {
+  const part = fraction(phrase`${at(tinted("residual", "x"), j)} − μ`, tinted("norm", "σ"));
+  const numbers = fraction(`${shown(x, 5)} − ${inBrackets(mean)}`, shown(deviation, 5));
+  const formula = [part, " · ", at("γ", j), " + ", at("β", j)];
+  const filled = [numbers, ` · ${inBrackets(gain)} + ${inBrackets(bias)}`];
+  return line`${at("y", j)} = ${formula} = ${filled} = ${strong(y)}`;
+}
+
+/**
+ * RMSNorm of one channel: x / RMS · γ = y.
+ *
+ * @param {{ x: number; rms: number; gain: number; y: number }} numbers
+ * @param {number} j
+ */
+function normed({ x, rms, gain, y }, j) {
+  const part = fraction(at(tinted("residual", "x"), j), tinted("norm", "RMS"));
+  const numbers = fraction(shown(x, 5), shown(rms, 5));
+  return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${inBrackets(gain)} = ${strong(y)}`;
+}
+
+/**
+ * What a norm does to one channel; nothing where the network has no such norm.
+ *
+ * @param {"attn" | "cross" | "ffn" | "final"} name
+ * @param {Known} run
+ * @param {number} y
+ * @param {number} j
+ */
+function normLines(name, { trace, layer, token, stage, ends }, y, j) {
+  const { rms, mean, T, model } = trace;
+  const read = {
+    attn: stage.resid_in,
+    cross: stage.resid_cross,
+    ffn: sideBySide(model) ? stage.resid_in : stage.resid_mid,
+    final: ends.final,
+  };
+  const [gains, biases] =
+    name === "final"
+      ? [ends.final_gain, ends.final_bias]
+      : [stage[/** @type {const} */ (`${name}_gain`)], stage[/** @type {const} */ (`${name}_bias`)]];
+  const place = name === "final" ? token : layer * T + token;
+  const found = valuesOf(read[name], gains, rms[name]);
+  if (!found) return [];
+  const [x, gain, deviation] = [found[0][j], found[1][j], found[2][place]];
+  if (!centres(model)) return [normed({ x, rms: deviation, gain, y }, j)];
+  const shifted = valuesOf(biases, mean[name]);
+  return shifted ? [centred({ x, mean: shifted[1][place], deviation, gain, bias: shifted[0][j], y }, j)] : [];
+}
+
+/**
+ * The sum at one channel; nothing where the network has no such sum.
+ *
+ * @param {Vector} stream
+ * @param {[Part, Vector][]} parts what is added to it: side by side, both parts read the stream before either has
+ *   written to it
+ * @param {number} sum
+ * @param {number} j
+ */
+function addedLines(stream, parts, sum, j) {
+  const found = valuesOf(stream, ...parts.map(([, vector]) => vector));
+  if (!found) return [];
+  const names = [tinted("residual", "x"), ...parts.map(([part]) => tinted(HUES[part], part))];
+  const formula = names.flatMap((name, i) => (i ? [" + ", at(name, j)] : [at(name, j)]));
+  const numbers = found.map((values, i) => (i ? inBrackets(values[j]) : shown(values[j], 5))).join(" + ");
+  return [line`${formula} = ${numbers} = ${strong(sum)}`];
+}
+
+/**
+ * How one value of a row of the diagram came about.
+ *
+ * @type {Record<string, (run: Known, value: number, j: number, index: number) => HTMLElement[]>} By row; `j`: its
+ *   place among the values that are here, `index`: that among all
+ */
+const SUMS = {
+  embed: ({ trace, token }, value, j) => [
+    trace.model.parts.embed_norm
+      ? line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(value)}`
+      : line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(value)}`,
+  ],
+  before: (_run, value, j) => [line`${at(tinted("residual", "x"), j)} = ${strong(value)}`],
+  attn_norm: (run, value, j) => normLines("attn", run, value, j),
+  attn: (_run, value, j) => [line`${at(tinted(HUES.attn, "attn"), j)} = ${strong(value)}`],
+  attn_add: ({ stage }, value, j) => addedLines(stage.resid_in, [["attn", stage.attn_out]], value, j),
+  cross_norm: (run, value, j) => normLines("cross", run, value, j),
+  cross: (_run, value, j) => [line`${at(tinted(HUES.cross, "cross"), j)} = ${strong(value)}`],
+  cross_add: ({ stage }, value, j) => addedLines(stage.resid_cross, [["cross", stage.cross_out]], value, j),
+  ffn_norm: (run, value, j) => normLines("ffn", run, value, j),
+  ffn: (_run, value, j) => [line`${at(tinted(HUES.ffn, "ffn"), j)} = ${strong(value)}`],
+  ffn_add({ stage, trace: { model } }, value, j) {
+    /** @type {[Part, Vector]} */
+    const written = ["ffn", stage.ffn_out];
+    return sideBySide(model)
+      ? addedLines(stage.resid_in, [["attn", stage.attn_out], written], value, j)
+      : addedLines(stage.resid_mid, [written], value, j);
+  },
+  after: (_run, value, j) => [line`${at(tinted("residual", "x"), j)} = ${strong(value)}`],
+  final_norm: (run, value, j) => normLines("final", run, value, j),
+  head: (_run, value, _j, id) => [
+    line`${at("logit", id)} = ${at("W", id)} · ${tinted("norm", "final_normed")} = ${strong(value, 6)}`,
+  ],
+  softmax({ ends: { logits, log_z: logZ = NaN } }, value, j, id) {
+    const power = `e^(${shown(logits?.values.data[j] ?? NaN, 6)} − ${shown(logZ, 6)})`;
+    return [line`${at(tinted("output", "p"), id)} = e^(logit − log Σ e^logit) = ${power} = ${strong(value)}`];
+  },
+};
+
+/**
+ * The arithmetic of a row: of a vector its length first.
+ *
  * @param {string} key the row
- * @param {{ trace; layer; token; stage; ends }} run
+ * @param {Known} run
  * @param {ArrayLike<number>} values of the row
  * @param {number} j which of them
- * @param {ArrayLike<number> | null} ids their indices, where a value's place is not its index
- * @returns {HTMLElement[]}
+ * @param {number} index of that value
  */
-export function sumsOf(key, { trace, layer, token, stage, ends }, values, j, ids) {
-  const { rms, mean, T, model } = trace;
-  const place = layer * T + token;
-  const after = (name, x, learned, i) =>
-    centres(model)
-      ? centred(
-          x,
-          mean[name].data[i],
-          rms[name].data[i],
-          learned[`${name}_gain`].data,
-          learned[`${name}_bias`].data,
-          values,
-          j,
-        )
-      : normed(x, rms[name].data[i], learned[`${name}_gain`].data, values, j);
-  if (key === "head")
-    return [
-      line`${at("logit", ids[j])} = ${at("W", ids[j])} · ${tinted("norm", "final_normed")} = ${strong(values[j], 6)}`,
-    ];
-  if (key === "softmax") {
-    const logit = ends.logits.values.data[j];
-    const power = `e^(${shown(logit, 6)} − ${shown(ends.log_z, 6)})`;
-    const probability = at(tinted("output", "p"), ids[j]);
-    return [line`${probability} = e^(logit − log Σ e^logit) = ${power} = ${strong(values[j])}`];
-  }
-  const lines = [lengthOf(values)];
-  if (key === "embed" && model.parts.embed_norm)
-    lines.push(line`LayerNorm(${at("W_E", trace.tokens.ids[token])})${sub(j)} = ${strong(values[j])}`);
-  else if (key === "embed") lines.push(line`${at("W_E", `${trace.tokens.ids[token]}, ${j}`)} = ${strong(values[j])}`);
-  if (key === "attn_norm") lines.push(after("attn", stage.resid_in.data, stage, place));
-  if (key === "cross_norm") lines.push(after("cross", stage.resid_cross.data, stage, place));
-  if (key === "cross_add") lines.push(added(stage.resid_cross.data, stage.cross_out.data, values, j, "cross"));
-  if (key === "ffn_norm") lines.push(after("ffn", stage[model.parts.norms.ffn_norm].data, stage, place));
-  if (key === "final_norm") lines.push(after("final", ends.final.data, ends, token));
-  if (key === "attn_add") lines.push(added(stage.resid_in.data, stage.attn_out.data, values, j, "attn"));
-  if (key === "ffn_add" && sideBySide(model))
-    lines.push(addedBoth(stage.resid_in.data, stage.attn_out.data, stage.ffn_out.data, values, j));
-  else if (key === "ffn_add") lines.push(added(stage.resid_mid.data, stage.ffn_out.data, values, j, "ffn"));
-  if (["attn", "cross", "ffn", "before", "after"].includes(key))
-    lines.push(line`${at(HUES[key] ? tinted(HUES[key], key) : tinted("residual", "x"), j)} = ${strong(values[j])}`);
-  return lines;
+export function sumsOf(key, run, values, j, index) {
+  const whole = key === "head" || key === "softmax" ? [] : [lengthOf(values)];
+  return [...whole, ...SUMS[key](run, values[j], j, index)];
 }

@@ -1,13 +1,28 @@
+// @ts-check
 // How the loaded model was trained and what was measured of it, from the files beside its weights.
 
 import { createChart } from "../../chart.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 
-const percent = (value) => `${(100 * value).toFixed(1)}%`;
+/**
+ * @typedef {import("../../decoded.d.ts").Detail<"training">} Training
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ */
 
-/** One row a skill, one column a language, with what is aimed at. */
+const DASHES = { solid: "solid", dash: "dashed", dot: "dotted" }; // by plotly's name, CSS'
+
+const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)}%`;
+
+/**
+ * One row a skill, one column a language, with what is aimed at.
+ *
+ * @param {Training["measured"]} measured
+ * @param {Say} text
+ */
 function skillRows(measured, text) {
   const languages = [...new Set(measured.map(({ language }) => language))];
   const skills = [...new Set(measured.map(({ name }) => name))];
@@ -34,17 +49,28 @@ function skillRows(measured, text) {
   ];
 }
 
-/** What each line of the chart of answers is: its stroke and its skill. */
+/**
+ * What each line of the chart of answers is: its stroke and its skill.
+ *
+ * @param {NonNullable<Training["answers"]>} answers
+ * @param {Say} text
+ */
 function legend({ data }, text) {
-  const dashes = { solid: "solid", dash: "dashed", dot: "dotted" };
   return data.map(({ name, line }) => {
     const stroke = h("span.ov-stroke");
-    stroke.style.borderTop = `3px ${dashes[line.dash]} ${line.color}`;
+    stroke.style.borderTop = `3px ${DASHES[line.dash]} ${line.color}`;
     return h("span.gp-sample", null, stroke, text(name.replace("text:training.", "")));
   });
 }
 
-/** Which stage has which number in the chart, and where it begins. */
+/**
+ * Which stage has which number in the chart, and where it begins.
+ *
+ * @param {Training["stages"]} stages
+ * @param {Say} text
+ * @param {(name: string) => string} name what a stage is called
+ * @param {string} language
+ */
 function stageRows(stages, text, name, language) {
   const count = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }); // "8M", "800万"
   return stages.map((stage) =>
@@ -63,6 +89,7 @@ function stageRows(stages, text, name, language) {
 /**
  * The log, the answers while training went on, and what the finished model was measured to do.
  *
+ * @param {Training} found
  * @returns {(string | number)[][]}
  */
 function table({ log, answers, measured }) {
@@ -99,11 +126,12 @@ export const about = { namesChanges: false };
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function training(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const charts = {
     loss: createChart(glass, { label: "training.loss" }),
     answers: createChart(glass, { label: "training.answers" }),
   };
+  /** @type {Training | null} */
   let known = null;
   const csv = () => (known ? table(known) : []);
   const panel = frame(element, glass, "training", { csv, pointed: false });
@@ -111,10 +139,11 @@ export default function training(element, glass) {
   const skills = h("table.gp-table.ov-skills");
   const stages = h("ul.ov-stages");
   const [begin, leap] = [h("p.gp-note", { "data-text": "training.stages" }), h("p.gp-note")];
-  const named = (name) => (name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name);
+  const named = (/** @type {string} */ name) =>
+    name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name;
   const samples = h("div.gp-samples");
   const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
-  const part = (name, ...content) =>
+  const part = (/** @type {string} */ name, /** @type {HTMLElement[]} */ ...content) =>
     h(`div.ov-${name}`, { "data-part": name }, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
   const parts = {
     loss: part("loss", charts.loss.element, begin, stages, leap),
@@ -128,7 +157,11 @@ export default function training(element, glass) {
   panel.body.append(empty, parts.loss, parts.answers, parts.measured);
   glass.translate(element);
 
-  /** Under the chart of the loss its stages, and where the one in which answers leap begins. */
+  /**
+   * Under the chart of the loss its stages, and where the one in which answers leap begins.
+   *
+   * @param {Training} found
+   */
   function drawStages(found) {
     stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));
     begin.hidden = stages.hidden = !found.stages.length;
@@ -143,11 +176,12 @@ export default function training(element, glass) {
     const nothing = !found?.log.length && !found?.measured.length;
     empty.hidden = !nothing;
     empty.textContent = panel.text(found ? "empty" : "waiting");
-    for (const [name, box] of Object.entries(parts))
-      box.hidden = !(name === "measured" ? found?.measured.length : found?.[name]);
-    for (const [name, chart] of Object.entries(charts)) {
-      if (found?.[name])
-        chart.draw(found[name], name).catch((error) => {
+    parts.measured.hidden = !found?.measured.length;
+    for (const name of /** @type {const} */ (["loss", "answers"])) {
+      const figure = found?.[name];
+      parts[name].hidden = !figure;
+      if (figure)
+        charts[name].draw(figure, name).catch((error) => {
           empty.hidden = false;
           empty.textContent = String(error.message);
         });
