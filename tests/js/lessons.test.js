@@ -298,6 +298,15 @@ test("next shows what is covered before it goes on, and back covers anew", () =>
   assert.equal(course.at(), 0);
 });
 
+test("a view that is added before the one that is shown moves it on, and leaves it shown", () => {
+  const course = createCourse([{ hidden: false }, { hidden: true }], 1, () => {});
+  course.begin();
+  course.insert({ hidden: false }, 1); // taken up at the first view, while the presenter went on to the second
+  assert.deepEqual([course.at(), course.covered(), course.last()], [2, true, true]);
+  course.back();
+  assert.deepEqual([course.at(), course.covered()], [1, false]);
+});
+
 test("a clicker's keys go through a lesson, and what is typed does not", () => {
   const at = (...selectors) => ({ closest: (list) => selectors.some((one) => list.includes(one)) });
   const words = { closest: (list) => list.includes("input") && !list.includes("[type=range]") };

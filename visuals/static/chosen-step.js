@@ -27,8 +27,10 @@ import { isChanged } from "./off.js";
 /**
  * @typedef {{ id: number; piece: string; probability: number }} Candidate
  *
- * @typedef {import("./decode.js").Next & { written?: { logit: number } | null }} Offered `written`: the token that
- *   the text goes on with, where there is one
+ * @typedef {import("./decode.js").Next & {
+ *   written?: import("./messages.d.ts").WrittenToken | null;
+ * }} Offered
+ *   `written`: the token that the text goes on with, where there is one
  */
 
 /**

@@ -1,8 +1,16 @@
+// @ts-check
 // The bar under a presented panel: which view it is, the note, the class's guess while the answer is covered, and the
 // ways.
 
 import { h } from "../dom.js";
 
+/**
+ * @typedef {import("./present.js").Acts} Acts
+ *
+ * @typedef {import("../types.d.ts").Say} Say
+ */
+
+/** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
 const button = (name, sign, act) =>
   h(
     `button.ls-button.ls-${name}`,
@@ -10,7 +18,11 @@ const button = (name, sign, act) =>
     sign,
   );
 
-/** What the class answers before the answer is shown: a field for its guess, and the button that uncovers. */
+/**
+ * What the class answers before the answer is shown: a field for its guess, and the button that uncovers.
+ *
+ * @param {Acts} acts
+ */
 function makeGame(acts) {
   const asked = h("span", { "data-text": "lessons.asks" });
   const guess = h("input.ls-guess", {
@@ -18,7 +30,7 @@ function makeGame(acts) {
     maxlength: 80,
     autocomplete: "off",
     "data-text-label": "lessons.guess",
-    keydown: ({ key }) => {
+    keydown: (/** @type {KeyboardEvent} */ { key }) => {
       if (key === "Enter" && !guess.disabled) acts.reveal();
     },
   });
@@ -27,6 +39,7 @@ function makeGame(acts) {
   return { asked, guess, reveal, game: h("div.ls-game", null, asked, label, reveal) };
 }
 
+/** @param {Acts} acts */
 function makeTools(acts) {
   const full = document.fullscreenEnabled ? [button("full", "⤢", acts.full)] : [];
   return h(
@@ -40,6 +53,7 @@ function makeTools(acts) {
   );
 }
 
+/** @param {Acts} acts */
 function makeElements(acts) {
   const game = makeGame(acts);
   const parts = {
@@ -66,17 +80,10 @@ function makeElements(acts) {
 
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {Object<string, () => void>} acts next, back, notes, reveal, full, list, leave
- * @returns {{
- *   element: HTMLElement;
- *   open: () => void;
- *   close: () => void;
- *   show: Function;
- *   say: (words: string) => void;
- *   page: (at: number, pages: number) => string;
- * }}
+ * @param {Acts} acts
  */
 export function createBar(glass, acts) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, title } = makeElements(acts);
 
@@ -108,10 +115,17 @@ export function createBar(glass, acts) {
     trouble.textContent = words;
     trouble.hidden = !words;
   }
-  /** Which page of a tall panel is shown; what is said of it. */
+  /**
+   * Which page of a tall panel is shown.
+   *
+   * @param {number} at
+   * @param {number} pages how many there are
+   * @returns {string} what is said of it
+   */
   function page(at, pages) {
-    part.textContent = pages > 1 ? text("part", { at: at + 1, pages }) : "";
-    return part.textContent;
+    const words = pages > 1 ? text("part", { at: at + 1, pages }) : "";
+    part.textContent = words;
+    return words;
   }
   /** Opens it in the page's language. */
   function open() {

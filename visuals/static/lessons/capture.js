@@ -1,8 +1,14 @@
+// @ts-check
 // The view that the reader sees now, as a lesson keeps it.
 
 import { linkOf } from "./lesson.js";
 
-/** How much of a box is in the window, in px². */
+/**
+ * How much of a box is in the window, in px².
+ *
+ * @param {DOMRect} box
+ * @param {number} from the window's upper edge
+ */
 function seen({ left, right, top, bottom }, from) {
   return (
     Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) *
@@ -31,12 +37,14 @@ function inView(pressed) {
   /** @type {NodeListOf<HTMLElement>} */
   const found = document.querySelectorAll(`${PANELS}, ${SCENES}`);
   const all = [...found].filter((one) => one.getClientRects().length);
-  const area = new Map(all.map((one) => [one, seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0)]));
-  return all.sort((a, b) => area.get(b) - area.get(a));
+  return all
+    .map((one) => ({ one, area: seen(one.getBoundingClientRect(), from) + (one === pressed ? 1e9 : 0) }))
+    .sort((a, b) => b.area - a.area)
+    .map(({ one }) => one);
 }
 
-/** The kind of a panel, or of the one behind a scene of the story. */
-const kindOf = ({ dataset }) => dataset.kind ?? dataset.behind;
+/** The kind of a panel, or of the one behind a scene of the story. @param {HTMLElement} element */
+const kindOf = ({ dataset }) => dataset.kind ?? dataset.behind ?? "";
 
 /**
  * The kinds of panels that could be added, the most probable first; of the story those behind its scenes.

@@ -1,4 +1,7 @@
+// @ts-check
 // Where a presentation is: which view, and whether its answer is still covered. Knows no page.
+
+/** @typedef {ReturnType<typeof createCourse>} Course */
 
 /**
  * @param {{ hidden: boolean }[]} views at least one
@@ -10,13 +13,14 @@ export function createCourse(views, first, changed) {
   let at = -1;
   let covered = false;
 
-  /** To a view by number; where there is none nothing happens. */
+  /** To a view by number; where there is none nothing happens. @param {number} to */
   function go(to) {
     if (to === at || !all[to]) return;
     at = to;
     covered = all[to].hidden;
     changed(true);
   }
+  /** @param {boolean} now */
   function cover(now) {
     if (covered === now || !all[at].hidden) return;
     covered = now;
@@ -29,9 +33,13 @@ export function createCourse(views, first, changed) {
     next,
     back,
     go,
+    toEnd: () => go(all.length - 1),
     begin: () => go(Math.max(0, Math.min(first, all.length - 1))),
-    /** Another view comes after this one. */
-    insert: (/** @type {{ hidden: boolean }} */ view) => void all.splice(at + 1, 0, view),
+    /** Another view has this place from now on; those from there on come after it. */
+    insert(/** @type {{ hidden: boolean }} */ view, /** @type {number} */ place) {
+      all.splice(place, 0, view);
+      if (place <= at) at += 1;
+    },
     /** Shows the answer, or covers it again. */
     toggle: () => cover(!covered),
     at: () => at,

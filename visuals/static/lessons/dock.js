@@ -7,7 +7,7 @@ import { h } from "../dom.js";
 /** @typedef {import("./lesson.js").Lesson} Lesson */
 
 /**
- * @param {(name: string, params?: object) => string} text of the lessons
+ * @param {import("../types.d.ts").Say} text of the lessons
  * @param {{ add: () => Promise<string>; open: () => void }} acts `add` gives what is to be said of it
  */
 export function createDock(text, { add, open }) {

@@ -1,3 +1,4 @@
+// @ts-check
 // One lesson being made: its title, and its views in their order. Each change is kept at once.
 
 import { h } from "../dom.js";
@@ -9,18 +10,28 @@ import { createViewRow } from "./view-row.js";
 /**
  * A lesson as it is edited.
  *
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {import("./desk.js").Desk} Desk
+ *
  * @typedef {{
  *   id: string;
- *   lesson: () => import("./lesson.js").Lesson;
- *   keep: (next: import("./lesson.js").Lesson) => boolean;
+ *   lesson: () => Lesson;
+ *   keep: (next: Lesson) => boolean;
  *   show: (focus?: [number, string] | null) => void;
  * }} Draft
  *   `keep`: false where the browser cannot keep it; `show`: draws it anew, with the focus at a control of a view
  */
 
-/** @returns {Draft} */
+/**
+ * @param {Desk} desk
+ * @param {string} id
+ * @returns {Draft | null} null where there is no such lesson
+ */
 export function draftOf(desk, id) {
-  let lesson = desk.shelf.get(id);
+  const stored = desk.shelf.get(id);
+  if (!stored) return null;
+  let lesson = stored;
   return {
     id,
     lesson: () => lesson,
@@ -33,17 +44,19 @@ export function draftOf(desk, id) {
 }
 
 /**
- * @param {object} desk of desk.js
+ * @param {Desk} desk
  * @param {Draft} draft
  */
 function titleField({ text, tell }, draft) {
-  function rename({ target }) {
-    const fits = target.value.trim() !== "";
-    target.setAttribute("aria-invalid", String(!fits));
+  const { title } = draft.lesson();
+  function rename() {
+    const fits = field.value.trim() !== "";
+    field.setAttribute("aria-invalid", String(!fits));
     tell(fits ? "" : text("no_title", { most: MOST.title }));
-    if (fits) draft.keep({ ...draft.lesson(), title: target.value });
+    if (fits) draft.keep({ ...draft.lesson(), title: field.value });
   }
-  return h("input.ls-name", { type: "text", maxlength: MOST.title, value: draft.lesson().title, input: rename });
+  const field = h("input.ls-name", { type: "text", maxlength: MOST.title, value: title, input: rename });
+  return field;
 }
 
 /**
@@ -66,7 +79,7 @@ export async function addView(glass, draft, kind) {
  * The button that takes up what is on the page, and which of the panels in view it takes.
  *
  * @param {import("../types.d.ts").Glass} glass
- * @param {object} desk of desk.js
+ * @param {Desk} desk
  * @param {Draft} draft
  */
 function addingOf(glass, desk, draft) {
@@ -86,22 +99,36 @@ function addingOf(glass, desk, draft) {
   );
 }
 
-/** Once the list is on the page: the control of a view that the reader was at. */
+/**
+ * Once the list is on the page: the control of a view that the reader was at.
+ *
+ * @param {HTMLElement} views
+ * @param {[number, string]} focus
+ */
 function focusLater(views, [at, act]) {
-  queueMicrotask(() => views.children[at]?.querySelector(`[data-act="${act}"]:enabled`)?.focus());
+  queueMicrotask(() => {
+    /** @type {NodeListOf<HTMLElement>} */
+    const controls = views.querySelectorAll(`[data-act="${act}"]`);
+    controls[at]?.focus();
+  });
 }
 
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {object} desk of desk.js
+ * @param {Desk} desk
  */
 export function createEditor(glass, desk) {
   const { text, tell } = desk;
+  /** @type {(name: string, act: () => void) => HTMLElement} */
   const button = (name, act) => h("button.ls-button", { click: act }, text(name));
   const rowOf = createViewRow(glass, desk);
 
-  return function edit({ id, focus }) {
-    const draft = draftOf(desk, id);
+  /**
+   * @param {{ focus?: [number, string] | null }} to
+   * @param {Draft} draft
+   * @returns {import("./desk.js").Pane}
+   */
+  return function edit({ focus }, draft) {
     const rows = draft.lesson().views.map((view, i) => rowOf(draft, view, i));
     const views = h("ol.ls-views", null, ...rows);
     if (focus) focusLater(views, focus);
@@ -113,7 +140,7 @@ export function createEditor(glass, desk) {
       button("list", toList),
       ...(rows.length ? [button("present", () => desk.start(draft.lesson()))] : []),
       button("save", () => saveLesson(draft.lesson())),
-      button("share", () => desk.go({ pane: "share", id, lesson: draft.lesson() })),
+      button("share", () => desk.go({ pane: "share", id: draft.id, lesson: draft.lesson() })),
     ];
     return {
       name: text("editing"),

@@ -1,9 +1,11 @@
+// @ts-check
 // Finds the largest size at which a panel fits on the stage.
 
 import { leastLegible, sizesFor } from "./sizes.js";
 
 /** @typedef {import("./presented.js").Divided} Divided */
 
+/** @returns {Promise<void>} */
 export const frame = () =>
   new Promise((done) => {
     requestAnimationFrame(() => done());
@@ -27,7 +29,10 @@ export async function fitLargest(panel, isCurrent) {
   const least = leastLegible(sizes);
   document.body.style.setProperty("--lesson-strip", least.toFixed(3));
 
-  /** @returns {Promise<Divided | null>} */
+  /**
+   * @param {number} factor
+   * @returns {Promise<Divided | null>}
+   */
   async function dividedAt(factor) {
     panel.enlarge(factor);
     for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that

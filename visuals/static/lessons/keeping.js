@@ -1,21 +1,29 @@
+// @ts-check
 // What is done with a lesson: it is kept, taken over, begun, read from a file, removed.
 
 import { MOST, newLesson, readLesson, Refused } from "./lesson.js";
+
+/** @typedef {import("./lesson.js").Lesson} Lesson */
 
 /**
  * @param {ReturnType<typeof import("./shelf.js").createShelf>} shelf
  * @param {import("./lesson.js").Known} known
  * @param {{
- *   text: (name: string, params?: object) => string;
+ *   text: import("../types.d.ts").Say;
  *   language: () => string;
  *   tell: (words: string, back?: () => void) => void;
  *   complain: (error: unknown) => void;
- *   go: (to: { pane: string; id?: string }) => void;
+ *   go: (to: { pane: "list" } | { pane: "edit"; id: string }) => void;
  * }} desk
  *   what the reader sees: `go` shows one of its panes
  */
 export function createKeeping(shelf, known, { text, language, tell, complain, go }) {
-  /** Keeps a lesson; where that fails the reader hears of it, and it stays here until the page is closed. */
+  /**
+   * Keeps a lesson; where that fails the reader hears of it, and it stays here until the page is closed.
+   *
+   * @param {string} id
+   * @param {Lesson} lesson
+   */
   function put(id, lesson) {
     try {
       shelf.put(id, lesson);
@@ -29,6 +37,7 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
    * Keeps a lesson among the reader's own.
    *
    * @param {string | undefined} id undefined: it is none of them yet
+   * @param {Lesson} lesson
    * @returns {string} its id
    */
   function putOwn(id, lesson) {
@@ -36,6 +45,7 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
     put(own, lesson);
     return own;
   }
+  /** @param {Lesson} lesson */
   function adopt(lesson) {
     const id = shelf.fresh();
     tell("");
@@ -43,6 +53,7 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
     go({ pane: "edit", id });
   }
   const begin = () => adopt(newLesson(text("untitled"), language()));
+  /** @param {File} file */
   async function read(file) {
     try {
       if (file.size > MOST.bytes) throw new Refused("size", { size: file.size, most: MOST.bytes });
@@ -51,6 +62,7 @@ export function createKeeping(shelf, known, { text, language, tell, complain, go
       complain(error);
     }
   }
+  /** @param {string} id */
   function remove(id) {
     const lesson = shelf.get(id);
     shelf.remove(id);

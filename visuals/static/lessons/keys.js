@@ -1,3 +1,4 @@
+// @ts-check
 // The keys of a presentation. Presenters' remote controls send PageDown and PageUp, and F5 from their button "start".
 
 import { wayOf } from "../tour/keys.js";
@@ -32,12 +33,13 @@ const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
  */
 export function actOf(event) {
   const { key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
-  const within = (selector) => Boolean(/** @type {Element | null} */ (target)?.closest?.(selector));
+  const within = (/** @type {string} */ selector) =>
+    Boolean(/** @type {Element | null} */ (target)?.closest?.(selector));
   if (key === "Escape" && within(TYPING)) return "out";
   const other = ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?");
   if (defaultPrevented || other) return null;
   const act = OWN.get(key.length === 1 ? key.toLowerCase() : key);
-  if (REMOTE.has(key)) return act;
+  if (REMOTE.has(key)) return act ?? null;
   if (within(TYPING)) return act && key.length === 1 && within(SET) ? act : null;
   if (act) return IN_PANEL.has(key) && within(STEERED) ? null : act;
   return wayOf(event);

@@ -1,3 +1,4 @@
+// @ts-check
 // What a lesson is: views in an order, each with a note. Checks whatever a file, a link or the browser's storage holds,
 // field by field, before anything uses it. Knows no page.
 
@@ -20,7 +21,8 @@ export const MOST = {
 };
 /** What a view may say beside its note; left out where it says nothing. */
 export const SAYINGS = /** @type {const} */ (["headline", "question", "answer"]);
-const VIEW = ["link", "panel", "part", "note", "hidden"]; // fields that each view has
+const VIEW = /** @type {const} */ (["link", "panel", "part", "note", "hidden"]); // fields that each view has
+const LESSON = /** @type {const} */ (["format", "version", "language", "title", "views"]);
 const SAID = 40; // characters of a wrong value that a message repeats
 
 /**
@@ -57,7 +59,7 @@ const SAID = 40; // characters of a wrong value that a message repeats
 export class Refused extends Error {
   /**
    * @param {string} code
-   * @param {Object<string, any>} [params] of that text
+   * @param {Record<string, unknown>} [params] of that text
    */
   constructor(code, params = {}) {
     super(code);
@@ -66,12 +68,14 @@ export class Refused extends Error {
   }
 }
 
+/** @param {unknown} value */
 const shortly = (value) => {
   const text = value === undefined ? "–" : (JSON.stringify(value) ?? String(value));
   return text.length > SAID ? `${text.slice(0, SAID)}…` : text;
 };
 /**
  * @param {string} field
+ * @param {unknown} value
  * @param {string} expected the end of a text "lessons.expected_<name>"
  * @param {object} [params] of that text
  */
@@ -80,22 +84,35 @@ const wrong = (field, value, expected, params = {}) =>
 
 /**
  * @param {unknown} value
- * @returns {value is Object<string, any>}
+ * @returns {value is Record<string, unknown>}
  */
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The object with just these fields; refuses one that is missing and one that is not known. */
+/**
+ * The object, which has just these fields; refuses one that is missing and one that is not known.
+ *
+ * @template {string} Name
+ * @param {Record<string, unknown>} value
+ * @param {readonly Name[]} names
+ * @param {string} at where it is; "" for the lesson itself
+ * @returns {Record<Name, unknown>}
+ */
 function fieldsOf(value, names, at) {
-  if (!isObject(value)) throw wrong(at || "lesson", value, "object", { names: names.join(", ") });
-  const place = (name) => (at ? `${at}.${name}` : name);
+  const place = (/** @type {string} */ name) => (at ? `${at}.${name}` : name);
   for (const name of Object.keys(value))
-    if (!names.includes(name))
+    if (!names.some((one) => one === name))
       throw wrong(place(name.slice(0, SAID)), value[name], "no_field", { names: names.join(", ") });
   for (const name of names)
     if (!Object.hasOwn(value, name)) throw wrong(place(name), undefined, "field", { names: names.join(", ") });
   return value;
 }
 
+/**
+ * @param {unknown} value
+ * @param {string} field
+ * @param {number} most characters
+ * @param {number} [least] of them that are no blanks
+ */
 function text(value, field, most, least = 0) {
   if (typeof value !== "string" || value.length > most || value.trim().length < least || !value.isWellFormed()) {
     throw wrong(field, value, least ? "words" : "text", { most });
@@ -103,17 +120,29 @@ function text(value, field, most, least = 0) {
   return value;
 }
 
-/** How long a view is shown, by plan. */
+/**
+ * How long a view is shown, by plan.
+ *
+ * @param {unknown} value
+ * @param {string} field
+ * @returns {number[]}
+ */
 function minutesOf(value, field) {
   const most = MOST.minutes;
-  const fits = (one) => typeof one === "number" && one >= 0 && one <= most;
+  const fits = (/** @type {unknown} */ one) => typeof one === "number" && one >= 0 && one <= most;
   if (!Array.isArray(value) || value.length > MOST.plans || !value.every(fits))
     throw wrong(field, value, "minutes", { plans: MOST.plans, most });
   return value;
 }
 
-/** What a view may have beside the fields that each has. */
+/**
+ * What a view may have beside the fields that each has.
+ *
+ * @param {Record<string, unknown>} given
+ * @param {string} at
+ */
 function moreOf(given, at) {
+  /** @type {Pick<View, "headline" | "question" | "answer" | "minutes">} */
   const more = {};
   for (const name of SAYINGS)
     if (given[name] !== undefined) more[name] = text(given[name], `${at}.${name}`, MOST[name]);
@@ -121,18 +150,27 @@ function moreOf(given, at) {
   return more;
 }
 
-/** A view; its link is read as a pasted one is. */
+/**
+ * A view; its link is read as a pasted one is.
+ *
+ * @param {unknown} given
+ * @param {string} at
+ * @param {Known} known
+ * @returns {View}
+ */
 function viewOf(given, at, { panels }) {
   if (!isObject(given)) throw wrong(at, given, "object", { names: VIEW.join(", ") });
   const { headline: _h, question: _q, answer: _a, minutes: _m, ...plain } = given;
-  const { link, panel, part, note, hidden } = fieldsOf(plain, VIEW, at);
-  text(link, `${at}.link`, MOST.link, 2);
+  const fields = fieldsOf(plain, VIEW, at);
+  const { part, hidden } = fields;
+  const link = text(fields.link, `${at}.link`, MOST.link, 2);
   if (!/^#[^\s#]+$/.test(link)) throw wrong(`${at}.link`, link, "link");
   const [fault] = readLink(link).faults;
   if (fault) throw wrong(`${at}.link: ${fault.field}`, fault.value, "number");
-  if (!panels.includes(panel)) throw wrong(`${at}.panel`, panel, "one_of", { names: panels.join(", ") });
+  const panel = panels.find((one) => one === fields.panel);
+  if (panel === undefined) throw wrong(`${at}.panel`, fields.panel, "one_of", { names: panels.join(", ") });
   if (typeof part !== "string" || !/^(\.[a-zA-Z][\w-]{0,59})?$/.test(part)) throw wrong(`${at}.part`, part, "part");
-  text(note, `${at}.note`, MOST.note);
+  const note = text(fields.note, `${at}.note`, MOST.note);
   if (typeof hidden !== "boolean") throw wrong(`${at}.hidden`, hidden, "one_of", { names: "true, false" });
   return { link, panel, part, note, hidden, ...moreOf(given, at) };
 }
@@ -148,12 +186,12 @@ export function checkLesson(value, known) {
   if (!isObject(value) || value.format !== FORMAT)
     throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
   if (value.version !== VERSION) throw wrong("version", value.version, "version", { names: String(VERSION) });
-  const { model, ...others } = value;
-  const { language, title, views } = fieldsOf(others, ["format", "version", "language", "title", "views"], "");
-  if (!known.languages.includes(language))
-    throw wrong("language", language, "one_of", { names: known.languages.join(", ") });
-  text(title, "title", MOST.title, 1);
-  if (model !== undefined) text(model, "model", MOST.title, 1);
+  const { model: named, ...others } = value;
+  const { views, ...fields } = fieldsOf(others, LESSON, "");
+  const language = known.languages.find((one) => one === fields.language);
+  if (language === undefined) throw wrong("language", fields.language, "one_of", { names: known.languages.join(", ") });
+  const title = text(fields.title, "title", MOST.title, 1);
+  const model = named === undefined ? undefined : text(named, "model", MOST.title, 1);
   if (!Array.isArray(views) || views.length > MOST.views)
     throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
   return {
@@ -165,6 +203,9 @@ export function checkLesson(value, known) {
     views: views.map((one, i) => viewOf(one, `views[${i}]`, known)),
   };
 }
+
+/** What an error says of itself. @param {unknown} error */
+export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /**
  * The lesson in a file's text.
@@ -179,7 +220,7 @@ export function readLesson(words, known) {
   try {
     value = JSON.parse(words.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw new Refused("json", { reason: error.message.slice(0, 100) });
+    throw new Refused("json", { reason: reasonOf(error).slice(0, 100) });
   }
   return checkLesson(value, known);
 }
@@ -191,7 +232,11 @@ export function readLesson(words, known) {
  */
 export const writeLesson = (lesson) => `${JSON.stringify(lesson, null, 2)}\n`;
 
-/** @returns {Lesson} one without views */
+/**
+ * @param {string} title
+ * @param {string} language
+ * @returns {Lesson} one without views
+ */
 export const newLesson = (title, language) => ({ format: FORMAT, version: VERSION, language, title, views: [] });
 
 /**
@@ -222,16 +267,26 @@ export function linkOn({ model }, { link }, offered) {
 
 // Each gives a new lesson.
 
+/** @type {(lesson: Lesson, view: View, at?: number) => Lesson} */
 export const withView = (lesson, view, at = lesson.views.length) => ({
   ...lesson,
   views: lesson.views.toSpliced(at, 0, view),
 });
+/** @type {(lesson: Lesson, at: number) => Lesson} */
 export const without = (lesson, at) => ({ ...lesson, views: lesson.views.toSpliced(at, 1) });
+/** @type {(lesson: Lesson, at: number, change: Partial<View>) => Lesson} */
 export const changed = (lesson, at, change) => ({
   ...lesson,
   views: lesson.views.with(at, { ...lesson.views[at], ...change }),
 });
-/** A view one place up (-1) or down (1); at an end the lesson itself. */
+/**
+ * A view one place up (-1) or down (1); at an end the lesson itself.
+ *
+ * @param {Lesson} lesson
+ * @param {number} at
+ * @param {number} by
+ * @returns {Lesson}
+ */
 export function moved(lesson, at, by) {
   const to = at + by;
   if (to < 0 || to >= lesson.views.length) return lesson;

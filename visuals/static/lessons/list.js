@@ -1,3 +1,4 @@
+// @ts-check
 // The list of lessons: that of a link, the reader's own, those that come with the page.
 
 import { h } from "../dom.js";
@@ -6,7 +7,21 @@ import { save } from "./save.js";
 import { openSheet } from "./sheet.js";
 import { createStills } from "./stills.js";
 
-/** @returns {HTMLElement[]} what is said of a lesson whose model is not on offer */
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {import("./desk.js").Desk} Desk
+ *
+ * @typedef {Pick<Lesson, "title" | "views" | "model">} Listed
+ */
+
+/**
+ * @param {Glass} glass
+ * @param {Listed} lesson
+ * @returns {HTMLElement[]} what is said of a lesson whose model is not on offer
+ */
 const strange = (glass, { model }) =>
   model === undefined || glass.models().some(({ name }) => name === model)
     ? []
@@ -15,20 +30,22 @@ const strange = (glass, { model }) =>
 /**
  * The plans of a lesson, each with the views that it shows and for how long; pressed, one is presented.
  *
- * @param {object} desk of desk.js
- * @param {import("./lesson.js").Lesson} lesson
+ * @param {Desk} desk
+ * @param {Lesson} lesson
  * @returns {HTMLElement[]} none where nothing is planned
  */
 function plansRow({ text, start }, lesson) {
   const plans = plansOf(lesson);
   if (!plans.length) return [];
+  /** @type {(view: import("./lesson.js").View, at: number) => string} */
   const minutesOf = ({ minutes }, at) => (minutes?.[at] ? text("plan", { minutes: minutes[at] }) : "–");
-  const button = ({ at, minutes }) =>
+  const button = (/** @type {import("./plans.js").Plan} */ { at, minutes }) =>
     h(
       "button.ls-button",
       { click: () => start(inPlan(lesson, at)), "aria-label": `${text("plan", { minutes })}: ${lesson.title}` },
       text("plan", { minutes }),
     );
+  /** @type {(view: import("./lesson.js").View, i: number) => HTMLElement} */
   const line = (view, i) =>
     h(
       "tr",
@@ -51,8 +68,16 @@ function plansRow({ text, start }, lesson) {
   ];
 }
 
-/** A lesson of the list, with what can be done with it. */
-const rowOf = (glass, desk, lesson, buttons) =>
+/**
+ * A lesson of the list, with what can be done with it.
+ *
+ * @param {Glass} glass
+ * @param {Desk} desk
+ * @param {Listed} lesson
+ * @param {HTMLElement[]} plans
+ * @param {HTMLElement[]} buttons
+ */
+const rowOf = (glass, desk, lesson, plans, buttons) =>
   h(
     "li.ls-row",
     null,
@@ -64,22 +89,39 @@ const rowOf = (glass, desk, lesson, buttons) =>
       ...strange(glass, lesson),
     ),
     h("div.ls-does", null, ...buttons),
-    ...plansRow(desk, lesson),
+    ...plans,
   );
 
 /**
- * @param {import("../types.d.ts").Glass} glass
- * @param {object} desk of desk.js
+ * A heading with rows below it; nothing where there are none and nothing is said of that.
+ *
+ * @param {string} title
+ * @param {HTMLElement[]} rows
+ * @param {string} [none] what is said where there are none
+ * @returns {HTMLElement[]}
+ */
+function section(title, rows, none) {
+  if (rows.length) return [h("h3", null, title), h("ul.ls-list", null, ...rows)];
+  return none ? [h("h3", null, title), h("p.ls-none", null, none)] : [];
+}
+
+/**
+ * @param {Glass} glass
+ * @param {Desk} desk
  */
 export function createList(glass, desk) {
   const { text, shelf, tell } = desk;
+  /** @type {(name: string, act: () => void, label?: string) => HTMLElement} */
   const button = (name, act, label) =>
     h("button.ls-button", { click: act, "aria-label": label && `${text(name)}: ${label}` }, text(name));
 
-  const row = (lesson, buttons) => rowOf(glass, desk, lesson, buttons);
+  /** @type {(lesson: Lesson, buttons: HTMLElement[]) => HTMLElement} */
+  const row = (lesson, buttons) => rowOf(glass, desk, lesson, plansRow(desk, lesson), buttons);
+  /** @param {Lesson} lesson */
   function sheet(lesson) {
     tell(openSheet(lesson, text, createStills(glass)) ? "" : text("no_sheet"));
   }
+  /** @type {(lesson: Lesson, id?: string) => HTMLElement[]} */
   const showing = (lesson, id) =>
     lesson.views.length
       ? [
@@ -90,9 +132,11 @@ export function createList(glass, desk) {
             : []),
         ]
       : [];
+  /** @type {(lesson: Lesson, name: string) => HTMLElement} */
   const foreign = (lesson, name) =>
     row(lesson, [...showing(lesson), button(name, () => desk.adopt(lesson), lesson.title)]);
-  function mine({ id, lesson, words, error }) {
+  /** @param {import("./shelf.js").Entry} entry */
+  function mine({ id, lesson, words = "", error }) {
     if (lesson) {
       return row(lesson, [
         ...showing(lesson, id),
@@ -102,33 +146,37 @@ export function createList(glass, desk) {
       ]);
     }
     // What is stored here and cannot be read is not thrown away.
-    return row({ title: text("unreadable"), views: [] }, [
-      button("why", () => desk.complain(error)),
-      button("save", () => save(words, id)),
-      button("remove", () => {
-        shelf.remove(id);
-        tell("");
-        desk.go({ pane: "list" });
-      }),
-    ]);
+    return rowOf(
+      glass,
+      desk,
+      { title: text("unreadable"), views: [] },
+      [],
+      [
+        button("why", () => desk.complain(error)),
+        button("save", () => save(words, id)),
+        button("remove", () => {
+          shelf.remove(id);
+          tell("");
+          desk.go({ pane: "list" });
+        }),
+      ],
+    );
   }
 
-  const shipped = (lesson) => foreign(lesson, "copy");
+  const shipped = (/** @type {Lesson} */ lesson) => foreign(lesson, "copy");
 
+  /** @returns {import("./desk.js").Pane} */
   return function list() {
     const file = h("input.ls-file", {
       type: "file",
       accept: ".json,application/json",
       "aria-label": text("file"),
       change: () => {
-        if (file.files[0]) desk.read(file.files[0]);
+        const [chosen] = file.files ?? [];
+        if (chosen) desk.read(chosen);
         file.value = "";
       },
     });
-    const section = (name, rows, none) =>
-      rows.length || none
-        ? [h("h3", null, text(name)), rows.length ? h("ul.ls-list", null, ...rows) : h("p.ls-none", null, text(none))]
-        : [];
     const received = desk.received();
     return {
       name: text("title"),
@@ -140,9 +188,9 @@ export function createList(glass, desk) {
           button("fresh", desk.begin),
           h("label.ls-button", null, text("file"), file),
         ),
-        ...section("of_link", received ? [foreign(received, "adopt")] : []),
-        ...section("mine", shelf.all().map(mine), "none"),
-        ...section("shipped", desk.shipped().map(shipped)),
+        ...section(text("of_link"), received ? [foreign(received, "adopt")] : []),
+        ...section(text("mine"), shelf.all().map(mine), text("none")),
+        ...section(text("shipped"), desk.shipped().map(shipped)),
       ],
     };
   };

@@ -1,3 +1,4 @@
+// @ts-check
 // What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first
 // wanted.
 
@@ -9,8 +10,10 @@ import { presentedBefore } from "./resume.js";
  * @param {string} hash of the address that the page was opened with
  */
 export function offerLessons(glass, hash) {
+  /** @type {ReturnType<typeof import("./desk.js").createDesk> | null} */
   let desk = null;
-  let pressed = null; // the panel that the reader last pressed something in
+  /** @type {Element | null} the panel that the reader last pressed something in */
+  let pressed = null;
   async function wanted() {
     if (!desk) {
       const { createDesk } = await import("./desk.js");

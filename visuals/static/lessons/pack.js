@@ -1,3 +1,4 @@
+// @ts-check
 // A lesson as the part of an address after "#": its JSON, compressed by the browser, in base64 as addresses write it.
 
 import { checkLesson, MOST, Refused } from "./lesson.js";
@@ -10,9 +11,11 @@ const FORM = "deflate-raw";
 /**
  * All that a stream gives, as long as that is not over `most` bytes.
  *
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream
  * @returns {Promise<Uint8Array>}
  */
 async function whole(stream, most = Infinity) {
+  /** @type {Uint8Array<ArrayBuffer>[]} */
   const parts = [];
   let size = 0;
   for (const reader = stream.getReader(); ;) {
@@ -28,6 +31,11 @@ async function whole(stream, most = Infinity) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
+/**
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {CompressionStream | DecompressionStream} transform
+ * @param {number} [most]
+ */
 const through = (bytes, transform, most) => whole(new Blob([bytes]).stream().pipeThrough(transform), most);
 
 /**

@@ -1,3 +1,4 @@
+// @ts-check
 // A panel that is taller than the screen, as pages that begin and end between its parts. Knows lengths and no page.
 
 /**
@@ -24,6 +25,10 @@ export function pagesOf(boxes, room, anchor = 0) {
   const start = [...free].reverse().find((y) => y <= anchor + 1) ?? 0;
   let cut = false;
 
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
   function fill(from, to) {
     /** @type {[number, number][]} */
     const pages = [];
@@ -39,7 +44,12 @@ export function pagesOf(boxes, room, anchor = 0) {
     }
     return pages;
   }
-  /** Where what begins between two heights ends. */
+  /**
+   * Where what begins between two heights ends.
+   *
+   * @param {number} from
+   * @param {number} to
+   */
   const bottomOf = (from, to) =>
     Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
   const before = start > 1 ? fill(free[0], start) : [];
@@ -53,15 +63,23 @@ const WHOLE = [
 /** These say what follows them, and stay with it. */
 const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples";
 
-/** The parts of a panel that stay whole: [top, bottom] of each, in the panel's own pixels from the top of its body. */
+/**
+ * The parts of a panel that stay whole.
+ *
+ * @param {Element} body
+ * @param {number} size how large it is shown
+ * @returns {[number, number][]} top and bottom of each, in the panel's own pixels from the top of its body
+ */
 export function partsOf(body, size) {
   const { top } = body.getBoundingClientRect();
+  /** @type {[number, number, boolean][]} */
   const boxes = [];
+  /** @param {Element} element */
   function add(element) {
     if (!element.checkVisibility()) return; // what a closed disclosure holds has a place, and is not seen
     const box = element.getBoundingClientRect();
     if (box.height < 1 || box.width < 1) return;
-    const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const words = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim());
     if (words || !element.children.length || element.matches(WHOLE))
       boxes.push([(box.top - top) / size, (box.bottom - top) / size, element.matches(LEADS)]);
     else for (const child of element.children) add(child);

@@ -1,3 +1,4 @@
+// @ts-check
 // A lesson on the screen: each view is brought back as a pasted link is, and its one panel shown large.
 
 import { createBar } from "./bar.js";
@@ -11,6 +12,23 @@ import { createSpeaker } from "./speaker.js";
 import { createStage } from "./stage.js";
 
 /**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {import("./course.js").Course} Course
+ *
+ * @typedef {Record<
+ *   keyof ReturnType<typeof waysThrough> | "leave" | "list" | "up" | "down" | "notes" | "add",
+ *   () => void
+ * >} Acts
+ *   as keys.js names them
+ *
+ * @typedef {{ at?: number; notes?: boolean; reads?: boolean; id?: string }} How `at`: the view to begin at;
+ *   `notes`: they are shown; `reads`: somebody alone reads along; `id`: of one of the reader's own
+ */
+
+/**
  * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
  * else.
  *
@@ -18,13 +36,15 @@ import { createStage } from "./stage.js";
  */
 function passOverAtRest(presents) {
   let last = { place: "", time: 0 };
+  /** @param {PointerEvent} event */
   function passOver(event) {
     const place = `${event.clientX} ${event.clientY}`;
     if (presents() && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time)
       event.stopImmediatePropagation();
     else last = { place, time: event.timeStamp };
   }
-  for (const name of ["pointerover", "pointerenter", "pointermove"]) addEventListener(name, passOver, true);
+  for (const name of /** @type {const} */ (["pointerover", "pointerenter", "pointermove"]))
+    addEventListener(name, passOver, true);
 }
 
 const toggleFullscreen = () =>
@@ -37,36 +57,40 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
 /**
  * What needs nothing but the course of the lesson, or the browser.
  *
- * @param {() => ReturnType<typeof createCourse>} course
- * @param {() => number} count of its views
+ * @param {() => { course: Course } | null} now
  */
-const waysThrough = (course, count) => ({
-  next: () => course().next(),
-  back: () => course().back(),
-  reveal: () => course().toggle(),
-  first: () => course().go(0),
-  last: () => course().go(count() - 1),
+const waysThrough = (now) => ({
+  next: () => now()?.course.next(),
+  back: () => now()?.course.back(),
+  reveal: () => now()?.course.toggle(),
+  first: () => now()?.course.go(0),
+  last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
   out: leaveField,
   nothing: () => {},
 });
 
-/** What a message of the page says; one without a text of ours what the server says itself. */
+/**
+ * What a message of the page says; one without a text of ours what the server says itself.
+ *
+ * @param {Glass} glass
+ * @param {import("../messages.d.ts").Notice} message
+ */
 function wordsOf(glass, { code, params }) {
   const said = glass.text(`message.${code}`, params);
-  return said === `message.${code}` ? (params.detail ?? code) : said;
+  return said === `message.${code}` ? String(params.detail ?? code) : said;
 }
 
 /**
  * What else happens on the page while a lesson is presented.
  *
- * @param {import("../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {() => boolean} presents
  * @param {{ say: (words: string) => void; again: () => void; speak: () => void; leave: () => void }} acts
  */
 function followPage(glass, presents, { say, again, speak, leave }) {
-  glass.on("message", (message) => {
-    if (!presents()) return;
+  glass.on("message", (/** @type {import("../messages.d.ts").Notice | null} */ message) => {
+    if (!presents() || !message) return;
     say(wordsOf(glass, message));
     again();
   });
@@ -80,24 +104,29 @@ function followPage(glass, presents, { say, again, speak, leave }) {
   addEventListener("popstate", leave);
 }
 
+/** @param {Glass} glass */
 const offeredBy = (glass) => glass.models().map(({ name }) => name);
 
-/** Opens the chapter that has the panel, unless it is open. */
+/**
+ * Opens the chapter that has the panel, unless it is open.
+ *
+ * @param {Glass} glass
+ * @param {string} panel
+ */
 function openChapterOf(glass, panel) {
   const { chapters } = window.glassConfig;
-  if (!chapters[glass.state.chapter]?.panels.includes(panel))
-    // the story has none
-    glass.open(Object.keys(chapters).find((name) => chapters[name].panels.includes(panel)));
+  if (chapters[glass.state.chapter]?.panels.includes(panel)) return; // the story has none
+  const home = Object.keys(chapters).find((name) => chapters[name].panels.includes(panel));
+  if (home) glass.open(home);
 }
 
 /**
  * The lesson with what is shown now as the view after this one, and what is to be said of it.
  *
- * @param {import("../types.d.ts").Glass} glass
- * @param {import("./lesson.js").Lesson} lesson
+ * @param {Glass} glass
+ * @param {Lesson} lesson
  * @param {number} at
- * @returns {Promise<{ longer: import("./lesson.js").Lesson | null; said: string }>} null where it has room for no
- *   more
+ * @returns {Promise<{ longer: Lesson | null; said: string }>} null where it has room for no more
  */
 async function withShown(glass, lesson, at) {
   const { text } = glass;
@@ -112,8 +141,8 @@ async function withShown(glass, lesson, at) {
 /**
  * All that shows a lesson: the stage with what stands above and below it, and the presenter's own window.
  *
- * @param {import("../types.d.ts").Glass} glass
- * @param {Object<string, () => void>} acts as keys.js names them
+ * @param {Glass} glass
+ * @param {Acts} acts
  * @param {() => boolean} presents
  */
 function createScreens(glass, acts, presents) {
@@ -132,35 +161,39 @@ function createScreens(glass, acts, presents) {
     bar.say(words);
     speaker.say(words);
   }
-  return { bar, headline, speaker, stage, say };
+  function close() {
+    speaker.end();
+    bar.close();
+    headline.hide();
+    document.body.removeAttribute("data-covered");
+    stage.end();
+  }
+  return { bar, headline, speaker, stage, say, close };
 }
 
 /**
- * @param {import("../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {() => void} openList opens the list of lessons
- * @param {(id: string | undefined, lesson: import("./lesson.js").Lesson) => string} keep keeps a lesson, one
- *   without an id as a new one; gives its id
- * @returns {(
- *   lesson: import("./lesson.js").Lesson,
- *   how?: { at?: number; notes?: boolean; reads?: boolean; id?: string },
- * ) => void}
- *   `id`: of one of the reader's own
+ * @param {(id: string | undefined, lesson: Lesson) => string} keep keeps a lesson, one without an id as a new one;
+ *   gives its id
+ * @returns {(lesson: Lesson, how?: How) => void}
  */
 export function createPresenter(glass, openList, keep) {
   const { state } = glass;
   const { body } = document;
-  let [lesson, course] = [null, null];
-  let own; // its id, where it is one of the reader's own
+  /** @type {{ lesson: Lesson; course: Course } | null} what is presented */
+  let now = null;
+  /** @type {string | undefined} its id, where it is one of the reader's own */
+  let own;
   let reads = false; // somebody alone reads along: the notes are for them
   let notes = false;
-  let before = null; // what had the focus
+  /** @type {Element | null} what had the focus */
+  let before = null;
   let turn = 0;
 
+  /** @type {Acts} */
   const acts = {
-    ...waysThrough(
-      () => course,
-      () => lesson.views.length,
-    ),
+    ...waysThrough(() => now),
     leave,
     list: () => (leave(), openList()),
     up: () => stage.turn(-1),
@@ -172,62 +205,66 @@ export function createPresenter(glass, openList, keep) {
     },
     add: () => void add(),
   };
-  const { bar, headline, speaker, stage, say } = createScreens(glass, acts, () => lesson !== null);
+  const { bar, headline, speaker, stage, say, close } = createScreens(glass, acts, () => now !== null);
 
-  /** The bar and the cover at once; the view when its run has come. */
+  /** The bar and the cover at once; the view when its run has come. @param {boolean} moved to another view */
   async function show(moved) {
-    const view = lesson.views[course.at()];
-    body.toggleAttribute("data-covered", course.covered());
-    bar.show(lesson, { at: course.at(), covered: course.covered(), notes, moved });
+    if (!now) return;
+    const { lesson, course } = now;
+    const [at, covered] = [course.at(), course.covered()];
+    const view = lesson.views[at];
+    body.toggleAttribute("data-covered", covered);
+    bar.show(lesson, { at, covered, notes, moved });
     headline.show(view);
-    speaker.show(lesson, { at: course.at(), covered: course.covered(), moved });
-    keepPresented({ lesson, at: course.at(), notes, reads, id: own });
+    speaker.show(lesson, { at, covered, moved });
+    keepPresented({ lesson, at, notes, reads, id: own });
     if (!moved) return void stage.again();
     const mine = (turn += 1);
     stage.coming();
     await glass.visit(linkOn(lesson, view, offeredBy(glass)));
-    if (mine !== turn || !lesson) return;
+    if (mine !== turn || !now) return;
     openChapterOf(glass, view.panel);
     stage.show(view.panel, view.part);
   }
 
   async function add() {
-    const { longer, said } = await withShown(glass, lesson, course.at());
-    if (!lesson) return;
+    if (!now) return;
+    const { lesson, course } = now;
+    const at = course.at();
+    const { longer, said } = await withShown(glass, lesson, at);
+    if (now?.course !== course) return; // another lesson is presented meanwhile, or none
     if (longer) {
-      course.insert(longer.views[course.at() + 1]);
-      [lesson, own] = [longer, keep(own, longer)];
+      course.insert(longer.views[at + 1], at + 1);
+      own = keep(own, longer);
+      now = { lesson: longer, course };
       show(false);
     }
     say(said);
   }
 
   function leave() {
-    if (!lesson) return;
-    lesson = null;
+    if (!now) return;
+    now = null;
     keepPresented(null);
     turn += 1;
-    speaker.end();
-    bar.close();
-    headline.hide();
-    body.removeAttribute("data-covered");
     state.presenting = false; // from here on the page's history goes on
-    stage.end();
+    close();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
-    before?.focus?.({ preventScroll: true });
+    if (before instanceof HTMLElement || before instanceof SVGElement) before.focus({ preventScroll: true });
   }
 
   const speak = () => (bar.open(), void show(false));
-  followPage(glass, () => lesson !== null, { say, again: () => void stage.again(), speak, leave });
+  followPage(glass, () => now !== null, { say, again: () => void stage.again(), speak, leave });
 
   return function present(given, { at = 0, notes: noted = false, reads: alone = noted, id } = {}) {
     if (!given.views.length) return;
     before = document.activeElement;
-    [lesson, notes, reads, own] = [given, noted, alone, id];
+    [notes, reads, own] = [noted, alone, id];
     bar.open();
     speaker.begin();
     state.presenting = true;
-    course = createCourse(lesson.views, at, show);
+    const course = createCourse(given.views, at, show);
+    now = { lesson: given, course };
     course.begin();
   };
 }

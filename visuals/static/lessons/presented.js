@@ -1,3 +1,4 @@
+// @ts-check
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
 import { createLegend } from "./legend.js";
@@ -13,8 +14,15 @@ const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-s
 /** @returns {Divided} of a panel that has nothing in it */
 export const onePage = () => ({ pages: [[0, 0]], first: 0, cut: false });
 
-/** @returns {(HTMLElement | SVGElement)[]} */
-const drawingsOf = (box) => [...box.querySelectorAll("canvas, svg")];
+/**
+ * @param {HTMLElement} box
+ * @returns {(HTMLElement | SVGElement)[]}
+ */
+function drawingsOf(box) {
+  /** @type {NodeListOf<HTMLElement | SVGElement>} */
+  const found = box.querySelectorAll("canvas, svg");
+  return [...found];
+}
 
 /**
  * Makes drawings that are taller than the room, or than what the heading above them leaves of it, as tall as that;
@@ -22,6 +30,7 @@ const drawingsOf = (box) => [...box.querySelectorAll("canvas, svg")];
  *
  * @param {HTMLElement} box the panel's body
  * @param {number} room in its own pixels
+ * @param {number} size how large it is shown
  */
 function shrinkDrawings(box, room, size) {
   const free = freeOf(partsOf(box, size));
@@ -51,15 +60,21 @@ export function createPresented(glass, bar) {
   /** @returns {HTMLElement | null} */
   const inner = () => section?.querySelector(".gp-body") ?? null;
 
-  /** How tall the panel's body may be, in its own pixels. */
+  /**
+   * How tall the panel's body may be, in its own pixels.
+   *
+   * @param {HTMLElement} box the body
+   */
   function roomFor(box) {
-    const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
+    const [outer, place] = [(section ?? box).getBoundingClientRect(), box.getBoundingClientRect()];
     return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
   }
+  /** @param {number} factor */
   function enlarge(factor) {
     size = factor;
     body.style.setProperty("--lesson-size", factor.toFixed(3));
-    const room = inner() ? Math.floor(roomFor(inner())) : undefined;
+    const box = inner();
+    const room = box ? Math.floor(roomFor(box)) : undefined;
     if (room) body.style.setProperty("--lesson-room", `${room}px`);
     glass.enlarge(factor, room);
   }
@@ -75,9 +90,11 @@ export function createPresented(glass, bar) {
    * Shows one page alone.
    *
    * @param {Divided["pages"]} pages
+   * @param {number} at
    */
   function clip(pages, at) {
     const box = inner();
+    if (!box) return;
     const [top, bottom] = pages[at];
     const before = pages[at - 1]?.[1] ?? 0;
     // it scrolls no further than its ends
@@ -88,10 +105,12 @@ export function createPresented(glass, bar) {
   }
 
   function shrink() {
-    if (inner()) shrinkDrawings(inner(), roomFor(inner()), size);
+    const box = inner();
+    if (box) shrinkDrawings(box, roomFor(box), size);
   }
   function unshrink() {
-    if (inner()) for (const one of drawingsOf(inner())) one.style.zoom = "";
+    const box = inner();
+    for (const one of box ? drawingsOf(box) : []) one.style.zoom = "";
   }
 
   /**
@@ -101,7 +120,7 @@ export function createPresented(glass, bar) {
    */
   function divide() {
     const box = inner();
-    if (!box) return onePage();
+    if (!box || !section) return onePage();
     const { top } = box.getBoundingClientRect();
     const anchor = part ? box.querySelector(part) : null;
     const begin = anchor ? (anchor.getBoundingClientRect().top - top) / size : 0;

@@ -1,3 +1,4 @@
+// @ts-check
 // What is being presented, in the storage of the browser's tab: when the page is loaded again it goes on where it was.
 
 const KEY = "glass-llama-presented";
@@ -32,7 +33,7 @@ export function presentedBefore() {
   const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (entry?.type !== "reload") return null;
   try {
-    return JSON.parse(sessionStorage.getItem(KEY));
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "null");
   } catch {
     return null;
   }

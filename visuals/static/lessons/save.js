@@ -1,3 +1,4 @@
+// @ts-check
 // A lesson as a file.
 
 import { writeLesson } from "./lesson.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // A lesson, or the view that is shown, as a link and as a QR code of that link, which this page's own server draws.
 
 import { copyButton } from "../controls.js";
@@ -8,15 +9,21 @@ import { saveLesson } from "./save.js";
 /** What a computer calls itself: to others that is an address of their own. */
 const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** @typedef {import("./lesson.js").Lesson} Lesson */
+
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {object} desk of desk.js
+ * @param {import("./desk.js").Desk} desk
  */
 export function createShare(glass, desk) {
   const { text } = desk;
   let turn = 0;
 
-  /** The code, dark on light in both themes, as cameras expect it. */
+  /**
+   * The code, dark on light in both themes, as cameras expect it.
+   *
+   * @param {Pick<import("../messages.d.ts").QrAnswer, "size" | "path">} code
+   */
   const drawn = ({ size, path }) =>
     svg(
       "svg.ls-qr",
@@ -25,6 +32,11 @@ export function createShare(glass, desk) {
       svg("path", { d: path, fill: "#000000" }),
     );
 
+  /**
+   * @param {HTMLElement} box
+   * @param {Lesson | undefined} lesson undefined: the view that is shown
+   * @param {number} mine which call this is
+   */
   async function fill(box, lesson, mine) {
     const hash = await (lesson ? packLesson(lesson) : glass.address());
     const link = `${location.origin}${location.pathname}${location.search}${hash}`;
@@ -62,11 +74,14 @@ export function createShare(glass, desk) {
     glass.translate(box);
     const { data, message } = await glass.calculate("qr", { text: link });
     if (mine !== turn) return;
-    room.replaceChildren(
-      data ? drawn(data) : h("p.ls-none", null, glass.text(`message.${message.code}`, message.params)),
-    );
+    const trouble = message ? glass.text(`message.${message.code}`, message.params) : "";
+    room.replaceChildren(data ? drawn(data) : h("p.ls-none", null, trouble));
   }
 
+  /**
+   * @param {{ id?: string; lesson?: Lesson }} to
+   * @returns {import("./desk.js").Pane}
+   */
   return function share({ id, lesson }) {
     const box = h("div.ls-share", { "aria-live": "polite" });
     turn += 1;

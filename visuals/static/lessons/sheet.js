@@ -12,7 +12,7 @@ const LINES = 4; // to write on, for each question
 /**
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {(name: string, params?: object) => string} Text
+ * @typedef {import("../types.d.ts").Say} Text
  */
 
 /** @param {View} view */

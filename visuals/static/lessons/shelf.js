@@ -1,7 +1,15 @@
+// @ts-check
 // The reader's own lessons, in the browser's storage: one entry each, so that none takes another down. What cannot be
 // kept lives until the page is closed, and the caller is told.
 
-import { checkLesson, Refused } from "./lesson.js";
+import { checkLesson, reasonOf, Refused } from "./lesson.js";
+
+/**
+ * @typedef {import("./lesson.js").Lesson} Lesson
+ *
+ * @typedef {{ id: string; lesson?: Lesson; words?: string; error?: Refused }} Entry a lesson, or the `words` that
+ *   are stored and are none, with the `error`
+ */
 
 const PREFIX = "glass-llama-lesson.";
 
@@ -18,24 +26,28 @@ export function browserStorage() {
  * @param {Storage | null} storage
  * @param {import("./lesson.js").Known} known
  * @returns {{
- *   all: () => { id: string; lesson?: import("./lesson.js").Lesson; words?: string; error?: Refused }[];
- *   get: Function;
- *   put: Function;
- *   remove: Function;
+ *   all: () => Entry[];
+ *   get: (id: string) => Lesson | null;
+ *   put: (id: string, lesson: Lesson) => void;
+ *   remove: (id: string) => void;
  *   fresh: () => string;
  * }}
- *   `all`: by title; what is stored and no lesson comes with its `words` and the `error`. `put` keeps a lesson under
- *   an id, and throws Refused ("unavailable", "full") where that is only until the page is closed.
+ *   `all`: by title. `put` keeps a lesson under an id, and throws Refused ("unavailable", "full") where that is only
+ *   until the page is closed.
  */
 export function createShelf(storage, known) {
-  const here = new Map(); // what this page has put, kept or not
+  /** @type {Map<string, Lesson>} what this page has put, kept or not */
+  const here = new Map();
 
+  /** @returns {Map<string, string>} the words of each, by id */
   function stored() {
+    /** @type {Map<string, string>} */
     const found = new Map();
     try {
       for (let i = 0; storage && i < storage.length; i++) {
-        const key = storage.key(i);
-        if (key.startsWith(PREFIX)) found.set(key.slice(PREFIX.length), storage.getItem(key));
+        const key = storage.key(i) ?? "";
+        const words = key.startsWith(PREFIX) ? storage.getItem(key) : null;
+        if (words !== null) found.set(key.slice(PREFIX.length), words);
       }
     } catch {
       return new Map();
@@ -43,11 +55,16 @@ export function createShelf(storage, known) {
     return found;
   }
 
+  /**
+   * @param {string} id
+   * @param {string} words
+   * @returns {Entry}
+   */
   function read(id, words) {
     try {
       return { id, lesson: checkLesson(JSON.parse(words), known) };
     } catch (error) {
-      return { id, words, error: error instanceof Refused ? error : new Refused("json", { reason: error.message }) };
+      return { id, words, error: error instanceof Refused ? error : new Refused("json", { reason: reasonOf(error) }) };
     }
   }
 
@@ -58,8 +75,12 @@ export function createShelf(storage, known) {
       (a, b) => (a.lesson?.title ?? "").localeCompare(b.lesson?.title ?? "") || a.id.localeCompare(b.id),
     );
   }
-  const get = (id) => all().find((one) => one.id === id)?.lesson ?? null;
+  const get = (/** @type {string} */ id) => all().find((one) => one.id === id)?.lesson ?? null;
 
+  /**
+   * @param {string} id
+   * @param {Lesson} lesson
+   */
   function put(id, lesson) {
     here.set(id, lesson);
     if (!storage) throw new Refused("unavailable");
@@ -67,10 +88,11 @@ export function createShelf(storage, known) {
       storage.setItem(PREFIX + id, JSON.stringify(lesson));
       here.delete(id); // from now on another tab may change it
     } catch (error) {
-      throw new Refused(error.name === "SecurityError" ? "unavailable" : "full");
+      throw new Refused(error instanceof Error && error.name === "SecurityError" ? "unavailable" : "full");
     }
   }
 
+  /** @param {string} id */
   function remove(id) {
     here.delete(id);
     storage?.removeItem(PREFIX + id);

@@ -1,3 +1,4 @@
+// @ts-check
 // The lessons that come with the page.
 
 import { checkLesson } from "./lesson.js";
@@ -9,7 +10,8 @@ import { checkLesson } from "./lesson.js";
  */
 export function createShipped(glass, known, tell) {
   const { lessons } = window.glassConfig;
-  const fetched = {}; // by language
+  /** @type {Record<string, import("./lesson.js").Lesson[] | undefined>} by language */
+  const fetched = {};
   return {
     /** Those in the page's language; none where the server has not answered. */
     now: () => fetched[glass.state.language] ?? [],

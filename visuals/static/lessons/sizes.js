@@ -1,3 +1,4 @@
+// @ts-check
 // How large a panel is tried on the stage, from the largest size down.
 
 // px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width
@@ -16,6 +17,7 @@ export function sizesFor(width) {
   const [large, legible] = [LARGE, LEGIBLE].map((size) =>
     Math.min(most, Math.max(1, (size / PLAIN) * Math.min(1, width / WIDE))),
   );
+  /** @type {(from: number, to: number, steps: number) => number[]} */
   const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
   return {
     large: [...new Set(between(most, large, 3))],
@@ -29,4 +31,4 @@ export function sizesFor(width) {
  *
  * @param {ReturnType<typeof sizesFor>} sizes
  */
-export const leastLegible = ({ large, legible }) => legible[0] ?? large.at(-1);
+export const leastLegible = ({ large, legible }) => legible[0] ?? Math.min(...large);

@@ -26,7 +26,7 @@ const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, one) => al
 /**
  * A time beside what is planned for it.
  *
- * @param {(name: string, params?: object) => string} text
+ * @param {import("../types.d.ts").Say} text
  * @param {string} name
  * @param {number} seconds
  * @param {number} minutes planned; 0: none
@@ -41,7 +41,7 @@ function timeLine(text, name, seconds, minutes) {
 }
 
 /**
- * @param {(name: string, params?: object) => string} text
+ * @param {import("../types.d.ts").Say} text
  * @param {Time} time
  * @param {number} at
  * @param {string} language
@@ -95,7 +95,7 @@ function nextOf(glass, view, picture) {
  * @param {Object<string, () => void>} acts
  */
 export function speakerView(glass, { lesson, now, part, trouble, time, picture }, acts) {
-  /** @type {(name: string, params?: object) => string} */
+  /** @type {import("../types.d.ts").Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { at, covered } = now;
   const view = lesson.views[at];

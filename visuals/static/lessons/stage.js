@@ -1,3 +1,4 @@
+// @ts-check
 // The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen,
 // page by page.
 
@@ -18,12 +19,13 @@ const PATIENCE = 1500; // ms until a panel is shown as far as it is
  */
 async function ready(glass, panel) {
   const [mine, until] = [panel.section(), performance.now() + PATIENCE];
+  if (!mine) return;
   const hasCome = () =>
     panel.inner()?.childElementCount &&
     mine.dataset.value !== undefined &&
     !mine.hasAttribute("data-loading") &&
     !glass.asking();
-  while (mine && panel.section() === mine && performance.now() < until && !hasCome()) await frame();
+  while (panel.section() === mine && performance.now() < until && !hasCome()) await frame();
 }
 
 /**
@@ -49,9 +51,9 @@ function watchHeights(panel, isShown, changed) {
   });
   const added = new MutationObserver(() => observe());
   function observe() {
-    grown.observe(panel.section());
-    for (const one of children()) grown.observe(one);
-    if (panel.inner()) added.observe(panel.inner(), { childList: true });
+    const [section, inner] = [panel.section(), panel.inner()];
+    for (const one of [...(section ? [section] : []), ...children()]) grown.observe(one);
+    if (inner) added.observe(inner, { childList: true });
   }
   return {
     start() {
@@ -64,6 +66,13 @@ function watchHeights(panel, isShown, changed) {
     },
   };
 }
+
+/**
+ * Where the last page ends.
+ *
+ * @param {[number, number][]} pages
+ */
+const endOf = (pages) => Math.max(0, ...pages.map(([, bottom]) => bottom));
 
 /**
  * @param {import("../types.d.ts").Glass} glass
@@ -84,9 +93,9 @@ export function createStage(glass, { top, bar }, tell) {
     if (!isShown() && body.dataset.lesson !== "again") return;
     body.dataset.lesson = "again"; // shown, while it is fitted once more
     const [{ pages }, at] = [found, page];
-    const share = pages[at][0] / (pages.at(-1)[1] || 1);
+    const share = pages[at][0] / (endOf(pages) || 1);
     if (!(await fit()) || at === 0) return;
-    const there = share * found.pages.at(-1)[1];
+    const there = share * endOf(found.pages);
     turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
   }
 
@@ -108,7 +117,7 @@ export function createStage(glass, { top, bar }, tell) {
     return true;
   }
 
-  /** Shows one page of the panel. */
+  /** Shows one page of the panel. @param {number} to */
   function turnTo(to) {
     page = Math.max(0, Math.min(to, found.pages.length - 1));
     tell(page, found.pages.length);
@@ -166,5 +175,5 @@ export function createStage(glass, { top, bar }, tell) {
     glass.present(null);
     panel.enlarge(1);
   }
-  return { show, again, end, coming, turn: (by) => turnTo(page + by) };
+  return { show, again, end, coming, turn: (/** @type {number} */ by) => turnTo(page + by) };
 }

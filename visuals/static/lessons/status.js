@@ -1,19 +1,23 @@
+// @ts-check
 // The line of the dialog that says what was done, or what is wrong with a lesson.
 
 import { h } from "../dom.js";
 import { Refused } from "./lesson.js";
 
 /**
- * @param {(name: string, params?: object) => string} text of the lessons
+ * @param {import("../types.d.ts").Say} text of the lessons
  * @returns {{
  *   element: HTMLElement;
  *   tell: (words: string, back?: (() => void) | null) => void;
  *   complain: (error: unknown) => void;
+ *   said: () => string;
  * }}
+ *   `said`: what is said now
  */
 export function createStatus(text) {
+  /** @type {(() => void) | null} */
   let undo = null;
-  const said = h("span");
+  const line = h("span");
   const undoing = h("button.ls-button", {
     "data-text": "lessons.undo",
     click: () => {
@@ -22,7 +26,7 @@ export function createStatus(text) {
       act?.();
     },
   });
-  const element = h("p.ls-said", { role: "status" }, said, " ", undoing);
+  const element = h("p.ls-said", { role: "status" }, line, " ", undoing);
 
   /**
    * Says something; with `back`, offers to take it back.
@@ -31,17 +35,17 @@ export function createStatus(text) {
    * @param {(() => void) | null} [back]
    */
   function tell(words, back = null) {
-    said.textContent = words;
+    line.textContent = words;
     undo = back;
     undoing.hidden = !back;
     element.hidden = !words;
   }
-  /** Says what is wrong with a lesson; throws what is no Refused. */
+  /** Says what is wrong with a lesson; throws what is no Refused. @param {unknown} error */
   function complain(error) {
     if (!(error instanceof Refused)) throw error;
     const { code, params } = error;
     const { expected } = params;
     tell(text(`bad_${code}`, expected ? { ...params, expected: text(`expected_${expected}`, params) } : params));
   }
-  return { element, tell, complain };
+  return { element, tell, complain, said: () => line.textContent ?? "" };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // What a view of a lesson may say beside its note, and how long it is shown in each plan, as fields.
 
 import { h } from "../dom.js";
@@ -6,10 +7,20 @@ import { plansOf } from "./plans.js";
 
 /**
  * @typedef {import("./edit.js").Draft} Draft
- * @param {(name: string, params?: object) => string} text of the lessons
+ *
+ * @typedef {import("./lesson.js").View} View
  */
+
+/** @param {import("../types.d.ts").Say} text of the lessons */
 export function createFields(text) {
-  /** Headline, question and answer: one left empty is left out. */
+  /**
+   * Headline, question and answer: one left empty is left out.
+   *
+   * @param {Draft} draft
+   * @param {View} view
+   * @param {number} i which of its views that is
+   * @param {string} label
+   */
   function sayingsOf(draft, view, i, label) {
     return SAYINGS.map((name) => {
       const field = h("input.ls-saying", {
@@ -23,9 +34,17 @@ export function createFields(text) {
       return field;
     });
   }
-  /** How long it is shown in each plan of the lesson; a lesson without a plan may get one. */
+  /**
+   * How long it is shown in each plan of the lesson; a lesson without a plan may get one.
+   *
+   * @param {Draft} draft
+   * @param {View} view
+   * @param {number} i which of its views that is
+   * @param {string} label
+   */
   function minutesOf(draft, view, i, label) {
     const count = Math.max(1, ...plansOf(draft.lesson()).map(({ at }) => at + 1));
+    /** @type {HTMLInputElement[]} */
     const fields = Array.from({ length: count }, (_, plan) =>
       h("input.ls-minutes", {
         type: "number",

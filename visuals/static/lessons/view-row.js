@@ -1,3 +1,4 @@
+// @ts-check
 // One view of a lesson that is edited: what it is of, its note, and what can be done with it.
 
 import { h } from "../dom.js";
@@ -5,7 +6,11 @@ import { readLink } from "../link.js";
 import { changed, MOST, moved, without } from "./lesson.js";
 import { createFields } from "./view-fields.js";
 
-/** @typedef {import("./edit.js").Draft} Draft */
+/**
+ * @typedef {import("./edit.js").Draft} Draft
+ *
+ * @typedef {import("./lesson.js").View} View
+ */
 
 const LONGEST = 60; // characters of a prompt that are shown
 
@@ -13,11 +18,11 @@ const LONGEST = 60; // characters of a prompt that are shown
  * What a view is of, in a line.
  *
  * @param {import("../types.d.ts").Glass} glass
- * @param {import("./lesson.js").View} view
+ * @param {View} view
  */
 function summary(glass, { link, panel }) {
   const { chapter, prompt = "", selection } = readLink(link);
-  const place = ["layer", "head"]
+  const place = /** @type {const} */ (["layer", "head"])
     .filter((name) => selection[name] !== undefined)
     .map((name) => `${glass.text(`tokens.${name}`)} ${selection[name]}`);
   const end = prompt.length > LONGEST ? `…${prompt.slice(-LONGEST)}` : prompt;
@@ -28,15 +33,22 @@ function summary(glass, { link, panel }) {
 
 /**
  * @param {import("../types.d.ts").Glass} glass
- * @param {object} desk of desk.js
- * @returns {(draft: Draft, view: import("./lesson.js").View, i: number) => HTMLElement} the row of its view i
+ * @param {import("./desk.js").Desk} desk
+ * @returns {(draft: Draft, view: View, i: number) => HTMLElement} the row of its view i
  */
 export function createViewRow(glass, desk) {
   const { text, tell } = desk;
   const { sayingsOf, minutesOf } = createFields(text);
+  /** @type {(name: string, act: () => void, label: string, more?: Record<string, string>) => HTMLElement} */
   const button = (name, act, label, more = {}) =>
     h("button.ls-button", { click: act, "aria-label": `${text(name)}: ${label}`, ...more }, text(name));
 
+  /**
+   * @param {Draft} draft
+   * @param {View} view
+   * @param {number} i
+   * @param {string} label
+   */
   function noteOf(draft, { note }, i, label) {
     const words = h("textarea.ls-words", {
       maxlength: MOST.note,
@@ -48,6 +60,11 @@ export function createViewRow(glass, desk) {
     words.value = note;
     return words;
   }
+  /**
+   * @param {Draft} draft
+   * @param {View} view
+   * @param {number} i
+   */
   function hiddenOf(draft, { hidden }, i) {
     const box = h("input", {
       type: "checkbox",
@@ -56,6 +73,12 @@ export function createViewRow(glass, desk) {
     box.checked = hidden;
     return h("label.ls-check", null, box, " ", text("hidden"));
   }
+  /**
+   * @param {Draft} draft
+   * @param {number} i
+   * @param {[string, number]} way its name, and by how many places
+   * @param {string} label
+   */
   function move(draft, i, [name, by], label) {
     const act = () => {
       draft.keep(moved(draft.lesson(), i, by));
@@ -63,6 +86,10 @@ export function createViewRow(glass, desk) {
     };
     return button(name, act, label, { "data-act": name, ...(draft.lesson().views[i + by] ? {} : { disabled: "" }) });
   }
+  /**
+   * @param {Draft} draft
+   * @param {number} i
+   */
   function drop(draft, i) {
     const before = draft.lesson();
     draft.keep(without(before, i));
@@ -72,6 +99,7 @@ export function createViewRow(glass, desk) {
       draft.show([i, "note"]);
     });
   }
+  /** @param {View} view */
   function look({ link }) {
     desk.close();
     glass.visit(link);

@@ -1,16 +1,32 @@
+// @ts-check
 // The parts of one logit as bars from left to right, with their running sum: embedding, then what writes in each layer.
 
 import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
 
+/**
+ * @typedef {"embedding" | "attention" | "cross" | "ffn"} Kind what writes
+ *
+ * @typedef {{ kind: Kind; layer: number | null; value: number }} Part what it adds to the logit
+ *
+ * @typedef {{ low: number; high: number; span: number }} Span
+ *
+ * @typedef {Span & { slot: number; width: number; count: number; yOf: (value: number) => number }} Size in pixels
+ *   to draw in: `slot` of a bar's place
+ *
+ * @typedef {{ first: string; axis: string; per: number }} Words and how many parts a layer has
+ */
+
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
+/** @type {Record<Kind, string>} */
 export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "gate" };
 
 /**
  * The values that bars and running sums span.
  *
  * @param {number[][]} tokens the parts of each token, in order
+ * @returns {Span}
  */
 export function spanOf(tokens) {
   let [low, high] = [0, 0];
@@ -24,13 +40,26 @@ export function spanOf(tokens) {
   return { low, high, span: high - low || 1 };
 }
 
-/** Where everything is, for a width. */
+/**
+ * Where everything is, for a width.
+ *
+ * @param {Span} span
+ * @param {number} count of parts
+ * @param {number} width
+ * @returns {Size}
+ */
 function measure({ low, high, span }, count, width) {
   const slot = (width - LEFT - RIGHT) / count;
   return { low, high, span, slot, width, count, yOf: (value) => TOP + ((high - value) / span) * HIGH };
 }
 
-/** The running sum, as steps. */
+/**
+ * The running sum, as steps.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Part[]} parts
+ */
 function drawSums(context, { slot, yOf }, parts) {
   context.strokeStyle = ink().colour("output");
   context.lineWidth = 2;
@@ -44,7 +73,13 @@ function drawSums(context, { slot, yOf }, parts) {
   context.stroke();
 }
 
-/** Grid, numbers and layers: the same for every token, so that a hover writes no text again. */
+/**
+ * Grid, numbers and layers: the same for every token, so that a hover writes no text again.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Words} words
+ */
 function drawGround(context, { low, high, yOf, slot, width, count }, words) {
   const found = ticks({ low, high });
   const texts = tickTexts(found);
@@ -61,6 +96,11 @@ function drawGround(context, { low, high, yOf, slot, width, count }, words) {
   write(context, words.axis, width - RIGHT, y + 22, { colour, align: "right" });
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ * @param {Part[]} parts
+ */
 function drawBars(context, { slot, yOf }, parts) {
   parts.forEach(({ kind, value }, i) => {
     context.fillStyle = ink().colour(HUES[kind]);
@@ -73,19 +113,20 @@ function drawBars(context, { slot, yOf }, parts) {
 export function createBars(canvas) {
   const surface = createSurface(canvas);
   /**
-   * @param {{ low; high; span: number }} span of all tokens: one scale
-   * @param {{ kind: string; layer: number | null; value: number }[]} parts
+   * @param {number} width
+   * @param {Span} span of all tokens: one scale
+   * @param {Part[]} parts
    * @param {number} selected which of them
-   * @param {{ first: string; axis: string; per: number }} words, and how many parts a layer has
+   * @param {Words} words
    */
   return function draw(width, span, parts, selected, words) {
     const size = measure(span, parts.length, width);
-    const ground = (context) => drawGround(context, size, words);
-    const over = (context) => {
+    const ground = (/** @type {CanvasRenderingContext2D} */ context) => drawGround(context, size, words);
+    const over = (/** @type {CanvasRenderingContext2D} */ context) => {
       drawBars(context, size, parts);
       drawSums(context, size, parts);
     };
-    const under = (context) => {
+    const under = (/** @type {CanvasRenderingContext2D} */ context) => {
       context.fillStyle = ink().colour("raised");
       context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH);
     };
@@ -93,7 +134,12 @@ export function createBars(canvas) {
   };
 }
 
-/** @returns {number | null} which bar is at x */
+/**
+ * @param {number} x
+ * @param {number} width
+ * @param {number} count of bars
+ * @returns {number | null} which bar is at x
+ */
 export function barAt(x, width, count) {
   const index = Math.floor(((x - LEFT) / (width - LEFT - RIGHT)) * count);
   return index >= 0 && index < count ? index : null;

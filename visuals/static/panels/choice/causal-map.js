@@ -1,7 +1,9 @@
+// @ts-check
 // Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that
 // loses. Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of
 // its own.
 
+import { largest } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -12,10 +14,30 @@ import { isChanged } from "../../off.js";
 import { looksAtSource, noChoice } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { memo, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { chooseText, otherText, swapButtons } from "../glance/words.js";
 import { homesOf, tableOf } from "./causal-left.js";
 import { createWords } from "./causal-words.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"causal_map">} CausalMap
+ *
+ * @typedef {import("../../decoded.d.ts").NumArray} NumArray
+ *
+ * @typedef {import("../../marks/runs.js").RunWith<{ causal: CausalMap }>} MapRun
+ *
+ * @typedef {import("./causal-left.js").Place} Place
+ *
+ * @typedef {import("./causal-words.js").Part} Part
+ *
+ * @typedef {import("../../marks/scales.js").Scale & { name: string }} NamedScale
+ */
+
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["resid_in", "logits"],
   absent: noChoice,
@@ -25,7 +47,8 @@ export const about = {
 /**
  * Of 1, what is lost.
  *
- * @returns {import("../../marks/scales.js").Scale & { name: string }}
+ * @param {Say} text
+ * @returns {NamedScale}
  */
 const scaleOf = (text) => ({
   table: "magnitude",
@@ -38,39 +61,69 @@ const scaleOf = (text) => ({
   name: text("scale"),
 });
 
-/** The ending of texts on what a part writes, in the place of those on the stream. */
+/**
+ * The ending of texts on what a part writes, in the place of those on the stream.
+ *
+ * @param {Part} part
+ */
 const formOf = (part) => (part === "stream" ? "" : `_${part}`);
-/** What is asked beside the texts: nothing for the stream. */
+/**
+ * What is asked beside the texts: nothing for the stream.
+ *
+ * @param {Part} part
+ */
 const askedOf = (part) => (part === "stream" ? {} : { patched: part });
 
-/** Of what single parts lose: some gain. */
+/**
+ * Of what single parts lose: some gain.
+ *
+ * @param {ArrayLike<number>} values
+ * @param {Say} text
+ * @returns {NamedScale}
+ */
 const scaleOfParts = (values, text) => ({
-  ...signedScale(Math.max(...Array.from(values, Math.abs)) || 1),
+  ...signedScale(largest(values) || 1),
   name: text("scale_part"),
 });
 
 /**
+ * What is lost at every place.
+ *
+ * @param {NumArray | null} left
+ */
+const lostOf = (left) => Float64Array.from(left?.data ?? [], (x) => 1 - x);
+
+/**
  * The place of the encoder's map that is read: it is none of the store's.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {() => { shape: number[]; data: Float32Array }} left what is left in the encoder
+ * @param {Glass} glass
+ * @param {() => NumArray | null | undefined} left what is left in the encoder; none before it has come
  */
 function createSourcePlace(glass, left) {
   /**
    * What is pointed at, and what was chosen.
    *
-   * @type {{ under: object | null; kept: object | null }}
+   * @type {{ under: Place | null; kept: Place | null }}
    */
   const view = reactive({ under: null, kept: null }, glass.repaint);
-  const within = ({ row, token }) => {
-    const [depths, tokens] = left().shape;
-    return { row: Math.max(0, Math.min(depths - 1, row)), token: Math.max(0, Math.min(tokens - 1, token)) };
-  };
+  /**
+   * @param {Place} place
+   * @param {NumArray} map
+   * @returns {Place}
+   */
+  const within = ({ row, token }, { shape: [depths, tokens] }) => ({
+    row: Math.max(0, Math.min(depths - 1, row)),
+    token: Math.max(0, Math.min(tokens - 1, token)),
+  });
   /** Where none was chosen, that of the word that was changed. */
-  const now = () => within(view.under ?? view.kept ?? { row: 0, token: homesOf(left())[0] });
+  function now() {
+    const map = left();
+    return map ? within(view.under ?? view.kept ?? { row: 0, token: homesOf(map)[0] }, map) : { row: 0, token: 0 };
+  }
+  /** @type {(rows: number, tokens: number) => () => {}} */
   const step = (rows, tokens) => () => {
-    const { row, token } = now();
-    view.kept = within({ row: row + rows, token: token + tokens });
+    const [map, { row, token }] = [left(), now()];
+    if (map) view.kept = within({ row: row + rows, token: token + tokens }, map);
     return {};
   };
   return {
@@ -78,10 +131,10 @@ function createSourcePlace(glass, left) {
     /** How a map leads there. */
     steering: {
       at: now,
-      hover: (place) => {
+      hover: (/** @type {Place | null} */ place) => {
         view.under = place;
       },
-      keep: (place) => {
+      keep: (/** @type {Place} */ place) => {
         view.kept = place;
       },
       moves: { ArrowLeft: step(0, -1), ArrowRight: step(0, 1), ArrowUp: step(1, 0), ArrowDown: step(-1, 0) },
@@ -92,19 +145,22 @@ function createSourcePlace(glass, left) {
 /**
  * The texts to compare with, as buttons.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 function createOthers(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const element = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
-  const choose = (other) => chooseText(glass, other, momentOf(state).at);
-  const offer = memo((words, _language) =>
+  const choose = (/** @type {string} */ other) => chooseText(glass, other, momentOf(state).at);
+  const offer = memo((/** @type {import("../../decoded.d.ts").Detail<"words"> | null} */ words) =>
     element.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)),
   );
 
   /**
    * The text to compare with: the one chosen on the first screen, else the first that is offered; or why there is
    * none.
+   *
+   * @param {number} at
+   * @returns {{ chosen?: string; none: string | null }}
    */
   function now(at) {
     const words = glass.detail("words", { token: at });
@@ -121,44 +177,44 @@ function createOthers(glass) {
 }
 
 /**
- * @typedef {import("../../marks/runs.js").RunWith<{
- *   causal: import("../../decoded.d.ts").Detail<"causal_map">;
- * }>} MapRun
- */
-
-/**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function causalMap(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {CausalMap | null} */
   let found = null;
   const panel = frame(element, glass, "causal-map", {
     csv: () => (found ? tableOf(found) : []),
     parts: ["what", "formula", "myth"],
   });
   const say = h("p.wy-notice");
-  const source = createSourcePlace(glass, () => found.source_left);
+  const source = createSourcePlace(glass, () => found?.source_left);
   const others = createOthers(glass);
   const words = createWords(glass, panel.text);
-  const part = choices(glass, "causal-map", "part", ["stream", "attention", "ffn"]);
+  const part = choices(glass, "causal-map", "part", /** @type {Part[]} */ (["stream", "attention", "ffn"]));
   const now = () => (state.trace.encoder ? "stream" : part.now());
-  const named = (row, layers) => panel.text(row === layers ? "final" : `depth${formOf(now())}`, { layer: row });
+  /** @type {(row: number, trace: import("../../decode.js").Trace) => string} */
+  const named = (row, { model: { n_layers: layers } }) =>
+    panel.text(row === layers ? "final" : `depth${formOf(now())}`, { layer: row });
   const map = createDepthMap(glass, {
     scale: (values) => (now() === "stream" ? scaleOf(panel.text) : scaleOfParts(values, panel.text)),
     label: "causal-map.map",
-    values: (/** @type {MapRun} */ { details: { causal } }) => Float64Array.from(causal.left.data, (x) => 1 - x),
-    name: (row) => named(row, state.trace.model.n_layers),
+    values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.left),
+    name: (row, { trace }) => named(row, trace),
     pieces: ({ trace, details: { causal } }) => trace.tokens.pieces.slice(0, causal.left.shape[1]),
-    at: ({ layer, query }) => ({ row: layer, token: Math.min(query, found.left.shape[1] - 1) }),
+    at: ({ layer, query }, { details: { causal } }) => ({
+      row: layer,
+      token: Math.min(query, causal.left.shape[1] - 1),
+    }),
     pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
   });
   const sourceMap = createDepthMap(glass, {
     scale: () => scaleOf(panel.text),
     label: "causal-map.map_encoder",
-    values: (/** @type {MapRun} */ { details: { causal } }) => Float64Array.from(causal.source_left.data, (x) => 1 - x),
-    name: (row, { trace }) => named(row, trace.encoder.model.n_layers),
-    pieces: ({ trace }) => trace.encoder.tokens.pieces,
+    values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.source_left),
+    name: (row, { trace }) => named(row, trace.encoder ?? trace),
+    pieces: ({ trace }) => (trace.encoder ?? trace).tokens.pieces,
     pick: () => ({}),
     ...source.steering,
   });
@@ -170,31 +226,34 @@ export default function causalMap(element, glass) {
     const { trace, layer, query } = state;
     const { at } = momentOf(state);
     panel.title.textContent = panel.text("title");
-    const { chosen, none } = isChanged(trace) ? {} : others.now(at);
+    const { chosen, none } = isChanged(trace) ? { none: glass.text("why.changed") } : others.now(at);
     found = chosen ? glass.detail("causal_map", { token: at, text: chosen, ...askedOf(now()) }) : null;
     element.toggleAttribute("data-loading", Boolean(chosen) && !found);
-    const two = Boolean(found?.source_left);
+    const { source_left: sourceLeft = null } = found ?? {};
+    const encoder = sourceLeft && trace.encoder;
     map.element.hidden = !found;
-    for (const one of [sourceMap.element, ...heads]) one.hidden = !two;
+    for (const one of [sourceMap.element, ...heads]) one.hidden = !encoder;
     others.element.hidden = isChanged(trace);
     part.element.hidden = isChanged(trace) || Boolean(trace.encoder);
     part.show();
     const width = wide();
     if (!found) {
-      say.textContent = isChanged(trace) ? glass.text("why.changed") : none || panel.text("waiting");
+      say.textContent = none || panel.text("waiting");
       return panel.tell("nothing", "");
     }
     const { pieces } = trace.tokens;
-    say.textContent = two ? words.noticeOfTwo(found, trace) : words.noticeOfOne(found, pieces, now());
     const shownRun = [{ trace, details: { causal: found } }];
+    const place = { row: layer, token: query };
     if (width) map.draw(shownRun, width, fresh);
-    if (width && two) sourceMap.draw(shownRun, width, fresh);
-    const own = words.readOf(two ? "read_decoder" : `read${formOf(now())}`, found.left, pieces, {
-      row: layer,
-      token: query,
-    });
-    if (!two) return panel.tell(own.value, own.words);
-    const read = words.readOf("read_encoder", found.source_left, trace.encoder.tokens.pieces, source.now());
+    if (!encoder) {
+      say.textContent = words.noticeOfOne(found, pieces, now());
+      const own = words.readOf(`read${formOf(now())}`, found.left, pieces, place);
+      return panel.tell(own.value, own.words);
+    }
+    say.textContent = words.noticeOfTwo(found, sourceLeft, encoder.tokens.pieces, pieces);
+    if (width) sourceMap.draw(shownRun, width, fresh);
+    const own = words.readOf("read_decoder", found.left, pieces, place);
+    const read = words.readOf("read_encoder", sourceLeft, encoder.tokens.pieces, source.now());
     return panel.tell(`${own.value} source ${read.value}`, `${own.words} · ${read.words}`);
   });
 }

@@ -1,17 +1,33 @@
+// @ts-check
 // What the maps of where the answer lives say, in words.
 
 import { exact, shown } from "../../dom.js";
 import { word } from "../glance/words.js";
 import { arrivalOf, homesOf, leftAt, moveOf } from "./causal-left.js";
 
+/**
+ * @typedef {import("../../decoded.d.ts").Detail<"causal_map">} CausalMap
+ *
+ * @typedef {import("../../decoded.d.ts").NumArray} NumArray
+ *
+ * @typedef {"stream" | "attention" | "ffn"} Part whose write is taken from the other text's run
+ */
+
+/** @param {number} x */
 const percent = (x) => `${shown(100 * x, 3)}%`;
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} text the panel's own
+ * @param {import("../../types.d.ts").Say} text the panel's own
  */
 export function createWords(glass, text) {
-  /** Where most is lost at the bottom and at the top, and at which depth that changes. */
+  /**
+   * Where most is lost at the bottom and at the top, and at which depth that changes.
+   *
+   * @param {CausalMap} found
+   * @param {string[]} pieces
+   * @param {NumArray} left
+   */
   function notice({ answer, other }, pieces, left) {
     const { first, last, moves, stays, lost, lostAfter } = moveOf(left);
     return text(stays ? "notice_stays" : "notice", {
@@ -26,31 +42,58 @@ export function createWords(glass, text) {
     });
   }
 
-  /** Of one stack: of the stream as `notice`, of single parts the one that loses most; and where nothing can differ. */
+  /**
+   * Of one stack: of the stream as `notice`, of single parts the one that loses most; and where nothing can differ.
+   *
+   * @param {CausalMap} found
+   * @param {string[]} pieces
+   * @param {Part} part
+   */
   function noticeOfOne(found, pieces, part) {
     const same = found.start > 0 ? text("same_before", { piece: word(pieces[found.start]) }) : "";
     const one = part === "stream" ? notice(found, pieces, found.left) : noticeOfPart(found, pieces, part);
     return glass.text("why.sentences", { one, two: same, three: "" }).trim();
   }
 
+  /**
+   * @param {CausalMap} found
+   * @param {string[]} pieces
+   * @param {Part} part
+   */
   function noticeOfPart({ left: { shape, data } }, pieces, part) {
     const at = data.indexOf(Math.min(...data));
     const [layer, token] = [Math.floor(at / shape[1]), at % shape[1]];
     return text(`notice_${part}`, { layer, piece: word(pieces[token]), lost: percent(1 - data[at]) });
   }
 
-  /** Of two texts: how it stands in the source, and in which layer the decoder has it. */
-  function noticeOfTwo(found, { encoder, tokens: { pieces } }) {
-    const { depth, before, after } = arrivalOf(found.left);
+  /**
+   * Of two texts: how it stands in the source, and in which layer the decoder has it, where half of it arrives.
+   *
+   * @param {CausalMap} found
+   * @param {NumArray} sourceLeft
+   * @param {string[]} sourcePieces
+   * @param {string[]} pieces of the decoder
+   */
+  function noticeOfTwo(found, sourceLeft, sourcePieces, pieces) {
+    const one = notice(found, sourcePieces, sourceLeft);
+    const arrival = arrivalOf(found.left);
+    if (!arrival) return one;
+    const { depth, before, after } = arrival;
     const home = homesOf(found.left)[depth];
     const place =
       home === 0 ? glass.text("why.from_start") : glass.text("why.from_token", { piece: word(pieces[home]) });
     const two = text("notice_decoder", { layer: depth - 1, before: percent(before), after: percent(after), place });
-    const one = notice(found, encoder.tokens.pieces, found.source_left);
     return glass.text("why.sentences", { one, two, three: "" }).trim();
   }
 
-  /** What is lost at a place of a map, for a program and in words. */
+  /**
+   * What is lost at a place of a map, for a program and in words.
+   *
+   * @param {string} name of the text
+   * @param {NumArray} left
+   * @param {string[]} pieces
+   * @param {import("./causal-left.js").Place} place
+   */
   function readOf(name, left, pieces, place) {
     const { depth, token, left: share } = leftAt(left, place);
     return {

@@ -1,3 +1,4 @@
+// @ts-check
 // Two small curves by depth for one token: the probability of the token that is followed, and its rank.
 
 import { ink, write } from "../../draw.js";
@@ -7,6 +8,14 @@ import { levels } from "../../plot.js";
 const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 28, 44];
 const HIGH = 150;
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number[]} values
+ * @param {(i: number) => number} xOf
+ * @param {(value: number) => number} yOf
+ * @param {string} hue
+ * @param {number} selected
+ */
 function curve(context, values, xOf, yOf, hue, selected) {
   const { colour } = ink();
   context.strokeStyle = context.fillStyle = colour(hue);
@@ -21,9 +30,22 @@ function curve(context, values, xOf, yOf, hue, selected) {
   });
 }
 
+/**
+ * @param {number} i which point
+ * @param {number} count of points
+ * @param {number} width
+ */
 const xOf = (i, count, width) => LEFT + 8 + (i / Math.max(1, count - 1)) * (width - LEFT - RIGHT - 16);
 
-/** The depths under the axis, where there is room for them. */
+/**
+ * The depths under the axis, where there is room for them.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} width
+ * @param {number} count
+ * @param {(i: number) => string} labels
+ * @param {string} axis
+ */
 function depths(context, width, count, labels, axis) {
   const { colour } = ink();
   let free = -Infinity;
@@ -56,8 +78,8 @@ export function createChart(canvas) {
    *   `y` puts a value in 0 (below) … 1
    */
   return function draw(width, { values, title, axis, ticks, y, hue, labels, selected }) {
-    const yOf = (value) => TOP + (1 - y(value)) * HIGH;
-    const ground = (context) => {
+    const yOf = (/** @type {number} */ value) => TOP + (1 - y(value)) * HIGH;
+    const ground = (/** @type {CanvasRenderingContext2D} */ context) => {
       levels(
         context,
         LEFT,
@@ -76,6 +98,8 @@ export function createChart(canvas) {
 /**
  * The point of the chart nearest to x.
  *
+ * @param {number} x
+ * @param {number} width
  * @param {number} count how many points there are
  * @returns {number}
  */
@@ -87,6 +111,7 @@ export function pointAt(x, width, count) {
 /**
  * The ranks on the axis: powers of ten, and the last one there is; those that would touch it are left out.
  *
+ * @param {number} vocabulary how many ranks there are
  * @returns {number[]}
  */
 export function rankTicks(vocabulary) {

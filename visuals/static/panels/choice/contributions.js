@@ -1,3 +1,4 @@
+// @ts-check
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
 import { largest, once } from "../../arrays.js";
@@ -10,31 +11,75 @@ import { signedScale } from "../../marks/scales.js";
 import { centres, noChoice, normForms, sublayers } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { shownIn } from "../../run-for.js";
 import { barAt, createBars, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
 /**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"contributions">} Answer
+ *
+ * @typedef {import("./bars.js").Kind} Kind
+ *
+ * @typedef {Exclude<Kind, "embedding">} Sublayer
+ *
+ * @typedef {import("../../marks/runs.js").RunWith<{ shares: Answer }>} MapRun
+ *
+ * @typedef {ReturnType<typeof reader>} Shares
+ *
+ * @typedef {{ row: number; token: number }} Place
+ */
+
+/**
  * What writes in each layer, by its name in the answer.
  *
- * @returns {("attention" | "cross" | "ffn")[]}
+ * @param {import("../../types.d.ts").Model} model
+ * @returns {Sublayer[]}
  */
 const kindsOf = (model) => sublayers(model).map((part) => (part === "attn" ? "attention" : part));
-/** The parts in the order of the network: row 0 is the embedding, then what writes in each layer. */
+/**
+ * The parts in the order of the network: row 0 is the embedding, then what writes in each layer.
+ *
+ * @param {number} row
+ * @param {Sublayer[]} kinds
+ * @returns {{ kind: "embedding"; layer: null } | { kind: Sublayer; layer: number }}
+ */
 const partAt = (row, kinds) =>
   row === 0
     ? { kind: "embedding", layer: null }
     : { kind: kinds[(row - 1) % kinds.length], layer: Math.floor((row - 1) / kinds.length) };
+/**
+ * @param {{ kind: Kind; layer: number }} part
+ * @param {Sublayer[]} kinds
+ */
 const rowOf = ({ kind, layer }, kinds) =>
   kind === "embedding" ? 0 : kinds.length * layer + 1 + Math.max(0, kinds.indexOf(kind));
 
 /** Who writes, of the selected layer's sub-layers and the embedding. */
-const writer = ownChoice("ffn");
-/** The row of the part that is selected. */
+const writer = ownChoice(/** @type {Kind} */ ("ffn"));
+/**
+ * The row of the part that is selected.
+ *
+ * @param {{ layer: number; trace: Trace }} at
+ */
 export const writerRow = ({ layer, trace }) => rowOf({ kind: writer.now(), layer }, kindsOf(trace.model));
-/** How the selected part is called in a saved table. */
+/**
+ * How the selected part is called in a saved table.
+ *
+ * @param {{ layer: number }} at
+ */
 export const writerAt = ({ layer }) => (writer.now() === "embedding" ? "embedding" : `layer ${layer} ${writer.now()}`);
+/**
+ * @param {Glass} glass
+ * @param {number} row
+ */
 export function partName(glass, row) {
-  const { kind, layer } = partAt(row, kindsOf(glass.state.trace.model));
+  const { kind, layer } = partAt(row, kindsOf(shownIn(glass).trace.model));
   return kind === "embedding"
     ? glass.text("contributions.embedding")
     : glass.text(`contributions.${kind}_of`, { layer });
@@ -44,12 +89,14 @@ export function partName(glass, row) {
  * The selection of the store for a row, which the panel completes by the kind of part.
  *
  * @param {{ row: number; token?: number }} place
- * @param {import("../../decode.js").Trace} trace
+ * @param {Trace} trace
+ * @returns {Partial<import("../../selection.js").Selection>}
  */
 function changeTo({ row, token }, trace) {
   const { layer } = partAt(row, kindsOf(trace.model));
   return { ...(layer === null ? {} : { layer }), ...(token === undefined ? {} : { query: token }) };
 }
+/** @type {(by: number) => import("../../pointing.js").Move} */
 const step =
   (by) =>
   ({ layer, trace }) => {
@@ -61,14 +108,9 @@ const step =
   };
 
 /**
- * @typedef {import("../../marks/runs.js").RunWith<{
- *   shares: import("../../decoded.d.ts").Detail<"contributions">;
- * }>} MapRun
- */
-
-/**
  * What every part adds at every token, the embedding below.
  *
+ * @param {Glass} glass
  * @param {string} label the key of its name
  */
 export const sharesMap = (glass, label) =>
@@ -84,46 +126,55 @@ export const sharesMap = (glass, label) =>
     apart: ({ trace }) => trace.sinks,
     change: () => glass.text("b_minus_a.n_contribution"),
     name: (row) => partName(glass, row),
-    at: (state) => ({ row: writerRow(state) }),
+    at: ({ layer }, { trace }) => ({ row: writerRow({ layer, trace }) }),
     pick: (place, _state, { trace }) => changeTo(place, trace),
     keep: ({ row }, { trace }) => writer.keep(partAt(row, kindsOf(trace.model)).kind),
-    hover: (place, run) => writer.hover(place && partAt(place.row, kindsOf(run.trace.model)).kind),
+    hover: (place, run) => writer.hover(place ? partAt(place.row, kindsOf(run.trace.model)).kind : null),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
 /** Looks into the answer "contributions". */
-export const reader = once((/** @type {object} */ answer) => {
+export const reader = once((/** @type {Answer} */ answer) => {
   const [layers, tokens] = answer.attention.shape;
   const pieces = new Map(answer.names.ids.map((id, i) => [id, visible(answer.names.pieces[i])]));
-  const kinds = ["attention", ...(answer.cross ? ["cross"] : []), "ffn"];
+  /** @type {Sublayer[]} */
+  const kinds = ["attention", ...(answer.cross ? /** @type {const} */ (["cross"]) : []), "ffn"];
+  /** @param {number} id */
+  const named = (id) => ({ id, piece: pieces.get(id) ?? "" });
+  /**
+   * @param {number} row
+   * @param {number} token
+   */
   const value = (row, token) => {
     const { kind, layer } = partAt(row, kinds);
-    return kind === "embedding" ? answer.embedding.data[token] : answer[kind].data[layer * tokens + token];
+    if (kind === "embedding") return answer.embedding.data[token];
+    return answer[kind]?.data[layer * tokens + token] ?? 0;
   };
   const rows = kinds.length * layers + 1;
   /** What the final norm's β adds, where it has one. */
-  const constant = (token) => answer.constant?.data[token] ?? 0;
+  const constant = (/** @type {number} */ token) => answer.constant?.data[token] ?? 0;
   return {
     rows,
     crosses: Boolean(answer.cross),
     tokens,
     value,
+    /** @type {(token: number) => import("./bars.js").Part[]} */
     parts: (token) => Array.from({ length: rows }, (_, row) => ({ ...partAt(row, kinds), value: value(row, token) })),
-    patched: (token) => answer.patched.data[token],
+    patched: (/** @type {number} */ token) => answer.patched.data[token],
     constant,
-    sum: (token) =>
+    sum: (/** @type {number} */ token) =>
       Array.from({ length: rows }, (_, row) => value(row, token)).reduce(
         (a, b) => a + b,
         answer.patched.data[token] + constant(token),
       ),
-    logit: (token) => answer.logit.data[token],
-    scale: (token) => answer.scale.data[token],
-    target: (token) => ({ id: answer.targets.data[token], piece: pieces.get(answer.targets.data[token]) }),
-    against: (token) =>
-      answer.against && { id: answer.against.data[token], piece: pieces.get(answer.against.data[token]) },
+    logit: (/** @type {number} */ token) => answer.logit.data[token],
+    scale: (/** @type {number} */ token) => answer.scale.data[token],
+    target: (/** @type {number} */ token) => named(answer.targets.data[token]),
+    against: (/** @type {number} */ token) => answer.against && named(answer.against.data[token]),
   };
 });
 
+/** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["attn_out", "ffn_out", "logits"],
   difference: "depth",
@@ -134,21 +185,26 @@ export const about = {
 /**
  * What each part adds at each token; the heads alone before the answer has come.
  *
- * @param {ReturnType<typeof reader> | null} shares
- * @param {object} trace
+ * @param {Shares | null} shares
+ * @param {Trace} trace
  * @returns {(string | number)[][]}
  */
-function tableOf(shares, { tokens: { pieces }, model }) {
-  const rows = Array.from({ length: shares ? shares.tokens * shares.rows : 0 }, (_, i) => {
-    const [t, row] = [Math.floor(i / shares.rows), i % shares.rows];
-    const { kind, layer } = partAt(row, kindsOf(model));
+function tableOf(shares, { tokens: { pieces } }) {
+  const heads = ["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"];
+  if (!shares) return [heads];
+  const rows = Array.from({ length: shares.tokens }, (_, t) => {
     const { id, piece } = shares.target(t);
-    return [t, pieces[t], kind, layer ?? "", id, piece, shares.value(row, t)];
+    return shares.parts(t).map(({ kind, layer, value }) => [t, pieces[t], kind, layer ?? "", id, piece, value]);
   });
-  return [["token", "piece", "part", "layer", "target_id", "target_piece", "contribution"], ...rows];
+  return [heads, ...rows.flat()];
 }
 
-/** The token whose logit is taken apart, and the one that it is compared with, if any. */
+/**
+ * The token whose logit is taken apart, and the one that it is compared with, if any.
+ *
+ * @param {Shares} shares
+ * @param {number} token
+ */
 const namesOf = (shares, token) => ({
   target: shares.target(token).piece,
   other: shares.against(token)?.piece ?? null,
@@ -160,35 +216,52 @@ function makeLegend() {
   return h("div.gp-samples", null, ...swatches, sample("span.gp-stroke", "contributions.running", "output"));
 }
 
-/** @param {(x: number) => number | null} rowAt the row of the bar that lies there */
+/**
+ * @param {Glass} glass
+ * @param {HTMLCanvasElement} bars
+ * @param {(x: number) => number | null} rowAt the row of the bar that lies there
+ */
 function pointAtBars(glass, bars, rowAt) {
+  const state = shownIn(glass);
   bars.addEventListener("pointerleave", () => writer.hover(null));
   bindPointer(bars, glass, (x) => {
     const row = rowAt(x);
-    writer.hover(row === null ? null : partAt(row, kindsOf(glass.state.trace.model)).kind);
-    return row === null ? null : changeTo({ row }, glass.state.trace);
+    writer.hover(row === null ? null : partAt(row, kindsOf(state.trace.model)).kind);
+    return row === null ? null : changeTo({ row }, state.trace);
   });
   bars.addEventListener("click", () => writer.keep(writer.now()));
   bindArrowKeys(bars, glass, { ArrowLeft: step(-1), ArrowRight: step(1) });
 }
 
-/** The sum over all parts, the network's own logit, how far rounding takes them apart; and one part's own sum. */
+/**
+ * The sum over all parts, the network's own logit, how far rounding takes them apart; and one part's own sum.
+ *
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ */
 function createSums(glass, text) {
   const element = h("div.gp-formula.ch-scroll");
 
+  /**
+   * @param {Shares} shares
+   * @param {number} token
+   * @param {string | null} other
+   */
   function lineOfAll(shares, token, other) {
     const parts = shares.parts(token);
-    const of = (kind) => parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
+    const of = (/** @type {Kind} */ kind) =>
+      parts.reduce((sum, part) => sum + (part.kind === kind ? part.value : 0), 0);
     const [sum, logit] = [shares.sum(token), shares.logit(token)];
-    const added = ["embedding", ...kindsOf(glass.state.trace.model)].flatMap((kind) => [
-      tinted(HUES[kind], text(kind)),
-      ` ${signed(of(kind), 6)}   `,
-    ]);
+    /** @type {Kind[]} */
+    const kinds = ["embedding", ...kindsOf(shownIn(glass).trace.model)];
+    const added = kinds.flatMap((kind) => [tinted(HUES[kind], text(kind)), ` ${signed(of(kind), 6)}   `]);
     // what a changed run took over from another, and what the final norm adds to any vector
-    const further = [
+    /** @type {[string, number][]} */
+    const others = [
       ["patched", shares.patched(token)],
       ["constant", shares.constant(token)],
-    ].flatMap(([name, value]) => (value ? [text(name), ` ${signed(value, 6)}   `] : []));
+    ];
+    const further = others.flatMap(([name, value]) => (value ? [text(name), ` ${signed(value, 6)}   `] : []));
     return h(
       "p",
       null,
@@ -200,16 +273,21 @@ function createSums(glass, text) {
       `   ${text("difference")} ${signed(sum - logit, 2)}`,
     );
   }
+  /**
+   * @param {Shares} shares
+   * @param {Place} place
+   * @param {ReturnType<typeof namesOf>} names
+   */
   function lineOfPart(shares, { row, token }, { target, other }) {
     const { kind } = shares.parts(token)[row];
     const [value, scale] = [shares.value(row, token), shares.scale(token)];
     const read = other === null ? `W[“${target}”]` : `(W[“${target}”] − W[“${other}”])`;
-    const part = { embedding: "x₀", attention: "attn" }[kind] ?? kind;
+    const part = { embedding: "x₀", attention: "attn", cross: "cross", ffn: "ffn" }[kind];
     return h(
       "p",
       null,
       `${partName(glass, row)}: `,
-      centres(glass.state.trace.model)
+      centres(shownIn(glass).trace.model)
         ? fraction(h("span", null, "((", tinted(HUES[kind], part), ` − μ) ⊙ γ) · ${read}`), "σ")
         : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),
       " = ",
@@ -218,6 +296,10 @@ function createSums(glass, text) {
       h("strong", null, signed(value, 5)),
     );
   }
+  /**
+   * @param {Shares} shares
+   * @param {Place} place
+   */
   function draw(shares, place) {
     const names = namesOf(shares, place.token);
     element.replaceChildren(lineOfAll(shares, place.token, names.other), lineOfPart(shares, place, names));
@@ -227,12 +309,13 @@ function createSums(glass, text) {
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function contributionsPanel(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const bars = h("canvas.gp-canvas", { "data-text-label": "contributions.bars" });
   const map = sharesMap(glass, "contributions.map");
+  /** @type {Shares | null} */
   let shares = null;
   const panel = frame(element, glass, "contributions", {
     csv: () => tableOf(shares, state.trace),
@@ -241,22 +324,27 @@ export default function contributionsPanel(element, glass) {
   const versus = choices(glass, "contributions", "versus", ["alone", "second"]);
   const legend = makeLegend();
   const sums = createSums(glass, panel.text);
+  const room = h("div", null, bars);
   panel.body.append(
     h("div.gp-options", null, versus.element, legend),
-    h("div", null, bars),
+    room,
     sums.element,
     h("h3.gp-subtitle", { "data-text": "contributions.all" }),
     map.element,
   );
   const drawBars = createBars(bars);
-  const wide = widthOf(bars.parentElement, glass);
+  const wide = widthOf(room, glass);
   const mapWide = widthOf(map.element, glass);
   pointAtBars(glass, bars, (x) => shares && barAt(x, wide(), shares.rows));
 
-  function tell({ row, token }) {
+  /**
+   * @param {Shares} read
+   * @param {Place} place
+   */
+  function tell(read, { row, token }) {
     const { kind, layer } = partAt(row, kindsOf(state.trace.model));
-    const value = shares.value(row, token);
-    const { target, other } = namesOf(shares, token);
+    const value = read.value(row, token);
+    const { target, other } = namesOf(read, token);
     const params = {
       part: partName(glass, row),
       value: signed(value, 5),
@@ -266,16 +354,18 @@ export default function contributionsPanel(element, glass) {
     };
     panel.title.textContent = panel.text(other === null ? "title" : "title_second", params);
     const at = kind === "embedding" ? kind : `layer ${layer} ${kind}`;
-    const [sum, logit] = [exact(shares.sum(token), 7), exact(shares.logit(token), 7)];
+    const [sum, logit] = [exact(read.sum(token), 7), exact(read.logit(token), 7)];
     const reading = panel.text(other === null ? "read" : "read_second", params);
     panel.tell(
-      `${at} token ${token} target ${shares.target(token).id} adds=${exact(value)} sum=${sum} logit=${logit}`,
-      `${reading} · ${wordsOf(glass, momentAt(state.trace, token), "short")}`,
+      `${at} token ${token} target ${read.target(token).id} adds=${exact(value)} sum=${sum} logit=${logit}`,
+      `${reading} · ${wordsOf({ state, text: glass.text }, momentAt(state.trace, token), "short")}`,
     );
   }
 
-  let answer = null;
-  let span = null;
+  /** @type {(read: Shares) => import("./bars.js").Span} */
+  const spanAt = once(({ tokens, parts }) =>
+    spanOf(Array.from({ length: tokens }, (_, t) => parts(t).map(({ value }) => value))),
+  );
   return inView(element, function draw(fresh) {
     versus.show();
     const { trace, query } = state;
@@ -283,21 +373,18 @@ export default function contributionsPanel(element, glass) {
     element.toggleAttribute("data-loading", !came);
     const widths = [wide(), mapWide()];
     if (!came || widths.includes(0)) return;
-    if (came !== answer) {
-      shares = reader((answer = came));
-      span = spanOf(Array.from({ length: shares.tokens }, (_, t) => shares.parts(t).map(({ value }) => value)));
-    }
+    const read = (shares = reader(came));
     if (fresh) writer.hover(null);
     for (const swatch of /** @type {NodeListOf<HTMLElement>} */ (legend.querySelectorAll(".is-cross")))
-      swatch.hidden = !shares.crosses;
+      swatch.hidden = !read.crosses;
     const selected = { row: writerRow(state), token: query };
-    drawBars(widths[0], span, shares.parts(selected.token), selected.row, {
+    drawBars(widths[0], spanAt(read), read.parts(selected.token), selected.row, {
       first: panel.text("first"),
       axis: panel.text("layers"),
       per: kindsOf(trace.model).length,
     });
-    sums.draw(shares, selected);
+    sums.draw(read, selected);
     map.draw([{ trace, details: { shares: came } }], widths[1], fresh);
-    tell(selected);
+    tell(read, selected);
   });
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked
 // for.
 
@@ -7,6 +8,21 @@ import { visible } from "../../draw.js";
 import { askedOf } from "../../chosen-step.js";
 import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
 import { reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../sampling.js").Sampling} Sampling
+ *
+ * @typedef {import("../../decode.js").Step} Step
+ *
+ * @typedef {import("../../chosen-step.js").Moment} Moment
+ *
+ * @typedef {import("./sampling.js").Drawn} Drawn
+ *
+ * @typedef {import("./filters.js").Settings} Settings
+ */
 
 const NAME = "sampling";
 /** With these every filter has something to do. */
@@ -16,7 +32,8 @@ const REST = 200; // ms without a change until the server is asked for the draw
 /**
  * What the sliders are set to.
  *
- * @returns {{ temperature: number; topK: number; topP: number; seed: number }}
+ * @param {Pick<Glass, "settings">} glass
+ * @returns {Settings & { seed: number }}
  */
 export function settingsOf({ settings }) {
   const { temperature, top_k: topK, top_p: topP, seed } = samplingOf(settings);
@@ -26,55 +43,49 @@ export function settingsOf({ settings }) {
 /**
  * The sliders of temperature, top-k and top-p, and the button that gives every filter something to do.
  *
- * @returns {{ elements: HTMLElement[]; lively: HTMLElement; show: (now: object, fixed?: boolean) => void }}
+ * @param {Glass} glass
+ * @returns {{ elements: HTMLElement[]; lively: HTMLElement; show: (now: Settings, fixed?: boolean) => void }}
  *   `show`: what settingsOf gave; `fixed`: it is how a token was drawn once, which nobody changes any more
  */
 export function createSliders(glass) {
-  const set = (change) => setSampling(glass.settings, change);
-  const text = (name) => glass.text(`${NAME}.${name}`);
-  const sliders = Object.fromEntries(
-    /** @type {const} */ (["temperature", "top_k", "top_p"]).map((name) => [
-      name,
-      slider("gp-slider", `${NAME}.${name}`, rangeOf(name), (value) => set({ [name]: value })),
-    ]),
-  );
+  const set = (/** @type {Partial<Sampling>} */ change) => setSampling(glass.settings, change);
+  const text = (/** @type {string} */ name) => glass.text(`${NAME}.${name}`);
+  /** @param {keyof Sampling} name */
+  function made(name) {
+    const { min, max, step = 1 } = rangeOf(name);
+    return slider("gp-slider", `${NAME}.${name}`, { min, max, step }, (value) => set({ [name]: value }));
+  }
+  const [heat, first, mass] = [made("temperature"), made("top_k"), made("top_p")];
   const lively = h("button.gp-option", { "data-text": `${NAME}.lively`, click: () => set(LIVELY) });
+  /** @type {(now: Settings, fixed?: boolean) => void} */
   function show({ temperature, topK, topP }, fixed = false) {
     lively.disabled = fixed;
-    for (const [name, value] of [
-      ["temperature", temperature],
-      ["top_k", topK],
-      ["top_p", topP],
-    ]) {
-      const off = (name === "top_k" && value === 0) || (name === "top_p" && value === 1);
-      sliders[name].show(
-        value,
-        off ? text("off") : name === "temperature" && value === 0 ? text("zero") : String(value),
-        { fixed },
-      );
-    }
+    heat.show(temperature, temperature === 0 ? text("zero") : String(temperature), { fixed });
+    first.show(topK, topK === 0 ? text("off") : String(topK), { fixed });
+    mass.show(topP, topP === 1 ? text("off") : String(topP), { fixed });
   }
-  return { elements: Object.values(sliders).map(({ element }) => element), lively, show };
+  return { elements: [heat, first, mass].map(({ element }) => element), lively, show };
 }
 
 /**
- * @param {import("../../types.d.ts").Glass} glass
- * @param {object} panel
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
  */
 export function createControls(glass, panel) {
+  const state = shownIn(glass);
   let timer = 0;
-  const now = reactive({ moving: false }, glass.repaint);
+  const touch = reactive({ moving: false }, glass.repaint);
 
   /** Whoever changed the settings, here or in the bar: the server is asked once they rest. */
   glass.on("settings", (name) => {
     if (name !== NAME) return;
-    now.moving = true;
+    touch.moving = true;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      now.moving = false;
+      touch.moving = false;
     }, REST);
   });
-  const set = (change) => setSampling(glass.settings, change);
+  const set = (/** @type {Partial<Sampling>} */ change) => setSampling(glass.settings, change);
 
   const sliders = createSliders(glass);
   const seed = h("input.ch-seed", {
@@ -86,7 +97,7 @@ export function createControls(glass, panel) {
   });
   const again = h("button.gp-option", {
     "data-text": `${NAME}.next_seed`,
-    click: () => set({ seed: settings().seed + 1 }),
+    click: () => set({ seed: settingsOf(glass).seed + 1 }),
   });
   const outcome = h("p.ch-outcome", { "aria-live": "polite" });
   const element = h(
@@ -105,7 +116,7 @@ export function createControls(glass, panel) {
   /**
    * How a token is drawn at a moment: as the written one was, or as the settings are.
    *
-   * @param {object | null} step as it was
+   * @param {Step | null} step as it was
    */
   function settings(step) {
     if (!step) return settingsOf(glass);
@@ -113,25 +124,37 @@ export function createControls(glass, panel) {
     return { temperature, topK, topP, seed: own };
   }
 
-  /** Tokens written before a moment: "+1 token" adds their count to the seed, and so is done here. */
+  /**
+   * Tokens written before a moment: "+1 token" adds their count to the seed, and so is done here.
+   *
+   * @param {Moment} moment
+   */
   function writtenBefore({ at, kind }) {
-    const { steps, nPrompt } = glass.state.trace;
+    const { steps, nPrompt } = state.trace;
     return kind === "end" ? steps.length : Math.max(0, at + 1 - nPrompt);
   }
 
   /**
    * What the server is asked for.
    *
-   * @param {import("../../chosen-step.js").Moment} moment
-   * @param {object | null} step
+   * @param {Moment} moment
+   * @param {Step | null} step
    */
   function asked(moment, step) {
     if (step) return { ...askedOf(moment), ...step.sampling };
-    const { temperature, topK, topP, seed: own } = settings();
+    const { temperature, topK, topP, seed: own } = settingsOf(glass);
     return { ...askedOf(moment), temperature, top_k: topK, top_p: topP, seed: own + writtenBefore(moment) };
   }
 
-  /** How the drawn token came about, in words: the name of a text, of those with `then` for one that is written. */
+  /**
+   * How the drawn token came about, in words: the name of a text, of those with `then` for one that is written.
+   *
+   * @param {Moment} moment
+   * @param {Step | null} step
+   * @param {number} temperature
+   * @param {number} before how many tokens were written before it
+   * @param {Drawn} drawn
+   */
   function nameOf({ kind }, step, temperature, before, drawn) {
     if (step) return temperature === 0 ? "then_taken" : drawn.race ? "then" : "then_unknown";
     if (kind !== "end") return temperature === 0 ? "would_take" : "would_draw";
@@ -141,25 +164,27 @@ export function createControls(glass, panel) {
   /**
    * The sliders as the settings are, and the drawn token, null until it is known.
    *
-   * @param {object | null} step as in `settings`
+   * @param {Drawn | null} drawn
+   * @param {Moment} moment
+   * @param {Step | null} step as in `settings`
    */
   function show(drawn, moment, step) {
-    const set = settings(step);
-    sliders.show(set, step !== null);
-    if (Number(seed.value) !== set.seed || seed.value === "") seed.value = String(set.seed);
+    const now = settings(step);
+    sliders.show(now, step !== null);
+    if (Number(seed.value) !== now.seed || seed.value === "") seed.value = String(now.seed);
     seed.disabled = again.disabled = step !== null;
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
     const before = writtenBefore(moment);
-    const name = nameOf(moment, step, set.temperature, before, drawn);
+    const name = nameOf(moment, step, now.temperature, before, drawn);
     const params = {
       piece: visible(drawn.piece),
       p: share(drawn.probability),
-      own: set.seed,
-      seed: step ? set.seed : set.seed + before,
+      own: now.seed,
+      seed: step ? now.seed : now.seed + before,
       written: before,
     };
     const more = moment.token && { next: visible(moment.token.piece), number: (step?.sampling.draws ?? 0) + 1 };
     outcome.textContent = panel.text(name, { ...params, ...more });
   }
-  return { element, settings, asked, show, settled: () => !now.moving };
+  return { element, settings, asked, show, settled: () => !touch.moving };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Temperature, top-k and top-p over all logits of one position, as model/sampling.py applies them. Pure.
 
 /**
@@ -8,7 +9,7 @@
  * @typedef {{ weights: Float64Array; below: Float64Array }} Weighed by rank: e^((logit − highest) / temperature),
  *   and the sum of the weights from that rank on, (V + 1,)
  *
- * @typedef {Weighed & { kept: Object<Stage, number>; greedy: boolean }} Filtered how many of the first ranks are
+ * @typedef {Weighed & { kept: Record<Stage, number>; greedy: boolean }} Filtered how many of the first ranks are
  *   left
  *
  * @typedef {"all" | "topK" | "topP"} Stage after temperature alone, after top-k, after top-p
@@ -34,6 +35,8 @@ export function rank(logits) {
 /**
  * Temperature 0 takes the most probable token: all weight is its own.
  *
+ * @param {Pick<Ranked, "values">} ranked
+ * @param {number} temperature
  * @returns {Weighed}
  */
 export function weigh({ values }, temperature) {
@@ -46,10 +49,21 @@ export function weigh({ values }, temperature) {
   return { weights, below };
 }
 
-/** Summed weights of the ranks from `from` up to `to`. Weights fall, so little is lost by subtracting. */
+/**
+ * Summed weights of the ranks from `from` up to `to`. Weights fall, so little is lost by subtracting.
+ *
+ * @param {Pick<Weighed, "below">} weighed
+ * @param {number} from
+ * @param {number} to
+ */
 export const massOf = ({ below }, from, to) => below[from] - below[Math.max(from, to)];
 
-/** How many ranks top-k keeps: k, and those that tie with the last of them. */
+/**
+ * How many ranks top-k keeps: k, and those that tie with the last of them.
+ *
+ * @param {Pick<Ranked, "values">} ranked
+ * @param {number} topK
+ */
 function keptByTopK({ values }, topK) {
   if (topK <= 0 || topK >= values.length) return values.length;
   let count = topK;
@@ -57,7 +71,14 @@ function keptByTopK({ values }, topK) {
   return count;
 }
 
-/** How many of the first `count` ranks top-p keeps: each before which less than `topP` of their mass stands. */
+/**
+ * How many of the first `count` ranks top-p keeps: each before which less than `topP` of their mass stands.
+ *
+ * @param {Float64Array} weights
+ * @param {number} count
+ * @param {number} sum of their weights
+ * @param {number} topP
+ */
 function keptByTopP(weights, count, sum, topP) {
   if (topP >= 1) return count;
   let through = 0;
@@ -78,8 +99,8 @@ function keptByTopP(weights, count, sum, topP) {
 export function filter(ranked, { temperature, topK, topP }, weighed = weigh(ranked, temperature)) {
   const all = ranked.values.length;
   if (temperature === 0) return { ...weighed, kept: { all, topK: 1, topP: 1 }, greedy: true };
-  const kept = { all, topK: keptByTopK(ranked, topK) };
-  kept.topP = keptByTopP(weighed.weights, kept.topK, massOf(weighed, 0, kept.topK), topP);
+  const first = keptByTopK(ranked, topK);
+  const kept = { all, topK: first, topP: keptByTopP(weighed.weights, first, massOf(weighed, 0, first), topP) };
   return { ...weighed, kept, greedy: false };
 }
 
@@ -96,11 +117,18 @@ export const sumAfter = (filtered, stage) => massOf(filtered, 0, filtered.kept[s
  *
  * @param {Filtered} filtered
  * @param {Stage} stage
+ * @param {number} place the rank
  */
 export const probabilityAfter = (filtered, stage, place) =>
   place < filtered.kept[stage] ? filtered.weights[place] / sumAfter(filtered, stage) : 0;
 
-/** What the ranks from `from` on share after a stage: how many of them are kept, and their summed probability. */
+/**
+ * What the ranks from `from` on share after a stage: how many of them are kept, and their summed probability.
+ *
+ * @param {Filtered} filtered
+ * @param {Stage} stage
+ * @param {number} from
+ */
 export function rest(filtered, stage, from) {
   const kept = filtered.kept[stage];
   return { count: Math.max(0, kept - from), probability: massOf(filtered, from, kept) / sumAfter(filtered, stage) };

@@ -1,3 +1,4 @@
+// @ts-check
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
@@ -10,12 +11,21 @@ import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
+import { shownIn } from "../../run-for.js";
 import { lensTable, readLens, readOneToken } from "../../readings/lens.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createChart, pointAt, rankTicks } from "./chart.js";
 import { fitOf, isFitted } from "./lens-fit.js";
 
-/** @typedef {import("../../readings/lens.js").Lens} Lens */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../readings/lens.js").Lens} Lens
+ *
+ * @typedef {{ row: number; token: number }} Place
+ */
 
 /** What a file holds before all tokens are read. */
 const NOTHING_YET = { logit: null, jacobian: null };
@@ -51,13 +61,22 @@ const COLOURS = {
   },
 };
 
+/**
+ * @param {Pick<Glass, "text">} glass
+ * @param {number} depth
+ */
 export const depthName = (glass, depth) =>
   depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 });
 
 /** Whether the embedding is selected or under the pointer: it has no layer in the store. */
 const embedding = ownChoice(false);
-/** The depth that is selected: 0 the embedding. */
+/**
+ * The depth that is selected: 0 the embedding.
+ *
+ * @param {{ layer: number }} at
+ */
 export const depthOf = ({ layer }) => (embedding.now() && layer === 0 ? 0 : layer + 1);
+/** @type {(by: number) => import("../../pointing.js").Move} */
 const step =
   (by) =>
   ({ layer, trace }) => {
@@ -67,15 +86,24 @@ const step =
     return { layer: Math.max(0, next - 1) };
   };
 
-/** Whether the Jacobian lens is chosen. */
+/**
+ * Whether the Jacobian lens is chosen.
+ *
+ * @param {Pick<Glass, "settings">} glass
+ */
 const wantsJacobian = (glass) => glass.settings.get("lens").kind === "jacobian";
 
-/** What the server is asked for the lens that is chosen: the logit lens until the other is fitted. */
+/**
+ * What the server is asked for the lens that is chosen: the logit lens until the other is fitted.
+ *
+ * @param {Glass} glass
+ * @returns {{ follow: boolean; jacobian?: true }}
+ */
 export function lensAsked(glass) {
   const follow = glass.settings.get("lens").follow === "text";
   if (!wantsJacobian(glass)) return { follow };
   const fit = fitOf(glass);
-  fit.follow(glass.state.trace.model.name);
+  fit.follow(shownIn(glass).trace.model.name);
   return isFitted(fit) ? { follow, jacobian: true } : { follow };
 }
 
@@ -83,6 +111,7 @@ export function lensAsked(glass) {
  * Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed.
  *
  * @typedef {import("../../marks/runs.js").RunWith<{ lens: import("../../readings/lens.js").Answer }>} LensRun
+ * @param {Glass} glass
  * @param {string} label the key of its name
  * @param {() => "own" | "top"} colour
  */
@@ -109,25 +138,43 @@ export const lensMap = (glass, label, colour) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["resid_out", "logits"], difference: "depth", absent: noChoice };
 
 /**
- * The most probable tokens at one place, and the one that is followed where it is not among them.
+ * The lines of the table: the most probable tokens, and the one that is followed where it is not among them.
  *
- * @param {Lens | null} lens null before it has come
+ * @param {Lens} lens
+ * @param {Place} place
  * @param {number | undefined} written the id of the token that was written there
  */
-function bestTable(glass, lens, { row, token }, written) {
+function bestLines(lens, { row, token }, written) {
+  const target = lens.target(token);
+  /** @type {(rank: number, id: number, probability: number) => unknown} */
   const line = (rank, id, probability) => html`
-    <tr class=${id === lens.target(token) ? "is-chosen" : ""}>
+    <tr class=${id === target ? "is-chosen" : ""}>
       <th class="gp-token" scope="row">${`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`}</th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
       <td class="gp-number">${share(probability)}</td>
     </tr>
   `;
-  const best = lens?.best(row, token) ?? [];
-  const target = lens?.target(token);
+  const best = lens.best(row, token);
   const apart = best.length > 0 && !best.some(({ id }) => id === target);
+  return [
+    ...best.map(({ id, probability }, i) => line(i + 1, id, probability)),
+    ...(apart ? [line(lens.rank(row, token) + 1, target, lens.own(row, token))] : []),
+  ];
+}
+
+/**
+ * The most probable tokens at one place.
+ *
+ * @param {Glass} glass
+ * @param {Lens | null} lens null before it has come
+ * @param {Place} place
+ * @param {number | undefined} written as in `bestLines`
+ */
+function bestTable(glass, lens, place, written) {
   return html`
     <table class="gp-table ch-best">
       <thead>
@@ -137,8 +184,7 @@ function bestTable(glass, lens, { row, token }, written) {
         </tr>
       </thead>
       <tbody>
-        ${best.map(({ id, probability }, i) => line(i + 1, id, probability))}
-        ${apart ? line(lens.rank(row, token) + 1, target, lens.own(row, token)) : nothing}
+        ${lens ? bestLines(lens, place, written) : nothing}
       </tbody>
     </table>
   `;
@@ -147,6 +193,8 @@ function bestTable(glass, lens, { row, token }, written) {
 /**
  * What is said of the Jacobian lens while it is chosen: what its mean is over, or how far it is, with a button.
  *
+ * @param {Say} text the panel's own
+ * @param {number} layers
  * @param {import("./lens-fit.js").Fit} fit
  */
 function fitView(text, layers, fit) {
@@ -169,7 +217,12 @@ function fitView(text, layers, fit) {
   `;
 }
 
-/** The curves of one token's followed token through all depths: its probability, and its rank. */
+/**
+ * The curves of one token's followed token through all depths: its probability, and its rank.
+ *
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ */
 function createCurves(glass, text) {
   const charts = { own: h("canvas.gp-canvas"), rank: h("canvas.gp-canvas") };
   const room = h("div", null, charts.own);
@@ -183,16 +236,20 @@ function createCurves(glass, text) {
     for (const chart of Object.values(charts))
       chart.addEventListener("click", (event) => choose(pointAt(placeIn(event, chart).x, width(), count)));
   }
+  /**
+   * @param {Lens} lens
+   * @param {Place} place
+   */
   function draw(lens, { row, token }) {
     count = lens.depths;
     const depths = Array.from({ length: count }, (_, i) => i);
-    const vocabulary = glass.state.trace.model.vocab_size;
+    const vocabulary = shownIn(glass).trace.model.vocab_size;
     const piece = lens.piece(lens.target(token));
     const common = {
       axis: text("depth"),
       hue: "output",
       selected: row,
-      labels: (i) => (i === 0 ? text("embedding") : String(i - 1)),
+      labels: (/** @type {number} */ i) => (i === 0 ? text("embedding") : String(i - 1)),
     };
     drawOwn(width(), {
       ...common,
@@ -216,10 +273,17 @@ function createCurves(glass, text) {
   return { elements: [room, h("div", null, charts.rank)], width, onDepth, draw };
 }
 
-/** The value line of a place, and what is read out of it. @param {Lens} lens */
+/**
+ * The value line of a place, and what is read out of it.
+ *
+ * @param {Glass} glass
+ * @param {import("../../frame.js").Panel} panel
+ * @param {Lens} lens
+ * @param {Place} place
+ */
 function tellPlace(glass, panel, lens, { row, token }) {
   const at = row === 0 ? "embedding" : `layer ${row - 1}`;
-  const params = { at: depthName(glass, row), piece: visible(glass.state.trace.tokens.pieces[token]) };
+  const params = { at: depthName(glass, row), piece: visible(shownIn(glass).trace.tokens.pieces[token]) };
   const target = lens.target(token);
   if (!lens.here(row)) {
     panel.tell(`${at} token ${token} unfitted`, panel.text("unfitted", { ...params, layer: lens.first - 1 }));
@@ -235,11 +299,15 @@ function tellPlace(glass, panel, lens, { row, token }) {
   );
 }
 
-/** What the panel is set with. */
+/**
+ * What the panel is set with.
+ *
+ * @param {Glass} glass
+ */
 const settingsOf = (glass) => ({
   kind: choices(glass, "lens", "kind", ["logit", "jacobian"]),
   follow: choices(glass, "lens", "follow", ["choice", "text"]),
-  colour: choices(glass, "lens", "colour", ["own", "top"]),
+  colour: choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"])),
 });
 
 /**
@@ -247,7 +315,7 @@ const settingsOf = (glass) => ({
  * @param {import("../../types.d.ts").Glass} glass
  */
 export default function lensPanel(element, glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const fit = fitOf(glass);
   /** @type {Record<"logit" | "jacobian", Lens | null>} */
   const read = { logit: null, jacobian: null };
@@ -264,11 +332,13 @@ export default function lensPanel(element, glass) {
   function view(lens, selected = { row: 0, token: 0 }) {
     const { trace } = state;
     const moment = lens && momentAt(trace, selected.token);
-    const place = lens && {
+    const place = moment && {
       at: depthName(glass, selected.row),
       piece: visible(trace.tokens.pieces[selected.token]),
     };
-    const title = lens ? `${panel.text("place", place)} · ${wordsOf(glass, moment, "short")}` : "";
+    const title = place
+      ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}`
+      : "";
     const about = trace && wantsJacobian(glass) ? fitView(panel.text, trace.model.n_layers, fit) : nothing;
     render(
       html`

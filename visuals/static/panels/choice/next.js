@@ -1,3 +1,4 @@
+// @ts-check
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
 import { topCandidates } from "../../compute.js";
@@ -9,26 +10,44 @@ import { createTable } from "../../marks/table.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 
 const COUNT = 10;
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../chosen-step.js").Offered} Offered
+ *
+ * @typedef {{ id: number; piece: string; position?: number }} Token
+ *
+ * @typedef {{
+ *   id: number;
+ *   piece: string;
+ *   logit: number;
+ *   probability: number;
+ *   rank?: number;
+ * }} Candidate
+ *   `rank`: of one that is not among the first
+ *
+ * @typedef {{ count: number; probability: number }} Others
+ *
+ * @typedef {ReturnType<typeof createRows>["others"]} Line the elements of a row
+ */
 
 /**
  * Which choice is shown: that of the moment that the page stands at; at the end the token just drawn while
  * generating.
  *
- * @returns {{
- *   next: object | null;
- *   kind: string;
- *   after: string;
- *   token: { id: number; piece: string; position?: number } | null;
- * }}
+ * @param {Glass} glass
+ * @returns {{ next: Offered | null; kind: string; after: string; token: Token | null }}
  */
 function source(glass) {
-  const { trace, status } = glass.state;
+  const { trace, status } = shownIn(glass);
   const step = trace.steps.at(-1);
-  const moment = momentOf(glass.state);
+  const moment = momentOf(shownIn(glass));
   if (moment.kind === "end" && status === "generating" && step?.next) {
-    const before = trace.steps.length > 1 ? trace.steps.at(-2).piece : trace.tokens.pieces[trace.nPrompt - 1];
+    const before = trace.steps.at(-2)?.piece ?? trace.tokens.pieces[trace.nPrompt - 1];
     return { next: step.next, kind: "end", after: before, token: step };
   }
   return {
@@ -39,20 +58,27 @@ function source(glass) {
   };
 }
 
-/** The first candidates, the token that was written where it is not among them, and all others. */
+/**
+ * The first candidates, the token that was written where it is not among them, and all others.
+ *
+ * @param {Offered} next
+ * @param {Token | null} token that was written, where one was
+ * @param {number} count
+ * @returns {{ rows: Candidate[]; extra: Candidate | null; others: Others; logZ: number }}
+ */
 export function candidatesOf(next, token, count) {
   const { rows, others } = topCandidates(next, count);
-  const { written } = next;
-  if (!written || rows.some(({ id }) => id === written.id)) return { rows, extra: null, others, logZ: next.logZ };
+  const { written, logZ } = next;
+  if (!written || !token || rows.some(({ id }) => id === written.id)) return { rows, extra: null, others, logZ };
   const extra = {
     id: written.id,
     piece: token.piece,
     logit: written.logit,
-    probability: Math.exp(written.logit - next.logZ),
+    probability: Math.exp(written.logit - logZ),
     rank: written.rank,
   };
   const left = { count: others.count - 1, probability: Math.max(0, others.probability - extra.probability) };
-  return { rows, extra, others: left, logZ: next.logZ };
+  return { rows, extra, others: left, logZ };
 }
 
 /**
@@ -94,6 +120,12 @@ function createRows() {
   return { table, rows, extra, others };
 }
 
+/**
+ * @param {Line} parts
+ * @param {string} piece
+ * @param {number} probability
+ * @param {string} logit
+ */
 function fill(parts, piece, probability, logit) {
   parts.piece.textContent = piece;
   parts.bar.style.width = `${100 * probability}%`;
@@ -101,9 +133,15 @@ function fill(parts, piece, probability, logit) {
   parts.logit.textContent = logit;
 }
 
-/** One candidate's row, marked where it is the one that was written. */
+/**
+ * One candidate's row, marked where it is the one that was written.
+ *
+ * @param {Line} parts
+ * @param {Candidate | null | undefined} candidate
+ * @param {Token | null} token
+ */
 function show(parts, candidate, token) {
-  const chosen = Boolean(candidate) && candidate.id === token?.id;
+  const chosen = Boolean(candidate) && candidate?.id === token?.id;
   parts.row.hidden = !candidate;
   parts.row.classList.toggle("is-chosen", chosen);
   if (!candidate) return;
@@ -111,6 +149,7 @@ function show(parts, candidate, token) {
   fill(parts, `${chosen ? "✓ " : ""}${visible(piece)}`, probability, shown(logit, 5));
 }
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["logits"], difference: "glance", absent: noChoice };
 
 /**
@@ -125,30 +164,38 @@ export default function next(element, glass) {
   const { table, rows, extra, others } = createRows();
   panel.body.append(table.element);
   let pointed = 0;
+  /** @type {ReturnType<typeof candidatesOf> | null} */
   let current = null;
 
-  const ofOthers = ({ count, probability }) => [
-    `others ${count} p=${exact(probability)}`,
-    panel.text("read_others", { count, probability: share(probability) }),
-  ];
-  const ofCandidate = ({ id, piece, probability, logit, rank = pointed }) => [
-    `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
-    panel.text("read", {
-      piece: visible(piece),
-      id,
-      rank: rank + 1,
-      probability: exact(probability),
-      logit: shown(logit, 6),
-      log_z: shown(current.logZ, 6),
-    }),
-  ];
+  /** @param {Others} others */
+  const tellOthers = ({ count, probability }) =>
+    panel.tell(
+      `others ${count} p=${exact(probability)}`,
+      panel.text("read_others", { count, probability: share(probability) }),
+    );
+  /**
+   * @param {Candidate} candidate
+   * @param {number} logZ
+   */
+  const tellCandidate = ({ id, piece, probability, logit, rank = pointed }, logZ) =>
+    panel.tell(
+      `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
+      panel.text("read", {
+        piece: visible(piece),
+        id,
+        rank: rank + 1,
+        probability: exact(probability),
+        logit: shown(logit, 6),
+        log_z: shown(logZ, 6),
+      }),
+    );
   function tell() {
     if (!current) return;
     const candidate = pointed === COUNT ? current.extra : current.rows[pointed];
-    const [value, read] = candidate ? ofCandidate(candidate) : ofOthers(current.others);
-    panel.tell(value, read);
+    if (candidate) tellCandidate(candidate, current.logZ);
+    else tellOthers(current.others);
   }
-  const point = (rank) => {
+  const point = (/** @type {number} */ rank) => {
     pointed = rank;
     tell();
   };
@@ -163,13 +210,13 @@ export default function next(element, glass) {
     const { next: chosenNext, kind, after, token } = source(glass);
     element.toggleAttribute("data-loading", !chosenNext);
     if (!chosenNext) return;
-    current = candidatesOf(chosenNext, token, COUNT);
-    rows.forEach((parts, i) => show(parts, current.rows[i], token));
-    show(extra, current.extra, token);
-    fill(others, panel.text("others", { count: current.others.count }), current.others.probability, "");
+    const found = (current = candidatesOf(chosenNext, token, COUNT));
+    rows.forEach((parts, i) => show(parts, found.rows[i], token));
+    show(extra, found.extra, token);
+    fill(others, panel.text("others", { count: found.others.count }), found.others.probability, "");
     panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
       after: visible(after),
-      piece: visible(kind === "end" ? after : token.piece),
+      piece: visible(kind === "end" || !token ? after : token.piece),
       position: token?.position,
     });
     tell();

@@ -1,3 +1,4 @@
+// @ts-check
 // The sums of one token on its way to the draw: softmax with a temperature, what the filters leave, and the race that
 // draws.
 
@@ -5,14 +6,41 @@ import { fraction, h, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { probabilityAfter, sumAfter } from "./filters.js";
 
+/**
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./filters.js").Stage} Stage
+ *
+ * @typedef {import("./sampling.js").Result} Result
+ *
+ * @typedef {import("./filters.js").Settings} Settings
+ */
+
 const name = () => tinted("output", "p");
+/** @param {...(Node | string)} parts */
 const line = (...parts) => h("p", null, ...parts);
+/** @param {number} value */
 const result = (value) => h("strong", null, shown(value, 5));
 
-/** e to the power of a logit below the largest, divided by the temperature. */
+/**
+ * The exponential of how far a logit lies below the largest, divided by the temperature.
+ *
+ * @param {import("./filters.js").Ranked} ranked
+ * @param {number} rank
+ * @param {number} t
+ */
 const power = ({ values }, rank, t) => `e^((${shown(values[rank], 6)} − ${shown(values[0], 6)}) / ${t})`;
 
-/** What a filter makes of a probability: it is divided by what the filter keeps, or is 0. */
+/**
+ * What a filter makes of a probability: it is divided by what the filter keeps, or is 0.
+ *
+ * @param {Say} text the panel's own
+ * @param {Node} label
+ * @param {Result} of
+ * @param {number} rank
+ * @param {[Stage, Exclude<Stage, "all">]} stages before and after the filter
+ * @param {Settings} settings
+ */
 function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
   const kept = after.kept[to];
   if (rank >= kept) return line(label, " = 0   ", text(`out_${to}`, { rank: rank + 1, kept, k: topK, p: topP }));
@@ -25,10 +53,10 @@ function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
 /**
  * How the probability of the token of a rank after a stage comes about, in lines.
  *
- * @param {Function} text the panel's own
- * @param {import("./sampling.js").Result} of
- * @param {{ rank: number; stage: string }} place
- * @param {{ temperature: number; topK: number; topP: number }} settings
+ * @param {Say} text the panel's own
+ * @param {Result} of
+ * @param {import("./stages.js").Place} place
+ * @param {Settings} settings
  * @returns {HTMLElement[]}
  */
 export function stepsOf(text, of, { rank, stage }, settings) {
@@ -52,8 +80,10 @@ export function stepsOf(text, of, { rank, stage }, settings) {
   const all = sumAfter(after, "all");
   const sum = fraction(power(ranked, rank, settings.temperature), shown(all, 6));
   const lines = [line(name(), sub("T"), " = ", sum, " = ", result(after.weights[rank] / all))];
-  const share = (letter, stages) =>
+  /** @type {(letter: string, stages: [Stage, Exclude<Stage, "all">]) => void} */
+  const share = (letter, stages) => {
     lines.push(filtered(text, h("span", null, name(), sub(letter)), of, rank, stages, settings));
+  };
   if (stage !== "all") share("k", ["all", "topK"]);
   if (stage === "topP" && rank < after.kept.topK) share("p", ["topK", "topP"]);
   return lines;
@@ -62,14 +92,14 @@ export function stepsOf(text, of, { rank, stage }, settings) {
 /**
  * Why the drawn token won: its p / E is the largest.
  *
- * @param {Function} text the panel's own
- * @param {object | null} drawn the answer "draw"
+ * @param {Say} text the panel's own
+ * @param {import("./sampling.js").Drawn | null} drawn
  * @returns {HTMLElement[]}
  */
 export function raceOf(text, drawn) {
   if (!drawn?.race) return [];
   const { winner, second } = drawn.race;
-  const one = ({ piece, probability: p, throw: e }) => [
+  const one = (/** @type {import("../../messages.d.ts").Runner} */ { piece, probability: p, throw: e }) => [
     `“${visible(piece)}” `,
     fraction("p", "E"),
     " = ",

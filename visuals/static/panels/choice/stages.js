@@ -1,38 +1,61 @@
+// @ts-check
 // The table of the stages: a row for each of the first tokens, one for all others, a column for each filter.
 
 import { h, share, shown } from "../../dom.js";
 import { sumAfter } from "./filters.js";
 
+/**
+ * @typedef {"softmax" | import("./filters.js").Stage} Column probabilities by softmax alone, and after each stage
+ *
+ * @typedef {{ rank: number; stage: Column }} Place a number of the table
+ *
+ * @typedef {ReturnType<typeof makeRow>} Row
+ *
+ * @typedef {{ count: number; probability: number }} Rest
+ *
+ * @typedef {object} All what the table shows
+ * @property {import("./sampling.js").Result} result
+ * @property {import("./sampling.js").Drawn | null} drawn
+ * @property {number} drawnRank −1 before it is known
+ * @property {import("./filters.js").Settings} settings
+ * @property {(rank: number) => string} pieceOf
+ * @property {(stage: Column, rank: number) => number} probability
+ * @property {(stage: Column, from: number) => Rest} others what the ranks from one on share
+ */
+
+/** @type {Column[]} */
 export const STAGES = ["softmax", "all", "topK", "topP"];
 
+/**
+ * Something for each column, by its name.
+ *
+ * @template Made
+ * @param {(stage: Column) => Made} make
+ * @returns {Record<Column, Made>}
+ */
+const forEachStage = (make) => ({
+  softmax: make("softmax"),
+  all: make("all"),
+  topK: make("topK"),
+  topP: make("topP"),
+});
+
+/** @param {number} rank */
 function makeRow(rank) {
-  const parts = {
-    piece: h("th.gp-token", { scope: "row", dir: "auto" }),
-    logit: h("td.gp-number"),
-    cells: {},
-    draw: h("td.ch-draw"),
-  };
-  for (const stage of STAGES) {
+  const [piece, logit, draw] = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.ch-draw")];
+  const cells = forEachStage((stage) => {
     const [bar, number] = [h("span.ch-bar"), h("span.ch-number")];
-    parts.cells[stage] = {
-      bar,
-      number,
-      cell: h(
-        "td.ch-cell",
-        { "data-rank": rank, "data-stage": stage, tabindex: rank === 0 && stage === "topP" ? "0" : "-1" },
-        bar,
-        number,
-      ),
-    };
-  }
-  parts.row = h("tr", null, parts.piece, parts.logit, ...STAGES.map((stage) => parts.cells[stage].cell), parts.draw);
-  return parts;
+    const tabindex = rank === 0 && stage === "topP" ? "0" : "-1";
+    return { bar, number, cell: h("td.ch-cell", { "data-rank": rank, "data-stage": stage, tabindex }, bar, number) };
+  });
+  const row = h("tr", null, piece, logit, ...STAGES.map((stage) => cells[stage].cell), draw);
+  return { row, piece, logit, cells, draw };
 }
 
 /** The columns' names; under that of each stage what it keeps. */
 function makeHead() {
-  const kept = Object.fromEntries(STAGES.map((stage) => [stage, h("span.ch-kept")]));
-  const column = (stage) =>
+  const kept = forEachStage(() => h("span.ch-kept"));
+  const column = (/** @type {Column} */ stage) =>
     h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), kept[stage]);
   const race = h(
     "th.ch-head",
@@ -52,18 +75,34 @@ function makeHead() {
 }
 
 /**
+ * The cell that an element is in.
+ *
+ * @param {EventTarget | null} target
+ * @returns {HTMLElement | null}
+ */
+const cellAt = (target) => (target instanceof Element ? target.closest("[data-stage]") : null);
+/** @param {HTMLElement | null} cell */
+const columnOf = (cell) => STAGES.find((stage) => stage === cell?.dataset.stage);
+
+/** @type {Record<string, [number, number]>} down and to the right */
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/**
  * Cells are pointed at, and chosen by a click or with the focus, which the arrow keys move.
  *
  * @param {HTMLElement} body
- * @param {(place: object | null, lock: boolean) => void} point
- * @param {() => ReturnType<typeof makeRow>[]} shownRows
+ * @param {(place: Place | null, lock: boolean) => void} point
+ * @param {() => Row[]} shownRows
  */
 function pointAtCells(body, point, shownRows) {
-  const placeOf = (event) => {
-    const cell = event.target.closest?.("[data-stage]");
-    return cell && Number(cell.dataset.rank) >= 0
-      ? { rank: Number(cell.dataset.rank), stage: cell.dataset.stage }
-      : null;
+  /**
+   * @param {Event} event
+   * @returns {Place | null}
+   */
+  const placeOf = ({ target }) => {
+    const cell = cellAt(target);
+    const [rank, stage] = [Number(cell?.dataset.rank), columnOf(cell)];
+    return stage && rank >= 0 ? { rank, stage } : null;
   };
   body.addEventListener("pointerover", (event) => point(placeOf(event), false));
   body.addEventListener("pointerleave", () => point(null, false));
@@ -72,18 +111,16 @@ function pointAtCells(body, point, shownRows) {
     if (place) point(place, true);
   });
 
-  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   body.addEventListener("keydown", (event) => {
-    const pressed = /** @type {Element} */ (event.target);
-    const cell = /** @type {HTMLElement | null} */ (pressed.closest("[data-stage]"));
-    const [down, right] = steps[event.key] ?? [0, 0];
-    if (!cell || (!down && !right)) return;
+    const cell = cellAt(event.target);
+    const [stage, by] = [columnOf(cell), STEPS[event.key]];
+    if (!stage || !by) return;
+    const [down, right] = by;
     event.preventDefault();
     event.stopPropagation();
     const seen = shownRows();
     const at = seen.findIndex(({ row }) => row.contains(cell)) + down;
-    const stage = STAGES[STAGES.indexOf(cell.dataset.stage) + right];
-    seen[at]?.cells[stage]?.cell.focus();
+    seen[at]?.cells[STAGES[STAGES.indexOf(stage) + right]]?.cell.focus();
   });
   body.addEventListener("focusin", (event) => {
     const place = placeOf(event);
@@ -91,7 +128,12 @@ function pointAtCells(body, point, shownRows) {
   });
 }
 
-/** How the token of a rank fared in the race of the draw; null where it took no part. */
+/**
+ * How the token of a rank fared in the race of the draw; null where it took no part.
+ *
+ * @param {Pick<All, "result" | "drawn">} all
+ * @param {number} rank
+ */
 function thrownBy({ result, drawn }, rank) {
   if (!drawn?.race) return null;
   const { ids, throws, winner } = drawn.race;
@@ -100,7 +142,13 @@ function thrownBy({ result, drawn }, rank) {
   return at >= 0 ? throws[at] : winner.id === id ? winner.throw : null;
 }
 
-/** Writes the token of a rank into a row. */
+/**
+ * Writes the token of a rank into a row.
+ *
+ * @param {Row} parts
+ * @param {number} rank
+ * @param {All} all
+ */
 function fill(parts, rank, all) {
   const { result, drawnRank, pieceOf, probability } = all;
   parts.piece.textContent = pieceOf(rank);
@@ -119,7 +167,13 @@ function fill(parts, rank, all) {
   parts.row.classList.toggle("is-chosen", taken);
 }
 
-/** What a stage keeps, under its name. */
+/**
+ * What a stage keeps, under its name.
+ *
+ * @param {import("../../types.d.ts").Say} text the panel's own
+ * @param {Column} stage
+ * @param {All} all
+ */
 function keptText(text, stage, { result: { ranked, after }, settings: { topK, topP } }) {
   const total = ranked.values.length;
   if (stage === "softmax") return text("kept_all", { kept: total });
@@ -134,9 +188,9 @@ function keptText(text, stage, { result: { ranked, after }, settings: { topK, to
 }
 
 /**
- * @param {object} panel
+ * @param {import("../../frame.js").Panel} panel
  * @param {number} count rows
- * @param {(place: object | null, lock: boolean) => void} point
+ * @param {(place: Place | null, lock: boolean) => void} point
  */
 export function createStages(panel, count, point) {
   const { head, kept } = makeHead();
@@ -150,6 +204,7 @@ export function createStages(panel, count, point) {
   const shownRows = () => [...rows, drawnRow].filter(({ row }) => !row.hidden);
   pointAtCells(body, point, shownRows);
 
+  /** @param {All} all */
   function showOthers({ result, drawnRank, others: rest, probability }) {
     const total = result.ranked.values.length;
     const far = drawnRank >= count;
@@ -165,6 +220,7 @@ export function createStages(panel, count, point) {
     }
   }
 
+  /** @param {All} all */
   function show(all) {
     const { result, drawnRank } = all;
     const total = result.ranked.values.length;

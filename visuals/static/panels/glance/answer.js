@@ -1,8 +1,10 @@
+// @ts-check
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
 import { exact, h } from "../../dom.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { createHow } from "./how.js";
 import { createMissed } from "./missed.js";
 import { partsTable, rankingOf } from "./ranking.js";
@@ -11,7 +13,20 @@ import { createNeeded, restsSaid, restsTable } from "./rests.js";
 import { createWindows, windowsTable } from "./windows.js";
 import { readersOff, selectLook } from "./words.js";
 
-/** @typedef {import("../../types.d.ts").Glass} Glass */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"why">} Why
+ *
+ * @typedef {import("./rests.js").Rests} Rests
+ *
+ * @typedef {object} Told what is told of a moment, as far as it has come
+ * @property {Why | null} found
+ * @property {Rests | null} rests
+ * @property {import("./windows.js").Within | null} within what is shown of what the answer rests on: in all layers,
+ *   or in a window
+ * @property {import("./measuring.js").Heads | null} heads
+ */
 
 /**
  * The circuit below the answer, which is fetched once it is asked for.
@@ -21,7 +36,8 @@ import { readersOff, selectLook } from "./words.js";
  */
 function createCircuitPlace(glass, moment) {
   const element = h("div.wy-circuit", { "data-part": "circuit" });
-  const view = reactive({ circuit: null }, glass.repaint); // what is drawn of it, once it has come
+  /** @type {{ circuit: ReturnType<typeof import("./circuit.js").createCircuit> | null }} once it has come */
+  const view = reactive({ circuit: null }, glass.repaint);
   let asked = false;
   async function fetchCircuit() {
     if (asked) return;
@@ -31,6 +47,7 @@ function createCircuitPlace(glass, moment) {
     glass.translate(element);
     view.circuit = made;
   }
+  /** @param {{ position: number } | null} found */
   function draw(found) {
     fetchCircuit();
     view.circuit?.draw(found);
@@ -44,21 +61,29 @@ function createCircuitPlace(glass, moment) {
  * @param {Glass} glass
  */
 function createReasons(glass) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
   const said = h("div.wy-said", { "aria-live": "polite" });
   const proof = h("div.wy-proof", { "aria-live": "polite" });
   const off = h("button.gp-option.gp-holds", {
-    click: () => glass.change(isChanged(state.trace) ? {} : readersOff(shown.look)),
+    click: () => glass.change(isChanged(state.trace) || !shown ? {} : readersOff(shown.look)),
   });
   const parts = h("ol.wy-parts");
   const [heading, means] = [h("summary"), h("p.gp-note")];
   const list = h("details.wy-list", null, heading, means, parts);
   const tour = h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" });
   const actions = h("p.wy-actions", null, tour, " ", off);
-  let shown = null; // the answer that the button switches off
+  /** @type {Why | null} the answer whose heads the button switches off */
+  let shown = null;
 
-  const draw = memo((found, rests, stopped, _language, changed) => {
+  /**
+   * @param {Why | null} found
+   * @param {Rests | null} rests
+   * @param {boolean} stopped
+   * @param {boolean} changed
+   */
+  function write(found, rests, stopped, changed) {
     shown = found;
     const waiting = h("p.gp-note", null, text(rests ? "measuring_heads" : "measuring"));
     const { says, proves } = found ? reasonsOf(glass, found) : { says: [waiting], proves: [] };
@@ -73,15 +98,15 @@ function createReasons(glass) {
     parts.replaceChildren(...rankingOf(glass, found));
     off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count });
     off.hidden = !changed && !count;
-  });
-  return { said, proof, actions, list, draw };
+  }
+  return { said, proof, actions, list, draw: memo(write) };
 }
 
 /**
  * For data-value: which token the answer rests on or is read at, and what is left without the heads that it misses.
  *
- * @param {import("../../messages.d.ts").WhyDetail | null} found
- * @param {import("./rests.js").Rests | null} rests
+ * @param {Why | null} found
+ * @param {Rests | null} rests
  */
 function tell(found, rests) {
   const within = rests?.layers ? ` layers ${rests.layers.join("-")}` : "";
@@ -90,6 +115,7 @@ function tell(found, rests) {
     : "";
   return `${lost}${found ? tellHeads(found) : ""}`;
 }
+/** @param {Why} found */
 function tellHeads(found) {
   const { kind, key, heads, without } = found.look;
   return ` ${kind === "cross" ? "source" : "key"} ${key} heads ${heads.length} without=${exact(without)}`;
@@ -101,7 +127,7 @@ function tellHeads(found) {
  * @param {() => void} toggleMeasuring has the heads be measured no further, or again
  */
 export function createAnswer(glass, moment, toggleMeasuring) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const reasons = createReasons(glass);
   const how = createHow(glass);
   const needed = createNeeded(glass);
@@ -123,9 +149,9 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     circuit.element,
     twoTexts,
   );
-  /** @type {import("../../decoded.d.ts").Detail<"why"> | null} the answer that is shown */
+  /** @type {Why | null} the answer that is shown */
   let shown = null;
-  /** @type {import("./rests.js").Rests | null} */
+  /** @type {Rests | null} */
   let resting = null;
   /** @type {import("./windows.js").Within | null} */
   let inLayers = null;
@@ -133,13 +159,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
 
   /**
    * @param {boolean} open
-   * @param {{
-   *   found: import("../../decoded.d.ts").Detail<"why"> | null;
-   *   rests: import("./rests.js").Rests | null;
-   *   within: import("./windows.js").Within | null;
-   *   heads: import("./measuring.js").Heads | null;
-   * }} told
-   *   `within`: what is shown of what the answer rests on: in all layers, or in a window
+   * @param {Told} told
    * @param {boolean} fresh
    */
   function draw(open, { found, rests, within, heads }, fresh) {
@@ -147,20 +167,23 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     if (!open) return;
     [shown, resting, inLayers] = [found, rests, within];
     const seen = within?.shown ?? null;
-    reasons.draw(found, seen, Boolean(heads?.stopped), state.language, isChanged(state.trace));
+    reasons.draw(found, seen, Boolean(heads?.stopped), isChanged(state.trace), state.language);
     needed.draw(seen, state.language);
     windows.draw(within);
     missed.draw(found?.grid ?? heads?.part?.grid ?? null, heads, fresh);
-    how.draw(found?.first, found?.position);
-    if (found && leading) follow();
+    how.draw(found?.first ?? null, found?.position ?? 0);
+    if (found && leading) follow(found);
     twoTexts.hidden = !state.trace.encoder;
     circuit.draw(found ?? (heads?.stopped ? rests : null));
   }
 
-  /** To the head that reads the answer, at the token that it looks at. */
-  function follow() {
+  /**
+   * To the head that reads the answer, at the token that it looks at.
+   *
+   * @param {Why} found
+   */
+  function follow({ first, position }) {
     leading = false;
-    const { first, position } = shown;
     if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
   }
 

@@ -1,13 +1,28 @@
+// @ts-check
 // One word of the text is changed: which heads and FFNs, at which tokens, carry the difference to the answer.
 
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { curveOf } from "./circuit-curve.js";
 import { faithOf, percent } from "./circuit-says.js";
 import { createDrawing } from "./drawing.js";
 import { chooseText, otherText, swapButtons } from "./words.js";
+
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"words">} Words
+ *
+ * @typedef {{ token: number; text: string }} Asked the place, and the text to compare with
+ *
+ * @typedef {{ edges: import("../../messages.d.ts").CircuitEdge[]; total: number; done: boolean }} Known the edges
+ *   that have come
+ */
 
 const AUTO = "auto"; // as many parts as are needed
 const COUNTS = [AUTO, "10", "20", "40", "60"];
@@ -15,10 +30,10 @@ const COUNTS = [AUTO, "10", "20", "40", "60"];
 /**
  * All edges between a circuit's nodes that have come, asking for the next.
  *
- * @param {import("../../types.d.ts").Glass} glass
- * @param {object} circuit
- * @param {{ token: number; text: string }} asked what it was asked with
- * @returns {{ edges: object[]; total: number; done: boolean }}
+ * @param {Glass} glass
+ * @param {Circuit} circuit
+ * @param {Asked} asked what it was asked with
+ * @returns {Known}
  */
 function edgesOf(glass, circuit, asked) {
   const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [
@@ -27,9 +42,11 @@ function edgesOf(glass, circuit, asked) {
     token,
     ...(stack ? [kind, stack] : []),
   ]);
+  /** @type {Known["edges"]} */
   const edges = [];
   let total = 1;
   while (edges.length < total) {
+    /** @type {import("../../decoded.d.ts").Detail<"edges"> | null} */
     const came = glass.detail("edges", { ...asked, nodes, start: edges.length });
     if (!came) break;
     edges.push(...came.edges);
@@ -39,26 +56,26 @@ function edgesOf(glass, circuit, asked) {
   return { edges, total, done: edges.length >= total };
 }
 
-/** Whether a text is longer than a circuit is found of. */
-const isLong = (found) => found && found.tokens > found.limit;
+/** Whether a text is longer than a circuit is found of. @param {Words} found */
+const isLong = ({ tokens, limit }) => tokens > limit;
 
 /**
  * The words to change as buttons, and the box that holds the text, for words of one's own.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {(text: string) => void} choose
  */
 function createTextChoice(glass, choose) {
   const offers = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const box = h("input.wy-other", { type: "text", "data-text-label": "why.other_text", dir: "auto" });
-  const compare = (event) => {
+  const compare = (/** @type {Event} */ event) => {
     event.preventDefault();
     choose(box.value);
   };
   const press = h("button.gp-option", { "data-text": "why.compare", click: compare });
   const form = h("form.wy-form", { submit: compare }, box, press);
 
-  const offer = memo((found, _language) => {
+  const offer = memo((/** @type {Words} */ found) => {
     offers.replaceChildren(
       ...swapButtons(glass, found, (chosen) => {
         box.value = chosen;
@@ -66,11 +83,11 @@ function createTextChoice(glass, choose) {
       }),
     );
   });
-  const fill = memo((text, other) => {
+  const fill = memo((/** @type {string} */ text, /** @type {string} */ other) => {
     box.value = other || text;
   });
   /**
-   * @param {import("../../decoded.d.ts").Detail<"words"> | null} found null: there is nothing to choose
+   * @param {Words | null} found null: there is nothing to choose
    * @param {string} other the chosen text
    */
   function draw(found, other) {
@@ -86,12 +103,13 @@ function createTextChoice(glass, choose) {
 /**
  * Fills `element` with the choice of a word and the circuit.
  *
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  * @param {HTMLElement} element
  * @param {() => import("../../chosen-step.js").Moment} moment
  */
 export function createCircuit(glass, element, moment) {
-  const { state } = glass;
+  const state = shownIn(glass);
+  /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
   const choice = createTextChoice(glass, (other) => chooseText(glass, other, moment().at));
   const counts = choices(glass, "why", "nodes", COUNTS, AUTO);
@@ -110,11 +128,16 @@ export function createCircuit(glass, element, moment) {
     tools,
     drawing.element,
   );
-  // the circuit whose edges are asked for; what was wrong with a text
+  /**
+   * The circuit whose edges are asked for; what was wrong with a text.
+   *
+   * @type {{ measuring: Circuit | null; trouble: { with: string; words: string } | null }}
+   */
   const view = reactive({ measuring: null, trouble: null }, glass.repaint);
 
+  /** @type {Circuit | null} */
   let circuit = null;
-  glass.on("message", (message) => {
+  glass.on("message", (/** @type {import("../../messages.d.ts").Notice | null} */ message) => {
     if (!message?.code.startsWith("circuit_")) return;
     view.trouble = {
       with: otherText(glass, moment().at),
@@ -125,27 +148,38 @@ export function createCircuit(glass, element, moment) {
     view.measuring = view.measuring === circuit ? null : circuit;
   }
 
-  /** What is said in the place of a circuit: why there is none, or that it is on its way. */
+  /**
+   * What is said in the place of a circuit: why there is none, or that it is on its way.
+   *
+   * @param {Words | null} found
+   * @param {string} other the chosen text
+   * @param {boolean} changed
+   */
   function noteOf(found, other, changed) {
     if (changed) return text("changed");
-    if (isLong(found)) return text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit });
+    if (found && isLong(found)) return text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit });
     if (found && !found.swaps.length && !other) return text("no_swaps");
     if (!other || circuit) return "";
     return view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
   }
 
-  /** The circuit in words and drawn, with its edges where they are asked for. */
-  function showCircuit(asked) {
-    faith.replaceChildren(...faithOf(circuit, text, Number(COUNTS.at(-1))), curveOf(circuit, text, percent));
-    const asking = view.measuring === circuit;
-    const known = asking ? edgesOf(glass, circuit, asked) : null;
-    measure.textContent = text(!asking ? "edges" : known.done ? "edges_hide" : "edges_stop");
-    progress.hidden = !asking || known.done;
+  /**
+   * The circuit in words and drawn, with its edges where they are asked for.
+   *
+   * @param {Circuit} found
+   * @param {Asked} asked
+   */
+  function showCircuit(found, asked) {
+    faith.replaceChildren(...faithOf(found, text, Number(COUNTS.at(-1))), curveOf(found, text, percent));
+    const known = view.measuring === found ? edgesOf(glass, found, asked) : null;
+    measure.textContent = text(!known ? "edges" : known.done ? "edges_hide" : "edges_stop");
+    progress.hidden = !known || known.done;
     if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
-    drawing.draw(circuit, known);
+    drawing.draw(found, known);
   }
 
   return {
+    /** @param {{ position: number } | null} ready the answer, once it is told */
     draw(ready) {
       element.hidden = !ready; // what was said of another run is not said of this one
       if (!ready) return;
@@ -159,7 +193,7 @@ export function createCircuit(glass, element, moment) {
       note.textContent = noteOf(found, other, changed);
       for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
       counts.show();
-      if (circuit) showCircuit({ ...at, text: other });
+      if (circuit) showCircuit(circuit, { ...at, text: other });
     },
   };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
 import { labelsOf } from "../../characters.js";
@@ -5,6 +6,7 @@ import { h, shown, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { still } from "../../pointer-rest.js";
+import { shownIn } from "../../run-for.js";
 import { roleOf } from "./circuit-says.js";
 import { columnsOf, rowsOf, stacksOf } from "./circuit-grid.js";
 import { leadTo, readBy, word } from "./words.js";
@@ -12,23 +14,45 @@ import { leadTo, readBy, word } from "./words.js";
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {ReturnType<typeof stacksOf>[number]} Stack
+ * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("./circuit-grid.js").Stack} Stack
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ *
+ * @typedef {Circuit["nodes"][number]} Node
  *
  * @typedef {Map<string, Element>} Places the element of each node, by its key
+ *
+ * @typedef {{
+ *   most: number;
+ *   count: number;
+ *   say: (words: string) => void;
+ *   places: Places;
+ *   goal: HTMLElement;
+ *   circuit: Circuit;
+ * }} About
+ *   `most`: the largest score of its nodes, `count` how many there are; `goal`: what stands over the stack that
+ *   answers
  */
 
 const LEAST = 0.01; // the smallest effect that is drawn
+/**
+ * @param {Omit<import("../../messages.d.ts").CircuitNode, "stack"> & { stack?: Stack["stack"] }} node
+ * @returns {string}
+ */
 const keyOf = ({ kind, layer, head, token, stack = null }) => `${stack} ${kind} ${layer} ${head} ${token}`;
 /** What words.js calls heads that look at a source. @type {Record<string, import("./words.js").PartKind>} */
 const PARTS = { cross: "cross", head_encoder: "encoder_head" };
-const MARKS = { ffn: () => "F", head: String, cross: (head) => `×${head}` };
+/** What is written on a node. @param {Pick<Node, "kind" | "head">} node */
+const markOf = ({ kind, head }) => (kind === "ffn" ? "F" : `${kind === "cross" ? "×" : ""}${head}`);
 
 /**
  * A token's word; the decoder's first is that which every text begins with.
  *
  * @param {Stack} part
  * @param {number} t
- * @param {Function} text glass.text
+ * @param {Say} text glass.text
  */
 const called = ({ stack, pieces }, t, text) =>
   stack === "decoder" && t === 0 ? text("why.from_start") : word(pieces[t]);
@@ -38,26 +62,28 @@ const called = ({ stack, pieces }, t, text) =>
  * chosen there.
  *
  * @param {Glass} glass
- * @param {object} node
+ * @param {Node} node
  * @param {string} piece its token's word
- * @param {{ most: number; say: (words: string) => void; circuit: object }} about `most`: the largest score in it
+ * @param {About} about
  */
 function nodeOf(glass, node, piece, { most, say, circuit }) {
   const { kind, layer, head, token, score, stack } = node;
   const form = stack === "encoder" ? "_encoder" : "";
   const name = glass.text(`why.node_${kind}${form}`, { layer, head, piece });
+  /** @type {Say} */
   const text = (key, params) => glass.text(`why.${key}`, params);
-  const role = roleOf(node, circuit, readBy(glass.state.trace, PARTS[`${kind}${form}`] ?? "head"), text);
+  const role = roleOf(node, circuit, readBy(shownIn(glass).trace, PARTS[`${kind}${form}`] ?? "head"), text);
   const said = name + glass.text("marks.colon") + role;
   const button = h(
     `button.wy-node.is-${kind}${score < 0 ? ".is-against" : ""}`,
     { "aria-label": said, style: `--part: ${Math.round(100 * Math.sqrt(Math.abs(score) / most))}%` },
-    MARKS[kind](head),
+    markOf(node),
   );
   const tell = () => say(said);
-  const place = { layer, query: token, ...(kind !== "ffn" && { head }) };
+  const place = { layer, query: token, ...(head !== null && { head }) };
   const [chapter, panel] = kind === "ffn" ? ["ffn", "ffn-token"] : ["attend", "attention"];
-  const look = () => (form ? leadTo(glass, chapter, panel, () => glass.readStack(stack, place)) : glass.select(place));
+  const look = () =>
+    form ? leadTo(glass, chapter, panel, () => glass.readStack("encoder", place)) : glass.select(place);
   button.addEventListener("click", () => {
     tell();
     look();
@@ -70,15 +96,16 @@ function nodeOf(glass, node, piece, { most, say, circuit }) {
 /**
  * The nodes of one layer at one token: FFN, heads that look at a source, heads.
  *
- * @param {object[]} nodes of the stack
+ * @param {Node[]} nodes of the stack
  * @param {{ layer: number; token: number }} place
- * @param {(node: object) => HTMLElement} draw
+ * @param {(node: Node) => HTMLElement} draw
  */
 function cellOf(nodes, { layer, token }, draw) {
   const here = nodes
     .filter((node) => node.layer === layer && node.token === token)
     .sort((a, b) => (a.head ?? -1) - (b.head ?? -1));
-  const of = (kind) => h("span.wy-nodes", null, ...here.filter((node) => node.kind === kind).map(draw));
+  const of = (/** @type {Node["kind"]} */ kind) =>
+    h("span.wy-nodes", null, ...here.filter((node) => node.kind === kind).map(draw));
   return h("div.wy-cell", null, of("ffn"), of("cross"), of("head"));
 }
 
@@ -87,29 +114,22 @@ function cellOf(nodes, { layer, token }, draw) {
  *
  * @param {Glass} glass
  * @param {Stack} part
- * @param {{
- *   most: number;
- *   count: number;
- *   say: (words: string) => void;
- *   places: Places;
- *   goal: HTMLElement;
- *   circuit: object;
- * }} circuit
- *   `count`: of its nodes; `goal`: what stands over the stack that answers
+ * @param {About} about
  * @returns {HTMLElement[]}
  */
-function gridOf(glass, part, circuit) {
+function gridOf(glass, part, about) {
   const { stack, nodes, differ, theirs } = part;
-  const { count, places } = circuit;
+  const { count, places, goal } = about;
+  /** @type {Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
   const columns = columnsOf(part);
-  const draw = (node) => {
-    const button = nodeOf(glass, node, called(part, node.token, glass.text), circuit);
+  const draw = (/** @type {Node} */ node) => {
+    const button = nodeOf(glass, node, called(part, node.token, glass.text), about);
     places.set(keyOf(node), button);
     return button;
   };
   const across = `grid-column: 2 / span ${Math.max(1, columns.length)}`;
-  const tokenAt = (t) => {
+  const tokenAt = (/** @type {number} */ t) => {
     const other = differ.includes(t) ? [h("i", null, word(theirs[t]))] : [];
     const name = h("span.wy-token", { dir: "auto" }, h("b", null, called(part, t, glass.text)), ...other);
     places.set(keyOf({ kind: "embedding", layer: -1, head: null, token: t, stack }), name);
@@ -121,7 +141,7 @@ function gridOf(glass, part, circuit) {
       ? [name, h("span.wy-none", { style: across }, h("span", null, text("no_part", { count })))]
       : [name, ...columns.map((token) => cellOf(nodes, { layer: to, token }, draw))];
   });
-  const top = part.answers ? [h("span.wy-layer"), h("div.wy-top", { style: across }, circuit.goal)] : [];
+  const top = part.answers ? [h("span.wy-layer"), h("div.wy-top", { style: across }, goal)] : [];
   const style = `grid-template-columns: max-content repeat(${Math.max(1, columns.length)}, minmax(48px, 220px))`;
   return [
     ...(stack ? [h("h4.wy-stack", null, text(`stack_${stack}`))] : []),
@@ -134,13 +154,17 @@ function gridOf(glass, part, circuit) {
  *
  * @param {Places} places
  * @param {DOMRect} box in which the elements lie
- * @param {{ from: object; to: object; effect: number }[]} edges
+ * @param {import("../../messages.d.ts").CircuitEdge[]} edges
  * @returns {SVGElement[]}
  */
 function linesOf(places, box, edges) {
-  const at = (node, end) => {
+  /**
+   * @param {import("../../messages.d.ts").CircuitNode} node
+   * @param {boolean} above whether the line begins at the upper edge
+   */
+  const at = (node, above) => {
     const of = places.get(keyOf(node))?.getBoundingClientRect();
-    return of && [of.left + of.width / 2 - box.left, (end ? of.top : of.bottom) - box.top];
+    return of && [of.left + of.width / 2 - box.left, (above ? of.top : of.bottom) - box.top];
   };
   return edges.flatMap(({ from, to, effect }) => {
     const [start, goal] = [at(from, true), at(to, false)];
@@ -154,6 +178,7 @@ function linesOf(places, box, edges) {
 
 /** @param {Glass} glass */
 export function createDrawing(glass) {
+  /** @type {Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
   const lines = svg("svg.wy-edges", { "aria-hidden": "true" });
   const grids = h("div.wy-grids");
@@ -161,13 +186,17 @@ export function createDrawing(glass) {
   const read = h("p.gp-note.wy-read");
   const element = h("div", null, room, read);
   still(read);
-  const say = (words) => {
+  const say = (/** @type {string} */ words) => {
     read.textContent = words;
   };
   /** @type {Places} */
   let places = new Map();
 
-  const build = memo((circuit, trace, _pieces, _language) => {
+  /**
+   * @param {Circuit} circuit
+   * @param {import("../../decode.js").Trace} trace
+   */
+  function build(circuit, trace) {
     const { nodes, answer, other } = circuit;
     const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
     places = new Map();
@@ -178,8 +207,9 @@ export function createDrawing(glass) {
     const about = { most, count: nodes.length, say, places, goal, circuit };
     grids.replaceChildren(lines, ...stacks.flatMap((one) => gridOf(glass, one, about)));
     say(text(stack ? "drawing_means_two" : "drawing_means"));
-  });
+  }
 
+  /** @param {import("./circuit.js").Known | null} known */
   function connect(known) {
     const box = grids.getBoundingClientRect();
     const drawn = (known?.edges ?? []).filter(({ effect }) => Math.abs(effect) >= LEAST);
@@ -189,15 +219,18 @@ export function createDrawing(glass) {
     if (known) say(text("edges_shown", { drawn: drawn.length, total: known.edges.length, least }));
   }
   const wide = widthOf(room, glass);
-  const link = memo((known, _width) => connect(known));
+  const [buildAnew, connectAnew] = [memo(build), memo(connect)];
 
   return {
     element,
+    /**
+     * @param {Circuit} circuit
+     * @param {import("./circuit.js").Known | null} known
+     */
     draw(circuit, known) {
-      const { trace, language } = glass.state;
-      build(circuit, trace, labelsOf(trace.tokens.pieces), language);
-      link(known && known.edges.length ? known : null, wide());
-      return undefined;
+      const { trace, language } = shownIn(glass);
+      buildAnew(circuit, trace, labelsOf(trace.tokens.pieces), language);
+      connectAnew(known && known.edges.length ? known : null, wide());
     },
   };
 }

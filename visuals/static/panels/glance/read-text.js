@@ -1,9 +1,11 @@
+// @ts-check
 // The text as text: the place that is asked about, the token that is read there, and strange words are marked in it.
 
 import { shownTokens } from "../../characters.js";
 import { placeOfToken } from "../../chosen-step.js";
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { createArcs } from "./over-text.js";
 import { strangeAt } from "./outside.js";
 import { partsLost } from "./rests.js";
@@ -13,7 +15,9 @@ const TINT = 45; // per cent of a colour: so the words on it are read as well in
 /**
  * A piece with its word in a frame; the blank before it stands outside.
  *
+ * @param {string} piece
  * @param {string} marks classes
+ * @param {Parameters<typeof h>[1]} [attributes]
  * @returns {(string | Element)[]}
  */
 function framed(piece, marks, attributes = {}) {
@@ -44,7 +48,7 @@ function tintOf(tokens, parts, sinks) {
  */
 function partsOf(pieces) {
   const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
-  const endOf = (i) => shown[i + 1]?.position ?? pieces.length;
+  const endOf = (/** @type {number} */ i) => shown[i + 1]?.position ?? pieces.length;
   return shown.map(({ position, text }, i) => ({
     text,
     tokens: Array.from({ length: endOf(i) - position }, (_, t) => position + t),
@@ -64,11 +68,11 @@ function partsOf(pieces) {
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
- * @param {Function} panelText
+ * @param {import("../../types.d.ts").Say} panelText
  * @param {...HTMLElement} after what stands after the text, in its line
  */
 export function createReadText(glass, panelText, ...after) {
-  const { state } = glass;
+  const state = shownIn(glass);
   const [before, written] = [h("span"), h("span")];
   const arcs = createArcs(glass);
   const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written, ...after);
@@ -78,21 +82,36 @@ export function createReadText(glass, panelText, ...after) {
     if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
   });
 
-  /** Of two texts the one that was read stands before the one that is written, whose start token is none of it. */
-  const source = memo((encoder, key) => {
-    const { pieces, ids } = encoder?.tokens ?? { pieces: [], ids: [] };
-    const hidden = (t) => encoder.model.eos_ids.includes(ids[t]) && t !== key;
+  /**
+   * Of two texts the one that was read stands before the one that is written, whose start token is none of it.
+   *
+   * @param {import("../../decode.js").Trace | null} encoder
+   * @param {number} key
+   */
+  function writeSource(encoder, key) {
+    if (!encoder) return before.replaceChildren();
+    const { pieces, ids } = encoder.tokens;
+    const hidden = (/** @type {number} */ t) => encoder.model.eos_ids.includes(ids[t]) && t !== key;
     const read = partsOf(pieces).flatMap(({ text: words, tokens }) =>
       tokens.every(hidden) ? [] : framed(words, tokens.includes(key) ? ".is-key" : ""),
     );
-    before.replaceChildren(...(encoder ? [h("span", null, ...read), " → "] : []));
-  });
-  const write = memo((pieces, nPrompt, query, key, strange, begun, rests, _language) => {
+    return before.replaceChildren(h("span", null, ...read), " → ");
+  }
+  /**
+   * @param {string[]} pieces
+   * @param {number} nPrompt
+   * @param {number} query
+   * @param {number} key
+   * @param {number[][]} strange
+   * @param {number} begun the first token that is shown
+   * @param {import("./rests.js").Rests | null} rests
+   */
+  function writeText(pieces, nPrompt, query, key, strange, begun, rests) {
     const parts = rests ? partsLost(rests) : [];
     written.replaceChildren(
       ...partsOf(pieces).flatMap(({ text: words, tokens }) => {
         const last = tokens.at(-1);
-        if (last < begun) return [];
+        if (last === undefined || last < begun) return [];
         const kind = tokens.includes(query) ? ".is-query" : tokens.includes(key) ? ".is-key" : "";
         const odd = Math.max(...tokens.map((t) => strangeAt(strange, t)));
         // for who hears the text
@@ -103,7 +122,8 @@ export function createReadText(glass, panelText, ...after) {
       }),
     );
     requestAnimationFrame(follow);
-  });
+  }
+  const [source, write] = [memo(writeSource), memo(writeText)];
 
   /**
    * Of a text that is longer than its room, what is seen ends with the place that is asked about, else with the

@@ -1,7 +1,9 @@
+// @ts-check
 // What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
 
 import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
+import { shownIn } from "../../run-for.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { filled, formOf, leadTo, leadToCell, readBy, sentences, word } from "./words.js";
 
@@ -9,12 +11,20 @@ import { filled, formOf, leadTo, leadToCell, readBy, sentences, word } from "./w
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../decoded.d.ts").Detail<"why">} Why
+ *
+ * @typedef {import("../../messages.d.ts").FirstHead} FirstHead
+ *
+ * @typedef {Object<string, Node | string>} Names what stands for the sentences' placeholders
  */
 
 // where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
 const KEPT = 0.8;
 
-/** Which sentence tells what the heads that read the answer are worth. */
+/**
+ * Which sentence tells what the heads that read the answer are worth.
+ *
+ * @param {Pick<Why, "probability" | "look">} found
+ */
 export function verdict({ probability, look }) {
   if (!look.heads.length) return "nobody";
   if (share(look.without) === share(probability)) return "same";
@@ -22,6 +32,7 @@ export function verdict({ probability, look }) {
   return look.without < KEPT * probability ? "falls" : "stays";
 }
 
+/** @param {string} words */
 const bold = (words) => h("b", null, words);
 
 /**
@@ -31,7 +42,7 @@ const bold = (words) => h("b", null, words);
  * @param {Why} found
  */
 function answerNames(glass, { look, probability, piece, position }) {
-  const { trace } = glass.state;
+  const { trace } = shownIn(glass);
   return {
     answer: bold(word(piece)),
     query: bold(word(labelsOf(trace.tokens.pieces)[position])),
@@ -45,10 +56,11 @@ function answerNames(glass, { look, probability, piece, position }) {
  * The head that looks most, for the sentences' placeholders.
  *
  * @param {Glass} glass
- * @param {Why} found
+ * @param {FirstHead} first
+ * @param {number} position
  */
-function headNames(glass, { first, position }) {
-  const { trace } = glass.state;
+function headNames(glass, first, position) {
+  const { trace } = shownIn(glass);
   const from =
     position === 0 && trace.encoder
       ? glass.text("why.from_start")
@@ -68,8 +80,9 @@ function headNames(glass, { first, position }) {
  * token, or elsewhere.
  *
  * @param {Why} found
+ * @param {FirstHead} first
  */
-function lookForm({ look, first, position }) {
+function lookForm({ look, position }, first) {
   const form = formOf(look.kind);
   const alike = formOf(first.kind) === form && first.key === look.key;
   const among = alike && look.heads.some(({ layer, head }) => layer === first.layer && head === first.head);
@@ -82,7 +95,7 @@ function lookForm({ look, first, position }) {
  *
  * @param {Glass} glass
  * @param {Why} found
- * @param {Object<string, Node | string>} names
+ * @param {Names} names
  */
 function proofOf({ text }, found, names) {
   const { look } = found;
@@ -104,7 +117,7 @@ function proofOf({ text }, found, names) {
  *
  * @param {Glass} glass
  * @param {Why} found
- * @param {Object<string, Node | string>} names
+ * @param {Names} names
  */
 function groupProof({ text }, found, names) {
   const { look } = found;
@@ -128,16 +141,17 @@ function groupProof({ text }, found, names) {
  * @returns {{ says: HTMLElement[]; proves: HTMLElement[] }}
  */
 export function reasonsOf(glass, found) {
-  const { look, first, parts } = found;
+  const { look, first, parts, position } = found;
+  /** @type {(name: string, given: Names) => HTMLElement} */
   const sentence = (name, given) =>
     h("p", null, ...filled(glass.text(`why.${name}`, { count: look.heads.length }), given));
   if (!first) return { says: [sentence("no_head", {})], proves: [] };
-  const names = { ...answerNames(glass, found), ...headNames(glass, found) };
+  const names = { ...answerNames(glass, found), ...headNames(glass, first, position) };
   if (found.grid) return { says: [], proves: [groupProof(glass, found, names)] };
   if (verdict(found) === "nobody") {
     const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
-    const given = { ...names, q: bold(share(own.without)) };
+    const given = { ...names, q: bold(share(own?.without ?? NaN)) };
     return { says: [sentence(`nobody${formOf(first.kind)}`, given)], proves: [] };
   }
-  return { says: [sentence(lookForm(found), names)], proves: [proofOf(glass, found, names)] };
+  return { says: [sentence(lookForm(found, first), names)], proves: [proofOf(glass, found, names)] };
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
 import { exact, h, share } from "../../dom.js";
@@ -5,6 +6,7 @@ import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
+import { shownIn } from "../../run-for.js";
 import { createMade } from "./made.js";
 import { ablationOf } from "./ablation.js";
 import { createMeasuring } from "./measuring.js";
@@ -13,16 +15,31 @@ import { createReadText } from "./read-text.js";
 import { restsOf } from "./rests.js";
 import { apart, word } from "./words.js";
 
-/** @typedef {import("../../types.d.ts").Glass} Glass */
+/**
+ * @typedef {import("../../types.d.ts").Glass} Glass
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../chosen-step.js").Moment} Moment
+ *
+ * @typedef {import("./answer.js").Told} Told
+ */
 
 const OTHERS = 4;
+/** @type {Told} */
+const NOTHING_TOLD = { rests: null, within: null, heads: null, found: null };
 
-/** What a question to the server says of a moment: the position, and the token that was written there, if any. */
+/**
+ * What a question to the server says of a moment: the position, and the token that was written there, if any.
+ *
+ * @param {Moment} moment
+ */
 const questionOf = ({ at, token }) => ({ token: at, ...(token && { target: token.id }) });
 
-/** How heads are ablated, where it is not as usual. */
+/** How heads are ablated, where it is not as usual. @param {Glass} glass */
 const ablationAsked = (glass) => (ablationOf(glass) === "zero" ? { ablation: "zero" } : {});
 
+/** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
 /**
@@ -32,18 +49,17 @@ export const about = { tensors: ["attention", "logits"], sides: "itself", absent
  * @returns {(string | number)[][]}
  */
 function offeredTable(glass) {
-  const { own, others } = choiceOf(glass, glass.state.trace, momentOf(glass.state), OTHERS) ?? { others: [] };
-  return [
-    ["id", "piece", "probability"],
-    ...[...(own ? [own] : []), ...others].map(({ id, piece, probability }) => [id, piece, probability]),
-  ];
+  const state = shownIn(glass);
+  const choice = choiceOf(glass, state.trace, momentOf(state), OTHERS);
+  const offered = choice ? [choice.own, ...choice.others] : [];
+  return [["id", "piece", "probability"], ...offered.map(({ id, piece, probability }) => [id, piece, probability])];
 }
 
 /**
  * The model's next word, how probable it is, and what else was offered.
  *
  * @param {Glass} glass
- * @param {Function} panelText
+ * @param {import("../../types.d.ts").Say} panelText
  */
 function createNext(glass, panelText) {
   const chosen = h("strong.wy-word");
@@ -54,12 +70,13 @@ function createNext(glass, panelText) {
   /**
    * Of B − A, both runs' words.
    *
-   * @param {import("../../chosen-step.js").Moment} moment
-   * @returns {{ id: number; piece: string; probability: number } | null} the word; null until it has come
+   * @param {Moment} moment
+   * @returns {import("../../chosen-step.js").Candidate | null} the word; null until it has come
    */
   function draw(moment) {
-    const { trace: shown, side } = glass.state;
-    const of = (trace) => choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)), OTHERS);
+    const { trace: shown, side } = shownIn(glass);
+    const of = (/** @type {Trace} */ trace) =>
+      choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)), OTHERS);
     const sides = side === "B-A" ? glass.sides() : null;
     const now = of(shown);
     if (!now) return null;
@@ -85,7 +102,8 @@ function createNext(glass, panelText) {
  * @param {HTMLElement} place that the answer is added to
  */
 function createLateAnswer(glass, place) {
-  const view = reactive({ answer: null }, glass.repaint); // what answers, once it has come
+  /** @type {{ answer: ReturnType<typeof import("./answer.js").createAnswer> | null }} once it has come */
+  const view = reactive({ answer: null }, glass.repaint);
   const measuring = createMeasuring(glass);
   let [asked, leading] = [false, false];
   async function fetchAnswer() {
@@ -93,17 +111,26 @@ function createLateAnswer(glass, place) {
     asked = true;
     // together, or the one waits for the other
     const [{ createAnswer }] = await Promise.all([import("./answer.js"), import("./how.js"), import("./matching.js")]);
-    const made = createAnswer(glass, () => momentOf(glass.state), measuring.toggle);
+    const made = createAnswer(glass, () => momentOf(shownIn(glass)), measuring.toggle);
     glass.translate(made.element);
     place.append(made.element);
     if (leading) made.lead();
     view.answer = made;
   }
-  /** The selection is to go where the answer leads, or no longer. */
+  /**
+   * The selection is to go where the answer leads, or no longer.
+   *
+   * @param {boolean} open
+   */
   function lead(open) {
     leading = open;
     if (open) view.answer?.lead();
   }
+  /**
+   * @param {boolean} open
+   * @param {Told} told
+   * @param {boolean} fresh
+   */
   function draw(open, told, fresh) {
     if (open) fetchAnswer();
     view.answer?.draw(open, told, fresh);
@@ -116,10 +143,11 @@ function createLateAnswer(glass, place) {
  * @param {Glass} glass
  */
 export default function why(element, glass) {
-  const { state, settings } = glass;
+  const { settings } = glass;
+  const state = shownIn(glass);
   const isOpen = () => settings.get("why").open === "1";
   const panel = frame(element, glass, "why", {
-    csv: () => (isOpen() && answer.made() ? answer.made().table() : offeredTable(glass)),
+    csv: () => (isOpen() && answer.made()?.table()) || offeredTable(glass),
     parts: ["what", "formula", "myth"],
     pointed: false,
   });
@@ -133,8 +161,8 @@ export default function why(element, glass) {
     h("div.wy-stage", { "data-part": "answer" }, text.element, next.element, outside.element, made.element, ask),
   );
 
-  let last = state.trace?.prompt;
-  glass.on("run", ({ prompt }) => {
+  let last = glass.state.trace?.prompt;
+  glass.on("run", (/** @type {Trace} */ { prompt }) => {
     // a text to compare with belongs to its prompt
     if (last !== undefined && prompt !== last) settings.set("why", { open: settings.get("why").open ?? "" });
     last = prompt;
@@ -149,6 +177,9 @@ export default function why(element, glass) {
   /**
    * What is told of a moment, as far as it has come. The heads take longer: they are asked for once the first
    * answer is there, and what all of them say is told then.
+   *
+   * @param {Moment} moment
+   * @returns {Told}
    */
   function askAbout(moment) {
     const told = glass.detail("rests", questionOf(moment));
@@ -165,7 +196,7 @@ export default function why(element, glass) {
     const moment = momentOf(state);
     const own = next.draw(moment);
     const asking = open && state.status !== "generating";
-    const told = asking ? askAbout(moment) : { rests: null, within: null, heads: null, found: null };
+    const told = asking ? askAbout(moment) : NOTHING_TOLD;
     const { rests, within, found } = told;
     const looked = rests ? null : found;
     text.draw({

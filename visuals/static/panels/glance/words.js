@@ -136,7 +136,7 @@ export const readBy = (trace, kind) =>
 /**
  * The changes of a run in which the heads that read the answer are off.
  *
- * @param {{ kind?: "head" | "cross"; heads: { layer: number; head: number }[] }} look
+ * @param {{ kind?: PartKind; heads: { layer: number; head: number }[] }} look
  */
 export const readersOff = ({ kind, heads }) => ({
   [kind === "cross" ? "cross" : "heads"]: heads.map(({ layer, head }) => [layer, head]),
