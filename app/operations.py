@@ -34,13 +34,13 @@ from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS
-from model.analysis.other_words import LARGEST as OTHER_WORDS
 from model.analysis.other_words import word_swaps
 from model.analysis.outside import COMPARED, outside
 from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.switching import stacks
 from model.analysis.why import N_RANDOM_CONTROLS
+from model.analysis.word_candidates import LARGEST as OTHER_WORDS
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from model.replaced.exchange import offered
@@ -275,7 +275,8 @@ def _written_tokens(lm: LanguageModel, written: Sequence[int] | None) -> int:
 def _swaps_cost(
     lm: LanguageModel, _trace: object, text: str, _count: int, written: Sequence[int] | None = None
 ) -> float:
-    return SWAPPED_TOKENS + OTHER_WORDS + len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
+    """The texts with a word changed; the text itself, and a row of its last token for each that is knocked out."""
+    return SWAPPED_TOKENS + OTHER_WORDS + 2 * len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
 
 
 def _tokens_that_differ(lm: LanguageModel, ids: Sequence[int], other: str) -> int:

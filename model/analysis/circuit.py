@@ -15,7 +15,7 @@ import torch
 from ..checkpoint import LanguageModel
 from ..errors import GlassLlamaError
 from ..pieces import Work, in_pieces
-from .exchange import exchanged
+from .exchange import Exchanged, exchange_nodes
 from .held_out import held_out
 from .node_roles import written
 from .nodes import POINTS, AnyNode, Pair, all_nodes, keep, rank, run_pair
@@ -83,15 +83,15 @@ def circuit(
     ranked, scores = yield from rank.pieces(pair, points)
     counts = [count for count in COUNTS if count <= limit] or [limit]
     if nodes is None:
-        chosen = set((yield from _enough(pair, ranked, counts)))
+        best = yield from _enough(pair, ranked, counts)
     else:
-        chosen = set((yield from exchanged.pieces(pair, ranked[:nodes])))
+        best = yield from exchange_nodes(pair, ranked[:nodes])
+    chosen, inside = set(best.nodes), best.share
     pushes = {node: score for node, score in zip(ranked, scores, strict=True) if node in chosen}
-    found = tuple(pushes)
-    inside, outside = yield from with_and_without.pieces(pair, found)
-    order = [*found, *(node for node in ranked if node not in chosen)]
+    found, rest = tuple(pushes), [node for node in ranked if node not in chosen]
+    order = [*found, *rest]
     others = [count for count in counts if count != len(found)]
-    shares = yield from recovered.pieces(pair, keep(pair, [order[:count] for count in others]))
+    *shares, outside = yield from recovered.pieces(pair, keep(pair, [*(order[:count] for count in others), rest]))
     curve = sorted([*zip(others, shares, strict=True), (len(found), inside)])
     paths: list[Edge] = []
     for part in edges(pair, found) if with_edges else ():
@@ -100,24 +100,21 @@ def circuit(
     return Circuit(pair, found, tuple(pushes.values()), inside, outside, tuple(curve), tuple(paths))
 
 
-def _enough(pair: Pair, ranked: Sequence[AnyNode], counts: Sequence[int]) -> Work[list[AnyNode]]:
+def _enough(pair: Pair, ranked: Sequence[AnyNode], counts: Sequence[int]) -> Work[Exchanged]:
     """The fewest of the ranked nodes, by these counts and with exchanges, that come within ENOUGH of the whole
     difference; where none do, those that come nearest.
 
     Counts whose nodes as they are ranked are farther than exchanges bring them are passed over, but for the last.
     """
     promised = yield from recovered.pieces(pair, keep(pair, [ranked[:count] for count in counts]))
-    best: list[AnyNode] = []
-    nearest = float("inf")
+    best = Exchanged([], float("inf"))
     for count, share in zip(counts, promised, strict=True):
         if abs(share - 1) > ENOUGH + PROMISED and count != counts[-1]:
             continue
-        some = best + [node for node in ranked if node not in best][: count - len(best)]
-        found = yield from exchanged.pieces(pair, some)
-        (off,) = [abs(share - 1) for share in (yield from recovered.pieces(pair, keep(pair, [found])))]
-        if off < nearest:
-            best, nearest = found, off
-        if nearest <= ENOUGH:
+        some = best.nodes + [node for node in ranked if node not in best.nodes][: count - len(best.nodes)]
+        found = yield from exchange_nodes(pair, some, None if best.nodes else share)
+        best = min(best, found, key=lambda one: abs(one.share - 1))
+        if abs(best.share - 1) <= ENOUGH:
             break
     return best
 

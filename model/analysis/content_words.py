@@ -15,7 +15,7 @@ _CHINESE = range(0x4E00, 0xA000)
 
 class Shape(NamedTuple):
     """Whether a space stands before a word, and its letters: "lower", "title", "upper", "mixed", "digits" or "chinese";
-    of digits and Chinese also how many there are."""
+    of digits, Chinese and signs ("sign") also how many there are."""
 
     spaced: bool
     letters: str
@@ -34,6 +34,14 @@ def shape_of(piece: str) -> Shape | None:
         return Shape(spaced, "chinese", len(word))
     cases = {"lower": word.islower(), "title": word.istitle(), "upper": word.isupper() and len(word) > 1}
     return Shape(spaced, next((name for name, has in cases.items() if has), "mixed"), 0)
+
+
+def sign_shape_of(piece: str) -> Shape | None:
+    """The shape of signs, "sign" and how many there are; None for a token that holds a letter, a digit or a blank."""
+    signs = piece.removeprefix(" ")
+    if not signs or any(sign.isalnum() or sign.isspace() for sign in signs):
+        return None
+    return Shape(signs != piece, "sign", len(signs))
 
 
 def content_words(pieces: Sequence[str]) -> list[int]:
@@ -57,16 +65,17 @@ def is_function_word(piece: str) -> bool:
     return piece.strip().lower() in _function_words()
 
 
+def is_letter(character: str) -> bool:
+    """Whether a character is a letter of a script that writes spaces between words; not of none."""
+    return character.isalpha() and ord(character) not in _CHINESE
+
+
 def _begins(pieces: Sequence[str], at: int) -> bool:
-    return pieces[at].startswith(" ") or at == 0 or not _is_letter(pieces[at - 1][-1:])
+    return pieces[at].startswith(" ") or at == 0 or not is_letter(pieces[at - 1][-1:])
 
 
 def _ends(pieces: Sequence[str], at: int) -> bool:
-    return at + 1 == len(pieces) or not _is_letter(pieces[at + 1][:1])
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalpha() and ord(character) not in _CHINESE
+    return at + 1 == len(pieces) or not is_letter(pieces[at + 1][:1])
 
 
 @cache

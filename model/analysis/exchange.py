@@ -9,6 +9,7 @@ that does best is made, until none brings the share nearer to 1 or it is within 
 """
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import torch
 
@@ -19,15 +20,28 @@ from .recovered import recovered
 WIDTH, ROUNDS, CLOSE = 6, 4, 0.01
 
 
+class Exchanged(NamedTuple):
+    """Nodes in the order of `all_nodes`, and the share of the logit difference that they recover."""
+
+    nodes: list[AnyNode]
+    share: float
+
+
 @in_pieces
 def exchanged(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[AnyNode]]:
     """As many nodes that recover as much of the logit difference as `nodes` do or come nearer to all of it.
 
     They are in the order of `all_nodes`.
     """
+    return (yield from exchange_nodes(pair, nodes)).nodes
+
+
+def exchange_nodes(pair: Pair, nodes: Sequence[AnyNode], share: float | None = None) -> Work[Exchanged]:
+    """The same, and what they recover. `share` is what `nodes` do, where that is known."""
     every, found = all_nodes(pair), set(nodes)
     width = min(WIDTH, len(found), len(every) - len(found))
-    (share,) = yield from recovered.pieces(pair, keep(pair, [found]))
+    if share is None:
+        (share,) = yield from recovered.pieces(pair, keep(pair, [found]))
     for _ in range(ROUNDS if width else 0):
         if abs(share - 1) <= CLOSE:
             break
@@ -41,7 +55,7 @@ def exchanged(pair: Pair, nodes: Sequence[AnyNode]) -> Work[list[AnyNode]]:
         if abs(best - 1) >= abs(share - 1):
             break
         share, found = best, others
-    return [node for node in every if node in found]
+    return Exchanged([node for node in every if node in found], share)
 
 
 def gains(pair: Pair, nodes: Collection[AnyNode]) -> dict[AnyNode, float]:

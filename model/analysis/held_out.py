@@ -1,7 +1,7 @@
 """Pairs of the same kind as a pair of prompts: the words in which the two differ are exchanged for others.
 
 Of "… John gave" and "… Mary gave" both names are exchanged wherever they stand, in both prompts. Others are tokens of
-the same shape (space, case, letters) that stand in neither prompt, weighed as in other_words.py: nearness in the
+the same shape (space, case, letters) that stand in neither prompt, weighed as in word_candidates.py: nearness in the
 embedding, and what the model expects there. A pair counts where
 its two answers differ, and where an answer that is one of the words is exchanged like it. So a circuit that was found
 on one pair is tried on others: its nodes at the same tokens.
@@ -19,7 +19,7 @@ from ..errors import GlassLlamaError
 from ..pieces import Work, in_pieces
 from .content_words import is_function_word, shape_of
 from .nodes import Pair, run_pair
-from .other_words import NEARNESS
+from .word_candidates import NEARNESS
 
 MOST_WORDS = 4  # that may be exchanged
 PAIRS, TRIES = 3, 8
@@ -63,7 +63,7 @@ def exchanges(pair: Pair) -> Iterator[dict[int, int]]:
     words = sorted({*pair.ids[differ].tolist(), *pair.other_ids[differ].tolist()})
     if len(words) > MOST_WORDS:
         return
-    near = {word: [token for token in _alike(pair, word) if token not in present] for word in words}
+    near = {word: [token for token in some if token not in present] for word, some in _alike(pair, words).items()}
     used: set[int] = set()
     while True:
         exchange: dict[int, int] = {}
@@ -76,31 +76,45 @@ def exchanges(pair: Pair) -> Iterator[dict[int, int]]:
         yield exchange
 
 
-def _alike(pair: Pair, token: int) -> Sequence[int]:
-    """Tokens of a token's shape, those that fit best first; none of a token that is no whole word."""
-    pieces = pair.lm.tokenizer.pieces
-    (own,) = pieces([token])
-    shape = shape_of(own)
-    if shape is None:
-        return ()
+def _alike(pair: Pair, words: Sequence[int]) -> dict[int, list[int]]:
+    """For each word tokens of its shape, those that fit best first; none of a token that is no whole word."""
+    pieces, found = pair.lm.tokenizer.pieces, dict[int, list[int]]()
     with torch.inference_mode():
         embedding = pair.lm.net.embed.weight.float()
-        cosines = embedding @ embedding[token] / embedding.norm(dim=-1).clamp(min=1e-9)
-        cosines /= embedding[token].norm().clamp(min=1e-9)
-        best = (NEARNESS * cosines + _expected(pair, token)).topk(min(len(cosines), BEST)).indices.tolist()
-    return [
-        near
-        for near, piece in zip(best, pieces(best), strict=True)
-        if near != token and shape_of(piece) == shape and not is_function_word(piece)
-    ]
+        sizes = embedding.norm(dim=-1).clamp(min=1e-9)
+        cosines = (embedding[words] @ embedding.T) / sizes / sizes[words, None]
+        weights = NEARNESS * cosines + _expected(pair, words)
+        best: list[list[int]] = weights.topk(min(weights.shape[1], BEST)).indices.tolist()
+    for word, tokens in zip(words, best, strict=True):
+        (own,) = pieces([word])
+        shape = shape_of(own)
+        found[word] = [
+            near
+            for near, piece in zip(tokens if shape else (), pieces(tokens) if shape else (), strict=True)
+            if near != word and shape_of(piece) == shape and not is_function_word(piece)
+        ]
+    return found
 
 
-def _expected(pair: Pair, token: int) -> Float[Tensor, "V"]:
-    """Log-probabilities where the token first stands and the prompts differ; alike for all where nothing is before, and
-    where an encoder reads the prompts."""
+def _expected(pair: Pair, words: Sequence[int]) -> Float[Tensor, "words V"]:
+    """Log-probabilities where each token first stands and the prompts differ; alike for all where nothing is before,
+    and where an encoder reads the prompts. What stands before is run once, whatever it is before."""
     net = pair.lm.net
+    ran: dict[tuple[int, ...], Float[Tensor, "V"]] = {(): torch.zeros(net.config.vocab_size, device=pair.lm.device)}
+    found: list[Float[Tensor, "V"]] = []
+    for word in words:
+        before = () if pair.before is None else _before(pair, word)
+        if before not in ran:
+            ids = torch.tensor([before], device=pair.lm.device)
+            ran[before] = net(ids, last_only=True)[0, -1].float().log_softmax(-1)
+        found.append(ran[before])
+    return torch.stack(found)
+
+
+def _before(pair: Pair, word: int) -> tuple[int, ...]:
+    """The tokens before the first place at which a word stands and the prompts differ."""
     for ids in (pair.ids, pair.other_ids):
-        at = ((ids == token) & (pair.ids != pair.other_ids))[0].nonzero()
-        if pair.before is not None and len(at) and int(at[0]):
-            return net(ids[:, : int(at[0])], last_only=True)[0, -1].float().log_softmax(-1)
-    return torch.zeros(net.config.vocab_size, device=pair.lm.device)
+        at = ((ids == word) & (pair.ids != pair.other_ids))[0].nonzero()
+        if len(at) and int(at[0]):
+            return tuple(ids[0, : int(at[0])].tolist())
+    return ()

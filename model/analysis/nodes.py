@@ -177,16 +177,24 @@ def run_pair(
             tokens=counts[1],
             expected=counts[0],
         )
-    written = None
+    written, before, shared = None, None, dict[Site, Tensor]()
     if lm.reads_source:
         _, begun = lm.net.start_decoding(one[0].tolist())
         written = torch.tensor([begun + after], device=lm.device)
-    at_once = 2 if one.shape[1] <= FREE_TOKENS else 1  # both in one pass, where one leaves the machine waiting
-    ran: list[tuple[Tensor, Values]] = []
-    for rows in torch.cat([one, two]).split(at_once):
-        ran += _values(lm.net, _texts(rows, None if written is None else written.expand(len(rows), -1)))
+    if is_causal(lm.net):
+        differ = (one != two)[0].nonzero()[:, 0].tolist()
+        before, shared = _read_before(lm, one[:, : differ[0] if differ else one.shape[1] - 1])
         yield
-    (first, values), (second, other_values) = ran
+    start = 0 if before is None else before.capacity
+    at_once = 2 if one.shape[1] - start <= FREE_TOKENS else 1  # both in one pass, where one leaves the machine waiting
+    ran: list[tuple[Tensor, Values]] = []
+    for rows in torch.cat([one, two])[:, start:].split(at_once):
+        ran += _values(lm.net, _texts(rows, None if written is None else written.expand(len(rows), -1)), before)
+        yield
+    (first, values), (second, other_values) = [
+        (logits, {site: torch.cat([shared[site], own]) if shared else own for site, own in rest.items()})
+        for logits, rest in ran
+    ]
     answer, other_answer = int(first.argmax()), int(second.argmax())
     if answer == other_answer:
         raise GlassLlamaError(
@@ -196,10 +204,6 @@ def run_pair(
             piece=lm.tokenizer.pieces([answer])[0],
         )
     one_way, other_way = (float(logits[answer] - logits[other_answer]) for logits in (first, second))
-    before = None
-    if is_causal(lm.net):
-        start = int((one != two)[0].nonzero()[0])
-        before = ReadBefore(read_text_once(lm, one[:, :start]), start)
     return Pair(lm, one, two, written, answer, other_answer, one_way, other_way, values, other_values, before)
 
 
@@ -325,9 +329,32 @@ def _texts(ids: Tensor, written: Tensor | None) -> tuple[Tensor, ...]:
     return (ids,) if written is None else (ids, written)
 
 
-def _values(net: Network, texts: Sequence[Int[Tensor, "C _"]]) -> list[tuple[Float[Tensor, "V"], Values]]:
-    """Of each row: the logits of the last position (float32), and each node's value."""
+def _read_before(lm: LanguageModel, ids: Int[Tensor, "1 T"]) -> tuple[ReadBefore, Values]:
+    """Tokens that both runs begin with, read once, and each node's value at them; none of no tokens."""
+    with _keeping_values(lm.net) as seen:
+        read = ReadBefore(read_text_once(lm, ids), ids.shape[1])
+    return read, {site: value[0] for site, value in seen.items()}
+
+
+def _values(
+    net: Network, texts: Sequence[Int[Tensor, "C _"]], before: ReadBefore | None
+) -> list[tuple[Float[Tensor, "V"], Values]]:
+    """Of each row: the logits of the last position (float32), and each node's value at the tokens of these texts. With
+    `before` they go on from there."""
+    with torch.inference_mode(), _keeping_values(net) as seen:
+        if before is None:
+            logits = last_logits(net, texts).float()
+        else:
+            logits = net(*texts, before, before.capacity, last_only=True)[:, -1].float()
+    return [(row, {site: value[i] for site, value in seen.items()}) for i, row in enumerate(logits)]
+
+
+@contextmanager
+def _keeping_values(net: Network) -> Iterator[dict[Site, Float[Tensor, "C T n_heads width"]]]:
+    """While the context is open, the values of all nodes are put into the dict, site by site in the order of `sites`
+    once it closes."""
     seen: dict[Site, Tensor] = {}
+    taps = sites(net)
 
     def keeping(site: Site) -> Swap:
         def look(value: Tensor) -> Tensor:
@@ -336,10 +363,11 @@ def _values(net: Network, texts: Sequence[Int[Tensor, "C _"]]) -> list[tuple[Flo
 
         return _by_head(site, look)
 
-    taps = sites(net)
-    with torch.inference_mode(), swapped(net, {tap: keeping(site) for site, tap in taps.items()}):
-        logits = last_logits(net, texts).float()
-    return [(row, {site: seen[site][i] for site in taps}) for i, row in enumerate(logits)]
+    with swapped(net, {tap: keeping(site) for site, tap in taps.items()}):
+        yield seen
+    ordered = [(site, seen[site]) for site in taps if site in seen]
+    seen.clear()
+    seen.update(ordered)
 
 
 def _nudges(net: Network) -> tuple[dict[Site, Tensor], dict[str, Swap]]:

@@ -61,33 +61,37 @@ def kept_alone(pair: Pair, kept: NodeMask) -> Iterator[None]:
     """While the context is open, every node outside of C circuits has the other run's value, in a pass of C rows.
 
     In a causal network no more is computed than what is kept: of a feed-forward the tokens at which it is, of attention
-    the rows in which a head is.
+    the rows in which a head is. A part of which nothing is kept does not run, so that its weights are not even read.
     """
-    swaps, narrow = others_swapped(pair, kept), dict[str, Swap]()
+    swaps, narrow, standing = others_swapped(pair, kept), dict[str, Swap](), dict[str, Tensor]()
     net = pair.lm.net
     for site, mask in kept.items() if pair.before is not None else ():
         block, mask = net.block(site.layer), mask[:, pair.start :]
         theirs = pair.other_values[site][pair.start :]
         if mask.all():
             continue
-        if site.kind == "ffn":
+        tap, name = f"layers.{site.layer}.{block.writes[site.kind]}", block.attentions.get(site.kind, "ffn")
+        module = f"layers.{site.layer}.{name}"
+        write = theirs[:, 0] if site.kind == "ffn" else getattr(block, name).o_proj(theirs.flatten(1))
+        every = write.expand(len(mask), -1, -1)
+        if not mask.any():
+            del swaps[tap]
+            standing[module] = every
+        elif site.kind == "ffn":
             places = mask[..., 0].nonzero(as_tuple=True)
-            del swaps[f"layers.{site.layer}.{block.writes['ffn']}"]
-            swaps[f"layers.{site.layer}.ffn"] = _spread(theirs[:, 0].expand(len(mask), -1, -1), places)
-            narrow[f"layers.{site.layer}.ffn"] = _at_places(places)
+            del swaps[tap]
+            swaps[module], narrow[module] = _spread(every, places), _at_places(places)
         else:
-            rows, module = mask.flatten(1).any(1).nonzero()[:, 0], f"layers.{site.layer}.{block.attentions[site.kind]}"
-            o_proj = getattr(block, block.attentions[site.kind]).o_proj
-            swaps[f"layers.{site.layer}.{block.writes[site.kind]}"] = _unless_in(rows, mask[..., None], theirs)
-            swaps[module] = _in_rows(rows, o_proj(theirs.flatten(1)).expand(len(mask), -1, -1))
-            narrow[module] = _of_rows(rows)
-    with swapped(net, swaps), fed(net, narrow):
+            rows = mask.flatten(1).any(1).nonzero()[:, 0]
+            swaps[tap] = _unless_in(rows, mask[..., None], theirs)
+            swaps[module], narrow[module] = _in_rows(rows, every), _of_rows(rows)
+    with swapped(net, swaps), fed(net, narrow), stood_in_for(net, standing):
         yield
 
 
 def _at_places(places: tuple[Tensor, ...]) -> Swap:
-    """(C, S, d) to (1, n, d): these tokens alone; of none the first, since a module runs on something."""
-    return lambda x: x[places][None] if len(places[0]) else x[:1, :1]
+    """(C, S, d) to (1, n, d): these tokens alone."""
+    return lambda x: x[places][None]
 
 
 def _spread(theirs: Float[Tensor, "C S d"], places: tuple[Tensor, ...]) -> Swap:
@@ -95,22 +99,22 @@ def _spread(theirs: Float[Tensor, "C S d"], places: tuple[Tensor, ...]) -> Swap:
 
     def spread(found: Float[Tensor, "1 n d"]) -> Float[Tensor, "C S d"]:
         every = theirs.clone()
-        every[places] = found[0, : len(places[0])]
+        every[places] = found[0]
         return every
 
     return spread
 
 
 def _of_rows(rows: Int[Tensor, "n"]) -> Swap:
-    """These rows alone; of none the first."""
-    return lambda x: x[rows] if len(rows) else x[:1]
+    """These rows alone."""
+    return lambda x: x[rows]
 
 
 def _unless_in(
     rows: Int[Tensor, "n"], kept: Bool[Tensor, "C S n_heads 1"], theirs: Float[Tensor, "S n_heads width"]
 ) -> Swap:
     """Of these rows, nodes that are not kept have `theirs`."""
-    return lambda found: torch.where(kept[rows], found, theirs) if len(rows) else found
+    return lambda found: torch.where(kept[rows], found, theirs)
 
 
 def _in_rows(rows: Int[Tensor, "n"], theirs: Float[Tensor, "C S d"]) -> Swap:
@@ -118,7 +122,7 @@ def _in_rows(rows: Int[Tensor, "n"], theirs: Float[Tensor, "C S d"]) -> Swap:
 
     def spread(found: Float[Tensor, "_ S d"]) -> Float[Tensor, "C S d"]:
         every = theirs.clone()
-        every[rows] = found[: len(rows)]
+        every[rows] = found
         return every
 
     return spread
@@ -139,3 +143,16 @@ def fed(net: Network, changes: dict[str, Swap]) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+@contextmanager
+def stood_in_for(net: Network, values: dict[str, Tensor]) -> Iterator[None]:
+    """While the context is open, these modules do not run: they give these values."""
+    modules = [net.get_submodule(name) for name in values]
+    try:
+        for module, value in zip(modules, values.values(), strict=True):
+            module.forward = lambda *_, value=value, **__: value
+        yield
+    finally:
+        for module in modules:
+            module.__dict__.pop("forward", None)

@@ -3,6 +3,9 @@
 Rule and labels were made side by side, so their agreement is no blind test of the rule. Fifteen more English prompts of
 the same kinds are one: they were labelled before any form was measured on them.
 
+Words to change are proposed for these forty, and for further prompts (`words_…`). Of these, what a person would change
+was written down before any proposal was measured.
+
 For each prompt: whether the first token named is the one of the largest knock-out outside sinks, whether a sink is
 named, the form measured beside the label, whether the answer has a control, which words the model proposes, and the
 seconds that all of it took. The bundled model has prompts of its own world, in two languages.
@@ -23,6 +26,7 @@ from model.analysis.why import Why, why
 from model.checkpoint import LanguageModel
 
 PROMPTS = Path(__file__).with_name("why_prompts.json")
+WORDS = 6  # proposals that are printed
 
 
 class WhyCase(NamedTuple):
@@ -55,6 +59,14 @@ class Judged(NamedTuple):
         return bool(set(self.found.tokens) & set(self.found.sinks))
 
 
+class WordsCase(NamedTuple):
+    """A prompt, and the words of it that a person would change."""
+
+    kind: str
+    prompt: str
+    change: list[str]
+
+
 def cases_for(lm: LanguageModel) -> list[WhyCase]:
     """The prompts of the bundled model's world for itself, English ones for any other model."""
     return _cases("little_world" if knows_corpus(lm) else "english")
@@ -63,6 +75,12 @@ def cases_for(lm: LanguageModel) -> list[WhyCase]:
 def held_out_for(lm: LanguageModel) -> list[WhyCase]:
     """English prompts that the rule was not made on; none for the bundled model."""
     return [] if knows_corpus(lm) else _cases("held_out")
+
+
+def words_held_out_for(lm: LanguageModel) -> list[WordsCase]:
+    """Prompts that the way of proposing words was not made on."""
+    name = "words_little_world" if knows_corpus(lm) else "words_english"
+    return [WordsCase(**row) for row in json.loads(PROMPTS.read_text(encoding="utf-8"))[name]]
 
 
 def _cases(name: str) -> list[WhyCase]:
@@ -88,6 +106,7 @@ def report_why(lm: LanguageModel, heads_budget: int) -> int:
         print(line(lm, done[-1]), flush=True)
     print(summary(done))
     report_held_out(lm)
+    report_words(lm)
     forms = sum(one.found.form == one.case.form for one in done)
     true = all(one.first_is_largest and not one.names_sink and one.found.by_chance for one in done)
     return int(not true or forms < 0.9 * len(done))
@@ -106,6 +125,24 @@ def report_held_out(lm: LanguageModel) -> None:
         print(f"{agree} of {len(cases)}: the form of a held-out prompt is that of the label")
 
 
+def report_words(lm: LanguageModel) -> None:
+    """What is proposed for each prompt of `words_held_out_for`, and for how many of them a word that a person would
+    change."""
+    cases, met = words_held_out_for(lm), 0
+    for case in cases:
+        words = other_words(lm, case.prompt)
+        changed = any(word.word.strip() in case.change for word in words)
+        met += changed
+        aside = "" if changed else f" (a person would change {', '.join(case.change)})"
+        print(f"words, {case.kind}: {case.prompt!r}: {_told(lm, words) or 'none'}{aside}", flush=True)
+    print(f"{met} of {len(cases)}: a word that a person would change is proposed")
+
+
+def _told(lm: LanguageModel, words: Sequence[OtherWord]) -> str:
+    pieces = lm.tokenizer.pieces
+    return ", ".join(f"{word.word}→{word.text}:{pieces([word.answer])[0]!r} {word.p:.2f}" for word in words[:WORDS])
+
+
 def _form(lm: LanguageModel, prompt: str) -> Form:
     read = read_text(lm, prompt)
     return fetched(read, read.answer, sinks(read)).form
@@ -116,7 +153,6 @@ def line(lm: LanguageModel, one: Judged) -> str:
     ids, pieces = lm.tokenizer.encode(one.case.prompt), lm.tokenizer.pieces
     shown, found = pieces(ids), one.found
     tokens = ", ".join(f"{shown[t]!r} {found.knock_out[t]:.1f}" for t in found.tokens[:3])
-    words = ", ".join(f"{word.word}→{word.text}:{pieces([word.answer])[0]} {word.p:.2f}" for word in one.words[:4])
     parked = ", ".join(repr(shown[t]) for t in found.sinks)
     form = found.form if found.form == one.case.form else f"{found.form} (by hand: {one.case.form})"
     late = f"{found.fetched_late:.1f}, {found.from_answer:.1f} of it from the answer's places; alone: {found.alone:.1f}"
@@ -125,7 +161,7 @@ def line(lm: LanguageModel, one: Judged) -> str:
         f"{one.case.kind}: {one.case.prompt!r} → {pieces([found.answer])[0]!r} {found.p:.2f}\n"
         f"  {form} (fetched late: {late}); tokens: {tokens or 'none'}; sinks: {parked or 'none'}\n"
         f"  heads: {chance}; {found.heads_measured.sum()} of {found.heads_measured.size} measured\n"
-        f"  words: {words or 'none'}; {one.seconds[0]:.1f} s and {one.seconds[1]:.1f} s"
+        f"  words: {_told(lm, one.words) or 'none'}; {one.seconds[0]:.1f} s and {one.seconds[1]:.1f} s"
     )
 
 

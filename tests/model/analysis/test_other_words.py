@@ -5,7 +5,8 @@ import torch
 
 import model
 from model import LanguageModel
-from model.analysis.content_words import Shape, content_words, is_function_word, shape_of
+from model.analysis.content_words import Shape, content_words, shape_of, sign_shape_of
+from model.analysis.other_words import as_swap
 
 WHERE = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 
@@ -27,8 +28,27 @@ def test_each_proposal_is_what_the_changed_text_gives(bundled: LanguageModel) ->
         assert float(probabilities[one.answer]) == pytest.approx(one.p, abs=1e-4)
         assert [one.word, one.text] == pieces([ids[one.position], one.token_id])
         assert shape_of(one.word) == shape_of(one.text)
-        assert not is_function_word(one.word)
+        assert bundled.tokenizer.encode(bundled.tokenizer.decode(changed)) == changed
     assert any((one.word, one.text, pieces([one.answer])[0]) == (" Tom", " Lily", " garden") for one in found)
+
+
+def test_what_the_answer_needs_is_a_place_whatever_it_is(bundled: LanguageModel) -> None:
+    """Without a look at it most is lost: here the sign that is to be closed, and a pronoun."""
+    signs = model.other_words(bundled, "[cat (dog")
+    assert {one.word for one in signs} == {" ("}
+    assert (" {", " }") in [(one.text, bundled.tokenizer.pieces([one.answer])[0]) for one in signs]
+    pronouns = model.other_words(bundled, "Tom is in the kitchen. Lily is in the garden. She is in the")
+    assert any((one.word, one.text) == (" She", " He") for one in pronouns)
+
+
+def test_of_a_longer_word_a_part_is_changed_and_the_page_is_told_the_whole(bundled: LanguageModel) -> None:
+    ids = bundled.tokenizer.encode("bako rizu bako")
+    assert bundled.tokenizer.pieces(ids) == ["b", "ak", "o", " ri", "zu", " bak", "o"]
+    part = next(one for one in model.other_words(bundled, ids) if one.position == 3)
+    swap = as_swap(bundled, ids, part)
+    assert swap is not None
+    assert (swap.start, swap.word, swap.other) == (5, "rizu", part.text.strip() + "zu")
+    assert swap.text == f"bako {swap.other} bako"
 
 
 def test_a_text_of_no_such_word_has_no_proposal(bundled: LanguageModel) -> None:
@@ -55,6 +75,14 @@ def test_a_text_of_no_such_word_has_no_proposal(bundled: LanguageModel) -> None:
 )
 def test_shapes(piece: str, shape: Shape | None) -> None:
     assert shape_of(piece) == shape
+
+
+@pytest.mark.parametrize(
+    ("piece", "shape"),
+    [(" [", Shape(True, "sign", 1)), ("):", Shape(False, "sign", 2)), ("a)", None), ("\n", None), (" ", None)],
+)
+def test_shapes_of_signs(piece: str, shape: Shape | None) -> None:
+    assert sign_shape_of(piece) == shape
 
 
 def test_whole_words_that_name_something() -> None:

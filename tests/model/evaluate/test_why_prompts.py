@@ -9,7 +9,18 @@ import pytest
 import model
 from model import LanguageModel
 from model.analysis.form import Form
-from model.evaluate.why import Judged, WhyCase, cases_for, held_out_for, judge, line, report_held_out, summary
+from model.evaluate.why import (
+    Judged,
+    WhyCase,
+    cases_for,
+    held_out_for,
+    judge,
+    line,
+    report_held_out,
+    report_words,
+    summary,
+    words_held_out_for,
+)
 
 
 def test_forty_prompts_of_eight_kinds_for_either_model(lm: LanguageModel) -> None:
@@ -30,6 +41,25 @@ def test_held_out_prompts_are_others_of_the_same_kinds(lm: LanguageModel, capsys
     *lines, last = capsys.readouterr().out.splitlines()
     wrong = sum("(by hand: " in one for one in lines)
     assert last.startswith(f"{15 - wrong} of 15: ")
+
+
+def test_words_that_a_person_would_change_stand_in_other_prompts(
+    lm: LanguageModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundled = model.load(device="cpu")
+    for of in (lm, bundled):
+        cases, known = words_held_out_for(of), cases_for(of) + held_out_for(of)
+        assert len(cases) >= 10
+        assert {case.kind for case in cases} == {case.kind for case in known}
+        assert {case.prompt for case in cases}.isdisjoint(case.prompt for case in known)
+        for case in cases:
+            assert case.change
+            assert all(word in case.prompt for word in case.change)
+    report_words(bundled)
+    *lines, last = capsys.readouterr().out.splitlines()
+    missed = sum("(a person would change " in one for one in lines)
+    assert last == f"{len(lines) - missed} of {len(lines)}: a word that a person would change is proposed"
+    assert any("{→ [:' ]'" in one or "{→ (:' )'" in one for one in lines)  # what closes is what was opened
 
 
 def test_a_prompt_is_judged_by_what_was_measured() -> None:

@@ -1,8 +1,8 @@
 // @ts-check
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
-import { labelsOf } from "../../characters.js";
 import { strongest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { biasAt, keysSeen } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
@@ -57,7 +57,11 @@ export function createLargest(section, heading, count, others) {
   function fill({ scores, weights }, pieces) {
     const order = strongest(weights, count);
     const rest = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
-    const listed = order.map((t) => [`${visible(pieces[t])}  (${t})`, shown(scores[t], 4), share(weights[t])]);
+    const listed = order.map((t) => [
+      `${visible(labelsOf(pieces)[t])}  (${t})`,
+      shown(scores[t], 4),
+      share(weights[t]),
+    ]);
     if (weights.length > count) listed.push([others(weights.length - count), "", share(Math.max(0, rest))]);
     table.fill(listed, writeTexts);
   }

@@ -1,6 +1,7 @@
 // @ts-check
 // The cell that the chapter's panels read, and how B − A lists a query's row of weights, key by key.
 
+import { labelsOf } from "../../characters.js";
 import { visible } from "../../draw.js";
 
 /**
@@ -16,7 +17,7 @@ export const selectedCell = ({ state: { layer, head, query, key } }) => ({ layer
  * @param {import("../../difference/from-reading.js").RowAbout} row
  */
 export function tokenName({ index, a, b }) {
-  const [first, second] = [a, b].map(({ trace }) => visible(trace.tokens.pieces[index]));
+  const [first, second] = [a, b].map(({ trace }) => visible(labelsOf(trace.tokens.pieces)[index]));
   return first === second ? `${second} (${index})` : `${first} → ${second} (${index})`;
 }
 

@@ -3,6 +3,7 @@
 // nothing is masked. Of two runs they show the changes, all to one scale.
 
 import { largest, subtract } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cross, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
@@ -142,7 +143,7 @@ function mark(context, { boxes, cell, size, height }, glass, source, scale) {
     if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);
   }
   /** @type {(tokens: CrossTrace["tokens"], t: number) => string} */
-  const piece = (tokens, t) => cut(context, visible(tokens.pieces[t]), 160);
+  const piece = (tokens, t) => cut(context, visible(labelsOf(tokens.pieces)[t]), 160);
   const told = [
     ["q", text("cross.row_of", { piece: piece(trace.tokens, query) })],
     ["k", text("cross.column_of", { piece: piece(trace.encoder.tokens, source) })],

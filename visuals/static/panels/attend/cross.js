@@ -3,6 +3,7 @@
 // cell of it taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position
 // comes in.
 
+import { labelsOf } from "../../characters.js";
 import { h, line, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -54,7 +55,7 @@ const sourceOf = (trace) => /** @type {CrossTrace} */ (trace).encoder;
  * @param {import("../../difference/from-reading.js").RowAbout} row
  */
 function sourceName({ index, a, b }) {
-  const [first, second] = [a, b].map(({ trace }) => visible(sourceOf(trace).tokens.pieces[index]));
+  const [first, second] = [a, b].map(({ trace }) => visible(labelsOf(sourceOf(trace).tokens.pieces)[index]));
   return first === second ? `${second} (${index})` : `${first} → ${second} (${index})`;
 }
 
@@ -74,7 +75,7 @@ export const about = {
     },
     said: ["weight", "score"],
     of: ({ text, named, chosen: { source }, b }) =>
-      text("of_source", { ...named, source: visible(sourceOf(b.trace).tokens.pieces[source]) }),
+      text("of_source", { ...named, source: visible(labelsOf(sourceOf(b.trace).tokens.pieces)[source]) }),
     parts: [
       { draw: "crossMaps", create: createCrossMaps },
       {
@@ -159,7 +160,11 @@ function arithmeticOf({ cell }, dimension, scale, text) {
 function noteOf({ selection: { head, query }, row: { weights } }, { T, tokens, encoder }, text) {
   const { pieces } = encoder.tokens;
   const most = mostSeen(weights);
-  const named = { piece: visible(tokens.pieces[query]), most: visible(pieces[most]), weight: share(weights[most]) };
+  const named = {
+    piece: visible(labelsOf(tokens.pieces)[query]),
+    most: visible(labelsOf(pieces)[most]),
+    weight: share(weights[most]),
+  };
   return text("note", { ...named, head, written: T, read: pieces.length });
 }
 
@@ -203,11 +208,11 @@ export default function crossPanel(element, glass) {
   function tell(reading) {
     const { layer, head, query, source } = reading.selection;
     const { tokens, encoder } = crossTrace(glass);
-    const piece = visible(tokens.pieces[query]);
+    const piece = visible(labelsOf(tokens.pieces)[query]);
     panel.title.textContent = text("title", { layer, head, query, piece });
     const { score, weight } = reading.values;
     const numbers = { score: shown(score, 5), weight: shown(weight, 5) };
-    const named = { layer, head, query: piece, source: visible(encoder.tokens.pieces[source]) };
+    const named = { layer, head, query: piece, source: visible(labelsOf(encoder.tokens.pieces)[source]) };
     panel.show(reading, text("read", { ...named, ...numbers }));
   }
 

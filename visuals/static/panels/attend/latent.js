@@ -1,6 +1,7 @@
 // @ts-check
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
+import { labelsOf } from "../../characters.js";
 import { count, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -137,7 +138,7 @@ export default function latentPanel(element, glass) {
   const vectors = createVectors(text);
   const [kept, rebuilt, value, output] = vectors.canvases;
   const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.step_${name}`}></h3>`;
-  const pieceOf = (/** @type {number} */ token) => visible(state.trace.tokens.pieces[token]);
+  const pieceOf = (/** @type {number} */ token) => visible(labelsOf(state.trace.tokens.pieces)[token]);
 
   /** @param {LatentReading} reading */
   const noteOf = ({ selection }) =>

@@ -2,6 +2,7 @@
 // The masks that networks use, drawn over this run's tokens; the selected row under those that hide more; GLM's blank
 // infilling; and which networks are trained with which mask.
 
+import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { h, percent, sample } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -119,7 +120,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
     tokens,
     pairs: pairs[own],
     all: tokens * tokens,
-    query: visible(pieces[query]),
+    query: visible(labelsOf(pieces)[query]),
     window,
     sliding: pairs.sliding,
     lost: percent(lost),
@@ -192,7 +193,7 @@ export default function maskKinds(element, glass) {
     const fillExample = example.draw();
     return () => {
       const { layer, head, query } = reading.selection;
-      const piece = visible(state.trace?.tokens.pieces[query] ?? "");
+      const piece = visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? "");
       panel.title.textContent = panel.text("title", { layer, head, query: piece });
       sliders.show(reading);
       fillExample();

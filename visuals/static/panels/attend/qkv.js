@@ -1,6 +1,7 @@
 // @ts-check
 // Where q, k and v come from: x → the norm of x → · W_Q, and one row of that product taken apart, term by term.
 
+import { labelsOf } from "../../characters.js";
 import { stepper } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -58,7 +59,7 @@ const vectorNames = ({ vector, layer, of, token }, { tokens: { pieces } }) => ({
   layer,
   of,
   m: token,
-  piece: visible(pieces[token]),
+  piece: visible(labelsOf(pieces)[token]),
 });
 
 /** @param {Glass} glass */
@@ -199,7 +200,7 @@ function noticeOf({ place: { vector, token }, made, apart, listed, selection: { 
   const all = first.length + rest;
   const params = {
     vector,
-    piece: word(tokens.pieces[token]),
+    piece: word(labelsOf(tokens.pieces)[token]),
     channel: row,
     value: signed(made[row], 4),
     count: made.length,
@@ -245,7 +246,7 @@ function sharedText({ place: { vector, of } }, model, text, between) {
 function readText({ place: { vector, token }, values, normed, apart, selection }, { tokens: { pieces } }, text) {
   const { row, channel, input } = selection;
   if (input === null)
-    return text("read", { vector, channel, piece: word(pieces[token]), value: signed(values.value, 5) });
+    return text("read", { vector, channel, piece: word(labelsOf(pieces)[token]), value: signed(values.value, 5) });
   return text("read_input", {
     input,
     channel: row,
@@ -326,7 +327,7 @@ export default function qkv(element, glass) {
   /** @param {ProjectionReading} reading */
   function tell(reading) {
     const { layer, vector, head, of, token } = reading.place;
-    const piece = word(state.trace.tokens.pieces[token]);
+    const piece = word(labelsOf(state.trace.tokens.pieces)[token]);
     panel.title.textContent = text(vector === "q" ? "title" : "title_kv", { vector, layer, head, of, piece });
     panel.show(reading, readText(reading, state.trace, text));
   }

@@ -2,6 +2,7 @@
 // The run's attention sinks: what writes their spike, how large their stream is, what heads read there, and what the
 // last token loses without them.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -31,7 +32,8 @@ function createWords(glass, text) {
    * @param {Trace} trace
    * @param {number} token
    */
-  const named = (trace, token) => glass.text("marks.token", { token, piece: visible(trace.tokens.pieces[token]) });
+  const named = (trace, token) =>
+    glass.text("marks.token", { token, piece: visible(labelsOf(trace.tokens.pieces)[token]) });
 
   /**
    * What is told of one sink.
@@ -106,7 +108,7 @@ export default function sinksPanel(element, glass) {
   function drawChart(width, trace, { found, others }) {
     const depths = others.map((_, depth) => depth);
     const lines = found.sinks.slice(0, MOST).map(({ token }) => ({
-      name: visible(trace.tokens.pieces[token]),
+      name: visible(labelsOf(trace.tokens.pieces)[token]),
       role: "output",
       values: depths.map((depth) => found.rms.data[depth * trace.T + token]),
     }));

@@ -2,6 +2,7 @@
 // DeepSeek's sparse attention: k keys that are chosen for a query, all heads together, beside the last k tokens; what
 // each loses, what is computed, and what the cache then holds.
 
+import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { count, h, line, percent, shown, strong, sub } from "../../dom.js";
 import { fit, ink, scaleBar, visible } from "../../draw.js";
@@ -169,7 +170,7 @@ export default function sparseAttention(element, glass) {
     return panel.text(weights.length <= k ? "notice_all" : "notice", {
       k,
       head,
-      query: visible(state.trace?.tokens.pieces[query] ?? ""),
+      query: visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? ""),
       lost: percent(best.lost),
       window: percent(window.lost),
       all: percent(lost.best),

@@ -2,6 +2,7 @@
 // Why q·k is divided by √d: the selected row with another divisor, what the softmax and its gradient make of it, and
 // how far the layer's products are spread.
 
+import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { fraction, h, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -139,13 +140,13 @@ const nearly = (/** @type {number} */ weight) =>
  * @param {Text} text
  */
 function noticeOf({ hard: { own, set }, divisors, weights, selection: { query } }, pieces, text) {
-  if (weights.own.length === 1) return text("notice_one", { query: visible(pieces[query]) });
+  if (weights.own.length === 1) return text("notice_one", { query: visible(labelsOf(pieces)[query]) });
   const hard = own.largest > HARD && divisors.set < divisors.own;
   return text(hard ? "notice_hard" : "notice", {
     divisor: shown(divisors.own, 3),
     set: shown(divisors.set, 3),
-    own_key: visible(pieces[own.key]),
-    set_key: visible(pieces[set.key]),
+    own_key: visible(labelsOf(pieces)[own.key]),
+    set_key: visible(labelsOf(pieces)[set.key]),
     own_largest: nearly(own.largest),
     set_largest: nearly(set.largest),
     own_gradient: shown(own.gradient, 2),
@@ -219,7 +220,7 @@ export default function sqrtD(element, glass) {
       panel.title.textContent = panel.text("title", {
         layer,
         head,
-        query: visible(state.trace?.tokens.pieces[query] ?? ""),
+        query: visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? ""),
       });
       power.show(reading);
       render(view(reading), panel.body);

@@ -2,6 +2,7 @@
 // "Group attention" beside GQA: the selected head with its tokens cut into groups that do not see each other, what its
 // query loses by that, and what GQA groups instead.
 
+import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { count, h, line, percent } from "../../dom.js";
 import { fit, ink, scaleBar, visible } from "../../draw.js";
@@ -164,7 +165,7 @@ export default function tokenGroups(element, glass) {
 
   /** @param {GroupsReading} reading */
   function noticeOf({ values: { lost }, lost: all, selection: { head, query, groups: count } }) {
-    const piece = visible(state.trace?.tokens.pieces[query] ?? "");
+    const piece = visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? "");
     const numbers = { head, groups: count, query: piece, lost: percent(lost), all: percent(all) };
     return panel.text(count === 1 ? "notice_one" : "notice", numbers);
   }

@@ -1,6 +1,7 @@
 // @ts-check
 // Walking through the tokens that the model wrote: for each, the row of attention that chose it.
 
+import { labelsOf } from "../../characters.js";
 import { stepper } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -39,7 +40,7 @@ const placeIn = ({ locked, trace }) => ({
  * @param {Say} text
  */
 function wordsOf({ locked: { query }, trace }, { index, count }, text) {
-  const piece = (/** @type {number} */ t) => visible(trace.tokens.pieces[t]);
+  const piece = (/** @type {number} */ t) => visible(labelsOf(trace.tokens.pieces)[t]);
   if (trace.generating) return text("writing");
   if (!count) return text("none_written");
   return index >= 0 && index < count ? text("chose", { from: piece(query), piece: piece(query + 1) }) : text("walk");

@@ -4,6 +4,7 @@
 
 import { BENDS } from "../../activations.js";
 import { strongest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { choices } from "../../controls.js";
 import { h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -186,7 +187,7 @@ export default function activationKinds(element, glass) {
   const [left, right, below] = [h("div", null, value), h("div", null, slope), h("div", null, errors)];
   const bend = choices(glass, KIND, "bend", Object.keys(BENDS));
   const widths = [left, right, below].map((one) => widthOf(one, glass));
-  const pieceAt = (/** @type {number} */ token) => visible(state.trace?.tokens.pieces[token] ?? "");
+  const pieceAt = (/** @type {number} */ token) => visible(labelsOf(state.trace?.tokens.pieces ?? [])[token] ?? "");
 
   /** @type {(reading: KindsReading | null, read: ReturnType<typeof neuronsAt> | null) => object} null: not here yet */
   function view(reading, read) {

@@ -3,6 +3,7 @@
 // do: how many of the run's tokens go to it, as bars beside an even share.
 
 import { largest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { exact, h, line, shown, strong } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -273,7 +274,7 @@ export default function expertsPanel(element, glass) {
     view = found && { found, ffn, layer };
     if (none) return drawDense(layer);
     if (!found) return undefined;
-    const piece = visible(trace.tokens.pieces[token]);
+    const piece = visible(labelsOf(trace.tokens.pieces)[token]);
     panel.title.textContent = text("title", { layer, token, piece });
     note.textContent = text("note", { experts: ffn.experts, top_k: ffn.top_k, tokens: trace.T });
     subtitle.textContent = text("choice_title", { token, piece });

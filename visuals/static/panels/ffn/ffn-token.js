@@ -3,6 +3,7 @@
 // write.
 
 import { strongestNeuron } from "../../activations.js";
+import { labelsOf } from "../../characters.js";
 import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -254,7 +255,7 @@ export default function ffnToken(element, glass) {
   const named = (/** @type {{ layer: number; token: number }} */ { layer, token }) => ({
     layer,
     token,
-    piece: visible(state.trace.tokens.pieces[token]),
+    piece: visible(labelsOf(state.trace.tokens.pieces)[token]),
   });
 
   /** The list of what is written: of the locked token, whose name is above it. @param {Written | null} found */

@@ -1,6 +1,7 @@
 // @ts-check
 // A feed-forward across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
+import { labelsOf } from "../../characters.js";
 import { exact, h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -158,7 +159,7 @@ export default function ffnTokens(element, glass) {
     const params = {
       neuron: neuronName(ffn, facts.neuron, glass.text),
       token: query,
-      piece: visible(state.trace.tokens.pieces[query]),
+      piece: visible(labelsOf(state.trace.tokens.pieces)[query]),
       product: shown(facts.product ?? NaN, 5),
       read: shown(facts[kind.reads] ?? NaN, 4),
     };

@@ -2,6 +2,7 @@
 // How earlier mixtures of experts would route this run's tokens: top-1 and top-2, slots that run out, the loss that
 // keeps experts in balance, and what passes between devices.
 
+import { labelsOf } from "../../characters.js";
 import { choices, slider } from "../../controls.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -62,7 +63,7 @@ export default function routingKinds(element, glass) {
     const token = find(x, y);
     return token === null ? null : { query: token };
   });
-  const piece = (/** @type {number} */ token) => visible(state.trace?.tokens.pieces[token] ?? "");
+  const piece = (/** @type {number} */ token) => visible(labelsOf(state.trace?.tokens.pieces ?? [])[token] ?? "");
 
   /** @param {RoutingReading | null} reading null: not here yet */
   const view = (reading) => html`

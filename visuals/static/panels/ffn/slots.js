@@ -2,6 +2,7 @@
 // Experts with their slots: a row each, the tokens that come in their order, a line where the slots end, and behind it
 // those that are dropped.
 
+import { labelsOf } from "../../characters.js";
 import { cross, fit, hatch, ink, inside, visible, write } from "../../draw.js";
 
 const [LEFT, HIGH, GAP, TOP] = [84, 30, 5, 26];
@@ -38,7 +39,7 @@ export function drawSlots(canvas, width, { guests, slots, selection: { query } }
       inside(context, x, y, each, HIGH, () =>
         write(
           context,
-          each < 34 ? String(token) : visible(pieces[token]).replace("·", ""),
+          each < 34 ? String(token) : visible(labelsOf(pieces)[token]).replace("·", ""),
           x + each / 2,
           y + HIGH / 2,
           {

@@ -3,6 +3,7 @@
 // place, and the strongest neurons in numbers.
 
 import { inner } from "../../activations.js";
+import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
 import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -313,7 +314,7 @@ export default function swiglu(element, glass) {
     const { trace, layer, query } = shownIn(glass);
     const { kind } = here;
     const name = neuronName(here.ffn, chosen.neuron, glass.text);
-    const named = { token: query, piece: visible(trace.tokens.pieces[query]) };
+    const named = { token: query, piece: visible(labelsOf(trace.tokens.pieces)[query]) };
     panel.title.textContent = panel.text("title", { ...kind, layer, ...named });
     note.textContent = noteOf(here, strips.perColumn, glass, panel.text);
     table.mark(chosen.neuron);

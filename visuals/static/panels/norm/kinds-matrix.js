@@ -3,6 +3,7 @@
 // one channel. The pointer previews both, a click keeps them.
 
 import { once, poolColumns } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
@@ -85,7 +86,7 @@ export function createMatrix(glass, label, keep) {
         enlarge(context, image, left, TOP, wide, rows * row);
         if (left)
           for (let i = 0; i < rows; i++)
-            write(context, visible(pieces[answer.first + i]), 0, TOP + (i + 0.5) * row, {
+            write(context, visible(labelsOf(pieces)[answer.first + i]), 0, TOP + (i + 0.5) * row, {
               base: "middle",
               colour: colour("muted"),
               most: left - 8,

@@ -2,6 +2,7 @@
 // Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all
 // panels.
 
+import { labelsOf } from "../../characters.js";
 import { segmented } from "../../controls.js";
 import { visible } from "../../draw.js";
 import { layerNorms } from "../../parts.js";
@@ -65,7 +66,7 @@ export const normAndPlace = (glass, { layer, query }) => ({ norm: chosenNorm(gla
 export const placeParams = ({ layer, query }, { tokens: { pieces } }) => ({
   layer,
   token: query,
-  piece: visible(pieces[query]),
+  piece: visible(labelsOf(pieces)[query]),
 });
 
 /**

@@ -3,6 +3,7 @@
 // single values.
 
 import { strongest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -273,7 +274,9 @@ export default function normVector(element, glass) {
     const times = shown(value / median, 3);
     const said = panel.text("massive", { channel, value: shown(value, 4), times, median: shown(median, 3) });
     const { sinks, tokens } = state.trace;
-    const named = sinks.map((token) => glass.text("marks.token", { token, piece: visible(tokens.pieces[token]) }));
+    const named = sinks.map((token) =>
+      glass.text("marks.token", { token, piece: visible(labelsOf(tokens.pieces)[token]) }),
+    );
     const massive = { tokens: named.join(glass.text("why.list")) };
     return `${said} ${panel.text(sinks.length ? "massive_tokens" : "massive_none", massive)}`;
   }

@@ -1,6 +1,7 @@
 // @ts-check
 // What every norm divides by and subtracts, layers × tokens, and the arithmetic of the one that is selected.
 
+import { labelsOf } from "../../characters.js";
 import { choices } from "../../controls.js";
 import { shown } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -56,7 +57,7 @@ export default function rmsnorm(element, glass) {
     const words = panel.text(`read_${norm}`, {
       layer,
       token,
-      piece: visible(state.trace.tokens.pieces[token]),
+      piece: visible(labelsOf(state.trace.tokens.pieces)[token]),
       rms: shown(rms ?? deviation, 5),
       mean: mean === undefined ? "" : shown(mean, 5),
     });

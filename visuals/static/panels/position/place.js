@@ -1,6 +1,7 @@
 // @ts-check
 // What the panels on RoPE share: how far their charts reach, words, and settings.
 
+import { labelsOf } from "../../characters.js";
 import { shown, signed } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { tickText } from "../../plot.js";
@@ -40,8 +41,8 @@ export const afterQuery = ({ query, key }, value, text) =>
 /** How it is named within a sentence. @param {State} state */
 export const spokenOf = (state) => ({
   ...cellNames(state),
-  query: word(state.trace.tokens.pieces[state.query]),
-  key: word(state.trace.tokens.pieces[state.key]),
+  query: word(labelsOf(state.trace.tokens.pieces)[state.query]),
+  key: word(labelsOf(state.trace.tokens.pieces)[state.key]),
 });
 
 /**

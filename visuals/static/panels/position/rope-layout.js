@@ -2,6 +2,7 @@
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
 import { once, softmax } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { keysSeen, kvHead, vectorOf } from "../../compute.js";
 import { unrotatedTerm } from "../../rotation.js";
 import { exact, h, sample, share, shown } from "../../dom.js";
@@ -215,7 +216,7 @@ function drawRow(canvas, width, right, wrong, key, pieces, text) {
       context.fillRect(left, top, wide, chart.top + chart.height - top);
     }
     if (i % every === 0)
-      write(context, visible(pieces[i]), middle, tall - 10, {
+      write(context, visible(labelsOf(pieces)[i]), middle, tall - 10, {
         align: "center",
         colour: colour("muted"),
         most: every * cell - 6,

@@ -3,6 +3,7 @@
 // both, the sines at the left and the cosines at the right; and the frequencies of both over the share of their width.
 
 import { once } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
@@ -71,7 +72,7 @@ function drawWaves(context, width, { values, rows, columns, left, cell }, pieces
   enlarge(context, image, left, 0, width - left, rows * cell);
   const apart = Math.ceil(16 / cell);
   for (let row = 0; row < rows; row += apart) {
-    const name = left > NARROW ? `${row} ${visible(pieces[row])}` : String(row);
+    const name = left > NARROW ? `${row} ${visible(labelsOf(pieces)[row])}` : String(row);
     write(context, name, left - 6, Math.max(8, (row + 0.5) * cell), {
       align: "right",
       base: "middle",

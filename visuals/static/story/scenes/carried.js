@@ -1,6 +1,7 @@
 // @ts-check
 // What a head carries: values of the tokens it looks at, each times its weight, and what of it is added to the stream.
 
+import { labelsOf } from "../../characters.js";
 import { attention, kvHead, vectorOf } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { headOff } from "../../off.js";
@@ -50,7 +51,7 @@ export function createCarried(glass) {
       const { model, tokens } = trace;
       const weight = attention(held, model, head, query)[key] ?? 0;
       const part = partFor(values.v, kvHead(model, head), key, weight);
-      const word = wordOf(tokens.pieces[key]);
+      const word = wordOf(labelsOf(tokens.pieces)[key]);
       paint(width, word, part, write.written.data, write.stream.data, theme, language);
       const share = lengthOf(write.written.data) / lengthOf(write.stream.data);
       return {
@@ -59,7 +60,7 @@ export function createCarried(glass) {
         words: {
           head: bold(text("story.head", { layer, head })),
           word: bold(word, "v"),
-          from: bold(wordOf(tokens.pieces[query])),
+          from: bold(wordOf(labelsOf(tokens.pieces)[query])),
           weight: told(percent(text, weight, language), weight),
           d: String(model.d_model),
           share: told(few(share, 2), share),

@@ -2,6 +2,7 @@
 // SwiGLU: the neuron of a layer that lets most through, its gate on SiLU's curve, and what it is for.
 
 import { silu } from "../../activations.js";
+import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { bold, few, told, wordOf } from "../words.js";
@@ -83,7 +84,7 @@ export function createGate(glass) {
           count: String(trace.model.ffn_hidden),
           layer: String(layer),
           neuron: bold(String(neuron)),
-          word: bold(wordOf(trace.tokens.pieces[query])),
+          word: bold(wordOf(labelsOf(trace.tokens.pieces)[query])),
           gate: told(few(gate), gate),
           open: told(few(open), open),
           product: told(few(product), product),

@@ -1,6 +1,7 @@
 // @ts-check
 // One head's attention: words that look back are rows, words that are looked at columns.
 
+import { labelsOf } from "../../characters.js";
 import { attention, kvHead, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h, svg } from "../../dom.js";
@@ -75,7 +76,7 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
     }),
   );
   const names = tokens.flatMap((t, i) => {
-    const [name, middle] = [cut(wordOf(pieces[t])), i * cell + cell / 2 + 5];
+    const [name, middle] = [cut(wordOf(labelsOf(pieces)[t])), i * cell + cell / 2 + 5];
     const [mine, theirs] = [t === query ? ".is-query" : "", t === key ? ".is-key" : ""];
     return [
       svg(`text${mine}`, { x: LEFT - 8, y: TOP + middle, "text-anchor": "end" }, name),
@@ -135,8 +136,8 @@ export function createLooks(glass) {
       const [from, to] = view.at ?? [query, key];
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
       const said = text("story.looks_read", {
-        from: wordOf(trace.tokens.pieces[from]),
-        to: wordOf(trace.tokens.pieces[to]),
+        from: wordOf(labelsOf(trace.tokens.pieces)[from]),
+        to: wordOf(labelsOf(trace.tokens.pieces)[to]),
         weight: percent(text, weight, language),
       });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
@@ -148,8 +149,8 @@ export function createLooks(glass) {
         select: { layer, head, query, key },
         words: {
           head: bold(text("story.head", { layer, head })),
-          from: bold(wordOf(trace.tokens.pieces[query]), "q"),
-          to: bold(wordOf(trace.tokens.pieces[key]), "k"),
+          from: bold(wordOf(labelsOf(trace.tokens.pieces)[query]), "q"),
+          to: bold(wordOf(labelsOf(trace.tokens.pieces)[key]), "k"),
           weight: told(percent(text, row[key], language), row[key]),
           product: told(few(product), product),
           score: told(few(score), score),

@@ -2,6 +2,7 @@
 // A token's vector and what RMSNorm makes of it: another length, the same direction.
 
 import { strongest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { centres } from "../../parts.js";
 import { memo } from "../../reads.js";
@@ -113,7 +114,7 @@ export function createNorm(glass) {
       const { divisor, x } = found.input;
       return {
         words: {
-          word: wordOf(trace.tokens.pieces[token]),
+          word: wordOf(labelsOf(trace.tokens.pieces)[token]),
           d: String(x.length),
           layer: String(layer),
           rms: told(few(divisor), divisor),

@@ -2,6 +2,7 @@
 // RoPE: the pairs that count in a score as dials, and what the score would be at any other distance.
 
 import { strongest } from "../../arrays.js";
+import { labelsOf } from "../../characters.js";
 import { kvHead, vectorOf } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
@@ -134,8 +135,8 @@ export function createRope(glass) {
       return {
         select: { layer, head, query, key },
         words: {
-          from: bold(wordOf(tokens.pieces[query]), "q"),
-          to: bold(wordOf(tokens.pieces[key]), "k"),
+          from: bold(wordOf(labelsOf(tokens.pieces)[query]), "q"),
+          to: bold(wordOf(labelsOf(tokens.pieces)[key]), "k"),
           distance: bold(String(own)),
           score: told(few(score), score),
         },
