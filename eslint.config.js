@@ -11,7 +11,7 @@ const BANNED = [
 ];
 
 // The core and the marks know none of what is built on them: that registers itself (docs/ARCHITECTURE.md).
-const BUILT_ON_CORE = ["panels", "difference", "glossary", "lessons", "tour"].map((folder) => `**/${folder}/**`);
+const BUILT_ON_CORE = ["panels", "difference", "glossary", "lessons", "story"].map((folder) => `**/${folder}/**`);
 
 export default [
   { ignores: [".venv/", "node_modules/", "visuals/static/vendor/"] },

@@ -72,8 +72,8 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, the page's two levels, the way to a real LLaMA where it is not there yet, the tours, the
-    lessons, the list of keys, and the switch between light and dark."""
+    """Title, one sentence, the page's two levels, the way to a real LLaMA where it is not there yet, the lessons,
+    the list of keys, and the switch between light and dark."""
 
     def button(name: str, inside: str = "") -> str:
         key = f"bar.{name}"
@@ -85,15 +85,14 @@ def header() -> gr.HTML:
 
     words = f"<div>{said('h1', 'page.heading')}{said('p', 'page.sentence')}</div>"
     levels = f"<div id='level' role='group' data-text-label='level.name'>{level('story')}{level('workbench')}</div>"
-    tour = said("button", "tour.open", "type='button' id='tour' class='page-tool' data-tour=''")
     lessons = said("button", "lessons.open", "type='button' id='lessons' class='page-tool'")
     real = said("button", "real.open", "type='button' id='real' class='page-tool' hidden")
-    tools = real + tour + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
+    tools = real + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
     return fixed("header", f"<header>{words}<div class='page-tools'>{levels}{tools}</div></header>")
 
 
 def body(kinds: Sequence[str]) -> gr.HTML:
-    """The story; the answer, the token strip, the row of chapters and these panels.
+    """The stories; the answer, the token strip, the row of chapters and these panels.
 
     One component: gradio takes time for each.
     """

@@ -144,9 +144,8 @@ def test_whatever_points_into_it_opens_it(browser: Browser, address: str) -> Non
     leave(page)
 
 
-def test_a_tour_and_a_lesson_lead_into_it(browser: Browser, address: str) -> None:
-    page = opened(browser, address, "glance", "&tour.stop=project")
-    expect(panel(page, "qkv")).to_be_visible()
+def test_a_lesson_leads_into_it(browser: Browser, address: str) -> None:
+    page = opened(browser, address, "glance")
     page.evaluate("glass.present('arcs')")
     expect(panel(page, "arcs")).to_be_visible()
     expect(page.locator(FOLD)).to_be_hidden()

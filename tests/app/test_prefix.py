@@ -16,7 +16,7 @@ from app.texts import text
 from model.interventions import Intervention
 from tests.app.family_page import CLOSE, family_page, pairs_of, read
 from tests.app.looking import number, shown, walk
-from tests.app.test_tour_families import CONFIGS
+from tests.app.test_story_families import CONFIGS
 from tests.families import Pair
 
 PROMPT = "The dog plays in the yard."

@@ -8,7 +8,7 @@ from tests.app.family_page import PROMPT, families, read
 from tests.app.looking import number, walk
 from tests.app.test_families_on_page import CONFIGS as OTHERS
 from tests.app.test_families_on_page import hooked
-from tests.app.test_tour_families import CONFIGS as EVERY
+from tests.app.test_story_families import CONFIGS as EVERY
 from tests.families import Pair
 
 AT = {"layer": 1, "head": 4, "query": 9, "key": 3, "neuron": 5}

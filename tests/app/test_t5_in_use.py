@@ -1,4 +1,4 @@
-"""A trained T5 on the page: why, the tour, two runs beside each other, what is saved, and another network beside it."""
+"""A trained T5 on the page: why, the stories, two runs beside each other, what is saved, another network beside it."""
 
 import csv
 import io
@@ -16,20 +16,15 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from torch import nn
 
 from app.chapters import CHAPTERS
-from app.texts import LANGUAGES, text
+from app.texts import text
 from tests.app.family_page import CLOSE, family_page, read
 from tests.app.looking import number, settled, shown, walk
-from tests.app.test_tour import SAME, arrive, check_numbers, check_place, set_out
-from tests.app.test_tours import act, numbers_of, on
+from tests.app.test_story_families import told
 from tests.families import Pair, pair_of
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"
-STOPS = SAME | {"softmax": {"dot": "qk", "score": "score", "weight": "weight"}, "carry": {"logit": "logit"}} | {
-    "rope": {"n_between": "distance", "by": "bias", "score": "score"},
-    "ffn": {"neuron": "neuron", "gate": "gate", "open": "gelu", "up": "up", "product": "product", "size": "writes"},
-}  # fmt: skip
 # Panels that draw what a LLaMA has not; what draws the others knows neither of which network nor of which stack it is.
 DRAWN = {"why", "overview", "cross", "cell", "rope"}
 
@@ -252,90 +247,38 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
     page.wait_for_function("glass.state.status === 'idle' && !glass.state.run.changes.encoder_heads")
 
 
-@pytest.mark.parametrize("count", [0, 3])
-def test_the_tour_says_what_its_panels_show_of_two_texts(page: Page, count: int) -> None:
+@pytest.mark.parametrize("count", [0, 2])
+def test_the_stories_tell_of_two_texts_what_transformers_and_the_networks_own_cache_hold(
+    page: Page, pairs: dict[str, Pair], count: int
+) -> None:
+    """Byte for byte: the source's part from before the first token, and both after."""
     alone(page)
     write(page, PROMPT, count)
-    page.evaluate("glass.readStack('encoder')")  # the tour goes to what chooses
-    set_out(page, "word")
-    page.click(".tour-stop[data-stop=tokens]")
     page.mouse.move(1, 1)
-    for stop in STOPS:
-        at = arrive(page, stop)
-        check_numbers(page, at, STOPS)
-        check_place(at, 1280)
-        words = page.inner_text(".tour-bar")
-        assert "{" not in words
-        assert not re.search(r"\btour\.", words)
-        if stop == "tokens":
-            assert "kitchen" in page.inner_text(".tour-bar .tour-answer") or count
-        if stop == "head":
-            assert at["kind"] == "cross"
-        page.keyboard.press("ArrowRight")
-    page.evaluate("void document.querySelector('.tour-title').focus()")
-    page.keyboard.press("Escape")
+    source, written = ids_of(page)
+    found = told(page, "story")
+    assert {"answer", "pieces", "norm", "across", "layers", "choice"} <= set(found)
+    look = re.match(r"layer (\d+) head (\d+) source (\d+) weight=", found["across"])
+    assert look
+    layer, head, key = map(int, look.groups())
+    weights = theirs(pairs["t5"], source, written).cross_attentions[layer][0, head, -1]
+    assert key == int(weights.argmax())
+    assert number(found["across"], "weight") == pytest.approx(float(weights[key]), **CLOSE)
 
-
-def test_the_tour_of_the_cache_says_what_the_networks_own_cache_holds(page: Page, pairs: dict[str, Pair]) -> None:
-    """Byte for byte, beside the panels' own numbers: the source's part from before the first token, and both after."""
-    lm = pairs["t5"].lm
-    alone(page)
-    write(page, PROMPT, 0)
-    source, _ = ids_of(page)
-    net = lm.net.encode_source(source)
-    held = {tokens: net.cache(8).nbytes(tokens) for tokens in range(4)}
-    read, each = held[0], held[1] - held[0]
-    assert read == each * source.shape[1]  # a token of the prompt takes what one that is written does
-    page.evaluate("glass.readStack('encoder')")
-    for tokens, language in zip((2, 3), LANGUAGES, strict=True):
-        page.evaluate("(language) => glass.setLanguage(language)", language)
-        page.wait_for_function("(code) => glass.state.language === code", arg=language)
-        set_out(page, "cache")
-        numbers = numbers_of(page, "prefill")
-        assert (numbers["source"], numbers["wrote"], numbers["n_read"]) == (read, each, source.shape[1])
-        assert f"bytes={held[1]} measured={held[1]} " in numbers["panel"]
-        on(page)
-        numbers_of(page, "decode")
-        act(page)
-        numbers = numbers_of(page, "decode")
-        assert page.evaluate("glass.state.trace.T") == tokens
-        assert (numbers["wrote"], numbers["read"], numbers["source"]) == (each, held[tokens], read)
-        assert f"tokens={tokens} bytes={held[tokens]} measured={held[tokens]} " in numbers["panel"]
-        on(page)
-        numbers = numbers_of(page, "kept")
-        assert (numbers["own"], numbers["source"], numbers["total"]) == (each * tokens, read, held[tokens])
-        on(page)
-        story = page.inner_text("[data-kind=kv-live] .kv-story").replace("\u00a0", " ")
-        assert f"{numbers_of(page, 'query')['query']:,}" in story
-        on(page)
-        numbers = numbers_of(page, "saves")
-        made = sum(block.cross.kv_proj.weight.numel() for block in net.layers) * source.shape[1]  # pyright: ignore
-        assert (numbers["once"], numbers["all"]) == (made, made * tokens)
-        on(page)
-        numbers = numbers_of(page, "grows")
-        assert (numbers["total"], numbers["measured"], numbers["own"]) == (held[tokens], held[tokens], each * tokens)
-        assert numbers["full"] == each * lm.config.max_context
-        on(page)
-        numbers = numbers_of(page, "shares")
-        assert numbers["mine"] == numbers["mha"] == held[tokens]
-        for kind in ("mha", "mqa", "mla"):
-            assert number(numbers["panel"], kind.upper()) == numbers[kind]
-        assert numbers["mqa"] * numbers["ratio"] == numbers["mha"]
-        on(page)
-        numbers_of(page, "predict")
-        page.click(".tour-next")  # out, as it says
-        expect(page.locator(".tour-bar")).to_be_hidden()
-    page.evaluate("glass.setLanguage('en')")
+    net = pairs["t5"].lm.net.encode_source(source)
+    tokens = count + 1
+    read, held = (net.cache(8).nbytes(n) for n in (0, tokens))
+    found = told(page, "story-cache")
+    assert found["prefill"] == f"tokens {source.shape[1]} layers {len(net.layers)} bytes {read}"
+    assert found["decode"].startswith(f"held {tokens} written {count} ")
+    assert f" held {held} measured {held} " in found["grows"]
+    assert "saves" not in found  # no one text can be timed with and without a cache
+    page.evaluate("glass.open('glance')")
 
 
 def test_what_cannot_be_told_of_two_texts_is_not_offered_and_says_so(page: Page) -> None:
     alone(page)
     write(page, PROMPT, 2)
-    page.click("#tour")
-    offered = page.locator("dialog[open] button[data-tour]:visible")
-    expect(offered).to_have_count(3)
-    assert [one.get_attribute("data-tour") for one in offered.all()] == ["word", "cache", "learned"]
-    page.keyboard.press("Escape")
     page.evaluate("glass.open('kv')")
     expect(page.locator("section[data-kind=kv-race]")).to_contain_text(text("absent.two_texts_title"))
     shown(page, "kv-live", "layer ")

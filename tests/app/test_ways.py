@@ -1,4 +1,4 @@
-"""The ways back: from where a number led, from a tour, from an explanation; and where a run opens."""
+"""The ways back: from where a number led, from an explanation; and where a run opens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,28 +59,6 @@ def test_a_way_back_can_be_put_away(page: Page) -> None:
     expect(back).to_be_visible()
     page.get_by_role("button", name=text("page.way_back_away")).click()
     expect(back).to_be_hidden()
-
-
-def test_who_leaves_a_tour_is_back_where_it_began(page: Page) -> None:
-    page.click(".page-nav [data-chapter=choice]")
-    page.evaluate("glass.select({ layer: 2, head: 3, key: 1 })")
-    settled(page)
-    page.wait_for_function("document.documentElement.scrollHeight > innerHeight + 800")
-    page.evaluate("scrollTo(0, 700)")
-    before = at(page)
-    assert before[1] == 700
-    page.evaluate("document.querySelector('#tour').click()")
-    page.click("dialog[open] button[data-tour=word]")
-    for stop in ("tokens", "embedding", "norm"):
-        page.locator(f".tour-stop[data-stop={stop}][aria-current]").wait_for()
-        settled(page)
-        page.keyboard.press("Space")
-    page.locator(".tour-stop[data-stop=project][aria-current]").wait_for()
-    settled(page)
-    assert at(page)[0] != before[0]
-    page.locator(".tour-title").press("Escape")
-    expect(page.locator(".tour-bar")).to_be_hidden()
-    arrives(page, before)
 
 
 def test_escape_closes_an_explanation_and_gives_the_focus_back(page: Page) -> None:

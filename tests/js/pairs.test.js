@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { world } from "./tour_help.js";
+import { world } from "./run_help.js";
 
 const FREQUENCIES = [1, 0.1];
 

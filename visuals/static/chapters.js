@@ -1,10 +1,10 @@
 // @ts-check
 // The chapters of the page: which panels are in view, in which order, and fetching a chapter's styles when it is first
-// opened. The story stands among them as one that shows no panel.
+// opened. The stories stand among them as such that show no panel.
 
 import { h } from "./dom.js";
 import { panelOfLink } from "./folds.js";
-import { keptLevel, STORY } from "./level.js";
+import { isStory, keptLevel, STORY } from "./level.js";
 import { chapterForms } from "./parts.js";
 
 /**
@@ -145,7 +145,7 @@ function arrange({ panels, onDemand }, fold) {
 export function createChapters(store, texts, folds, wanted, { chapters, homes }) {
   const { state } = store;
   const names = Object.keys(chapters);
-  const known = (/** @type {string | undefined} */ name) => name === STORY || names.includes(name ?? "");
+  const known = (/** @type {string | undefined} */ name) => isStory(name ?? "") || names.includes(name ?? "");
   /** What opens where an address names no chapter: what the reader chose last, the story else. */
   const usual = () => (keptLevel().get() === "workbench" ? names[0] : STORY);
   state.chapter = wanted !== undefined && known(wanted) ? wanted : usual();
@@ -159,7 +159,7 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
    *
    * @returns {readonly string[]}
    */
-  const panelsNow = () => (state.chapter === STORY ? [] : chapters[state.chapter].panels);
+  const panelsNow = () => (isStory(state.chapter) ? [] : chapters[state.chapter].panels);
 
   /**
    * Whether a panel is in view now: of the open chapter, and not folded. What no chapter lists (the token strip)
@@ -168,7 +168,7 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
    * @param {string | undefined} kind
    */
   const shows = (kind = "") =>
-    state.chapter !== STORY &&
+    !isStory(state.chapter) &&
     ((alone ? kind === alone : panelsNow().includes(kind) && !folds.hides(state.chapter, kind)) ||
       !names.some((name) => chapters[name].panels.includes(kind)));
 
@@ -188,18 +188,18 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
   /** Puts the panels of the open chapter in view, and marks its button. */
   function show() {
     const { chapter } = state;
-    if (chapter !== STORY) fetchStyle(chapter);
+    if (!isStory(chapter)) fetchStyle(chapter);
     document.body.dataset.chapter = chapter;
     for (const section of panelsIn(".page-body")) section.classList.toggle("page-away", !shows(section.dataset.kind));
     folds.show(chapter, alone !== null);
-    if (chapter !== STORY) arrange(chapters[chapter], folds.element);
+    if (!isStory(chapter)) arrange(chapters[chapter], folds.element);
     row.mark(chapter);
   }
 
   /** @param {string} name one of the chapters, or the story; others are ignored */
   function open(name) {
     if (!known(name)) return;
-    const moved = name !== state.chapter && name !== STORY && state.chapter !== STORY;
+    const moved = name !== state.chapter && !isStory(name) && !isStory(state.chapter);
     state.chapter = name;
     show();
     store.emit("chapter", name);
@@ -246,7 +246,7 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
      * @returns {string | null} its kind, where it is to be scrolled to: the address names it, or it lay folded
      */
     meet(link) {
-      const kind = state.chapter === STORY ? null : panelOfLink(link, chapters[state.chapter]);
+      const kind = isStory(state.chapter) ? null : panelOfLink(link, chapters[state.chapter]);
       return kind && (reveal(kind) || kind === link.panel) ? kind : null;
     },
     usual,

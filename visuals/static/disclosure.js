@@ -5,7 +5,7 @@
 let last = null; // what was opened last
 let listens = false;
 
-/** Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it. */
+/** Before the page's own keys, which would let go of what is selected. */
 function listen() {
   if (listens) return;
   listens = true;

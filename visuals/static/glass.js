@@ -13,7 +13,7 @@ import { panelOf } from "./frame.js";
 import { offerGlossary } from "./glossary/offer.js";
 import { listenToKeys } from "./keys.js";
 import { keepHistory } from "./history.js";
-import { offerLevels, STORY } from "./level.js";
+import { isStory, offerLevels } from "./level.js";
 import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
 import { firstPrompt, openLink } from "./opening.js";
@@ -29,7 +29,6 @@ import { listenToPointer, still } from "./pointer-rest.js";
 import { hold } from "./scroll-anchor.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
-import { offerTour } from "./tour/offer.js";
 import { LOST } from "./unanswered.js";
 import { createWayBack } from "./return-to.js";
 
@@ -38,7 +37,7 @@ const [FIRST] = Object.keys(config.chapters);
 const store = createStore();
 const texts = createTexts(config.texts, config.textsOnDemand);
 const link = readLink(location.hash);
-const settings = createSettings(store, link.settings, ["tour"]);
+const settings = createSettings(store, link.settings);
 const page = createPage(store, texts, link, settings, config);
 const pace = createPace(store, settings, {
   cut: async (request) => (await online).cut(request),
@@ -57,7 +56,7 @@ page.parts.panels = (element) => {
 };
 const { state } = store;
 // Named here, they come together, while gradio builds its controls.
-if (state.chapter !== STORY)
+if (!isStory(state.chapter))
   document.head.append(...config.benchModules.map((href) => h("link", { rel: "modulepreload", href })));
 
 /**
@@ -111,7 +110,7 @@ function guarded(kind, element, draw) {
 }
 
 /**
- * The story, which is built when it is first opened, and drawn while it is open.
+ * The stories, which are built when one is first opened, and drawn while it is open.
  *
  * @param {HTMLElement} place
  */
@@ -120,14 +119,14 @@ function mountStory(place) {
   let draw = null;
   store.watch((fresh) => {
     const drawing = draw;
-    if (state.chapter !== STORY || !state.trace || !drawing) return undefined;
+    if (!isStory(state.chapter) || !state.trace || !drawing) return undefined;
     return guarded("story", place, () => drawing(fresh));
   });
   const build = async () => {
-    if (state.chapter !== STORY) return;
+    if (!isStory(state.chapter)) return;
     stop();
-    const { default: createStory } = await import("./story/story.js");
-    draw = createStory(place, window.glass);
+    const { default: createStories } = await import("./story/story.js");
+    draw = createStories(place, window.glass, texts.need);
     store.repaint(true);
   };
   const stop = store.on("chapter", build);
@@ -212,7 +211,7 @@ const { text, translate } = texts;
  * another, nothing is fetched ahead.
  */
 const there =
-  state.chapter === STORY || state.chapter === FIRST
+  isStory(state.chapter) || state.chapter === FIRST
     ? Promise.race([
         reader(),
         new Promise((done) => {
@@ -505,7 +504,6 @@ store.on("settings", (name) => {
 });
 listenToKeys(store, texts);
 listenToPointer(store);
-offerTour(glass);
 offerLessons(glass, location.hash);
 offerGlossary(glass);
 offerRealModel(glass);

@@ -1,5 +1,5 @@
 // @ts-check
-// The panels of the page, and the parts of them that a tour and the glossary point at. A part says its name itself:
+// The panels of the page, and the parts of them that the glossary points at. A part says its name itself:
 // data-part="formula".
 
 /**

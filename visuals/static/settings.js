@@ -12,11 +12,10 @@ import { same, reactive } from "./reads.js";
 /**
  * @param {{ state: { settings?: Given }; emit: (event: string, name?: string) => void }} store
  * @param {Object<string, Object<string, string>>} linked what the address held when the page opened
- * @param {string[]} own names of settings that are the reader's own, whatever a link says
  * @returns get(name): the settings of one panel, or of several that share a name; set(name, values): replaces them;
  *   restore(linked)
  */
-export function createSettings(store, linked = {}, own = []) {
+export function createSettings(store, linked = {}) {
   const all = reactive({ ...linked });
   store.state.settings = all;
 
@@ -42,13 +41,12 @@ export function createSettings(store, linked = {}, own = []) {
   }
 
   /**
-   * All settings of a link in the place of those there are. The reader's own stay.
+   * All settings of a link in the place of those there are.
    *
    * @param {Object<string, Object<string, string>>} linked
    */
   function restore(linked) {
     const names = new Set([...Object.keys(all), ...Object.keys(linked)]);
-    for (const name of own) names.delete(name);
     for (const name of names) set(name, Object.hasOwn(linked, name) ? linked[name] : {});
     store.emit("restored");
   }

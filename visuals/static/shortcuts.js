@@ -3,6 +3,7 @@
 
 import { createDialog } from "./dialog.js";
 import { h } from "./dom.js";
+import { STORY } from "./level.js";
 
 /**
  * The keys of a line, and the text that says what they do.
@@ -40,7 +41,7 @@ function build() {
   const ways = h(
     "p.page-ways",
     null,
-    h("button.page-close", { "data-tour": "word", "data-text": "tour.start", click: () => dialog?.element.close() }),
+    h("button.page-close", { "data-story": STORY, "data-text": "story.start", click: () => dialog?.element.close() }),
     h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }),
   );
   const parts = [

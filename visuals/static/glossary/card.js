@@ -78,7 +78,7 @@ export function createCard(glass, all) {
     return undefined;
   }
 
-  // Before the page's own keys, which would let go of what is selected, and the tour's, which would leave it.
+  // Before the page's own keys, which would let go of what is selected.
   addEventListener(
     "keydown",
     (event) => {

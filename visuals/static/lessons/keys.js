@@ -1,8 +1,6 @@
 // @ts-check
 // The keys of a presentation. Presenters' remote controls send PageDown and PageUp, and F5 from their button "start".
 
-import { wayOf } from "../tour/keys.js";
-
 const TYPING = "input, textarea, select, [contenteditable]";
 /** Fields that use the keys that move or press, and no letters. */
 const SET = "input:is([type=range], [type=checkbox], [type=radio])";
@@ -25,6 +23,33 @@ const OWN = new Map([
 const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus
 const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
 
+/** What has its own use for Space, arrows and Escape; and where Space presses. */
+const USES = [
+  "input, textarea, select, canvas, [contenteditable]",
+  "[role=listbox], [role=slider], [role=radiogroup], [role=application], dialog",
+].join(", ");
+const PRESSED = "button, a, summary, label";
+
+/**
+ * Space and → go on, ← back, Escape leaves.
+ *
+ * @param {string} key
+ * @param {(selector: string) => boolean} within
+ */
+function wayOf(key, within) {
+  if (within(USES)) return null;
+  if (key === " ") return within(PRESSED) ? null : "next";
+  return { ArrowRight: "next", ArrowLeft: "back", Escape: "leave" }[key] ?? null;
+}
+
+/**
+ * Whether a key is pressed together with another that makes it no key of a lesson's.
+ *
+ * @param {KeyboardEvent} event
+ */
+const isCombined = ({ key, ctrlKey, metaKey, altKey, shiftKey }) =>
+  ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?");
+
 /**
  * What a key does while a lesson is presented; null where it belongs to what has the focus.
  *
@@ -32,17 +57,16 @@ const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
  * @returns {string | null}
  */
 export function actOf(event) {
-  const { key, target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
+  const { key, target, shiftKey, defaultPrevented } = event;
   const within = (/** @type {string} */ selector) =>
     Boolean(/** @type {Element | null} */ (target)?.closest?.(selector));
   if (key === "Escape" && within(TYPING)) return "out";
-  const other = ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?");
-  if (defaultPrevented || other) return null;
+  if (defaultPrevented || isCombined(event)) return null;
   const act = OWN.get(key.length === 1 ? key.toLowerCase() : key);
   if (REMOTE.has(key)) return act ?? null;
   if (within(TYPING)) return act && key.length === 1 && within(SET) ? act : null;
   if (act) return IN_PANEL.has(key) && within(STEERED) ? null : act;
-  return wayOf(event);
+  return shiftKey ? null : wayOf(key, within);
 }
 
 /**

@@ -240,14 +240,13 @@ export const writeLesson = (lesson) => `${JSON.stringify(lesson, null, 2)}\n`;
 export const newLesson = (title, language) => ({ format: FORMAT, version: VERSION, language, title, views: [] });
 
 /**
- * The address of a page as a view keeps it: without what belongs to the reader, the language and the tour.
+ * The address of a page as a view keeps it: without the language, which belongs to the reader.
  *
  * @param {string} hash
  */
 export function linkOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  for (const name of [...fields.keys()])
-    if (name === "lang" || name === "lesson" || name.startsWith("tour.")) fields.delete(name);
+  for (const name of [...fields.keys()]) if (name === "lang" || name === "lesson") fields.delete(name);
   return `#${fields}`;
 }
 

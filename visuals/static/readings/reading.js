@@ -1,6 +1,6 @@
 // @ts-check
 // What a panel reads off a run: named numbers and tables, made once and used by its drawing, its value line, its CSV,
-// the difference of two runs and the tours. Pure: a reading knows no document, no language and no second run.
+// and the difference of two runs. Pure: a reading knows no document, no language and no second run.
 
 /**
  * A run as readings take it.

@@ -2,6 +2,7 @@
 // The story on a projector: a scene as large as the screen, without the page around it. A clicker goes on and back.
 
 import { h } from "../dom.js";
+import { isStory } from "../level.js";
 
 const WIDE = 800; // px of a column: on a screen of 1280 its smallest text, 14 px, is 22 there
 const MORE = 0.8; // of a screen, where a scene is taller than that
@@ -63,7 +64,7 @@ export function createLarge(glass, place, scenes) {
     if (isOpen()) fit();
   });
   glass.on("chapter", () => {
-    if (glass.state.chapter !== "story") show(false);
+    if (!isStory(glass.state.chapter)) show(false);
   });
   place.append(leave);
   return h("button.st-act.st-large", { "data-text": "story.large", click: () => show(true) });

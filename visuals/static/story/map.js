@@ -1,45 +1,40 @@
 // @ts-check
-// A small map of the model, which marks the part that the reader is at: text in at its head, the next word out at its
-// foot, and the layers between.
+// A small map, which marks the scene that the reader is at. Of the story of an answer it is a map of the model: text in
+// at its head, the next word out at its foot, and the layers between.
 
 import { h } from "../dom.js";
 import { memo } from "../reads.js";
 
-/** Scenes by the part of the model that they are about, from the text to the next word. */
-const PARTS = [
-  ["answer"],
-  ["pieces"],
-  ["norm"],
-  ["looks", "rope", "group", "carried"],
-  ["gate"],
-  ["layers"],
-  ["choice"],
-  ["cache"],
-];
-const [FIRST, LAST] = [2, 4]; // of the parts that stand in every layer
-
 /**
  * @param {import("../types.d.ts").Glass} glass
+ * @param {import("./story.js").Story} story
  * @param {(scene: string) => void} goTo
  */
-export function createMap(glass, goTo) {
+export function createMap(
+  glass,
+  { section, parts, inEveryLayer: [first, last] = [parts.length, parts.length - 1] },
+  goTo,
+) {
   const dots = new Map(
-    PARTS.flat().map((name) => [
-      name,
-      h("button.st-stop", { "data-stop": name, "data-text": `story.map_${name}`, click: () => goTo(name) }),
-    ]),
+    parts
+      .flat()
+      .map((name) => [
+        name,
+        h("button.st-stop", { "data-stop": name, "data-text": `${section}.map_${name}`, click: () => goTo(name) }),
+      ]),
   );
-  const stop = (/** @type {string} */ name) => h("li", null, /** @type {HTMLElement} */ (dots.get(name)));
+  const stops = (/** @type {string[][]} */ some) =>
+    some.flat().map((name) => h("li", null, /** @type {HTMLElement} */ (dots.get(name))));
   const times = h("span.st-times");
-  const block = h("ol.st-block", null, ...PARTS.slice(FIRST, LAST + 1).flatMap((part) => part.map(stop)));
+  const inside = parts.slice(first, last + 1);
   const list = h(
     "ol",
     null,
-    ...PARTS.slice(0, FIRST).flatMap((part) => part.map(stop)),
-    h("li.st-layers-of", null, block, times),
-    ...PARTS.slice(LAST + 1).flatMap((part) => part.map(stop)),
+    ...stops(parts.slice(0, first)),
+    ...(inside.length ? [h("li.st-layers-of", null, h("ol.st-block", null, ...stops(inside)), times)] : []),
+    ...stops(parts.slice(last + 1)),
   );
-  const element = h("nav.st-mini", { "data-text-label": "story.map" }, list);
+  const element = h("nav.st-mini", { "data-text-label": `${section}.map` }, list);
   const draw = memo((/** @type {string} */ at, /** @type {string} */ names, /** @type {number} */ layers) => {
     const there = names.split(" ");
     times.textContent = `× ${layers}`;

@@ -1,10 +1,11 @@
 // @ts-check
-// One scene of the story: a question, a picture of this run, at most 45 words that answer, and the way to the panel
+// One scene of a story: a question, a picture of this run, at most 45 words that answer, and the way to the panel
 // behind it.
 
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
-import { effect, memo } from "../reads.js";
+import { effect, memo, reactive } from "../reads.js";
+import { createGuess } from "./guess.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -14,9 +15,11 @@ import { effect, memo } from "../reads.js";
  *   form?: string;
  *   value: string;
  *   select?: Partial<import("../selection.js").Selection>;
+ *   guess?: import("./guess.js").Guess;
  * }} Told
- *   `words`: what the texts `story.<name>_title` and `story.<name>_says` name; `form`: the ending of those that speak
- *   of another form; `value`: the numbers, to full precision; `select`: what the panel behind is to show
+ *   `words`: what the texts `<name>_title` and `<name>_says` of the story's section name; `form`: the ending of those
+ *   that speak of another form; `value`: the numbers, to full precision; `select`: what the panel behind is to
+ *   show; `guess`: what a reader is asked first
  *
  * @typedef {{
  *   name: string;
@@ -32,27 +35,31 @@ const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
 
 /**
  * @param {Glass} glass
+ * @param {string} section of the story's texts
  * @param {Scene} scene
  * @param {() => number} wide how wide a picture may be
  */
-export function createFrame(glass, scene, wide) {
+export function createFrame(glass, section, scene, wide) {
   const { name, behind, element: picture, has, draw } = scene;
-  const id = `story-${name}`;
+  const id = `${section}-${name}`;
   const title = h("h2", { id });
   const says = h("p.st-says");
   const notHere = h("p.st-waits", { role: "status", "data-text": "story.waits" });
   /** @type {Partial<import("../selection.js").Selection> | undefined} */
   let chosen;
   const look = () => leadTo(glass, ...behind, chosen && (() => glass.select(chosen ?? {})));
-  const more = h("button.st-more", { "data-text": `story.${name}_more`, click: look });
-  const element = h(
-    "section.st-scene",
-    { "data-scene": name, "data-behind": behind[1], "aria-labelledby": id, tabindex: "-1" },
-    title,
-    h("div.st-picture", null, notHere, picture),
-    says,
-    h("p.st-foot", null, more),
-  );
+  const view = reactive({ answered: false }, glass.repaint);
+  const more = h("button.st-more", { "data-text": `${section}.${name}_more`, click: look });
+  const element = h("section.st-scene", {
+    "data-scene": name,
+    "data-behind": behind[1],
+    "aria-labelledby": id,
+    tabindex: "-1",
+  });
+  const guess = createGuess(element, () => {
+    view.answered = true;
+  });
+  element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, h("p.st-foot", null, more));
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
   new IntersectionObserver(
@@ -65,7 +72,7 @@ export function createFrame(glass, scene, wide) {
   ).observe(element);
 
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
-    const text = (/** @type {string} */ part) => glass.text(`story.${name}_${part}${form}`);
+    const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
     const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
     title.replaceChildren(...filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
     says.replaceChildren(...filled(text("says"), words));
@@ -75,25 +82,29 @@ export function createFrame(glass, scene, wide) {
     const width = wide();
     if (!width) return;
     const told = draw(width, fresh);
+    const { answered } = view; // read here, so that the scene is drawn again when its answer is asked for
     waits = !told;
     element.toggleAttribute("data-waits", waits);
     if (!told) return;
     chosen = told.select;
     element.dataset.value = told.value;
     write(told, glass.state.language);
+    guess.draw(told.guess, answered);
   }
   const painted = effect(paint);
   return {
     name,
     element,
+    answer: guess.answer,
     /**
      * Draws it, where it is near, and the network has what it is about.
      *
      * @param {boolean} fresh
+     * @param {boolean} told whether there is anything to tell of this network
      */
-    draw(fresh) {
+    draw(fresh, told) {
       const { trace } = glass.state;
-      element.hidden = !trace || has?.(trace.model) === false;
+      element.hidden = !trace || !told || has?.(trace.model) === false;
       if (!element.hidden && (near || waits)) painted(fresh);
     },
   };

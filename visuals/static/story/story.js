@@ -1,99 +1,120 @@
 // @ts-check
-// The story of one answer: scenes down the page, each a question, a picture of this run, and a few words.
+// The stories of the page: which of them is open, and what all have in common: keys, the projector, the ways from one
+// to another.
 
 import { h } from "../dom.js";
-import { widthOf } from "../pointing.js";
-import { reactive } from "../reads.js";
+import { STORIES, STORY } from "../level.js";
+import { ANSWER } from "./answer.js";
+import { createColumn } from "./column.js";
 import { createLarge } from "./large.js";
-import { createMap } from "./map.js";
-import { createFrame } from "./scene.js";
-import { createAnswer } from "./scenes/answer.js";
-import { createCache } from "./scenes/cache.js";
-import { createCarried } from "./scenes/carried.js";
-import { createChoice } from "./scenes/choice.js";
-import { createGate } from "./scenes/gate.js";
-import { createGroup } from "./scenes/group.js";
-import { createLayers } from "./scenes/layers.js";
-import { createLooks } from "./scenes/looks.js";
-import { createNorm } from "./scenes/norm.js";
-import { createPieces } from "./scenes/pieces.js";
-import { createRope } from "./scenes/rope.js";
 import { followSpace } from "./space.js";
 
-/** @typedef {import("../types.d.ts").Glass} Glass */
+/**
+ * @typedef {import("../types.d.ts").Glass} Glass
+ *
+ * @typedef {{
+ *   section: string;
+ *   parts: string[][];
+ *   inEveryLayer?: [first: number, last: number];
+ *   scenes: ((glass: Glass) => import("./scene.js").Scene)[];
+ *   lacks?: (glass: Glass) => string | null;
+ * }} Story
+ *   `section`: of its texts; `parts`: its scenes by name, as the map has them, of which those from `first` to `last`
+ *   of `inEveryLayer` stand in each layer of the model; `lacks`: the text of its section that says why there is
+ *   nothing to tell of this network
+ *
+ * @typedef {ReturnType<typeof createColumn>} Column
+ */
 
-const SCENES = [
-  createAnswer,
-  createPieces,
-  createNorm,
-  createLooks,
-  createRope,
-  createGroup,
-  createCarried,
-  createGate,
-  createLayers,
-  createChoice,
-  createCache,
-];
-const READ = "-35% 0% -60% 0%"; // of the window: the line at which a scene is the one that is read
+/**
+ * The story that opens comes with the page; each other when it is opened. @type {Record<string, () =>
+ * Promise<Story>>}
+ */
+const FOUND = {
+  [STORY]: async () => ANSWER,
+  "story-cache": async () => (await import("./cache.js")).CACHE,
+  "story-learned": async () => (await import("./learned.js")).LEARNED,
+};
 
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+/** The ways to the other stories. @param {string} own */
+const others = (own) =>
+  STORIES.filter((name) => name !== own).map((name) =>
+    h("button.st-act", { "data-story": name, "data-text": `story.name_${name}` }),
+  );
+
+/**
+ * How a story ends: what to do next.
+ *
+ * @param {string} name
+ * @param {string} section
+ */
+const endOf = (name, section) =>
+  h(
+    "footer.st-end",
+    null,
+    h("p", { "data-text": `${section}.end` }),
+    h(
+      "p.st-acts",
+      null,
+      h("button.st-act.is-first", { "data-level": "workbench", "data-text": "story.end_open" }),
+      ...others(name),
+    ),
+  );
 
 /**
  * @param {HTMLElement} place
  * @param {Glass} glass
- * @returns {(fresh: boolean) => void} draws it
+ * @param {(section: string) => Promise<void>} need makes sure of a section's texts
+ * @returns {(fresh: boolean) => void} draws the story that is open
  */
-export default function createStory(place, glass) {
+export default function createStories(place, glass, need) {
   const { state } = glass;
-  const column = h("div.st-column");
-  const wide = widthOf(column, glass);
-  const scenes = SCENES.map((create) => createFrame(glass, create(glass), wide));
-  const view = reactive({ at: scenes[0].name }, glass.repaint);
-  const there = () => scenes.filter(({ element }) => !element.hidden);
+  /** @type {Map<string, Column>} */
+  const columns = new Map();
+  /** @type {Set<string>} */
+  const coming = new Set();
+  const now = () => columns.get(state.chapter);
+
+  const large = createLarge(glass, place, {
+    at: () => now()?.element(),
+    step: (by) => now()?.step(by) ?? false,
+    stay: () => now()?.stay(),
+  });
 
   /** @param {string} name */
-  function goTo(name) {
-    const scene = scenes.find((one) => one.name === name);
-    if (!scene) return;
-    scene.element.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" });
-    scene.element.focus({ preventScroll: true });
+  async function build(name) {
+    if (coming.has(name)) return;
+    coming.add(name);
+    try {
+      const story = await FOUND[name]();
+      await need(story.section);
+      const column = createColumn(glass, story, { foot: endOf(name, story.section), beside: others(name) });
+      columns.set(name, column);
+      place.append(column.root);
+      open();
+      glass.repaint();
+    } catch (error) {
+      coming.delete(name); // it is asked for again the next time
+      throw error;
+    }
   }
-  /** @param {1 | -1} by */
-  function step(by) {
-    const all = there();
-    const next = all[all.findIndex(({ name }) => name === view.at) + by];
-    if (next) goTo(next.name);
-    return Boolean(next);
+
+  function open() {
+    for (const [name, column] of columns) {
+      column.root.hidden = name !== state.chapter;
+      if (name === state.chapter) column.aside.append(large);
+    }
+    glass.translate(place);
+    if (Object.hasOwn(FOUND, state.chapter)) build(state.chapter);
   }
-  const map = createMap(glass, goTo);
-  const now = () => scenes.find(({ name }) => name === view.at)?.element;
-  const large = createLarge(glass, place, { at: now, step, stay: () => goTo(view.at) });
-  map.element.append(large);
-  const end = h(
-    "footer.st-end",
-    null,
-    h("p", { "data-text": "story.end" }),
-    h("button.st-act", { "data-text": "story.end_open", click: () => glass.open("glance") }),
+  glass.on("chapter", open);
+  glass.on("language", () => {
+    for (const { root } of columns.values()) glass.translate(root);
+  });
+  followSpace(
+    () => Boolean(now()),
+    (by) => now()?.step(by) ?? false,
   );
-  column.append(...scenes.map(({ element }) => element), end);
-  place.append(map.element, column);
-  glass.translate(place);
-
-  const seen = new IntersectionObserver(
-    (entries) => {
-      const entry = entries.find(({ isIntersecting }) => isIntersecting);
-      const name = entry?.target.getAttribute("data-scene");
-      if (name) view.at = name;
-    },
-    { rootMargin: READ },
-  );
-  for (const { element } of scenes) seen.observe(element);
-  followSpace(() => state.chapter === "story", step);
-
-  return (fresh) => {
-    for (const scene of scenes) scene.draw(fresh);
-    const names = there().map(({ name }) => name);
-    if (state.trace) map.draw(view.at, names.join(" "), state.trace.model.n_layers);
-  };
+  open();
+  return (fresh) => now()?.draw(fresh);
 }

@@ -35,6 +35,21 @@ export function answerOf(text, piece, ends = false) {
 export const count = (x, language) => x.toLocaleString(language === "zh" ? "zh-CN" : "en");
 
 /**
+ * A large number as it is said, to three digits: "8.4 million".
+ *
+ * @param {number} x
+ * @param {string} language
+ */
+export const large = (x, language) =>
+  new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en", {
+    notation: "compact",
+    compactDisplay: "long",
+    maximumSignificantDigits: 3,
+  })
+    .format(x)
+    .replace(/(\d)(\p{Script=Han})/u, "$1 $2"); // as the page sets numbers and words
+
+/**
  * Two or three significant digits.
  *
  * @param {number} x

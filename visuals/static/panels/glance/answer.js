@@ -2,6 +2,7 @@
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
 import { exact, h } from "../../dom.js";
+import { STORY } from "../../level.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
@@ -72,8 +73,8 @@ function createReasons(glass) {
   const parts = h("ol.wy-parts");
   const [heading, means] = [h("summary"), h("p.gp-note")];
   const list = h("details.wy-list", null, heading, means, parts);
-  const tour = h("button.gp-option", { "data-tour": "word", "data-text": "tour.start" });
-  const actions = h("p.wy-actions", null, tour, " ", off);
+  const told = h("button.gp-option", { "data-story": STORY, "data-text": "story.start" });
+  const actions = h("p.wy-actions", null, told, " ", off);
   /** @type {Why | null} the answer whose heads the button switches off */
   let shown = null;
 

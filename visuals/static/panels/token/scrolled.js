@@ -156,6 +156,6 @@ export function keepInView(strip, turned) {
   new ResizeObserver(look).observe(strip);
   new MutationObserver(look).observe(document.body, {
     attributes: true,
-    attributeFilter: ["data-chapter", "data-tour", "data-lesson"],
+    attributeFilter: ["data-chapter", "data-lesson"],
   });
 }

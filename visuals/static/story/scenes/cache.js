@@ -16,7 +16,8 @@ export function createCache(glass) {
   const tokens = h("ol.st-cache", { "data-text-label": "story.cache_drawing" });
   const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
   const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
-  const element = h("div", null, tokens, h("p", null, write));
+  const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
+  const element = h("div", null, tokens, h("p.st-acts", null, write, whole));
   const paint = memo((/** @type {string[]} */ pieces, /** @type {number} */ nPrompt, _language) => {
     const from = Math.max(0, pieces.length - SHOWN);
     tokens.replaceChildren(

@@ -1,0 +1,63 @@
+"""The stories of networks that are no LLaMA: each scene that has something to tell of one is drawn and told."""
+
+import re
+from typing import Any
+
+import pytest
+import transformers
+from playwright.sync_api import Page, expect
+
+from app.texts import text
+from tests.app.family_page import families, read
+from tests.app.test_families_on_page import CONFIGS as OTHERS
+from tests.families import SIZES, Pair
+
+SMALL: dict[str, Any] = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
+CONFIGS = {name: config for name, (config, _) in OTHERS.items()} | {
+    "llama": transformers.LlamaConfig(**SIZES | SMALL),
+    "qwen": transformers.Qwen3Config(**SIZES | SMALL),
+    "mixtral": transformers.MixtralConfig(**SIZES | SMALL, num_local_experts=4, num_experts_per_tok=2),
+}
+LATENT = {"deepseek"}
+OWN = {"deepseek", "bloom"}  # whose attention is least like LLaMA's: these tell the answer's story, too
+pairs, page = families(CONFIGS)
+
+
+def told(page: Page, story: str) -> dict[str, str]:
+    """The values of all scenes of a story that the network has, once each is drawn."""
+    page.evaluate("(name) => glass.open(name)", story)
+    scenes = page.locator(".st-told:not([hidden]) .st-scene")
+    scenes.first.wait_for()
+    found: dict[str, str] = {}
+    for scene in scenes.all():
+        if not scene.is_visible():
+            continue
+        scene.scroll_into_view_if_needed()
+        expect(scene).to_have_attribute("data-value", re.compile("."))
+        expect(scene).not_to_have_attribute("data-waits", "")
+        if scene.get_attribute("data-guess") is not None:
+            scene.locator(".st-guess button").first.click()
+        said = scene.inner_text()
+        assert not re.search(r"[{}]|undefined|NaN|\bstory[a-z-]*\.", said), said
+        found[scene.get_attribute("data-scene") or ""] = scene.get_attribute("data-value") or ""
+    return found
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
+    name: str, page: Page, pairs: dict[str, Pair]
+) -> None:
+    read(page, name, "The cat sleeps on the sofa.")
+    if name in OWN:
+        assert {"answer", "pieces", "looks", "layers", "choice", "cache"} <= set(told(page, "story"))
+    found = told(page, "story-cache")
+    assert ("kept" in found) == (name not in LATENT)
+    tokens = page.evaluate("glass.state.trace.T")
+    held = pairs[name].lm.net.cache(tokens).nbytes(tokens)
+    assert f" held {held} measured {held} " in found["grows"]
+    weights = sum(one.nbytes for one in pairs[name].lm.net.parameters())
+    assert found["grows"].endswith(f" weights {weights}")
+    if name in LATENT:
+        assert "latent" in page.inner_text("[data-scene=prefill] .st-says")
+    page.evaluate("glass.open('story-learned')")
+    expect(page.locator(".st-none:visible")).to_have_text(text("story-learned.lacks"))

@@ -1,0 +1,82 @@
+// @ts-check
+// One story: its scenes down the page, each a question, a picture of this run, and a few words; beside them its map.
+
+import { h } from "../dom.js";
+import { widthOf } from "../pointing.js";
+import { reactive } from "../reads.js";
+import { createMap } from "./map.js";
+import { createFrame } from "./scene.js";
+
+const READ = "-35% 0% -60% 0%"; // of the window: the line at which a scene is the one that is read
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {import("./story.js").Story} story
+ * @param {{ foot: HTMLElement; beside: HTMLElement[] }} around `foot`: what stands after the last scene; `beside`:
+ *   the ways to other stories, which stand under the map
+ */
+export function createColumn(glass, story, { foot, beside }) {
+  const { section, lacks } = story;
+  const column = h("div.st-column");
+  const wide = widthOf(column, glass);
+  const scenes = story.scenes.map((create) => createFrame(glass, section, create(glass), wide));
+  const view = reactive({ at: scenes[0].name }, glass.repaint);
+  const there = () => scenes.filter(({ element }) => !element.hidden);
+
+  /** @param {string} name */
+  function goTo(name) {
+    const scene = scenes.find((one) => one.name === name);
+    if (!scene) return;
+    scene.element.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" });
+    scene.element.focus({ preventScroll: true });
+  }
+  const now = () => scenes.find(({ name }) => name === view.at);
+  /**
+   * One scene on or back; on from a question first to its answer.
+   *
+   * @param {1 | -1} by
+   */
+  function step(by) {
+    if (by > 0 && now()?.answer()) return true;
+    const all = there();
+    const next = all[all.findIndex(({ name }) => name === view.at) + by];
+    if (next) goTo(next.name);
+    return Boolean(next);
+  }
+  const map = createMap(glass, story, goTo);
+  const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
+  const aside = h("div.st-aside", null, map.element, ways);
+  const none = h("p.st-none", { role: "status", hidden: "" });
+  column.append(none, ...scenes.map(({ element }) => element), foot);
+  const root = h("div.st-told", null, aside, column);
+
+  const seen = new IntersectionObserver(
+    (entries) => {
+      const entry = entries.find(({ isIntersecting }) => isIntersecting);
+      const name = entry?.target.getAttribute("data-scene");
+      if (name) view.at = name;
+    },
+    { rootMargin: READ },
+  );
+  for (const { element } of scenes) seen.observe(element);
+
+  return {
+    root,
+    aside,
+    step,
+    element: () => now()?.element,
+    stay: () => goTo(view.at),
+    /** @param {boolean} fresh */
+    draw(fresh) {
+      const { trace } = glass.state;
+      const lacking = (trace && lacks?.(glass)) ?? null;
+      none.hidden = !lacking;
+      none.textContent = lacking ? glass.text(`${section}.${lacking}`) : "";
+      for (const scene of scenes) scene.draw(fresh, lacking === null);
+      const names = there().map(({ name }) => name);
+      if (trace) map.draw(view.at, names.join(" "), trace.model.n_layers);
+    },
+  };
+}

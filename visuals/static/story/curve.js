@@ -1,0 +1,82 @@
+// @ts-check
+// A line over the tokens that were read, with the stages of the training under it.
+
+import { svg } from "../dom.js";
+
+const [HIGH, TOP, BELOW, LEFT, RIGHT] = [240, 16, 44, 52, 12]; // px
+
+/**
+ * @typedef {{ x: number; y: number }} Point
+ *
+ * @typedef {{
+ *   points: Point[];
+ *   most: number;
+ *   ticks: { y: number; words: string }[];
+ *   starts: { x: number; words: string }[];
+ *   end: string;
+ *   level?: number;
+ *   leap?: [Point, Point] | null;
+ * }} Curve
+ *   `most`: of the upright axis; `starts`: where stages begin; `end`: what the end of the lower axis is called;
+ *   `level`: a line across; `leap`: the part that is marked
+ */
+
+/**
+ * @param {Curve} curve
+ * @param {number} width
+ */
+function partsOf({ points, most, ticks, starts, end, level, leap }, width) {
+  const last = Math.max(...points.map(({ x }) => x));
+  const x = (/** @type {number} */ value) => LEFT + ((width - LEFT - RIGHT) * value) / last;
+  const y = (/** @type {number} */ value) => HIGH - BELOW - ((HIGH - TOP - BELOW) * value) / most;
+  const path = (/** @type {Point[]} */ some) => some.map((one) => `${x(one.x)},${y(one.y)}`).join(" ");
+  const [floor, right] = [y(0), width - RIGHT];
+  return [
+    ...ticks.flatMap(({ y: value, words }) => [
+      svg("line.st-axis", { x1: LEFT, x2: right, y1: y(value), y2: y(value) }),
+      svg("text", { x: LEFT - 8, y: y(value) + 5, "text-anchor": "end" }, words),
+    ]),
+    ...starts.flatMap(({ x: value, words }) => [
+      svg("line.st-stage", { x1: x(value), x2: x(value), y1: TOP, y2: floor }),
+      svg("text", { x: x(value) + 4, y: floor + 18 }, words),
+    ]),
+    ...(level === undefined ? [] : [svg("line.st-level", { x1: LEFT, x2: right, y1: y(level), y2: y(level) })]),
+    svg("polyline.st-curve", { points: path(points) }),
+    ...(leap ? [svg("polyline.st-leap", { points: path(leap) })] : []),
+    ...points.map((one) => svg("circle.st-point", { cx: x(one.x), cy: y(one.y), r: 2.5 })),
+    svg("text", { x: right, y: HIGH - 4, "text-anchor": "end" }, end),
+  ];
+}
+
+/** A drawing of a curve, and what draws it. */
+export function createCurve() {
+  const element = svg("svg.st-training", { role: "img" });
+  /**
+   * @param {Curve} curve
+   * @param {number} width
+   * @param {string} label what the drawing is called
+   */
+  function draw(curve, width, label) {
+    element.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
+    element.setAttribute("aria-label", label);
+    element.replaceChildren(...partsOf(curve, width));
+  }
+  return { element, draw };
+}
+
+/**
+ * Where stages begin, for a curve, by their numbers: those that have room.
+ *
+ * @param {import("./record.js").Stage[]} stages
+ * @param {number} last tokens that were read in all
+ */
+export function startsOf(stages, last) {
+  const apart = last / 24; // a number and a gap, where the picture is narrowest
+  /** @type {{ x: number; words: string }[]} */
+  const starts = [];
+  for (const { number, tokens } of stages) {
+    const room = starts.every(({ x, words }) => !words || tokens - x >= apart);
+    starts.push({ x: tokens, words: room ? String(number) : "" });
+  }
+  return starts;
+}

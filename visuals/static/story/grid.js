@@ -1,0 +1,103 @@
+// @ts-check
+// The KV cache as a grid: a column for each token, a row for each layer; the upper half of a cell is as dark as its key
+// is long, the lower half as its value. Of a latent nothing but its place is drawn.
+
+import { largest } from "../arrays.js";
+import { svg } from "../dom.js";
+import { memo } from "../reads.js";
+import { wordOf } from "./words.js";
+
+const [MOST, WIDE, HIGH, TALL] = [24, 40, 22, 300]; // columns, px of a cell at most, and px of all rows
+const [LEFT, BELOW, GAP, LEAST] = [78, 84, 2, 0.15]; // px around the cells and between them, and the faintest shade
+const LONG = 12; // letters of a word
+
+/**
+ * @typedef {{
+ *   pieces: string[];
+ *   from: number;
+ *   layers: number;
+ *   lengths: { k: ArrayLike<number>; v: ArrayLike<number> } | null;
+ *   kept: number;
+ *   source: string[];
+ * }} Held
+ *   `from`: the first token that was written; `lengths`: of each layer's and token's key and value, (layers, tokens)
+ *   flat, of the first `kept` tokens; `source`: the tokens of a source, of which keys and values are kept besides
+ */
+
+/** @param {string} word */
+const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
+
+/**
+ * One half of a cell.
+ *
+ * @param {"k" | "v"} role
+ * @param {{ x: number; y: number; width: number; height: number }} place
+ * @param {number} part of the largest length; NaN: not known
+ */
+function half(role, place, part) {
+  const strength = Number.isNaN(part) ? 0.5 : LEAST + (1 - LEAST) * part;
+  return svg("rect", { ...place, fill: `var(--glass-${role})`, "fill-opacity": strength.toFixed(3) });
+}
+
+/**
+ * The columns that are shown: the last ones.
+ *
+ * @param {Held} held
+ */
+function columnsOf({ pieces, from, source }) {
+  const own = pieces.map((piece, t) => ({ piece, t, isNew: t >= from, isSource: false }));
+  const read = source.map((piece, t) => ({ piece, t, isNew: false, isSource: true }));
+  return [...read, ...own].slice(-MOST);
+}
+
+/**
+ * @param {Held} held
+ * @param {number} width
+ * @param {(layer: number) => string} nameOf a layer
+ */
+function partsOf(held, width, nameOf) {
+  const { layers, lengths, kept } = held;
+  const columns = columnsOf(held);
+  const wide = Math.min(WIDE, (width - LEFT - 30) / columns.length);
+  const high = Math.min(HIGH, TALL / layers);
+  const mid = (high - GAP) / 2;
+  const limits = lengths && { k: largest(lengths.k), v: largest(lengths.v) };
+  const at = (/** @type {number} */ i) => LEFT + i * wide;
+  const cells = columns.flatMap(({ t, isNew, isSource }, i) =>
+    Array.from({ length: layers }, (_, layer) => {
+      const part = (/** @type {"k" | "v"} */ role) =>
+        lengths && limits && !isSource && t < kept ? lengths[role][layer * kept + t] / limits[role] : NaN;
+      const [x, y] = [at(i), layer * high];
+      const halves = /** @type {const} */ (["k", "v"]).map((role, row) =>
+        half(role, { x, y: y + row * mid, width: wide - GAP, height: mid }, part(role)),
+      );
+      return svg(`g${isNew ? ".is-new" : ""}${isSource ? ".is-source" : ""}`, {}, ...halves);
+    }),
+  );
+  const below = layers * high + 16;
+  const words = columns.map(({ piece, isNew }, i) =>
+    svg(
+      `text${isNew ? ".is-new" : ""}`,
+      { transform: `translate(${at(i) + wide / 2 + 4} ${below - 4}) rotate(-60)`, "text-anchor": "end" },
+      cut(wordOf(piece)),
+    ),
+  );
+  const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: layer * high + high / 2 + 5 }, nameOf(layer)));
+  return { parts: [...rows, ...cells, ...words], height: below + BELOW };
+}
+
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {string} label the key of the drawing's name
+ */
+export function createGrid(glass, label) {
+  const element = svg("svg.st-grid", { role: "img" });
+  const nameOf = (/** @type {number} */ layer) => glass.text("story-cache.layer", { layer });
+  const paint = memo((/** @type {Held} */ held, /** @type {number} */ width, _language) => {
+    const { parts, height } = partsOf(held, width, nameOf);
+    element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    element.setAttribute("aria-label", glass.text(label));
+    element.replaceChildren(...parts);
+  });
+  return { element, paint };
+}

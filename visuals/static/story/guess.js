@@ -1,0 +1,62 @@
+// @ts-check
+// A question that a reader answers before the story does: a few choices, of which one is right. What is said, and where
+// it would give the answer away the picture too, is shown once one is chosen, or the reader goes on.
+
+import { h } from "../dom.js";
+import { memo } from "../reads.js";
+
+/**
+ * @typedef {{ asks: string; choices: string[]; right: number; hides?: boolean }} Guess `right`: which choice it is;
+ *   `hides`: the picture would give it away
+ */
+
+/**
+ * @param {HTMLElement} scene whose attribute `data-guess` says that the answer is not shown yet: "" or "picture"
+ * @param {() => void} done
+ */
+export function createGuess(scene, done) {
+  const asks = h("p.st-asks");
+  const choices = h("p.st-acts.st-choices-of");
+  const element = h("div.st-guess", { hidden: "" }, asks, choices);
+  /** @type {number | null} */
+  let chosen = null;
+
+  /** @param {number | null} choice */
+  function answer(choice) {
+    chosen = choice;
+    done();
+  }
+  const write = memo((/** @type {string} */ question, /** @type {string} */ all, right, chosen, open) => {
+    asks.textContent = question;
+    choices.replaceChildren(
+      ...all.split("\n").map((words, i) => {
+        const marked = !open && (i === right || i === chosen);
+        const sign = i === right ? "✓ " : "✗ ";
+        const button = h("button.st-act", { "data-choice": i, click: () => answer(i) }, marked ? sign + words : words);
+        button.disabled = !open;
+        button.classList.toggle("is-right", !open && i === right);
+        return button;
+      }),
+    );
+  });
+  return {
+    element,
+    /**
+     * @param {Guess | undefined} guess
+     * @param {boolean} answered
+     */
+    draw(guess, answered) {
+      const open = Boolean(guess) && !answered;
+      element.hidden = !guess;
+      if (open) scene.dataset.guess = guess?.hides ? "picture" : "";
+      else delete scene.dataset.guess;
+      if (guess) write(guess.asks, guess.choices.join("\n"), guess.right, chosen, open);
+    },
+    /** Shows the answer to who has not chosen; gives whether there was one to show. */
+    answer() {
+      if (!("guess" in scene.dataset)) return false;
+      answer(null);
+      return true;
+    },
+  };
+}

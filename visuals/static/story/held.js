@@ -1,0 +1,85 @@
+// @ts-check
+// What the story of the cache reads of a run: its factors, and the bytes that they make.
+
+import { bytesOf, factorsOf, keptNumbers, latentOf, sourceFactors } from "../panels/kv/live-state.js";
+import { scaled } from "../panels/kv/format.js";
+import { h } from "../dom.js";
+import { kept } from "./kept.js";
+
+/** @typedef {import("../decode.js").Trace} Trace */
+
+/** Bytes of one number, as a tensor of this type holds it. */
+const WIDTHS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
+
+/**
+ * @param {import("../types.d.ts").Model} model
+ * @returns {number}
+ */
+export const widthOfNumber = ({ dtype }) => WIDTHS[/** @type {keyof typeof WIDTHS} */ (dtype)] ?? 4;
+
+/**
+ * Bytes that one more token takes, over all layers.
+ *
+ * @param {Trace} trace
+ * @returns {number}
+ */
+export const bytesEach = (trace) => bytesOf(factorsOf(trace, 1));
+
+/**
+ * Bytes that one layer keeps of one token.
+ *
+ * @param {Trace} trace
+ * @returns {number}
+ */
+export const bytesOfCell = (trace) => keptNumbers(trace) * widthOfNumber(trace.model);
+
+/**
+ * Bytes that are kept of a source; 0 without one.
+ *
+ * @param {Trace} trace
+ * @returns {number}
+ */
+export function bytesOfSource(trace) {
+  const factors = trace.encoder && sourceFactors(trace);
+  return factors ? bytesOf(factors) : 0;
+}
+
+/**
+ * The ending of texts that speak of a latent, or of a source besides.
+ *
+ * @param {Trace} trace
+ */
+export const formOf = (trace) => (latentOf(trace) ? "_latent" : trace.encoder ? "_source" : "");
+
+/**
+ * Bytes in a sentence, three digits and their unit, with all of them on pointing.
+ *
+ * @param {number} bytes
+ */
+export const bytesTold = (bytes) => h("b", { title: `${bytes} B` }, inBytes(bytes));
+
+/**
+ * The same as text.
+ *
+ * @param {number} bytes
+ */
+export const inBytes = (bytes) => scaled(bytes, "binary").replace(" ", "\u00a0");
+
+/**
+ * What a grid draws of a run: the same object as long as nothing of it changes.
+ *
+ * @type {(
+ *   trace: Trace,
+ *   live: import("../decoded.d.ts").Detail<"kv_live">,
+ *   until: number,
+ *   source: string[],
+ * ) => import("./grid.js").Held}
+ */
+export const gridOf = kept((trace, live, until, source) => ({
+  pieces: trace.tokens.pieces.slice(0, until),
+  from: trace.nPrompt,
+  layers: trace.model.n_layers,
+  lengths: latentOf(trace) ? null : { k: live.k_norm.data, v: live.v_norm.data },
+  kept: live.tokens,
+  source,
+}));

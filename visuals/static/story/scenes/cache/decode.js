@@ -1,0 +1,46 @@
+// @ts-check
+// Decode: one more token is one more column.
+
+import { h } from "../../../dom.js";
+import { createGrid } from "../../grid.js";
+import { bytesEach, bytesTold, gridOf } from "../../held.js";
+import { bold } from "../../words.js";
+
+const NONE = /** @type {string[]} */ ([]);
+
+/**
+ * @param {import("../../scene.js").Glass} glass
+ * @returns {import("../../scene.js").Scene}
+ */
+export function createDecode(glass) {
+  const { state, text } = glass;
+  const grid = createGrid(glass, "story-cache.grid");
+  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
+  const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
+  const element = h("div", null, grid.element, h("p.st-acts", null, write));
+  return {
+    name: "decode",
+    behind: ["kv", "kv-live"],
+    element,
+    draw(width) {
+      const { trace, language, status } = state;
+      const live = trace && glass.detail("kv_live", {});
+      if (!trace || !live) return null;
+      const { T, nPrompt, model, tokens } = trace;
+      grid.paint(gridOf(trace, live, T, NONE), width, language);
+      write.disabled = status !== "idle" || model.eos_ids.includes(tokens.ids[T - 1]);
+      const each = bytesEach(trace);
+      const choices = ["column", "row", "all"].map((name) => text(`story-cache.decode_${name}`));
+      return {
+        guess: { asks: text("story-cache.decode_asks"), choices, right: 0 },
+        words: {
+          layers: String(model.n_layers),
+          each: bytesTold(each),
+          columns: bold(text("story-cache.columns", { count: T })),
+        },
+        value: `held ${T} written ${T - nPrompt} each ${each}`,
+        select: { query: T - 1 },
+      };
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// @ts-check
+// Why no query is kept: the newest token alone asks. Its query meets the keys of all tokens; the lines are as strong as
+// its weights.
+
+import { attention } from "../../../compute.js";
+import { exact, svg } from "../../../dom.js";
+import { memo } from "../../../reads.js";
+import { bytesEach, bytesTold, formOf, widthOfNumber } from "../../held.js";
+import { kept } from "../../kept.js";
+import { bold, percent, wordOf } from "../../words.js";
+
+const [MOST, BOX, HIGH, ASKS, KEYS] = [16, 26, 220, 30, 130]; // tokens, and px
+const [FAINT, LONG] = [0.06, 12]; // of a line, and letters of a word
+
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {"q" | "k" | "v"} role
+ * @param {string} [look]
+ */
+const box = (x, y, role, look = "") =>
+  svg(
+    `g.st-box${look}`,
+    { style: `--hue: var(--glass-${role})` },
+    svg("rect", { x: x - BOX / 2, y: y - BOX / 2, width: BOX, height: BOX, rx: 5 }),
+    svg("text", { x, y: y + 5, "text-anchor": "middle" }, role),
+  );
+
+/** @param {string} word */
+const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
+
+/**
+ * @param {string[]} words of the last tokens
+ * @param {number[]} weights that the last one gives them
+ * @param {number} width
+ */
+function drawingOf(words, weights, width) {
+  const x = (/** @type {number} */ i) => ((i + 0.5) * width) / words.length;
+  const last = words.length - 1;
+  const lines = weights.map((weight, i) =>
+    svg("line.st-asked", {
+      x1: x(last),
+      y1: ASKS + BOX / 2,
+      x2: x(i),
+      y2: KEYS - BOX / 2,
+      "stroke-opacity": Math.max(FAINT, weight).toFixed(3),
+      "stroke-width": (1 + 5 * weight).toFixed(2),
+    }),
+  );
+  const columns = words.flatMap((word, i) => [
+    box(x(i), ASKS, "q", i === last ? ".is-on" : ".is-gone"),
+    box(x(i), KEYS, "k", ".is-on"),
+    box(x(i), KEYS + BOX + 4, "v", ".is-on"),
+    svg(
+      "text",
+      { transform: `translate(${x(i) + 4} ${KEYS + 2 * BOX + 10}) rotate(-60)`, "text-anchor": "end" },
+      cut(word),
+    ),
+  ]);
+  return [...lines, ...columns];
+}
+
+/**
+ * @param {import("../../scene.js").Glass} glass
+ * @returns {import("../../scene.js").Scene}
+ */
+export function createQuery(glass) {
+  const { state, text } = glass;
+  const element = svg("svg.st-asks-all", { role: "img" });
+  const paint = memo((/** @type {string[]} */ words, weights, width, label) => {
+    element.setAttribute("viewBox", `0 0 ${width} ${HIGH + 24}`);
+    element.setAttribute("aria-label", label);
+    element.replaceChildren(...drawingOf(words, weights, width));
+  });
+  return {
+    name: "query",
+    behind: ["kv", "kv-live"],
+    element: /** @type {HTMLElement} */ (/** @type {unknown} */ (element)),
+    draw(width) {
+      const { trace, layer, head, language } = state;
+      const held = trace && glass.layerOf(trace, layer);
+      if (!trace || !held) return null;
+      const { model, tokens, T } = trace;
+      const shown = shownOf(attention(held, model, head, T - 1), tokens.pieces);
+      paint(shown.words, shown.weights, width, text("story-cache.query_drawing", { layer, head }));
+      const [each, more] = [bytesEach(trace), model.n_layers * model.n_heads * model.head_dim * widthOfNumber(model)];
+      const asks = text("story-cache.query_asks");
+      const choices = ["next", "all", "nobody"].map((name) => text(`story-cache.query_${name}`));
+      return {
+        form: formOf(trace) === "_latent" ? "_latent" : "",
+        guess: { asks, choices, right: 2 },
+        words: {
+          word: bold(wordOf(tokens.pieces[T - 1])),
+          heads: String(model.n_heads),
+          more: bytesTold(more),
+          each: bytesTold(each),
+          part: bold(percent(text, more / each, language)),
+        },
+        value: `layer ${layer} head ${head} query ${T - 1} more ${more} each ${each} first=${exact(shown.weights[0])}`,
+        select: { layer, head, query: T - 1 },
+      };
+    },
+  };
+}
+
+/** The last tokens and their weights: the same as long as they are. */
+const shownOf = kept((/** @type {ArrayLike<number>} */ weights, /** @type {string[]} */ pieces) => ({
+  words: pieces.slice(-MOST).map(wordOf),
+  weights: Array.from(weights).slice(0, pieces.length).slice(-MOST),
+}));

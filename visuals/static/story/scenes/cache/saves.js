@@ -1,0 +1,82 @@
+// @ts-check
+// What the cache saves: the work for one more token with it and without it, at any length of the text.
+
+import { slider } from "../../../controls.js";
+import { exact, h } from "../../../dom.js";
+import { milli } from "../../../panels/kv/kv-race.js";
+import { raceOf, workOf } from "../../../panels/kv/race.js";
+import { memo, reactive } from "../../../reads.js";
+import { createBars } from "../../bars.js";
+import { bold, count, few, large, told } from "../../words.js";
+
+/**
+ * Multiplications for one more token of so many: with the cache, and where all are read again.
+ *
+ * @param {import("../../../types.d.ts").Model} model
+ * @param {number} n
+ * @returns {[cached: number, full: number]}
+ */
+const worksAt = (model, n) => [workOf(model, 1, n), workOf(model, n, (n * (n + 1)) / 2)];
+
+/**
+ * @param {import("../../scene.js").Glass} glass
+ * @returns {import("../../scene.js").Scene}
+ */
+export function createSaves(glass) {
+  const { state, text } = glass;
+  const view = reactive({ tokens: /** @type {number | null} */ (null) }, glass.repaint);
+  const bars = createBars();
+  const long = slider("st-slider", "story-cache.saves_tokens", { min: 1, step: 1 }, (value) => {
+    view.tokens = value;
+  });
+  const race = raceOf(glass);
+  const measure = h("button.st-act", { "data-text": "story-cache.saves_act", click: () => race.start(false) });
+  const measured = h("p.st-note", { role: "status" });
+  const element = h("div", null, bars.element, long.element, h("p.st-acts", null, measure), measured);
+  glass.on("run", () => {
+    view.tokens = null;
+  });
+  const paint = memo((model, n, language) => {
+    const said = (/** @type {number} */ work) => text("story-cache.saves_work", { count: large(work, language) });
+    const names = ["with", "without"].map((name) => text(`story-cache.saves_${name}`));
+    bars.draw(worksAt(model, n).map((work, i) => ({ name: names[i], value: work, words: said(work) })));
+  });
+  /** What the clock said of the last token that was written both ways. */
+  function sayMeasured() {
+    const last = race.steps.at(-1);
+    if (race.running) return text("story-cache.saves_running");
+    if (!last || !state.trace) return "";
+    return text("story-cache.saves_measured", {
+      device: state.trace.model.device,
+      n: last.tokens,
+      cached: milli(last.cached_seconds),
+      full: milli(last.full_seconds),
+      ratio: few(last.full_seconds / last.cached_seconds, 2),
+    });
+  }
+  return {
+    name: "saves",
+    behind: ["kv", "kv-race"],
+    element,
+    has: ({ parts: { stack } }) => !stack,
+    draw() {
+      const { trace, language } = state;
+      if (!trace) return null;
+      race.follow(trace);
+      const { model, T } = trace;
+      const n = view.tokens ?? T;
+      const [cached, full] = worksAt(model, n);
+      long.show(n, count(n, language), { max: model.max_context });
+      paint(model, n, language);
+      measure.disabled = race.running || trace.generating;
+      measured.textContent = sayMeasured();
+      return {
+        words: {
+          tokens: bold(text("story-cache.tokens", { count: n })),
+          ratio: told(few(full / cached), full / cached),
+        },
+        value: `tokens ${n} cached ${cached} full ${full} ratio=${exact(full / cached)} measured ${race.steps.length}`,
+      };
+    },
+  };
+}

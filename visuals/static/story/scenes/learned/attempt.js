@@ -1,0 +1,60 @@
+// @ts-check
+// To be tried: a row of words that the model has never read, and what it puts next.
+
+import { topCandidates } from "../../../compute.js";
+import { exact, h } from "../../../dom.js";
+import { memo } from "../../../reads.js";
+import { createBars } from "../../bars.js";
+import { answerOf, bold, percent, told, wordOf } from "../../words.js";
+
+const SHOWN = 4;
+
+/**
+ * @param {import("../../scene.js").Glass} glass
+ * @returns {import("../../scene.js").Scene}
+ */
+export function createAttempt(glass) {
+  const { state, text } = glass;
+  const bars = createBars(1);
+  const sequence = () => text("story-learned.sequence");
+  const sentence = h("p.st-row", { dir: "auto" });
+  const run = h("button.st-act", { click: () => glass.read(sequence()) });
+  const element = h("div", null, sentence, bars.element, h("p.st-acts", null, run));
+  const paint = memo((/** @type {import("../../../decode.js").Next} */ next, eos, language) => {
+    bars.draw(
+      topCandidates(next, SHOWN).rows.map(({ id, piece, probability }, i) => ({
+        name: answerOf(text, piece, eos.includes(id)),
+        value: probability,
+        words: percent(text, probability, language),
+        strong: i === 0,
+      })),
+    );
+  });
+  return {
+    name: "attempt",
+    behind: ["glance", "next"],
+    element,
+    draw() {
+      const { trace, language, status } = state;
+      if (!trace?.next) return null;
+      const { eos_ids: eos } = trace.model;
+      paint(trace.next, eos, language);
+      const there = trace.prompt === sequence();
+      sentence.textContent = trace.prompt;
+      run.textContent = text("story-learned.attempt_act", { sequence: sequence() });
+      run.hidden = there;
+      run.disabled = status !== "idle";
+      const [best] = topCandidates(trace.next, 1).rows;
+      return {
+        form: there ? "_there" : "",
+        words: {
+          sequence: bold(sequence()),
+          last: bold(wordOf(trace.tokens.pieces[trace.T - 1])),
+          answer: bold(answerOf(text, best.piece, eos.includes(best.id))),
+          p: told(percent(text, best.probability, language), best.probability),
+        },
+        value: `answer ${best.id} p=${exact(best.probability)}`,
+      };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// @ts-check
+// What the model still cannot do: the lowest of what was measured when its training was over, each with its aim.
+
+import { exact } from "../../../dom.js";
+import { memo } from "../../../reads.js";
+import { createBars } from "../../bars.js";
+import { lowestOf, recordOf } from "../../record.js";
+import { bold, percent } from "../../words.js";
+
+const SHOWN = 7; // lines
+
+/** @typedef {import("../../record.js").Measured} Measured */
+
+/** @param {Measured} line */
+const shareOf = ({ right, cases }) => right / cases;
+
+/**
+ * @param {import("../../scene.js").Glass} glass
+ * @returns {import("../../scene.js").Scene}
+ */
+export function createCannot(glass) {
+  const { state, text } = glass;
+  const bars = createBars(1);
+  const named = (/** @type {Measured} */ { name, language }) =>
+    text("story-learned.skill_in", {
+      skill: text(`training.skill_${name}`),
+      language: text(`training.language_${language}`),
+    });
+  const paint = memo((/** @type {Measured[]} */ measured, language) => {
+    const lowest = [...measured].sort((a, b) => shareOf(a) - shareOf(b)).slice(0, SHOWN);
+    bars.draw(
+      lowest.map((line) => ({
+        name: named(line),
+        value: shareOf(line),
+        words: percent(text, shareOf(line), language),
+        strong: shareOf(line) < line.bar,
+        aim: line.bar,
+      })),
+    );
+  });
+  return {
+    name: "cannot",
+    behind: ["overview", "training"],
+    element: bars.element,
+    has: () => recordOf(glass)?.measured.length !== 0,
+    draw() {
+      const found = recordOf(glass);
+      if (!found?.measured.length) return null;
+      const { measured } = found;
+      paint(measured, state.language);
+      const short = measured.filter((line) => shareOf(line) < line.bar).length;
+      const lowest = lowestOf(measured);
+      return {
+        words: {
+          lines: bold(String(measured.length)),
+          met: bold(String(measured.length - short)),
+          skill: bold(named(lowest)),
+          right: bold(String(lowest.right)),
+          cases: String(lowest.cases),
+        },
+        value: `lines ${measured.length} short ${short} lowest ${lowest.name} share=${exact(shareOf(lowest))}`,
+      };
+    },
+  };
+}
