@@ -23,7 +23,7 @@ const at = (chapter, panel, names, more = {}) => names.map((name) => ({ name, ch
 
 /** @type {Term[]} */
 export const TERMS = [
-  ...at("token", "merges", ["token"]),
+  ...at("token", "merges", ["token", "bpe"]),
   ...at("overview", "overview", ["embedding"]),
   ...at("norm", "norm-vector", ["channel", "rmsnorm", "gamma"]),
   ...at("overview", "residual", ["stream"]),
@@ -31,7 +31,7 @@ export const TERMS = [
   ...at("norm", "norm-vector", ["layernorm"]),
   ...at("norm", "norm-kinds", ["batchnorm"]),
   ...at("norm", "norm-placement", ["pre_norm", "post_norm", "deepnorm"]),
-  ...at("position", "rope-score", ["position", "alibi"]),
+  ...at("position", "rope-score", ["position", "context", "alibi"]),
   ...at("position", "position-kinds", ["sinusoidal", "absolute_position", "relative_position"]),
   ...at("attend", "heads", ["head", "sink", "induction_head"]),
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),

@@ -163,7 +163,7 @@ function createOutcome(glass, { text, tell }) {
     return sides?.A.model.name === sides?.B.model.name ? sides : null;
   }
 
-  /** How well each run foretells its own text, where both read the same. */
+  /** How well each run predicts its own text, where both read the same. */
   function lossText() {
     const sides = alike();
     if (!sides || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
