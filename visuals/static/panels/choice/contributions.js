@@ -194,7 +194,7 @@ function createSums(glass, text) {
     return h(
       "p",
       null,
-      `${partName(glass, row)}: `,
+      partName(glass, row) + glass.text("marks.colon"),
       fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),
       " = ",
       fraction(shown(value * scale, 6), shown(scale, 6)),

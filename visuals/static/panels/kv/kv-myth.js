@@ -78,7 +78,7 @@ function verdict(glass, text, answer) {
     ),
     h("p", null, text("ratio", ratio)),
     h("p", null, text("gqa", gqa)),
-    h("p.gp-note", null, h("strong", null, text("check"), ": "), text("check_text")),
+    h("p.gp-note", null, h("strong", null, text("check"), " "), text("check_text")),
   ];
 }
 
