@@ -286,7 +286,7 @@ function createSums(glass, text) {
     return h(
       "p",
       null,
-      `${partName(glass, row)}: `,
+      partName(glass, row) + glass.text("marks.colon"),
       centres(shownIn(glass).trace.model)
         ? fraction(h("span", null, "((", tinted(HUES[kind], part), ` − μ) ⊙ γ) · ${read}`), "σ")
         : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS"),

@@ -96,7 +96,7 @@ function verdict(glass, text, answer) {
     ),
     h("p", null, text("ratio", ratio)),
     ...(gqa ? [h("p", null, text("gqa", gqa))] : []),
-    h("p.gp-note", null, h("strong", null, text("check"), ": "), text("check_text")),
+    h("p.gp-note", null, h("strong", null, text("check"), " "), text("check_text")),
   ];
 }
 

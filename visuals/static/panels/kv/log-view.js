@@ -87,7 +87,7 @@ function ladder(differences, text) {
  */
 const sourceOf = ({ text: name, address }, text) =>
   html`<span class="gp-note kv-log-source"
-    >${text("from")}:
+    >${text("from")}
     ${
       address
         ? html`<a href=${address} target="_blank" rel="noreferrer" .textContent=${name}></a>`

@@ -51,13 +51,14 @@ const plus = (value) => `${value < 0 ? "−" : "+"} ${shown(Math.abs(value), 4)}
  * @param {KindsReading} reading
  * @param {Model} model
  * @param {Say} text
+ * @param {string} colon
  * @returns {HTMLElement[]}
  */
-export function formulasOf(reading, model, text) {
+export function formulasOf(reading, model, text, colon) {
   const { products, terms, slope, bucket, selection, values } = reading;
   const { query, key } = selection;
   const score = (/** @type {string} */ kind) => strong(values[`score_${kind}`]);
-  const name = (/** @type {string} */ kind) => [text(`kind_${kind}`), ": "];
+  const name = (/** @type {string} */ kind) => text(`kind_${kind}`) + colon;
   const [position, other] = [`PE(${query})`, `PE(${key})`];
   const distance = Math.abs(query - key);
   const lines = [line`${name("none")}${q()}·${k()}${toScaled(model, products.none[0])} = ${score("none")}`];

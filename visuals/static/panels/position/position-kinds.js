@@ -273,7 +273,9 @@ export default function positionKinds(element, glass) {
       <p class="wy-notice" .textContent=${reading ? noticeOf(reading, trace, glass.text, text) : ""}></p>
       <div class="position-bar">${controls.order} ${controls.example}</div>
       ${map.element} ${note(reading ? lacking(reading, trace, text) : "")}
-      <div class="gp-formula" data-part="formula">${reading && formulasOf(reading, trace.model, text)}</div>
+      <div class="gp-formula" data-part="formula">
+        ${reading && formulasOf(reading, trace.model, text, glass.text("marks.colon"))}
+      </div>
       ${numbers.box} ${note(text("layers_note"))} ${title("waves_title")} ${note(text("waves_note"))}
       <div class="gp-columns">
         <div>${title("added_title")} ${waves.left}</div>
