@@ -179,6 +179,11 @@ def number(value: str, name: str) -> float:
     return float(found[1])
 
 
+def as_read(share: float) -> str:
+    """A share as sentences write it: three significant digits, of four decimals at most."""
+    return f"{share:.3f}" if share >= 0.1 else f"{share:.4f}"
+
+
 def pick(page: Page, chance: random.Random) -> dict[str, int]:
     """Somewhere in the run, drawn by the test's own generator and locked on the page."""
     shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")

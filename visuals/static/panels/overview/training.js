@@ -5,7 +5,7 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 
-const percent = (value) => `${(100 * value).toFixed(1)}%`;
+const percent = (value) => `${Number((100 * value).toFixed(1))}%`;
 
 /** One row a skill, one column a language, with what is aimed at. */
 function skillRows(measured, text) {
