@@ -179,6 +179,17 @@ def number(value: str, name: str) -> float:
     return float(found[1])
 
 
+def exactly(cells: Locator) -> list[str]:
+    """What cells say on pointing: a number's every digit; else their text."""
+    said = "(all) => all.map((one) => one.title || one.querySelector('[title]')?.title || one.textContent.trim())"
+    return cells.evaluate_all(said)
+
+
+def as_read(share: float) -> str:
+    """A share as sentences write it: three significant digits, of four decimals at most."""
+    return f"{share:.3f}" if share >= 0.1 else f"{share:.4f}"
+
+
 def pick(page: Page, chance: random.Random) -> dict[str, int]:
     """Somewhere in the run, drawn by the test's own generator and locked on the page."""
     shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")

@@ -14,7 +14,7 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 
 from app.texts import text
 from model.analysis.kept_lens import FILE
-from tests.app.looking import calm, faults, number, questions, settled, shown
+from tests.app.looking import calm, exactly, faults, number, questions, settled, shown
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
@@ -159,7 +159,7 @@ def race_is(chapter: Page, p: torch.Tensor, generator: torch.Generator) -> int:
     rows = panel.locator(".ch-stages tbody tr")
     if winner in order[:12]:
         expect(rows.nth(order.index(winner))).to_have_class(re.compile("is-chosen"))
-    for rank, shown_as in enumerate(rows.locator(".ch-draw").all_inner_texts()[:12]):
+    for rank, shown_as in enumerate(exactly(rows.locator(".ch-draw"))[:12]):
         token = order[rank]
         wanted = pytest.approx(float(p[token] / thrown[token]), rel=1e-3)
         assert (read(shown_as) == wanted) if p[token] > 0 else (shown_as == ""), (rank, shown_as)
@@ -318,7 +318,7 @@ def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page,
         expect(chosen).to_have_count(1)
         expect(chapter.locator(f".gp-chip[data-position='{position}']")).to_have_class(re.compile("is-chosen"))
         step = chapter.evaluate(f"glass.state.trace.steps[{position - n_prompt}]")
-        cells = chosen.locator("td").all_inner_texts()
+        cells = exactly(chosen.locator("td"))
         assert float(cells[0].replace("\u2212", "-")) == pytest.approx(
             float(truth[position - 1, ids[position]]), rel=1e-4
         )

@@ -12,7 +12,7 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 
 from app.engine import LocalEngine
-from tests.app.looking import calm, number, run, shown
+from tests.app.looking import calm, exactly, number, run, shown
 from tests.app.test_inside_page import open_chapter, several
 from tests.app.test_page_against_transformers import CLOSE, PROMPT
 from tests.page import leave, open_page
@@ -140,7 +140,7 @@ def test_the_same_score_by_ntk_yarn_and_llama3(shared: Page, peer: Peer) -> None
         value = shown(page, "rope-scaling", f"head 4 query 7 key 3 distance 500 factor 8 method {name} ")
         expected = [score(q, k, distance, name, 8) for distance in (4, 500)]
         assert several(value, name) == pytest.approx(expected, rel=1e-4, abs=1e-4), name
-        cells = panel.locator(".position-table tr.is-chosen td").all_inner_texts()
+        cells = exactly(panel.locator(".position-table tr.is-chosen td"))
         told = [float(cell.replace("−", "-")) for cell in cells[1:4]]
         assert told == pytest.approx([frequencies(name, 8)[1], *expected], rel=1e-3, abs=1e-4), name
         seen.append(expected)

@@ -12,7 +12,7 @@ import model
 from app.chapters import FIRST
 from app.texts import table, text
 from model.trace import SHAPES
-from tests.app.looking import run, settled, shown
+from tests.app.looking import as_read, run, settled, shown
 from tests.page import leave, open_page
 from tests.panels import of_a_llama, tensors
 from tests.peer import Peer
@@ -143,7 +143,7 @@ def test_a_sink_is_explained_where_the_first_token_takes_much(both: Page, roomy_
         line = both.locator("section[data-kind=cell] .at-sink")
         if wanted:
             expect(line).to_contain_text(
-                f"The first token: head {head} puts {rows[head, query]:.4f} of this row there."
+                f"The first token: head {head} puts {as_read(rows[head, query])} of this row there."
             )
         else:
             expect(line).to_have_text("")

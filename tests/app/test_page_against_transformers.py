@@ -9,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from tests.app.looking import number, pick, shown
+from tests.app.looking import exactly, number, pick, shown
 from tests.peer import Peer
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -81,6 +81,6 @@ def test_what_a_written_token_was_chosen_from_is_what_transformers_computes(page
         assert number(value, "p") == pytest.approx(float(logits.softmax(-1).max()), **CLOSE), position
         written = page.locator("section[data-kind=next] tr.is-chosen:not([hidden])")
         p = float(logits.softmax(-1)[ids[position]])
-        assert float(written.locator("td").nth(1).inner_text()) == pytest.approx(p, abs=6e-5), position
-        rows = page.locator("section[data-kind=next] tbody tr:not([hidden]) td:nth-child(3)").all_inner_texts()
+        assert float(exactly(written.locator("td"))[1]) == pytest.approx(p, abs=6e-5), position
+        rows = exactly(page.locator("section[data-kind=next] tbody tr:not([hidden]) td:nth-child(3)"))
         assert sum(map(float, rows)) == pytest.approx(1, abs=2e-3)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namedRows, placedNames, without } from "../../visuals/static/marks/depth.js";
-import { exact, share, shown, signed } from "../../visuals/static/dom.js";
+import { brief, exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
 import { layoutMaps } from "../../visuals/static/panels/attend/attention-maps.js";
@@ -133,4 +133,20 @@ test("a scale leaves out the columns that stand apart, and nothing else", () => 
   const values = Float64Array.of(1, -90, 3, 4, 50, -6); // two rows of three tokens
   assert.deepEqual([...without(values, 3, [1])], [1, 3, 4, -6]);
   assert.equal(without(values, 3, []), values);
+});
+
+test("what is read has three significant digits, and what is just below 1 is not 1", () => {
+  const cases = {
+    "−14.495": "−14.5",
+    "+2.203": "+2.20",
+    107.019: "107",
+    "1.0000": "1.00",
+    0.9976: "0.998",
+    0.99996: "0.99996",
+    0.0005623: "0.000562",
+    "0.00000012345": "0.00000012345",
+    "3.533×10⁴": "3.53×10⁴",
+    "11,008 of 0.5": "11,008 of 0.5",
+  };
+  for (const [written, read] of Object.entries(cases)) assert.equal(brief(written), read);
 });

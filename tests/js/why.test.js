@@ -155,6 +155,8 @@ test("a sum has a line for all other terms only where there are some", () => {
     createElement: () => ({
       children: [],
       setAttribute() {},
+      removeAttribute() {},
+      classList: { contains: () => true },
       append(...some) {
         this.children.push(...some);
       },

@@ -100,6 +100,25 @@ export function shown(x, digits = 4) {
   return `${text}×10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
 }
 
+const READ = 3; // significant digits of what is read
+/** Numbers with decimals, and where it is written so, a power of ten behind them. */
+const DECIMAL = /\d+\.\d+/g;
+
+/**
+ * A text with its numbers as they are read: those with decimals have three significant digits. What is just below 1
+ * keeps its nines, since it is not 1.
+ *
+ * @param {string} text
+ */
+export const brief = (text) =>
+  text.replace(DECIMAL, (number) => {
+    const value = Number(number);
+    const digits = number.replace(".", "").replace(/^0+/, "").length;
+    if (digits <= READ) return number;
+    const short = value < 100 ? value.toPrecision(READ) : String(Math.round(value));
+    return value < 1 && Number(short) === 1 ? number : short.includes("e") ? number : short;
+  });
+
 /**
  * A probability or weight: four decimals, or a power of ten where those would be all zeros.
  *

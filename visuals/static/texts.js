@@ -2,6 +2,7 @@
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here. The sections
 // of panels that only open on demand are in tables of their own, fetched with the first such panel.
 
+import { brief } from "./dom.js";
 import { reactive } from "./reads.js";
 
 /**
@@ -9,6 +10,8 @@ import { reactive } from "./reads.js";
  *   {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another
  *   text, the one of section "where" that part names
  */
+/** Value lines and the calculators: what is pointed at, or worked out, is said with all the digits that it has. */
+const EXACT = /\.read|^kv(?!-live)[.-]/;
 const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
 
 /**
@@ -27,7 +30,8 @@ export function lookUp(table, key, params = {}) {
   const filled = (whole, name, section, one, several) => {
     if (!Object.hasOwn(params, name)) return whole;
     if (section) return lookUp(table, `${section}.${params[name]}`, params);
-    return (String(params[name]) === "1" ? one : several) ?? String(params[name]);
+    const value = String(params[name]);
+    return (value === "1" ? one : several) ?? (EXACT.test(key) ? value : brief(value));
   };
   return template.replace(PLACE, filled);
 }

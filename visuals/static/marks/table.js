@@ -1,7 +1,7 @@
 // @ts-check
 // Tables: heads named by texts, over rows that are made once and filled again, or made anew.
 
-import { h } from "../dom.js";
+import { brief, h } from "../dom.js";
 
 /** @param {string} tag */
 const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
@@ -9,12 +9,15 @@ const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
  * @param {string} tag
  * @param {...(Node | string)} content
  */
-const cellOf = (tag, ...content) =>
-  h(
+function cellOf(tag, ...content) {
+  const cell = h(
     tag,
     tag.startsWith("th.gp-token") ? { scope: "row", dir: "auto" } : tag.startsWith("th") ? { scope: "row" } : null,
     ...content,
   );
+  if (content.length === 1 && typeof content[0] === "string") writeTexts([cell], [content[0]]);
+  return cell;
+}
 
 /**
  * @param {string | null} section of the texts that name the columns; null where `entitle` does
@@ -94,12 +97,34 @@ export const listed = (look, label, table) =>
   h(`div.gp-list${look}`, { tabindex: "0", role: "region", "data-text-label": label }, table.element);
 
 /**
- * Writes a text into each field.
+ * Writes a text into each field, into a number's as `writeNumber` does.
  *
  * @param {HTMLElement[]} fields
  * @param {string[]} texts
  */
 export const writeTexts = (fields, texts) =>
   texts.forEach((text, i) => {
-    fields[i].textContent = text;
+    const field = fields[i];
+    if (field.classList.contains("gp-number")) writeNumber(field, text);
+    else field.textContent = text;
   });
+
+/**
+ * Writes a number as it is read (dom.js), with all of its digits on pointing.
+ *
+ * @param {HTMLElement} field
+ * @param {string} text
+ */
+export function writeNumber(field, text) {
+  const short = brief(text);
+  field.textContent = short;
+  if (short === text) field.removeAttribute("title");
+  else field.title = text;
+}
+
+/**
+ * A number's cell of a new row.
+ *
+ * @param {string} text
+ */
+export const numberCell = (text) => cellOf("td.gp-number", text);

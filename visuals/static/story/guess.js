@@ -16,7 +16,7 @@ import { memo } from "../reads.js";
  */
 export function createGuess(scene, done) {
   const asks = h("p.st-asks");
-  const choices = h("p.st-acts.st-choices-of");
+  const choices = h("p.st-acts");
   const element = h("div.st-guess", { hidden: "" }, asks, choices);
   /** @type {number | null} */
   let chosen = null;

@@ -3,7 +3,7 @@
 
 import { bytesOf, factorsOf, keptNumbers, latentOf, sourceFactors } from "../panels/kv/live-state.js";
 import { scaled } from "../panels/kv/format.js";
-import { h } from "../dom.js";
+import { brief, h } from "../dom.js";
 import { kept } from "./kept.js";
 
 /** @typedef {import("../decode.js").Trace} Trace */
@@ -63,7 +63,7 @@ export const bytesTold = (bytes) => h("b", { title: `${bytes} B` }, inBytes(byte
  *
  * @param {number} bytes
  */
-export const inBytes = (bytes) => scaled(bytes, "binary").replace(" ", "\u00a0");
+export const inBytes = (bytes) => brief(scaled(bytes, "binary")).replace(" ", "\u00a0");
 
 /**
  * What a grid draws of a run: the same object as long as nothing of it changes.

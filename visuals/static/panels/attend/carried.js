@@ -67,7 +67,7 @@ export function createCarried() {
 export function createWritten(glass, text) {
   const table = createTable(
     "cell",
-    ["channel", "written", "all_heads", "stream"].map((name) => [name, "td"]),
+    ["channel", "written", "all_heads", "stream"].map((name, i) => [name, i ? "td.gp-number" : "td"]),
     { rows: CHANNELS, look: ".at-channels" },
   );
   table.rows.forEach(({ line }, rank) => {

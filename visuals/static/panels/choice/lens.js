@@ -2,7 +2,7 @@
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
-import { exact, h, share } from "../../dom.js";
+import { brief, exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -155,7 +155,7 @@ function bestLines(lens, { row, token }, written) {
     <tr class=${id === target ? "is-chosen" : ""}>
       <th class="gp-token" scope="row">${`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`}</th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
-      <td class="gp-number">${share(probability)}</td>
+      <td class="gp-number" title=${share(probability)}>${brief(share(probability))}</td>
     </tr>
   `;
   const best = lens.best(row, token);

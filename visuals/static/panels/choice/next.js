@@ -6,7 +6,7 @@ import { linkRows } from "../../controls.js";
 import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { createTable } from "../../marks/table.js";
+import { createTable, writeTexts } from "../../marks/table.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect } from "../../reads.js";
@@ -129,8 +129,7 @@ function createRows() {
 function fill(parts, piece, probability, logit) {
   parts.piece.textContent = piece;
   parts.bar.style.width = `${100 * probability}%`;
-  parts.probability.textContent = share(probability);
-  parts.logit.textContent = logit;
+  writeTexts([parts.probability, parts.logit], [share(probability), logit]);
 }
 
 /**

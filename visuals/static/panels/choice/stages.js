@@ -2,6 +2,7 @@
 // The table of the stages: a row for each of the first tokens, one for all others, a column for each filter.
 
 import { h, share, shown } from "../../dom.js";
+import { writeNumber } from "../../marks/table.js";
 import { sumAfter } from "./filters.js";
 
 /**
@@ -152,18 +153,18 @@ function thrownBy({ result, drawn }, rank) {
 function fill(parts, rank, all) {
   const { result, drawnRank, pieceOf, probability } = all;
   parts.piece.textContent = pieceOf(rank);
-  parts.logit.textContent = shown(result.ranked.values[rank], 5);
+  writeNumber(parts.logit, shown(result.ranked.values[rank], 5));
   for (const stage of STAGES) {
     const p = probability(stage, rank);
     const { bar, number, cell } = parts.cells[stage];
     cell.dataset.rank = String(rank);
     bar.style.width = `${100 * p}%`;
-    number.textContent = p > 0 ? share(p) : "–";
+    writeNumber(number, p > 0 ? share(p) : "–");
     cell.classList.toggle("is-out", p === 0);
   }
   const thrown = thrownBy(all, rank);
   const taken = rank === drawnRank;
-  parts.draw.textContent = thrown === null ? (taken ? "✓" : "") : shown(probability("topP", rank) / thrown, 4);
+  writeNumber(parts.draw, thrown === null ? (taken ? "✓" : "") : shown(probability("topP", rank) / thrown, 4));
   parts.row.classList.toggle("is-chosen", taken);
 }
 
@@ -216,7 +217,7 @@ export function createStages(panel, count, point) {
       const own = far ? probability(stage, drawnRank) : 0;
       const mass = Math.max(0, left.probability - own);
       bar.style.width = `${100 * mass}%`;
-      number.textContent = mass > 0 ? share(mass) : left.count ? "0" : "–";
+      writeNumber(number, mass > 0 ? share(mass) : left.count ? "0" : "–");
     }
   }
 

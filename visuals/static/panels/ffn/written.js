@@ -4,7 +4,7 @@
 import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { createTable, listed } from "../../marks/table.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { nameRow } from "../../off.js";
 
 /**
@@ -81,8 +81,7 @@ export function createWritten(glass) {
     neurons = written.map(({ neuron }) => neuron);
     table.fill(written, (fields, found, line) => {
       nameRow(line, fields[0], name(found.neuron), off(found.neuron), glass.text);
-      fields[1].textContent = product ? shown(product(found.neuron), 5) : "…";
-      fields[2].textContent = shown(found.norm, 4);
+      writeTexts(fields.slice(1, 3), [product ? shown(product(found.neuron), 5) : "…", shown(found.norm, 4)]);
       fields[3].replaceChildren(...(found.norm ? found.raised.map(word) : []));
       fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
     });

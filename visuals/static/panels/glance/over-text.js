@@ -1,6 +1,7 @@
 // @ts-check
 // Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to
-// the tokens that the answer rests on, the more is lost without one the thicker.
+// the tokens that the answer rests on, the more is lost without one the thicker. In a text of several lines they keep
+// to the room between them, and to the margin.
 
 import { svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
@@ -9,20 +10,28 @@ import { partsLost } from "./rests.js";
 
 /** @typedef {import("./rests.js").Rests} Rests */
 
-const [ARCS, THICK, HIGH] = [3, 6, 34]; // how many, and px: the thickest, and over a line of text
+/** @typedef {{ x: number; top: number; bottom: number }} Box of an element's first line, and its middle */
+
+const [ARCS, THICK, HIGH] = [3, 6, 26]; // how many, and px: the thickest, and over the first line of text
+const [NARROW, MARGIN, APART] = [4, 4, 5]; // px: the thickest between lines, from the edge, and between two in it
+const CURVE = 4 / 3; // how much further than its peak the handles of a curve are
 
 /**
- * The middle of an element's upper edge, from that of the text, in the text's own pixels: a projector zooms it.
+ * Where an element stands in the text's own pixels: a projector zooms it.
  *
  * @param {Element} part
  * @param {HTMLElement} text
- * @returns {[number, number]}
+ * @returns {Box}
  */
-function topOf(part, text) {
-  const [{ left, top, width }, box] = [part.getBoundingClientRect(), text.getBoundingClientRect()];
+function boxOf(part, text) {
+  const [{ left, top, bottom, width }, box] = [part.getClientRects()[0], text.getBoundingClientRect()];
   const zoom = text.currentCSSZoom;
-  return [(left + width / 2 - box.left) / zoom, (top - box.top) / zoom + text.scrollTop];
+  const down = (/** @type {number} */ y) => (y - box.top) / zoom + text.scrollTop;
+  return { x: (left + width / 2 - box.left) / zoom, top: down(top), bottom: down(bottom) };
 }
+
+/** Whether two stand in one line. @type {(a: Box, b: Box) => boolean} */
+const inLine = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > (a.bottom - a.top) / 2;
 
 /**
  * The part of the text that holds a token.
@@ -34,21 +43,49 @@ const partAt = (text, t) =>
   [...text.querySelectorAll("[data-position]")].find((one) => Number(one.getAttribute("data-position")) >= t);
 
 /**
+ * The way from one to another: an arc over the first line; else in the room over a line, and from line to line by
+ * the margin.
+ *
+ * @param {Box} start
+ * @param {Box} end
+ * @param {Box} first of the first line
+ * @param {{ between: number; edge: number }} room `between`: two lines; `edge`: where the margin is
+ */
+function wayOf(start, end, first, { between, edge }) {
+  const from = `M${start.x} ${start.top}`;
+  if (inLine(start, first) && inLine(end, first)) {
+    const high = Math.min(start.top, end.top) - CURVE * HIGH;
+    return `${from} C${start.x} ${high} ${end.x} ${high} ${end.x} ${end.top}`;
+  }
+  const tall = first.bottom - first.top; // of a usual word: that in the gap is larger, and takes of the room over it
+  const over = (/** @type {Box} */ box) =>
+    box.top - Math.max(0, (inLine(box, first) ? HIGH : between) / 2 - (box.bottom - box.top - tall));
+  const [up, down] = [over(start), over(end)];
+  const across = inLine(start, end) ? "" : `H${edge} V${down} `;
+  return `${from} V${up} ${across}H${end.x} V${Math.max(end.top, down + MARGIN)}`;
+}
+
+/**
  * @param {HTMLElement} text
  * @param {Rests} found
  * @returns {SVGElement[]}
  */
 function pathsOf(text, found) {
-  const [parts, end] = [partsLost(found), text.querySelector(".wy-gap") ?? partAt(text, found.position)];
-  if (!end) return [];
-  const [x, y] = topOf(end, text);
-  return found.tokens.slice(0, ARCS).flatMap((t) => {
-    const start = partAt(text, t);
-    if (!start || start === end) return [];
-    const [left, top] = topOf(start, text);
-    const high = Math.min(top, y) - HIGH;
-    const width = String(Math.max(1, THICK * (parts[t] ?? 0)));
-    return [svg("path", { d: `M${left} ${top} C${left} ${high} ${x} ${high} ${x} ${y}`, "stroke-width": width })];
+  const [parts, last] = [partsLost(found), text.querySelector(".wy-gap") ?? partAt(text, found.position)];
+  const head = text.querySelector("[data-position]");
+  if (!last || !head) return [];
+  const isWrapped = () => !inLine(boxOf(head, text), boxOf(last, text));
+  text.classList.remove("is-wrapped");
+  text.classList.toggle("is-wrapped", isWrapped()); // which makes room, so that places are measured after it
+  const [end, first] = [boxOf(last, text), boxOf(head, text)];
+  const between = parseFloat(getComputedStyle(text).lineHeight) - (first.bottom - first.top);
+  return found.tokens.slice(0, ARCS).flatMap((t, i) => {
+    const part = partAt(text, t);
+    if (!part || part === last) return [];
+    const way = wayOf(boxOf(part, text), end, first, { between, edge: text.clientWidth - MARGIN - APART * i });
+    const thick = THICK * (parts[t] ?? 0);
+    const width = Math.max(1, Math.min(isWrapped() ? NARROW : THICK, thick));
+    return [svg("path", { d: way, "stroke-width": String(width) })];
   });
 }
 

@@ -2,6 +2,7 @@
 // A sum as a list of its largest terms, with a bar each, and of all others together.
 
 import { h, signed } from "../../dom.js";
+import { numberCell } from "../../marks/table.js";
 
 /**
  * @typedef {object} Term
@@ -24,7 +25,7 @@ export function createTerms(glass, section) {
       `tr${kind}`,
       null,
       h("th.gp-token", { scope: "row" }, name),
-      h("td.gp-number", null, signed(value, 4)),
+      numberCell(signed(value, 4)),
       h("td.wy-track", null, bar),
     );
   };
@@ -52,7 +53,7 @@ export function createTerms(glass, section) {
         "tr.wy-sum",
         null,
         h("th.gp-token", { scope: "row" }, glass.text(`${section}.${sum}`)),
-        h("td.gp-number", null, signed(total, 6)),
+        numberCell(signed(total, 6)),
         h("td"),
       ),
     );

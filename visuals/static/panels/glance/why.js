@@ -2,6 +2,7 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
 import { exact, h, share } from "../../dom.js";
+import { writeNumber } from "../../marks/table.js";
 import { frame } from "../../frame.js";
 import { choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
@@ -82,14 +83,13 @@ function createNext(glass, panelText) {
     if (!now) return null;
     const first = sides && of(sides.A);
     chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
-    sure.textContent = first
-      ? `A ${share(first.own.probability)} · B ${share(now.own.probability)}`
-      : share(now.own.probability);
+    const own = share(now.own.probability);
+    writeNumber(sure, first ? `A ${share(first.own.probability)} · B ${own}` : own);
     const pieces = [now.own, ...now.others].map(({ piece }) => piece);
     const [, ...names] = apart(glass.text, pieces);
     // one does not stand without the other
     const rest = now.others.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`);
-    others.textContent = `${panelText("others")} ${rest.join(" · ")}`;
+    writeNumber(others, `${panelText("others")} ${rest.join(" · ")}`);
     return now.own;
   }
   return { element, draw };

@@ -83,7 +83,7 @@ function createScaling(glass) {
     const { exponent, share, flipped, a } = settingsOf(glass, pointed);
     norms.mark();
     flip.box.checked = flipped;
-    scale.show(exponent, `a = ${shown(a, 4)}`);
+    scale.show(exponent, `a = ${shown(a, 3)}`);
     shift.show(share, words);
   }
   return { elements, show };
@@ -292,7 +292,7 @@ export default function normScale(element, glass) {
     outputs.draw(width, reading);
     return () => {
       const { share } = reading.selection;
-      scaling.show(`b = ${shown(share, 3)} · ${sizeName(reading)} = ${shown(reading.values.b, 4)}`, curve.pointed());
+      scaling.show(`b = ${shown(share, 3)} · ${sizeName(reading)} = ${shown(reading.values.b, 3)}`, curve.pointed());
       render(view(reading), panel.body);
       cases.fill(reading);
       tell(reading);

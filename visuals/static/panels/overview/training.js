@@ -15,7 +15,7 @@ import { shownIn } from "../../run-for.js";
 
 const DASHES = { solid: "solid", dash: "dashed", dot: "dotted" }; // by plotly's name, CSS'
 
-const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)}%`;
+const percent = (/** @type {number} */ value) => `${Number((100 * value).toFixed(1))}%`;
 
 /**
  * One row a skill, one column a language, with what is aimed at.
