@@ -6,7 +6,8 @@ import { runMessage } from "./payload_help.js";
 globalThis.requestAnimationFrame = () => {};
 globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
-const { arrivalOf, homesOf } = await import(`${panels}/choice/causal-left.js`);
+const { arrivalOf, causalMapReader, homesOf } = await import("../../visuals/static/readings/causal-map.js");
+const { savedRows } = await import("../../visuals/static/readings/reading.js");
 const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/circuit-grid.js`);
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
 const { verdict } = await import(`${panels}/glance/reasons.js`);
@@ -190,4 +191,28 @@ test("a neuron that is missed is named as the chapter on the feed-forward does: 
     ["why.part_neuron 0 5", "why.part_neuron 1 experts.neuron_of 18 6", "why.part_neuron 1 experts.neuron_shared 3"],
   );
   assert.equal(nameOfPart({ kind: "head", layer: 1, index: 3 }, {}, text), "why.part_head 1 3");
+});
+
+test("the maps of where the answer lives are read at a place of each, and saved as one table", () => {
+  const left = { shape: [2, 2], data: Float32Array.of(1, 0.5, 0.25, 0) };
+  const source_left = { shape: [2, 3], data: Float32Array.of(1, 0.25, 1, 1, 1, 0) };
+  const at = { token: 1, text: "b", part: "stream", layer: 1, query: 9, source: null };
+  const read = (found, more = {}) => causalMapReader.read({ details: { found } }, { ...at, ...more });
+  const one = read({ left, source_left: null });
+  assert.deepEqual([one.at, one.values, one.source], ["depth 1 token 1", { left: 0 }, null]);
+  assert.deepEqual(savedRows(one).slice(0, 3), [
+    ["depth", "token", "share_left"],
+    [0, 0, 1],
+    [0, 1, 0.5],
+  ]);
+  const two = read({ left, source_left });
+  assert.equal(two.at, "depth 1 token 1 source depth 0 token 1"); // where the word was changed
+  assert.deepEqual(two.values, { left: 0, source_left: 0.25 });
+  assert.equal(read({ left, source_left }, { source: { row: 5, token: 2 } }).values.source_left, 0);
+  assert.deepEqual(savedRows(two).at(-1), ["encoder", 1, 2, 0]);
+  assert.equal(savedRows(two).length, 1 + 4 + 6);
+  assert.deepEqual(causalMapReader.needs(null, { ...at, part: "ffn" }).found, [
+    "causal_map",
+    { token: 1, text: "b", patched: "ffn" },
+  ]);
 });

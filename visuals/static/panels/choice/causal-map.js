@@ -14,9 +14,11 @@ import { isChanged } from "../../off.js";
 import { looksAtSource, noChoice } from "../../parts.js";
 import { inView, widthOf } from "../../pointing.js";
 import { memo, reactive } from "../../reads.js";
-import { shownIn } from "../../run-for.js";
+import { causalMapReader } from "../../readings/causal-map.js";
+import { savedRows } from "../../readings/reading.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { chooseText, otherText, swapButtons } from "../glance/words.js";
-import { homesOf, tableOf } from "./causal-left.js";
 import { createWords } from "./causal-words.js";
 
 /**
@@ -24,15 +26,17 @@ import { createWords } from "./causal-words.js";
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("../../decoded.d.ts").Detail<"causal_map">} CausalMap
+ * @typedef {import("../../readings/causal-map.js").CausalMap} CausalMap
+ *
+ * @typedef {import("../../readings/causal-map.js").CausalReading} CausalReading
  *
  * @typedef {import("../../decoded.d.ts").NumArray} NumArray
  *
  * @typedef {import("../../marks/runs.js").RunWith<{ causal: CausalMap }>} MapRun
  *
- * @typedef {import("./causal-left.js").Place} Place
+ * @typedef {import("../../readings/causal-map.js").Place} Place
  *
- * @typedef {import("./causal-words.js").Part} Part
+ * @typedef {import("../../readings/causal-map.js").Part} Part
  *
  * @typedef {import("../../marks/scales.js").Scale & { name: string }} NamedScale
  */
@@ -68,13 +72,6 @@ const scaleOf = (text) => ({
  */
 const formOf = (part) => (part === "stream" ? "" : `_${part}`);
 /**
- * What is asked beside the texts: nothing for the stream.
- *
- * @param {Part} part
- */
-const askedOf = (part) => (part === "stream" ? {} : { patched: part });
-
-/**
  * Of what single parts lose: some gain.
  *
  * @param {ArrayLike<number>} values
@@ -97,37 +94,23 @@ const lostOf = (left) => Float64Array.from(left?.data ?? [], (x) => 1 - x);
  * The place of the encoder's map that is read: it is none of the store's.
  *
  * @param {Glass} glass
- * @param {() => NumArray | null | undefined} left what is left in the encoder; none before it has come
+ * @param {() => Place} now where it is read; where no place was chosen, that of the word that was changed
  */
-function createSourcePlace(glass, left) {
+function createSourcePlace(glass, now) {
   /**
    * What is pointed at, and what was chosen.
    *
    * @type {{ under: Place | null; kept: Place | null }}
    */
   const view = reactive({ under: null, kept: null }, glass.repaint);
-  /**
-   * @param {Place} place
-   * @param {NumArray} map
-   * @returns {Place}
-   */
-  const within = ({ row, token }, { shape: [depths, tokens] }) => ({
-    row: Math.max(0, Math.min(depths - 1, row)),
-    token: Math.max(0, Math.min(tokens - 1, token)),
-  });
-  /** Where none was chosen, that of the word that was changed. */
-  function now() {
-    const map = left();
-    return map ? within(view.under ?? view.kept ?? { row: 0, token: homesOf(map)[0] }, map) : { row: 0, token: 0 };
-  }
   /** @type {(rows: number, tokens: number) => () => {}} */
   const step = (rows, tokens) => () => {
-    const [map, { row, token }] = [left(), now()];
-    if (map) view.kept = within({ row: row + rows, token: token + tokens }, map);
+    const { row, token } = now();
+    view.kept = { row: Math.max(0, row + rows), token: Math.max(0, token + tokens) };
     return {};
   };
   return {
-    now,
+    chosen: () => view.under ?? view.kept,
     /** How a map leads there. */
     steering: {
       at: now,
@@ -177,28 +160,19 @@ function createOthers(glass) {
 }
 
 /**
- * @param {HTMLElement} element
+ * The maps: what is lost in the network, or its decoder, and below it in its encoder.
+ *
  * @param {Glass} glass
+ * @param {Say} text the panel's own
+ * @param {() => Part} part
+ * @param {ReturnType<typeof createSourcePlace>["steering"]} steering
  */
-export default function causalMap(element, glass) {
-  const state = shownIn(glass);
-  /** @type {CausalMap | null} */
-  let found = null;
-  const panel = frame(element, glass, "causal-map", {
-    csv: () => (found ? tableOf(found) : []),
-    parts: ["what", "formula", "myth"],
-  });
-  const say = h("p.wy-notice");
-  const source = createSourcePlace(glass, () => found?.source_left);
-  const others = createOthers(glass);
-  const words = createWords(glass, panel.text);
-  const part = choices(glass, "causal-map", "part", /** @type {Part[]} */ (["stream", "attention", "ffn"]));
-  const now = () => (state.trace.encoder ? "stream" : part.now());
+function createMaps(glass, text, part, steering) {
   /** @type {(row: number, trace: import("../../decode.js").Trace) => string} */
   const named = (row, { model: { n_layers: layers } }) =>
-    panel.text(row === layers ? "final" : `depth${formOf(now())}`, { layer: row });
-  const map = createDepthMap(glass, {
-    scale: (values) => (now() === "stream" ? scaleOf(panel.text) : scaleOfParts(values, panel.text)),
+    text(row === layers ? "final" : `depth${formOf(part())}`, { layer: row });
+  const own = createDepthMap(glass, {
+    scale: (values) => (part() === "stream" ? scaleOf(text) : scaleOfParts(values, text)),
     label: "causal-map.map",
     values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.left),
     name: (row, { trace }) => named(row, trace),
@@ -207,53 +181,97 @@ export default function causalMap(element, glass) {
       row: layer,
       token: Math.min(query, causal.left.shape[1] - 1),
     }),
-    pick: ({ row, token }) => ({ layer: Math.min(row, state.trace.model.n_layers - 1), query: token }),
+    pick: ({ row, token }, _state, { trace }) => ({ layer: Math.min(row, trace.model.n_layers - 1), query: token }),
   });
-  const sourceMap = createDepthMap(glass, {
-    scale: () => scaleOf(panel.text),
+  const source = createDepthMap(glass, {
+    scale: () => scaleOf(text),
     label: "causal-map.map_encoder",
     values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.source_left),
     name: (row, { trace }) => named(row, trace.encoder ?? trace),
     pieces: ({ trace }) => (trace.encoder ?? trace).tokens.pieces,
     pick: () => ({}),
-    ...source.steering,
+    ...steering,
   });
-  const heads = ["decoder", "encoder"].map((stack) => h("h3.gp-subtitle", { "data-text": `why.stack_${stack}` }));
-  panel.body.append(say, others.element, part.element, heads[0], map.element, heads[1], sourceMap.element);
-  const wide = widthOf(map.element, glass);
+  return { own, source };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function causalMap(element, glass) {
+  const state = shownIn(glass);
+  /** @type {CausalReading | null} */
+  let reading = null;
+  const panel = frame(element, glass, "causal-map", {
+    csv: () => (reading ? savedRows(reading) : []), // none of a run whose maps have not come
+    parts: ["what", "formula", "myth"],
+  });
+  const source = createSourcePlace(glass, () => ({
+    row: reading?.source?.depth ?? 0,
+    token: reading?.source?.token ?? 0,
+  }));
+  const others = createOthers(glass);
+  const words = createWords(glass, panel.text);
+  const part = choices(glass, "causal-map", "part", /** @type {Part[]} */ (["stream", "attention", "ffn"]));
+  const now = () => (state.trace.encoder ? "stream" : part.now());
+  const maps = createMaps(glass, panel.text, now, source.steering);
+
+  /** @param {{ notice: string; changed: boolean; two: boolean; drawn: boolean }} shown */
+  function view({ notice, changed, two, drawn }) {
+    /** @param {"decoder" | "encoder"} stack */
+    const heading = (stack) => html`
+      <h3 class="gp-subtitle" ?hidden=${!two} .textContent=${glass.text(`why.stack_${stack}`)}></h3>
+    `;
+    return html`
+      <p class="wy-notice" .textContent=${notice}></p>
+      <div class="gp-options" ?hidden=${changed}>${others.element}</div>
+      <div class="gp-options" ?hidden=${changed || Boolean(state.trace?.encoder)}>${part.element}</div>
+      ${heading("decoder")}
+      <div ?hidden=${!drawn}>${maps.own.element}</div>
+      ${heading("encoder")}
+      <div ?hidden=${!two}>${maps.source.element}</div>
+    `;
+  }
+  render(view({ notice: "", changed: false, two: false, drawn: false }), panel.body);
+  const wide = widthOf(panel.body, glass);
+
+  /** @param {CausalReading} read */
+  function tell(read) {
+    const { trace } = state;
+    const { pieces } = trace.tokens;
+    if (!read.source || !trace.encoder) return panel.show(read, words.readOf(`read${formOf(now())}`, read.own, pieces));
+    const own = words.readOf("read_decoder", read.own, pieces);
+    return panel.show(read, `${own} · ${words.readOf("read_encoder", read.source, trace.encoder.tokens.pieces)}`);
+  }
+
+  /** @param {CausalReading} read */
+  function noticeOf({ found }) {
+    const { encoder, tokens } = state.trace;
+    return found.source_left && encoder
+      ? words.noticeOfTwo(found, found.source_left, encoder.tokens.pieces, tokens.pieces)
+      : words.noticeOfOne(found, tokens.pieces, now());
+  }
 
   return inView(element, function draw(fresh) {
     const { trace, layer, query } = state;
     const { at } = momentOf(state);
-    panel.title.textContent = panel.text("title");
-    const { chosen, none } = isChanged(trace) ? { none: glass.text("why.changed") } : others.now(at);
-    found = chosen ? glass.detail("causal_map", { token: at, text: chosen, ...askedOf(now()) }) : null;
-    element.toggleAttribute("data-loading", Boolean(chosen) && !found);
-    const { source_left: sourceLeft = null } = found ?? {};
-    const encoder = sourceLeft && trace.encoder;
-    map.element.hidden = !found;
-    for (const one of [sourceMap.element, ...heads]) one.hidden = !encoder;
-    others.element.hidden = isChanged(trace);
-    part.element.hidden = isChanged(trace) || Boolean(trace.encoder);
-    part.show();
-    const width = wide();
-    if (!found) {
-      say.textContent = none || panel.text("waiting");
-      return panel.tell("nothing", "");
-    }
-    const { pieces } = trace.tokens;
-    const shownRun = [{ trace, details: { causal: found } }];
-    const place = { row: layer, token: query };
-    if (width) map.draw(shownRun, width, fresh);
-    if (!encoder) {
-      say.textContent = words.noticeOfOne(found, pieces, now());
-      const own = words.readOf(`read${formOf(now())}`, found.left, pieces, place);
-      return panel.tell(own.value, own.words);
-    }
-    say.textContent = words.noticeOfTwo(found, sourceLeft, encoder.tokens.pieces, pieces);
-    if (width) sourceMap.draw(shownRun, width, fresh);
-    const own = words.readOf("read_decoder", found.left, pieces, place);
-    const read = words.readOf("read_encoder", sourceLeft, encoder.tokens.pieces, source.now());
-    return panel.tell(`${own.value} source ${read.value}`, `${own.words} · ${read.words}`);
+    const changed = isChanged(trace);
+    const { chosen, none } = changed ? { none: glass.text("why.changed") } : others.now(at);
+    const asked = { token: at, text: chosen ?? "", part: now(), layer, query, source: source.chosen() };
+    const read = (reading = chosen ? readHere(glass, causalMapReader, asked) : null);
+    const [width, two] = [wide(), Boolean(read?.source && trace.encoder)];
+    const runs = read && width ? [{ trace, details: { causal: read.found } }] : [];
+    if (runs.length) maps.own.draw(runs, width, fresh);
+    if (runs.length && two) maps.source.draw(runs, width, fresh);
+    return () => {
+      part.show();
+      panel.title.textContent = panel.text("title");
+      element.toggleAttribute("data-loading", Boolean(chosen) && !read);
+      const notice = read ? noticeOf(read) : none || panel.text("waiting");
+      render(view({ notice, changed, two, drawn: Boolean(read) }), panel.body);
+      if (read) tell(read);
+      else panel.tell("nothing", "");
+    };
   });
 }

@@ -1,16 +1,16 @@
 // @ts-check
 // What the maps of where the answer lives say, in words.
 
-import { exact, shown } from "../../dom.js";
+import { shown } from "../../dom.js";
+import { arrivalOf, homesOf, moveOf } from "../../readings/causal-map.js";
 import { word } from "../glance/words.js";
-import { arrivalOf, homesOf, leftAt, moveOf } from "./causal-left.js";
 
 /**
  * @typedef {import("../../decoded.d.ts").Detail<"causal_map">} CausalMap
  *
  * @typedef {import("../../decoded.d.ts").NumArray} NumArray
  *
- * @typedef {"stream" | "attention" | "ffn"} Part whose write is taken from the other text's run
+ * @typedef {import("../../readings/causal-map.js").Part} Part
  */
 
 /** @param {number} x */
@@ -87,19 +87,13 @@ export function createWords(glass, text) {
   }
 
   /**
-   * What is lost at a place of a map, for a program and in words.
+   * What is lost at a place of a map.
    *
    * @param {string} name of the text
-   * @param {NumArray} left
+   * @param {import("../../readings/causal-map.js").LeftAt} place
    * @param {string[]} pieces
-   * @param {import("./causal-left.js").Place} place
    */
-  function readOf(name, left, pieces, place) {
-    const { depth, token, left: share } = leftAt(left, place);
-    return {
-      value: `depth ${depth} token ${token} left=${exact(share)}`,
-      words: text(name, { layer: depth, piece: word(pieces[token]), lost: percent(1 - share) }),
-    };
-  }
+  const readOf = (name, { depth, token, left }, pieces) =>
+    text(name, { layer: depth, piece: word(pieces[token]), lost: percent(1 - left) });
   return { noticeOfOne, noticeOfTwo, readOf };
 }

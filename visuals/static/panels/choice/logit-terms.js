@@ -1,129 +1,112 @@
 // @ts-check
 // What made this logit: an exact sum over the embedding, every head by the token that it read, and every neuron.
 
-import { choices } from "../../controls.js";
-import { exact, h, signed } from "../../dom.js";
-import { frame } from "../../frame.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
+import { choices } from "../../controls.js";
+import { signed } from "../../dom.js";
+import { frame } from "../../frame.js";
+import { neuronIn } from "../../neuron-names.js";
 import { noChoice } from "../../parts.js";
 import { inView } from "../../pointing.js";
-import { shownIn } from "../../run-for.js";
-import { neuronIn } from "../../neuron-names.js";
+import { logitTermsReader } from "../../readings/choice.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { createTerms } from "../glance/terms.js";
 import { word } from "../glance/words.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Detail<"logit_terms">} Found
+ * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../glance/terms.js").Term} Term
  *
- * @typedef {import("../../types.d.ts").Say} Say
+ * @typedef {import("../../readings/choice.js").LogitTerm} LogitTerm
+ *
+ * @typedef {import("../../chosen-step.js").Moment} Moment
+ *
+ * @typedef {import("../../chosen-step.js").Offered} Offered
  */
 
+const KIND = "logit-terms";
 const COUNT = 14;
 
 /** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention", "v", "gate", "up", "logits"], absent: noChoice };
 
 /**
- * The terms by name, with the place of each.
+ * A term in words, and the place to look at when it is pressed.
  *
- * @param {Found} found
- * @param {import("../../decode.js").Trace} trace
- * @param {number} at
- * @param {Say} say the panel's own texts
- * @param {Say} text all texts
- * @returns {Term[]}
+ * @param {Glass} glass
+ * @param {LogitTerm} term
+ * @param {number} query from where heads look
+ * @returns {Term}
  */
-function termsOf(found, { tokens: { pieces }, encoder, model }, at, say, text) {
-  const { heads, neurons } = found;
-  const source = encoder?.tokens.pieces ?? [];
-  const [, count, tokens] = heads.shape;
-  const ofHead = (/** @type {number} */ value, /** @type {number} */ i) => {
-    const [layer, head, key] = [Math.floor(i / (count * tokens)), Math.floor(i / tokens) % count, i % tokens];
-    return {
-      value,
-      words: say("head", { layer, head, key: word(pieces[key]) }),
-      select: { layer, head, query: at, key },
-    };
+function namedTerm(glass, { part, layer, head, neuron, key, value }, query) {
+  const { tokens, encoder, model } = shownIn(glass).trace;
+  const { pieces } = part === "cross" && encoder ? encoder.tokens : tokens;
+  const isNeuron = layer !== null && neuron !== null;
+  const words = glass.text(`${KIND}.${part}`, {
+    layer,
+    head,
+    neuron: isNeuron ? neuronIn(model, layer, neuron, glass.text) : "",
+    key: word(pieces[key ?? query]),
+    piece: word(pieces[query] ?? ""),
+  });
+  if (isNeuron) return { value, words, select: { layer, neuron, query } };
+  if (layer === null || head === null) return { value, words };
+  return { value, words, select: { layer, head, query, ...(part === "head" && key !== null && { key }) } };
+}
+
+/**
+ * Whose logit is read, and less whose.
+ *
+ * @param {Moment} moment
+ * @param {Offered} offered
+ * @param {boolean} second less that of the runner-up
+ */
+function askedOf({ at, token }, { ids, pieces }, second) {
+  const target = token?.id ?? ids[0];
+  const runnerUp = second ? ids.findIndex((id) => id !== target) : -1;
+  return {
+    selection: { token: at, target, against: ids[runnerUp] ?? null },
+    names: { piece: word(token?.piece ?? pieces[0]), other: word(pieces[runnerUp] ?? "") },
   };
-  const ofCross = (/** @type {number} */ value, /** @type {number} */ i) => {
-    const [layer, head, key] = [
-      Math.floor(i / (count * source.length)),
-      Math.floor(i / source.length) % count,
-      i % source.length,
-    ];
-    return {
-      value,
-      words: say("cross", { layer, head, key: word(source[key]) }),
-      select: { layer, head, query: at },
-    };
-  };
-  return [
-    { value: found.embedding, words: say("embedding", { piece: word(pieces[at]) }) },
-    ...(found.patched ? [{ value: found.patched, words: say("patched") }] : []),
-    ...(found.biases ? [{ value: found.biases, words: say("biases") }] : []),
-    ...Array.from(heads.data, ofHead),
-    ...(found.cross ? Array.from(found.cross.data, ofCross) : []),
-    ...neurons.map(({ layer, neuron, value }) => ({
-      value,
-      words: say("neuron", { layer, neuron: neuronIn(model, layer, neuron, text) }),
-      select: { layer, neuron, query: at },
-    })),
-  ];
 }
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function logitTerms(element, glass) {
   const state = shownIn(glass);
-  /** @type {Term[]} the terms by name */
-  let shown = [];
-  let rest = { count: 0, value: 0 }; // all others together
-  const panel = frame(element, glass, "logit-terms", {
-    csv: () => [
-      ["term", "value"],
-      ...shown.map(({ words, value }) => [words, value]),
-      [panel.text("others", { count: rest.count }), rest.value],
-    ],
-    parts: ["what", "formula", "myth"],
-    pointed: false,
-  });
-  const versus = choices(glass, "logit-terms", "versus", ["alone", "second"]);
-  const say = h("p.wy-notice", { "data-part": "notice" });
-  const list = createTerms(glass, "logit-terms");
-  panel.body.append(say, h("div.gp-options", null, versus.element), list.element);
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"], pointed: false });
+  const versus = choices(glass, KIND, "versus", ["alone", "second"]);
+  const list = createTerms(glass, KIND);
+
+  /** @param {string} notice */
+  const view = (notice) => html`
+    <p class="wy-notice" data-part="notice" .textContent=${notice}></p>
+    <div class="gp-options">${versus.element}</div>
+    ${list.element}
+  `;
+  render(view(""), panel.body);
 
   return inView(element, function draw() {
-    const { trace } = state;
-    const moment = momentOf(state);
-    const next = offeredOf(glass, moment);
     versus.show();
-    if (!next) return;
-    const target = moment.token?.id ?? next.ids[0];
-    const second = next.ids.findIndex((id) => id !== target);
-    const against = versus.now() === "second" && second >= 0 ? next.ids[second] : null;
-    const found = glass.detail("logit_terms", { token: moment.at, target, against });
-    element.toggleAttribute("data-loading", !found);
-    const piece = word(moment.token?.piece ?? next.pieces[0]);
-    panel.title.textContent =
-      against === null
-        ? panel.text("title", { piece })
-        : panel.text("title_second", { piece, other: word(next.pieces[second]) });
-    if (!found) return;
-    const { n_layers: layers, ffn_hidden: width } = trace.model;
-    shown = termsOf(found, trace, moment.at, panel.text, glass.text);
-    const all = shown.length - found.neurons.length + layers * width;
-    rest = { count: all - shown.length, value: found.other_neurons };
-    const [first] = list.draw(shown, found.total, all, COUNT);
-    say.textContent = panel.text("notice", {
-      logit: signed(found.logit, 5),
-      value: signed(first.value, 4),
-      words: first.words,
-    });
-    const sums = `logit=${exact(found.logit, 7)} sum=${exact(found.total, 7)}`;
-    panel.tell(`after ${moment.at} target ${target} ${sums} first=${exact(first.value)}`);
+    const moment = momentOf(state);
+    const offered = offeredOf(glass, moment);
+    if (!offered) return undefined;
+    const { selection, names } = askedOf(moment, offered, versus.now() === "second");
+    const reading = readHere(glass, logitTermsReader, selection);
+    return () => {
+      panel.title.textContent = panel.text(selection.against === null ? "title" : "title_second", names);
+      element.toggleAttribute("data-loading", !reading);
+      if (!reading) return;
+      const { terms, others, values } = reading;
+      const named = terms.map((one) => namedTerm(glass, one, moment.at));
+      const [first] = list.draw(named, values.sum, terms.length + others.count, COUNT);
+      const said = { logit: signed(values.logit, 5), value: signed(values.first, 4), words: first.words };
+      render(view(panel.text("notice", said)), panel.body);
+      panel.show(reading, "");
+    };
   });
 }
