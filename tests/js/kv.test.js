@@ -8,20 +8,21 @@ import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
-import { cellAt, labelsOf, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
+import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
   agreement,
   bytesOf,
   factorsOf,
+  grown,
   measuredAt,
   momentOf,
   piecesOf,
-} from "../../visuals/static/panels/kv/live-state.js";
+  roleOf,
+} from "../../visuals/static/readings/kv.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
-import { grown } from "../../visuals/static/panels/kv/kv-kinds.js";
 import { milli } from "../../visuals/static/panels/kv/kv-race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";

@@ -1,10 +1,14 @@
 // @ts-check
-// What the live cache held at a moment of the run: pure arithmetic over the run's own messages.
+// What the chapter on the KV cache reads off a run: what the cache held at a moment, measured and by the formula, and
+// what it would hold with other kinds of attention.
 
 /**
- * @typedef {import("../../decode.js").Trace} Trace
+ * @typedef {import("../decode.js").Trace} Trace
  *
- * @typedef {import("../../decoded.d.ts").Detail<"kv_live">} Live
+ * @typedef {import("../decoded.d.ts").Detail<"kv_live">} Live
+ *
+ * @typedef {{ value: number; code: string; params?: Record<string, unknown> }} Factor of a product; `code`: of its
+ *   name
  *
  * @typedef {{ model: Pick<Trace["model"], "n_layers" | "n_kv_heads" | "head_dim" | "dtype" | "parts"> }} Shape
  *   what the bytes of a token depend on
@@ -12,6 +16,13 @@
  * @typedef {Shape & { encoder: (Shape & Pick<Trace, "T">) | null }} WithSource
  *
  * @typedef {Pick<Trace, "steps"> & WithSource} Written
+ *
+ * @typedef {{ held: number; from: number; query: number; prefill: boolean }} Moment tokens held, and the first one
+ *   written then
+ *
+ * @typedef {import("../messages.d.ts").KindRow} Row what a model would hold as a kind, or why that cannot be said
+ *
+ * @typedef {Row & Required<Pick<Row, "bytes" | "terms">>} Counted
  */
 
 /** @type {Record<string, number>} */
@@ -48,7 +59,7 @@ export function keptNumbers(trace) {
  *
  * @param {Shape} trace
  * @param {number} tokens
- * @returns {import("./format.js").Factor[]}
+ * @returns {Factor[]}
  */
 export function factorsOf(trace, tokens) {
   const { n_layers, n_kv_heads, head_dim, dtype } = trace.model;
@@ -109,8 +120,7 @@ export const piecesOf = (trace) => [
  *
  * @param {Pick<Trace, "nPrompt">} trace
  * @param {number} query
- * @returns {{ held: number; from: number; query: number; prefill: boolean }} tokens held, the first one written
- *   then
+ * @returns {Moment}
  */
 export function momentOf(trace, query) {
   const prefill = query < trace.nPrompt;
@@ -144,3 +154,146 @@ export function agreement(trace, detail) {
   const equal = [...lengths].filter((held) => measuredAt(trace, detail, held) === heldBytes(trace, held));
   return { measured: lengths.size, equal: equal.length };
 }
+
+/**
+ * What becomes of a token's rows at a moment.
+ *
+ * @param {Pick<Moment, "held" | "from" | "query">} moment
+ * @param {number} token
+ * @returns {"new" | "read" | "held" | "empty"}
+ */
+export function roleOf({ held, from, query }, token) {
+  if (token >= held) return "empty";
+  if (token >= from) return "new";
+  return token <= query ? "read" : "held";
+}
+
+/**
+ * The token that the model has read last: while text is generated that of the step before, as the newest one is
+ * chosen but not read; else the selected one.
+ *
+ * @param {Trace} trace
+ * @param {number} selected
+ */
+const readLast = ({ generating, nPrompt, steps }, selected) =>
+  generating ? nPrompt - 1 + Math.max(0, steps.length - 1) : selected;
+
+/**
+ * Every length of the cache, with the formula's bytes beside those that were measured.
+ *
+ * @param {Trace} trace
+ * @param {Live | null} live
+ * @returns {import("./reading.js").Table}
+ */
+function lengthsOf(trace, live) {
+  const tokens = Array.from({ length: trace.T }, (_, t) => t + 1);
+  return {
+    keys: { tokens },
+    columns: {
+      formula_bytes: tokens.map((held) => heldBytes(trace, held)),
+      measured_bytes: tokens.map((held) => measuredAt(trace, live, held) ?? NaN),
+    },
+  };
+}
+
+/**
+ * What the cache held when the model had read a token: bytes by the formula and as measured, and the lengths of the
+ * token's K and V rows in a layer; NaN where that is not measured.
+ *
+ * @typedef {{ layer: number; query: number }} LiveSelection
+ *
+ * @typedef {import("./reading.js").Reading<LiveSelection> & {
+ *   moment: Moment;
+ *   measured: number | null;
+ *   tally: ReturnType<typeof agreement>;
+ * }} LiveReading
+ * @type {import("./reading.js").Reader<LiveReading>}
+ */
+export const liveReader = {
+  later: ({ generating }) => {
+    /** @type {import("./reading.js").Questions} */
+    const none = {};
+    return generating ? none : { live: ["kv_live", {}] };
+  },
+  read({ trace, details: { live = null } }, { layer, query: selected }) {
+    const query = readLast(trace, selected);
+    const moment = momentOf(trace, query);
+    const measured = measuredAt(trace, live, moment.held);
+    const known = live && query < trace.T;
+    const at = layer * trace.T + query;
+    return {
+      selection: { layer, query },
+      moment,
+      measured,
+      tally: agreement(trace, live),
+      at: `layer ${layer} token ${query} ${roleOf(moment, query)}`,
+      values: {
+        tokens: moment.held,
+        bytes: heldBytes(trace, moment.held),
+        measured: measured ?? NaN,
+        k: known ? live.k_norm.data[at] : NaN,
+        v: known ? live.v_norm.data[at] : NaN,
+      },
+      whole: ["tokens", "bytes", "measured"],
+      rows: { lengths: () => lengthsOf(trace, live) },
+    };
+  },
+};
+
+/**
+ * @param {Row} row
+ * @returns {row is Counted}
+ */
+export const isCounted = (row) => row.bytes !== undefined && row.terms !== undefined;
+
+/**
+ * A row of one token as one of `tokens` tokens: every term grows with them alone, but for what is kept of a source.
+ *
+ * @param {Row} row
+ * @param {number} tokens
+ * @returns {Row} the same where it is refused
+ */
+export function grown(row, tokens) {
+  if (!isCounted(row)) return row;
+  const terms = row.terms.map((term) => {
+    const written = !term.label.startsWith("cross.");
+    const factor = (/** @type {(typeof term.factors)[number]} */ one) =>
+      written && one.code === "tokens" ? { ...one, value: tokens } : one;
+    return {
+      ...term,
+      factors: term.factors.filter(({ code }) => code !== "sequences").map(factor),
+      bytes: String(BigInt(term.bytes) * BigInt(written ? tokens : 1)),
+    };
+  });
+  return { ...row, terms, bytes: String(terms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n)) };
+}
+
+/**
+ * What the run would hold as each kind of attention, when the model had read a token.
+ *
+ * @typedef {import("./reading.js").Reading<{ query: number }> & { kinds: Row[] }} KindsReading
+ * @type {import("./reading.js").Reader<KindsReading>}
+ */
+export const kindsReader = {
+  needs: () => ({ live: ["kv_live", {}] }),
+  read({ trace, details }, selection) {
+    const { held } = momentOf(trace, selection.query);
+    /** @type {Live} */
+    const live = details.live;
+    const kinds = live.kinds.map((row) => grown(row, held));
+    const counted = kinds.filter(isCounted);
+    return {
+      selection,
+      kinds,
+      at: `tokens=${held} own=${kinds.find(({ own }) => own)?.kind}`,
+      values: Object.fromEntries(counted.map(({ kind, bytes }) => [kind, Number(bytes)])),
+      whole: counted.map(({ kind }) => kind),
+      rows: {
+        kinds: () => ({
+          keys: { kind: counted.map(({ kind }) => kind), tokens: counted.map(() => held) },
+          columns: { bytes: counted.map(({ bytes }) => Number(bytes)) },
+        }),
+      },
+    };
+  },
+};

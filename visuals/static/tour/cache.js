@@ -4,17 +4,17 @@ import {
   elementBytes,
   bytesOf,
   factorsOf,
+  grown,
   heldBytes,
   keptNumbers,
   latentOf,
   measuredAt,
   momentOf,
   sourceFactors,
-} from "../panels/kv/live-state.js";
+} from "../readings/kv.js";
 import { whole as separated } from "../panels/kv/format.js";
 import { milli } from "../panels/kv/kv-race.js";
 import { FIRST, question } from "../panels/kv/question.js";
-import { grown } from "../panels/kv/kv-kinds.js";
 import { looksAtSource } from "../parts.js";
 import { raceOf, workOf } from "../panels/kv/race.js";
 import { bytes, factor, millions, piece, whole, words } from "./numbers.js";
