@@ -3,30 +3,15 @@
 
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { bytesOf } from "../../readings/kv.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
+import { copiedFactors } from "./copied-sum.js";
 import { equals, exactBytes, product, scaled } from "./format.js";
-import { bytesOf } from "../../readings/kv.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
 
-/**
- * @typedef {import("./question.js").Answer} Answer
- *
- * @typedef {import("./format.js").Factor} Factor
- */
-
-/**
- * The copied sum: heads times the width of all heads, and one tensor where there are two.
- *
- * @param {Pick<Answer["card"], "n_layers" | "n_heads" | "d_model">} card
- * @param {Pick<Answer, "tokens" | "batch">} asked
- * @returns {Factor[]}
- */
-export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { tokens, batch: sequences }) => [
-  ...Object.entries({ sequences, tokens, layers, heads, d_model }).map(([code, value]) => ({ value, code })),
-  { value: 2, code: "bytes", params: { format: "fp16" } },
-];
+/** @typedef {import("./question.js").Answer} Answer */
 
 /** @param {Answer} answer */
 const wrongBytes = (answer) => bytesOf(copiedFactors(answer.card, answer));
