@@ -41,7 +41,7 @@ def test_the_live_cache_equals_the_formula_at_every_step(chapter: Page, engine: 
     while_writing = {value for value in page.evaluate("seen") if value and "new" in value}
     assert len({number(value, "tokens") for value in while_writing}) > 4
     for value in while_writing - {""}:
-        if "measured=none" not in value:
+        if "measured=- " not in value:
             assert number(value, "bytes") == number(value, "measured")
 
 
@@ -53,7 +53,7 @@ def test_the_kinds_of_the_run_follow_the_token(chapter: Page, engine: LocalEngin
     assert number(value, "MHA") == row * config.n_heads
     assert number(value, "MQA") == row
     assert number(value, "MLA") == row / 2 * 4.5
-    assert value.endswith("own=GQA")
+    assert " own=GQA " in value
     expect(panel(page, "kv-kinds")).to_contain_text("DeepSeek-V2")
 
 

@@ -281,7 +281,7 @@ def check_diagram(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
         index = int(value.removeprefix(start).split()[0])
         both = [read(p).double() for p in (a, b)]
         assert close(value, "value", *(float(x[index]) for x in both)), (row, at, value)
-        name, size = ("largest", max) if row in ("head", "softmax") else ("length", lambda x: x.norm())
+        name, size = ("largest", max) if row in ("head", "softmax") else ("norm", lambda x: x.norm())
         first, second = (float(size(x)) for x in both)
         assert close(value, name, first, second), (row, at, value)
         beside = diagram.locator(f"[data-row={row}] .ov-size").text_content() or ""

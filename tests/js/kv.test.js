@@ -8,25 +8,28 @@ import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
-import { cellAt, labelsOf, measure, roleOf } from "../../visuals/static/panels/kv/live-grid.js";
+import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
   agreement,
   bytesOf,
   factorsOf,
+  grown,
+  kindsReader,
+  liveReader,
   measuredAt,
   momentOf,
   piecesOf,
-} from "../../visuals/static/panels/kv/live-state.js";
+  roleOf,
+} from "../../visuals/static/readings/kv.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
-import { grown } from "../../visuals/static/panels/kv/kv-kinds.js";
 import { milli } from "../../visuals/static/panels/kv/kv-race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
-import { copiedFactors } from "../../visuals/static/panels/kv/kv-myth.js";
+import { copiedFactors } from "../../visuals/static/panels/kv/copied-sum.js";
 
 const TEXTS = Object.fromEntries(
   ["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]),
@@ -521,4 +524,27 @@ test("LaTeX names each factor below a brace and escapes what it would read as it
   assert.ok(latex.includes(String.raw`\underbrace{8\,192}_{\text{tokens}}`));
   assert.ok(latex.includes(String.raw`&= 1\,073\,741\,824\,\text{B} \approx 1\,\text{GiB}`));
   assert.equal(escaped("a_b & 50 % {x}~^"), String.raw`a\_b \& 50 \% \{x\}\textasciitilde{}\textasciicircum{}`);
+});
+
+test("the live cache is read with what was measured; a row's length is NaN before it has come", () => {
+  const run = trace([step(3), step(4)]);
+  const live = { tokens: 5, bytes: 1280, k_norm: { data: [1, 2, 3, 4, 5] }, v_norm: { data: [6, 7, 8, 9, 10] } };
+  const read = (details, query) => liveReader.read({ trace: run, details }, { layer: 0, query });
+  assert.equal(read({ live }, 4).at, "layer 0 token 4 new");
+  assert.deepEqual(read({ live }, 4).values, { tokens: 5, bytes: 1280, measured: 1280, k: 5, v: 10 });
+  assert.deepEqual(read({ live: null }, 4).values, { tokens: 5, bytes: 1280, measured: NaN, k: NaN, v: NaN });
+  const writing = liveReader.read({ trace: { ...run, generating: true }, details: {} }, { layer: 0, query: 0 });
+  assert.equal(writing.selection.query, 3); // the newest token is chosen, but not read yet
+});
+
+test("a kind that is refused has no bytes, and does not keep the others from being read", () => {
+  const term = { label: "self.full.kv", factors: [{ code: "tokens", value: 1 }], bytes: "8", layers: 1 };
+  const kinds = [
+    { kind: "MHA", own: true, bytes: "8", terms: [term] },
+    { kind: "MLA", own: false, refused: { code: "kv_format", params: {} } },
+  ];
+  const reading = kindsReader.read({ trace: trace([]), details: { live: { kinds } } }, { query: 0 });
+  assert.equal(reading.at, "tokens=3 own=MHA");
+  assert.deepEqual(reading.values, { MHA: 24 });
+  assert.equal(reading.kinds[1], kinds[1]);
 });

@@ -190,9 +190,11 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   };
   panel.show = (reading, words) => {
     read = reading;
-    const { values, digits } = reading;
-    const numbers = Object.entries(values).map(([name, value]) => `${name}=${exact(value, digits)}`);
-    panel.tell(`${reading.at} ${numbers.join(" ")}`, words);
+    const { values, digits, whole = [] } = reading;
+    const told = (/** @type {string} */ name, /** @type {number} */ value) =>
+      whole.includes(name) && Number.isInteger(value) ? String(value) : exact(value, digits);
+    const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
+    panel.tell([reading.at, ...numbers].filter(Boolean).join(" "), words);
   };
   panel.tell = (value, reading) => {
     element.dataset.value = value;

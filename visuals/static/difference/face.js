@@ -106,8 +106,8 @@ import { numbersOf, selectionOf, valueLine } from "./value-line.js";
  *   line
  * @property {(about: About<Of, Chosen>) => string} [of] what the value line is about, in words, where the panel's
  *   title does not say it
- * @property {(a: Of, b: Of, state: State) => Object<string, number>} [between] numbers before them that no
- *   subtraction of numbers gives
+ * @property {(a: Of, b: Of, state: State, glass: Glass, chosen: Chosen) => Object<string, number>} [between]
+ *   numbers before them that no subtraction of numbers gives
  * @property {string[] | ((run: Of, state: State, glass: Glass) => string[])} [said] which are read out; all where
  *   it is left out
  * @property {string[]} [worded] which have words of their own, number_<name>

@@ -27,7 +27,8 @@ import { mostChanged, table } from "./table.js";
 /**
  * A part of what is drawn, of one table of the reading.
  *
- * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart | CrossPart} PartView
+ * @typedef {StripsPart | TablePart | MapPart | CellsPart | HeadMapsPart | ArcsPart | CrossPart | OwnPart} PartView
+ *
  *
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
@@ -58,6 +59,7 @@ import { mostChanged, table } from "./table.js";
  * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
  * @property {boolean} [kept] the row that a click keeps is marked
  * @property {string[]} [free] parts of the selection that no row depends on
+ * @property {false} [saved] another part saves the same numbers
  *
  * @typedef {{
  *   key: Object<string, string | number>;
@@ -90,6 +92,15 @@ import { mostChanged, table } from "./table.js";
  * @typedef {object} CrossPart the panel's own maps of a decoder's look at its source
  * @property {"crossMaps"} draw
  * @property {(glass: Glass, label: string) => import("./map-parts.js").CrossMaps} create
+ *
+ * @typedef {object} OwnPart the panel's own drawing for two runs
+ * @property {"own"} draw
+ * @property {(about: OwnAbout) => import("./face.js").Part} create
+ *
+ * @typedef {object} OwnAbout
+ * @property {Glass} glass
+ * @property {Say} text of the section "b_minus_a"
+ * @property {(a: Run, b: Run) => Chosen} chosen the selection that both runs are read at
  */
 
 /**
@@ -103,6 +114,9 @@ import { mostChanged, table } from "./table.js";
  * @property {PartView[]} parts
  * @property {string[] | ((reading: any) => string[])} [said] the values that are read out; all where it is left out
  * @property {import("./face.js").View<Run, Chosen>["of"]} [of]
+ * @property {(a: any, b: any) => Record<string, number>} [between] of the readings of A and B: numbers that no
+ *   subtraction of numbers gives
+ * @property {string[]} [worded] as in face.js
  * @property {(glass: Glass, text: Say) => object} [named]
  * @property {(glass: Glass, readIn: (run: Run) => any) => import("./face.js").Controls} [controls]
  * @property {string} [without]
@@ -198,12 +212,12 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
 
   /** @param {TablePart} part */
   function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
-    const { needs, bare, follows, kept, free = [] } = more;
+    const { needs, bare, follows, kept, saved, free = [] } = more;
     const place = placeOf(glass, select, selects ? [...free, selects] : free);
     const chosenFor = (/** @type {Run} */ b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
-    return table({
+    const made = table({
       ...titled(more),
       heading,
       needs,
@@ -220,6 +234,9 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
       ...(kept && points ? { chosen: () => select(glass)[points] } : {}),
       ...(selects || own || !points ? {} : { pick: () => ({}) }),
     });
+    /** @type {typeof made} */
+    const unsaved = (...given) => ({ ...made(...given), csv: undefined });
+    return saved === false ? unsaved : made;
   }
 
   /**
@@ -233,6 +250,11 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
     if (part.draw === "cells") return () => withLayer(oneMap(glass, text, part.create, () => part.view(glass)));
     if (part.draw === "headMaps") return () => withLayer(headMaps(glass, text, part.create));
     if (part.draw === "arcs") return () => withLayer(arcs(glass, text));
+    if (part.draw === "own") {
+      const chosen = (/** @type {Run} */ a, /** @type {Run} */ b) =>
+        chosenIn(a, b, points ? (pointed()[points] ?? null) : null, glass);
+      return () => part.create({ glass, text, chosen });
+    }
     return () => withLayer(crossMaps(glass, part.create, (a, b, at) => chosenIn(a, b, at, glass)[points ?? ""]));
   };
 }
@@ -243,6 +265,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
  */
 export function fromReading(view) {
   const { reader, select, points, of, named, without, note, said, beside, lacks, waits = [], most, controls } = view;
+  const { between, worded } = view;
   /** @type {(run: Run, glass: Glass, chosen: Partial<Chosen>) => import("../readings/reading.js").Reading<any>} */
   const readIn = (run, glass, chosen) => reader.read(run, { ...select(glass), ...chosen });
   /** @type {(at: number | null) => Partial<Chosen>} */
@@ -258,7 +281,7 @@ export function fromReading(view) {
    */
   function mostIn(a, b, glass, { rows, column }) {
     const [first, second] = [a, b].map((run) => readIn(run, glass, {}).rows[rows]().columns[column]);
-    return mostChanged(subtract(second, first));
+    return first.length === second.length ? mostChanged(subtract(second, first)) : 0; // 0: one is not here yet
   }
   /**
    * The selection that both runs are read at: B's, with what the pointer is on (null: nothing).
@@ -306,6 +329,8 @@ export function fromReading(view) {
     numbers: (run, _state, glass, chosen) => readIn(run, glass, chosen).values,
     said: typeof said === "function" ? (run, _state, glass) => said(readIn(run, glass, {})) : said,
     of,
+    between: between && ((a, b, _state, glass, chosen) => between(readIn(a, glass, chosen), readIn(b, glass, chosen))),
+    worded,
     named,
     without,
     note,

@@ -52,7 +52,7 @@ export function selectionOf({ trace, layer, head, query, key, pair }) {
 export function numbersOf(view, [a, b], glass, chosen) {
   const state = shownIn(glass);
   const [first, second] = [a, b].map((run) => view.numbers(run, state, glass, chosen));
-  return { first, second, between: view.between?.(a, b, state) ?? {} };
+  return { first, second, between: view.between?.(a, b, state, glass, chosen) ?? {} };
 }
 
 /** @param {Numbers} numbers */

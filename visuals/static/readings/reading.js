@@ -26,9 +26,10 @@
  * @template {object} Selection
  * @typedef {object} Reading
  * @property {Selection} selection what was asked for; what it left open, such as the largest channel, is filled in
- * @property {string} at the place in the run, as the value line begins
+ * @property {string} at the place in the run, as the value line begins; "" of what is about no run
  * @property {Object<string, number>} values the value line's numbers, by name
  * @property {number} [digits] significant ones of each, where the usual ones do not tell what is to be seen
+ * @property {string[]} [whole] which of them are counts, written digit by digit
  * @property {Object<string, () => Table>} rows tables by name, made when they are asked for; a CSV holds the first
  */
 

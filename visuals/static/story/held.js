@@ -1,21 +1,12 @@
 // @ts-check
 // What the story of the cache reads of a run: its factors, and the bytes that they make.
 
-import { bytesOf, factorsOf, keptNumbers, latentOf, sourceFactors } from "../panels/kv/live-state.js";
 import { scaled } from "../panels/kv/format.js";
 import { brief, h } from "../dom.js";
+import { bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, sourceFactors } from "../readings/kv.js";
 import { kept } from "./kept.js";
 
 /** @typedef {import("../decode.js").Trace} Trace */
-
-/** Bytes of one number, as a tensor of this type holds it. */
-const WIDTHS = { float32: 4, float16: 2, bfloat16: 2, float64: 8 };
-
-/**
- * @param {import("../types.d.ts").Model} model
- * @returns {number}
- */
-export const widthOfNumber = ({ dtype }) => WIDTHS[/** @type {keyof typeof WIDTHS} */ (dtype)] ?? 4;
 
 /**
  * Bytes that one more token takes, over all layers.
@@ -31,7 +22,7 @@ export const bytesEach = (trace) => bytesOf(factorsOf(trace, 1));
  * @param {Trace} trace
  * @returns {number}
  */
-export const bytesOfCell = (trace) => keptNumbers(trace) * widthOfNumber(trace.model);
+export const bytesOfCell = (trace) => keptNumbers(trace) * elementBytes(trace);
 
 /**
  * Bytes that are kept of a source; 0 without one.

@@ -10,7 +10,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { latentReader, widthsOf } from "../../readings/latent.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { elementBytes } from "../kv/live-state.js";
+import { elementBytes } from "../../readings/kv.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass

@@ -5,6 +5,7 @@ import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { answerView } from "./answer.js";
 import { figureText, formulaLatex, formulaText } from "./copied.js";
 import { calledIn, nameOf, origin, sourcesOf, subjectOf, whole } from "./format.js";
@@ -115,12 +116,12 @@ export default function kvCalculator(element, glass) {
   });
   const form = settingsForm(glass, asked);
   const answer = answerView(glass);
-  const kinds = kindsView(glass);
+  const kinds = h("div");
   const trouble = h("p.kv-trouble", { role: "alert" });
   const kept = h("p.gp-note.kv-kept", { role: "status" });
   const copies = copyButtons(glass, asked);
   const result = h("div.kv-result-side", { "data-part": "result" }, trouble, kept, answer.element, copies);
-  panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds.element);
+  panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds);
   glass.translate(element);
 
   return inView(element, function draw() {
@@ -133,14 +134,13 @@ export default function kvCalculator(element, glass) {
     trouble.textContent = placed ? "" : said;
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     kept.textContent = asked.trouble && asked.answer ? panel.text("kept", settingsIn(glass, asked.answer)) : "";
-    kinds.element.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
+    kinds.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
     if (!asked.answer) return;
     answer.show(asked.answer);
     copies.hidden = false;
-    kinds.show(
-      asked.answer.kinds,
-      PLAIN.some((name) => asked.settings[name]),
-    );
+    const plain = PLAIN.some((name) => asked.settings[name]);
+    const heading = html`<h3 class="gp-subtitle" .textContent=${glass.text("kv.kinds_title")}></h3>`;
+    render(html`${heading}${kindsView(glass, asked.answer.kinds, plain)}`, kinds);
     const { model, tokens, batch, dtype, bytes } = asked.answer;
     panel.tell(`${model} tokens=${tokens} batch=${batch} dtype=${dtype} bytes=${bytes}`);
   });

@@ -1,32 +1,17 @@
 // @ts-check
 // The copied sum that gives 128 GB where 8 GiB is right: both products, factor by factor.
 
-import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { bytesOf } from "../../readings/kv.js";
 import { reactive } from "../../reads.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { copiedFactors } from "./copied-sum.js";
 import { equals, exactBytes, product, scaled } from "./format.js";
-import { bytesOf } from "./live-state.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
 
-/**
- * @typedef {import("./question.js").Answer} Answer
- *
- * @typedef {import("./format.js").Factor} Factor
- */
-
-/**
- * The copied sum: heads times the width of all heads, and one tensor where there are two.
- *
- * @param {Pick<Answer["card"], "n_layers" | "n_heads" | "d_model">} card
- * @param {Pick<Answer, "tokens" | "batch">} asked
- * @returns {Factor[]}
- */
-export const copiedFactors = ({ n_layers: layers, n_heads: heads, d_model }, { tokens, batch: sequences }) => [
-  ...Object.entries({ sequences, tokens, layers, heads, d_model }).map(([code, value]) => ({ value, code })),
-  { value: 2, code: "bytes", params: { format: "fp16" } },
-];
+/** @typedef {import("./question.js").Answer} Answer */
 
 /** @param {Answer} answer */
 const wrongBytes = (answer) => bytesOf(copiedFactors(answer.card, answer));
@@ -59,7 +44,6 @@ function paramsOf(answer) {
  * @param {import("../../types.d.ts").Glass} glass
  * @param {import("../../types.d.ts").Say} text the panel's own
  * @param {Answer} answer
- * @returns {HTMLElement[]}
  */
 function verdict(glass, text, answer) {
   const { card, bytes, terms, kinds } = answer;
@@ -69,15 +53,13 @@ function verdict(glass, text, answer) {
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
   const grouped = kinds.find(({ kind }) => kind === "GQA");
   const params = paramsOf(answer);
-  const side = (/** @type {string} */ name, /** @type {string} */ size, /** @type {HTMLElement[]} */ ...content) =>
-    h(
-      `div.kv-verdict-card.is-${name}`,
-      null,
-      h("h3.gp-subtitle", null, text(name)),
-      h("p.kv-total", null, h("strong", null, size)),
-      ...content,
-      h("p", null, text(`${name}_text`, params)),
-    );
+  const side = (/** @type {string} */ name, /** @type {string} */ size, /** @type {HTMLElement[]} */ products) =>
+    html`<div class=${`kv-verdict-card is-${name}`}>
+      <h3 class="gp-subtitle" .textContent=${text(name)}></h3>
+      <p class="kv-total"><strong .textContent=${size}></strong></p>
+      ${products}
+      <p .textContent=${text(`${name}_text`, params)}></p>
+    </div>`;
   const products = terms.map((term) => product(term.factors, factor, equals(term.bytes)));
   const [wrongSize, rightSize] = [scaled(wrong, "binary"), scaled(bytes, "binary")];
   const ratio = { ...params, wrong: wrongSize, right: rightSize, ratio: wrong / Number(bytes) };
@@ -86,18 +68,30 @@ function verdict(glass, text, answer) {
     gib: scaled(grouped.bytes, "binary"),
     group: card.n_heads / grouped.n_kv_heads,
   };
-  return [
-    h("p", null, text("question", params)),
-    h(
-      "div.gp-columns",
-      null,
-      side("wrong", wrongSize, product(copied, factor, equals(wrong))),
-      side("right", rightSize, ...products),
-    ),
-    h("p", null, text("ratio", ratio)),
-    ...(gqa ? [h("p", null, text("gqa", gqa))] : []),
-    h("p.gp-note", null, h("strong", null, text("check"), " "), text("check_text")),
-  ];
+  return html`<p .textContent=${text("question", params)}></p>
+    <div class="gp-columns">
+      ${side("wrong", wrongSize, [product(copied, factor, equals(wrong))])} ${side("right", rightSize, products)}
+    </div>
+    <p .textContent=${text("ratio", ratio)}></p>
+    ${gqa ? html`<p .textContent=${text("gqa", gqa)}></p>` : nothing}
+    <p class="gp-note"><strong .textContent=${`${text("check")} `}></strong>${text("check_text")}</p>`;
+}
+
+/**
+ * Both sums as a reading: bytes, of which every digit tells.
+ *
+ * @param {Answer} answer
+ * @returns {import("../../readings/reading.js").Reading<typeof ASKED>}
+ */
+function readingOf(answer) {
+  const [wrong, right] = [wrongBytes(answer), Number(answer.bytes)];
+  return {
+    selection: ASKED,
+    at: "",
+    values: { wrong, right },
+    whole: ["wrong", "right"],
+    rows: { sums: () => ({ keys: { sum: ["copied", "right"] }, columns: { bytes: [wrong, right] } }) },
+  };
 }
 
 export const about = { namesChanges: false };
@@ -109,23 +103,15 @@ export const about = { namesChanges: false };
 export default function kvMyth(element, glass) {
   /** @type {{ answer: Answer | null }} */
   const view = reactive({ answer: null }, glass.repaint);
-  /** @returns {(string | number)[][]} */
-  const table = () => [
-    ["sum", "bytes"],
-    ["copied", view.answer ? wrongBytes(view.answer) : ""],
-    ["right", view.answer?.bytes ?? ""],
-  ];
-  const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], csv: table, pointed: false });
+  const panel = frame(element, glass, "kv-myth", { parts: ["what", "formula"], pointed: false });
   glass.calculate("kv", ASKED).then(({ data }) => {
     view.answer = data ?? null;
   });
-  const body = h("div");
-  panel.body.append(body);
 
   return inView(element, function draw() {
     panel.title.textContent = panel.text("title");
     if (!view.answer) return;
-    body.replaceChildren(...verdict(glass, panel.text, view.answer));
-    panel.tell(`wrong=${wrongBytes(view.answer)} right=${view.answer.bytes}`);
+    render(verdict(glass, panel.text, view.answer), panel.body);
+    panel.show(readingOf(view.answer), "");
   });
 }

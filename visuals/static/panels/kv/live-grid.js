@@ -3,6 +3,7 @@
 
 import { largest } from "../../arrays.js";
 import { cross, fit, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
+import { roleOf } from "../../readings/kv.js";
 
 const [LEFT, RIGHT, TOP] = [76, 4, 54];
 const BELOW = 36; // under the tokens' names
@@ -75,19 +76,6 @@ export function cellAt(scene, { row, column }, x, y) {
   const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - TOP) / row)];
   if (token < 0 || token >= scene.columns || index < 0 || index >= scene.layers) return null;
   return { layer: scene.layers - 1 - index, token };
-}
-
-/**
- * What becomes of a token's rows in this step.
- *
- * @param {Pick<Scene, "held" | "from" | "query">} scene
- * @param {number} token
- * @returns {"new" | "read" | "held" | "empty"}
- */
-export function roleOf({ held, from, query }, token) {
-  if (token >= held) return "empty";
-  if (token >= from) return "new";
-  return token <= query ? "read" : "held";
 }
 
 const STRENGTH = { new: 1, read: 0.55, held: 0.22 };

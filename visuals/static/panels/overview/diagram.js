@@ -2,10 +2,10 @@
 // The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each
 // tensor.
 
+import { poolColumns } from "../../arrays.js";
 import { svg as s } from "../../dom.js";
 import { cells, centred, ink } from "../../draw.js";
 import { boxOf, flows, layoutOf, STREAM } from "./layout.js";
-import { columnsOf } from "./rows.js";
 
 const MOST_COLUMNS = 512;
 let made = 0; // diagrams
@@ -53,7 +53,7 @@ let made = 0; // diagrams
 /**
  * A row's box or ⊕ with its name, which leads to its chapter.
  *
- * @param {import("./rows.js").Row} one
+ * @param {import("../../readings/diagram-rows.js").Row} one
  * @param {Layout} layout
  * @param {Acts} act
  */
@@ -100,7 +100,7 @@ function makeMark(one, layout, act) {
 /**
  * One row: its box or ⊕, its texts, its strip.
  *
- * @param {import("./rows.js").Row} one
+ * @param {import("../../readings/diagram-rows.js").Row} one
  * @param {Layout} layout
  * @param {Acts} act
  * @returns {Parts}
@@ -285,7 +285,7 @@ export function createDiagram(svg, act) {
    * @param {boolean} positive on the scale of magnitudes, else on the one for both signs
    * @param {Pool} pool
    */
-  function drawStrip(key, values, positive, pool = (all, columns) => columnsOf(all, columns, key)) {
+  function drawStrip(key, values, positive, pool = poolColumns) {
     const parts = row(key);
     parts.drawn = values ? stripOf(values, parts.place.width, positive, pool) : null;
     if (parts.drawn) parts.strip.setAttribute("href", parts.drawn.address);

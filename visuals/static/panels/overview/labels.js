@@ -2,7 +2,8 @@
 // What the diagram's parts are called, and what a row's tensor is called and how large it is: from the model's config.
 
 import { hasBias } from "../../compute.js";
-import { innerShapes, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js";
+import { innerShapes, shapeText, tensorOf } from "../../readings/diagram.js";
+import { rowsOf, sideBySide } from "../../readings/diagram-rows.js";
 
 /**
  * @typedef {import("./diagram.js").Diagram} Diagram
@@ -14,7 +15,7 @@ import { innerShapes, rowsOf, shapeText, sideBySide, tensorOf } from "./rows.js"
  * Names of the parts, and of the expanded layer.
  *
  * @param {Diagram} diagram
- * @param {import("./rows.js").Layer} run
+ * @param {{ trace: import("../../decode.js").Trace; layer: number }} run
  * @param {Say} text of the section "overview"
  */
 export function nameParts(diagram, { trace: { model }, layer }, text) {
@@ -57,7 +58,7 @@ export function positionOf(model, text) {
  * Names and shapes of the tensors.
  *
  * @param {Diagram} diagram
- * @param {import("./rows.js").Place} run
+ * @param {import("../../readings/diagram.js").Place} run
  */
 export function nameTensors(diagram, run) {
   const { wide } = diagram.layout();

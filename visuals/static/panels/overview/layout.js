@@ -2,10 +2,10 @@
 // Where the diagram's rows, columns and boxes stand, and its lines of flow.
 
 import { svg as s } from "../../dom.js";
-import { indexOf, rowsOf, sideBySide } from "./rows.js";
+import { indexOf, rowsOf, sideBySide } from "../../readings/diagram-rows.js";
 
 /**
- * @typedef {import("./rows.js").Row} Row
+ * @typedef {import("../../readings/diagram-rows.js").Row} Row
  *
  * @typedef {ReturnType<typeof layoutOf>} Layout
  */

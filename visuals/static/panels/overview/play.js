@@ -4,7 +4,7 @@
 import { slider } from "../../controls.js";
 import { h } from "../../dom.js";
 import { reactive } from "../../reads.js";
-import { stops } from "./rows.js";
+import { stops } from "../../readings/diagram-rows.js";
 
 const PACE = 900; // ms a stop
 const CALM = 1800; // where the reader asks for less motion

@@ -5,34 +5,35 @@ import { shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { centres } from "../../parts.js";
 import { positionOf } from "./labels.js";
-import { crosses, sideBySide, tensorOf } from "./rows.js";
+import { sizeOf, tensorOf } from "../../readings/diagram.js";
+import { crosses, sideBySide } from "../../readings/diagram-rows.js";
 
 /**
- * @typedef {import("./rows.js").Place} Place
+ * @typedef {import("../../readings/diagram.js").Place} Place
  *
  * @typedef {import("../../types.d.ts").Say} Say
  */
 
 /**
- * How large a row's vector is, in words.
+ * How large a row's tensor is, in words.
  *
  * @param {Say} text the panel's own
  * @param {Place} run
  * @param {string} key of the row
- * @param {import("./rows.js").Tensor} tensor
  */
-export function sizeText(text, { token, trace, stream }, key, { norm }) {
-  if (key === "ids") return text("id", { id: trace.tokens.ids[token] });
-  if (!stream) return "…";
-  if (key === "head") return text("largest", { value: shown(stream.best?.logit.data[token] ?? NaN, 5) });
-  if (key === "softmax") return text("largest", { value: shown(stream.best?.probability.data[token] ?? NaN, 4) });
-  return text("length", { value: shown(norm ?? NaN, 5) });
+export function sizeText(text, run, key) {
+  if (key === "ids") return text("id", { id: run.trace.tokens.ids[run.token] });
+  if (!run.stream) return "…";
+  const size = sizeOf(key, run) ?? NaN;
+  if (key === "head") return text("largest", { value: shown(size, 5) });
+  if (key === "softmax") return text("largest", { value: shown(size, 4) });
+  return text("length", { value: shown(size, 5) });
 }
 
 /**
  * By row, the numbers that only its sentence has.
  *
- * @param {Place & { stream: import("./rows.js").Stream }} run
+ * @param {Place & { stream: import("../../readings/diagram.js").Stream }} run
  * @returns {Record<string, () => Record<string, unknown>>}
  */
 function numbersOf(run) {
@@ -90,7 +91,7 @@ function nameOf(key, { parts: { latent, ffn } }, layer) {
  * What happens at a row, as a sentence.
  *
  * @param {Say} text the panel's own
- * @param {Place & { stream: import("./rows.js").Stream }} run
+ * @param {Place & { stream: import("../../readings/diagram.js").Stream }} run
  * @param {string} key of the row
  * @returns {string}
  */

@@ -2,17 +2,9 @@
 // A network with two stacks as a whole: what each reads and is built of, and what goes from the one to the other. A
 // click expands the layers of that stack below.
 
-import { h } from "../../dom.js";
-import { memo } from "../../reads.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 
-/**
- * @typedef {import("../../decode.js").Trace} Trace
- *
- * @typedef {Trace & { encoder: Trace }} Both a run of a network with two stacks
- */
-
-/** @param {Trace | null} run @returns {run is Both} */
-const hasBoth = (run) => Boolean(run?.encoder);
+/** @typedef {import("../../decode.js").Trace} Trace */
 
 /**
  * The sub-layers of a stack, in the order of the computation.
@@ -29,40 +21,38 @@ const sublayers = ({ parts: { norms, causal } }) => [
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {import("../../types.d.ts").Say} text of the section "overview"
- * @returns {{ element: HTMLElement; draw: () => void }}
+ * @returns {() => unknown} the band; nothing where the network has one stack
  */
 export function createBand(glass, text) {
   const { state } = glass;
-  const boxes = Object.fromEntries(
-    /** @type {const} */ (["encoder", "decoder"]).map((stack) => [
-      stack,
-      h("button.ov-stack", { "data-stack": stack, click: () => glass.readStack(stack) }),
-    ]),
-  );
-  const between = h("p.ov-between");
-  const element = h("div.ov-stacks", { hidden: "" }, boxes.encoder, between, boxes.decoder);
-
-  /** @type {(run: Both, shown: Trace | null, language: string) => void} */
-  const write = memo((run, shown) => {
-    const { encoder } = run;
-    for (const [stack, trace] of Object.entries({ encoder, decoder: run })) {
-      const { model, T } = trace;
-      boxes[stack].replaceChildren(
-        h("strong", null, text(`stacks_${stack}`, { layers: model.n_layers })),
-        h("span", null, text(`stacks_${stack}_reads`, { tokens: T, d: model.d_model })),
-        h("span.ov-sublayers", null, ...sublayers(model).map((key) => h("span", null, text(key)))),
-        h("span", null, text(`stacks_${stack}_end`)),
-      );
-      boxes[stack].setAttribute("aria-pressed", String(trace === shown));
-    }
+  /**
+   * @param {"encoder" | "decoder"} stack
+   * @param {Trace} trace
+   */
+  const box = (stack, trace) =>
+    html`<button
+      type="button"
+      class="ov-stack"
+      data-stack=${stack}
+      aria-pressed=${String(trace === state.trace)}
+      @click=${() => glass.readStack(stack)}
+    >
+      <strong .textContent=${text(`stacks_${stack}`, { layers: trace.model.n_layers })}></strong>
+      <span .textContent=${text(`stacks_${stack}_reads`, { tokens: trace.T, d: trace.model.d_model })}></span>
+      <span class="ov-sublayers"
+        >${sublayers(trace.model).map((key) => html`<span .textContent=${text(key)}></span>`)}</span
+      >
+      <span .textContent=${text(`stacks_${stack}_end`)}></span>
+    </button>`;
+  return function band() {
+    const { run } = state;
+    if (!run?.encoder) return nothing;
     const { n_heads: heads, head_dim: width, n_layers: layers } = run.model;
-    between.textContent = text("stacks_between", { tokens: encoder.T, heads, width, layers });
-  });
-
-  function draw() {
-    const { run, trace, language } = state;
-    element.hidden = !hasBoth(run);
-    if (hasBoth(run)) write(run, trace, language);
-  }
-  return { element, draw };
+    const between = text("stacks_between", { tokens: run.encoder.T, heads, width, layers });
+    return html`<div class="ov-stacks">
+      ${box("encoder", run.encoder)}
+      <p class="ov-between" .textContent=${between}></p>
+      ${box("decoder", run)}
+    </div>`;
+  };
 }

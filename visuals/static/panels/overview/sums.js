@@ -4,10 +4,14 @@
 import { dot } from "../../arrays.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 import { centres } from "../../parts.js";
-import { sideBySide } from "./rows.js";
+import { isScores } from "../../readings/diagram.js";
+import { sideBySide } from "../../readings/diagram-rows.js";
 
 /**
- * @typedef {import("./rows.js").Place & { stage: import("./rows.js").Stage; ends: import("./rows.js").Ends }} Known
+ * @typedef {import("../../readings/diagram.js").Place & {
+ *   stage: import("../../readings/diagram.js").Stage;
+ *   ends: import("../../readings/diagram.js").Ends;
+ * }} Known
  *   a place whose vectors are here
  *
  * @typedef {"attn" | "cross" | "ffn"} Part
@@ -161,6 +165,6 @@ const SUMS = {
  * @param {number} index of that value
  */
 export function sumsOf(key, run, values, j, index) {
-  const whole = key === "head" || key === "softmax" ? [] : [lengthOf(values)];
+  const whole = isScores(key) ? [] : [lengthOf(values)];
   return [...whole, ...SUMS[key](run, values[j], j, index)];
 }

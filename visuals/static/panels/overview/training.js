@@ -2,13 +2,17 @@
 // How the loaded model was trained and what was measured of it, from the files beside its weights.
 
 import { createChart } from "../../chart.js";
-import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { shownIn } from "../../run-for.js";
+import { trainingReader } from "../../readings/training.js";
+import { reactive } from "../../reads.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Detail<"training">} Training
+ * @typedef {import("../../readings/training.js").Training} Training
+ *
+ * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  */
@@ -23,30 +27,35 @@ const percent = (/** @type {number} */ value) => `${Number((100 * value).toFixed
  * @param {Training["measured"]} measured
  * @param {Say} text
  */
-function skillRows(measured, text) {
+function skillTable(measured, text) {
   const languages = [...new Set(measured.map(({ language }) => language))];
   const skills = [...new Set(measured.map(({ name }) => name))];
-  const head = [text("skill"), ...languages.map((language) => text(`language_${language}`)), text("aim")];
-  const rows = skills.map((name) => {
+  const heads = [...languages.map((language) => text(`language_${language}`)), text("aim")];
+  const cell = (/** @type {Training["measured"][number] | undefined} */ line) =>
+    line
+      ? html`<td class="gp-number">
+          ${percent(line.right / line.cases)}<small .textContent=${` ${line.right}/${line.cases}`}></small>
+        </td>`
+      : html`<td></td>`;
+  const row = (/** @type {string} */ name) => {
     const lines = measured.filter((line) => line.name === name);
-    const cells = languages.map((language) => {
-      const line = lines.find((one) => one.language === language);
-      return line
-        ? h("td.gp-number", null, percent(line.right / line.cases), h("small", null, ` ${line.right}/${line.cases}`))
-        : h("td");
-    });
-    return h(
-      "tr",
-      null,
-      h("th.gp-token", { scope: "row" }, text(`skill_${name}`)),
-      ...cells,
-      h("td.gp-number", null, percent(lines[0].bar)),
-    );
-  });
-  return [
-    h("thead", null, h("tr", null, ...head.map((name, i) => h(i ? "th" : "th.is-left", { scope: "col" }, name)))),
-    h("tbody", null, ...rows),
-  ];
+    return html`<tr>
+      <th class="gp-token" scope="row" .textContent=${text(`skill_${name}`)}></th>
+      ${languages.map((language) => cell(lines.find((one) => one.language === language)))}
+      <td class="gp-number" .textContent=${percent(lines[0].bar)}></td>
+    </tr>`;
+  };
+  return html`<table class="gp-table ov-skills">
+    <thead>
+      <tr>
+        <th class="is-left" scope="col" .textContent=${text("skill")}></th>
+        ${heads.map((name) => html`<th scope="col" .textContent=${name}></th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${skills.map(row)}
+    </tbody>
+  </table>`;
 }
 
 /**
@@ -55,75 +64,47 @@ function skillRows(measured, text) {
  * @param {NonNullable<Training["answers"]>} answers
  * @param {Say} text
  */
-function legend({ data }, text) {
-  return data.map(({ name, line }) => {
-    const stroke = h("span.ov-stroke");
-    stroke.style.borderTop = `3px ${DASHES[line.dash]} ${line.color}`;
-    return h("span.gp-sample", null, stroke, text(name.replace("text:training.", "")));
-  });
-}
+const legend = ({ data }, text) =>
+  data.map(
+    ({ name, line }) =>
+      html`<span class="gp-sample"
+        ><span class="ov-stroke" style=${`border-top: 3px ${DASHES[line.dash]} ${line.color}`}></span
+        >${text(name.replace("text:training.", ""))}</span
+      >`,
+  );
 
 /**
- * Which stage has which number in the chart, and where it begins.
+ * Which stage has which number in the chart, where it begins, and which is the one in which answers leap.
  *
  * @param {Training["stages"]} stages
  * @param {Say} text
- * @param {(name: string) => string} name what a stage is called
- * @param {string} language
+ * @param {Glass} glass
  */
-function stageRows(stages, text, name, language) {
-  const count = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }); // "8M", "800万"
-  return stages.map((stage) =>
-    h(
-      "li",
-      null,
-      h("strong", null, String(stage.number)),
-      " ",
-      name(stage.name),
-      " ",
-      h("small", null, text("stage_from", { tokens: count.format(stage.tokens) })),
-    ),
-  );
-}
-
-/**
- * The log, the answers while training went on, and what the finished model was measured to do.
- *
- * @param {Training} found
- * @returns {(string | number)[][]}
- */
-function table({ log, answers, measured }) {
-  const losses = log.flatMap(([stage, tokens, loss, heldout]) => [
-    ["training_loss", stage, "", tokens, loss],
-    ["heldout_loss", stage, "", tokens, heldout],
-  ]);
-  const lines = (answers?.data ?? []).flatMap(({ name, x, y }) =>
-    x.map((millions, i) => [
-      "right_answers",
-      name.replace("text:training.skill_", ""),
-      "",
-      Math.round(millions * 1e6),
-      y[i],
-    ]),
-  );
-  const skills = measured.map(({ name, language, right, cases }) => [
-    "measured",
-    name,
-    language,
-    "",
-    right / cases,
-    right,
-    cases,
-  ]);
-  const widths = [...losses, ...lines].map((row) => [...row, "", ""]);
-  return [["what", "stage_or_skill", "language", "tokens_read", "value", "right", "cases"], ...widths, ...skills];
+function stageList(stages, text, glass) {
+  // "8M", "800万"
+  const count = new Intl.NumberFormat(glass.state.language, { notation: "compact", maximumFractionDigits: 1 });
+  const named = (/** @type {string} */ name) =>
+    name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name;
+  const leap = stages.find(({ name }) => name === "text:training.stage_backwards");
+  if (!stages.length) return nothing;
+  return html`<p class="gp-note" .textContent=${text("stages")}></p>
+    <ul class="ov-stages">
+      ${stages.map(
+        ({ number, name, tokens }) =>
+          html`<li>
+            <strong>${number}</strong> ${named(name)}
+            <small .textContent=${text("stage_from", { tokens: count.format(tokens) })}></small>
+          </li>`,
+      )}
+    </ul>
+    <p class="gp-note" .textContent=${leap ? text("leap", { number: leap.number }) : ""}></p>`;
 }
 
 export const about = { namesChanges: false };
 
 /**
  * @param {HTMLElement} element
- * @param {import("../../types.d.ts").Glass} glass
+ * @param {Glass} glass
  */
 export default function training(element, glass) {
   const state = shownIn(glass);
@@ -131,65 +112,61 @@ export default function training(element, glass) {
     loss: createChart(glass, { label: "training.loss" }),
     answers: createChart(glass, { label: "training.answers" }),
   };
-  /** @type {Training | null} */
-  let known = null;
-  const csv = () => (known ? table(known) : []);
-  const panel = frame(element, glass, "training", { csv, pointed: false });
-  const empty = h("p.gp-note");
-  const skills = h("table.gp-table.ov-skills");
-  const stages = h("ul.ov-stages");
-  const [begin, leap] = [h("p.gp-note", { "data-text": "training.stages" }), h("p.gp-note")];
-  const named = (/** @type {string} */ name) =>
-    name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name;
-  const samples = h("div.gp-samples");
-  const aim = h("p.gp-note", { "data-text": "training.aim_meaning" });
-  const part = (/** @type {string} */ name, /** @type {HTMLElement[]} */ ...content) =>
-    h(`div.ov-${name}`, { "data-part": name }, h("h3.gp-subtitle", { "data-text": `training.${name}` }), ...content);
-  const parts = {
-    loss: part("loss", charts.loss.element, begin, stages, leap),
-    answers: part("answers", charts.answers.element, samples),
-    measured: part(
-      "measured",
-      h("div.ov-scroll", { tabindex: "0", role: "region", "data-text-label": "training.measured" }, skills),
-      aim,
-    ),
-  };
-  panel.body.append(empty, parts.loss, parts.answers, parts.measured);
-  glass.translate(element);
+  const panel = frame(element, glass, "training", { pointed: false });
+  const { text } = panel;
+  const told = reactive({ failed: "" }, glass.repaint);
 
   /**
-   * Under the chart of the loss its stages, and where the one in which answers leap begins.
+   * A part under its heading; it stays where it is while it has nothing to show, so that its chart keeps its room.
    *
-   * @param {Training} found
+   * @param {string} name
+   * @param {unknown} shown whether there is something
+   * @param {unknown} content
    */
-  function drawStages(found) {
-    stages.replaceChildren(...stageRows(found.stages, panel.text, named, state.language));
-    begin.hidden = stages.hidden = !found.stages.length;
-    const back = found.stages.find(({ name }) => name === "text:training.stage_backwards");
-    leap.textContent = back ? panel.text("leap", { number: back.number }) : "";
+  const part = (name, shown, content) =>
+    html`<div class=${`ov-${name}`} data-part=${name} ?hidden=${!shown}>
+      <h3 class="gp-subtitle" .textContent=${text(name)}></h3>
+      ${content}
+    </div>`;
+
+  /** @param {Training | null} found null before it has come */
+  function view(found) {
+    const none = found ? "empty" : "waiting";
+    const note = told.failed || (found?.log.length || found?.measured.length ? "" : text(none));
+    const { loss, answers, measured = [], stages = [] } = found ?? {};
+    return html`
+      <p class="gp-note" ?hidden=${!note} .textContent=${note}></p>
+      ${part("loss", loss, html`${charts.loss.element}${stageList(stages, text, glass)}`)}
+      ${part(
+        "answers",
+        answers,
+        html`${charts.answers.element}
+          <div class="gp-samples">${answers ? legend(answers, text) : nothing}</div>`,
+      )}
+      ${part(
+        "measured",
+        measured.length,
+        html`<div class="ov-scroll" tabindex="0" role="region" aria-label=${text("measured")}>
+            ${measured.length ? skillTable(measured, text) : nothing}
+          </div>
+          <p class="gp-note" .textContent=${text("aim_meaning")}></p>`,
+      )}
+    `;
   }
 
   return inView(element, function draw() {
-    const found = glass.detail("training");
-    known = found;
-    panel.title.textContent = panel.text("title", { model: glass.modelName(state.trace.model.name) });
-    const nothing = !found?.log.length && !found?.measured.length;
-    empty.hidden = !nothing;
-    empty.textContent = panel.text(found ? "empty" : "waiting");
-    parts.measured.hidden = !found?.measured.length;
+    const reading = readHere(glass, trainingReader, {});
+    const found = reading?.found ?? null;
+    panel.title.textContent = text("title", { model: glass.modelName(state.trace.model.name) });
+    render(view(found), panel.body);
     for (const name of /** @type {const} */ (["loss", "answers"])) {
       const figure = found?.[name];
-      parts[name].hidden = !figure;
       if (figure)
         charts[name].draw(figure, name).catch((error) => {
-          empty.hidden = false;
-          empty.textContent = String(error.message);
+          told.failed = String(error.message);
         });
     }
-    if (found?.loss) drawStages(found);
-    if (found?.answers) samples.replaceChildren(...legend(found.answers, panel.text));
-    if (found?.measured.length) skills.replaceChildren(...skillRows(found.measured, panel.text));
-    const last = found?.log.at(-1);
-    panel.tell(last ? `tokens=${last[1]} heldout=${last[3]}` : "");
+    if (reading) panel.show(reading, "");
+    else panel.tell("");
   });
 }

@@ -3,10 +3,10 @@
 
 import { slider } from "../../../controls.js";
 import { h } from "../../../dom.js";
-import { factorsOf, measuredAt } from "../../../panels/kv/live-state.js";
+import { elementBytes, factorsOf, measuredAt } from "../../../readings/kv.js";
 import { memo, reactive } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { bytesEach, bytesOfSource, bytesTold, formOf, inBytes, widthOfNumber } from "../../held.js";
+import { bytesEach, bytesOfSource, bytesTold, formOf, inBytes } from "../../held.js";
 import { bold, count } from "../../words.js";
 
 /**
@@ -43,7 +43,7 @@ export function createGrows(glass) {
       const { model, T } = trace;
       const n = view.tokens ?? T;
       const [each, source] = [bytesEach(trace), bytesOfSource(trace)];
-      const weights = model.n_parameters * widthOfNumber(model);
+      const weights = model.n_parameters * elementBytes(trace);
       const measured = measuredAt(trace, live, T);
       paint(source + n * each, weights, language);
       const factors = factorsOf(trace, n).map(({ value }) => count(value, language));

@@ -4,7 +4,8 @@
 import { kvHead, rotatedHead, vectorOf } from "../../../compute.js";
 import { h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
-import { bytesOfCell, bytesTold, widthOfNumber } from "../../held.js";
+import { elementBytes } from "../../../readings/kv.js";
+import { bytesOfCell, bytesTold } from "../../held.js";
 import { createRows } from "../../strips.js";
 import { bold, wordOf } from "../../words.js";
 
@@ -48,7 +49,7 @@ export function createKept(glass) {
           layer: String(layer),
           kv: String(model.n_kv_heads),
           dim: String(dim),
-          size: String(widthOfNumber(model)),
+          size: String(elementBytes(trace)),
           cell: bytesTold(bytes),
         },
         value: `layer ${layer} group ${group} bytes ${bytes}`,

@@ -5,7 +5,8 @@
 import { attention } from "../../../compute.js";
 import { exact, svg } from "../../../dom.js";
 import { memo } from "../../../reads.js";
-import { bytesEach, bytesTold, formOf, widthOfNumber } from "../../held.js";
+import { elementBytes } from "../../../readings/kv.js";
+import { bytesEach, bytesTold, formOf } from "../../held.js";
 import { kept } from "../../kept.js";
 import { bold, percent, wordOf } from "../../words.js";
 
@@ -83,7 +84,7 @@ export function createQuery(glass) {
       const { model, tokens, T } = trace;
       const shown = shownOf(attention(held, model, head, T - 1), tokens.pieces);
       paint(shown.words, shown.weights, width, text("story-cache.query_drawing", { layer, head }));
-      const [each, more] = [bytesEach(trace), model.n_layers * model.n_heads * model.head_dim * widthOfNumber(model)];
+      const [each, more] = [bytesEach(trace), model.n_layers * model.n_heads * model.head_dim * elementBytes(trace)];
       const asks = text("story-cache.query_asks");
       const choices = ["next", "all", "nobody"].map((name) => text(`story-cache.query_${name}`));
       return {

@@ -1,28 +1,26 @@
 // @ts-check
-// The places of the diagram from top to bottom, and the run's real tensor at each: name, shape, size, values. Pure.
+// What the diagram of the loaded model reads off a run: each row's tensor, its name, shape and size, and one token's
+// values of it.
 
-import { once, poolColumns } from "../../arrays.js";
+import { crosses, rowsOf } from "./diagram-rows.js";
 
 /**
- * @typedef {import("../../decode.js").Trace} Trace
+ * @typedef {import("../decode.js").Trace} Trace
  *
- * @typedef {import("../../decoded.d.ts").Detail<"stream">} Stream
+ * @typedef {import("../decoded.d.ts").Detail<"stream">} Stream
  *
- * @typedef {import("../../decoded.d.ts").Detail<"stage">} Stage
+ * @typedef {import("../decoded.d.ts").Detail<"stage">} Stage
  *
- * @typedef {import("../../decoded.d.ts").Detail<"ends">} Ends
+ * @typedef {import("../decoded.d.ts").Detail<"ends">} Ends
  *
- * @typedef {import("../../types.d.ts").Model} Model
+ * @typedef {import("../types.d.ts").Model} Model
  *
- * @typedef {import("../../decoded.d.ts").NumArray} NumArray
+ * @typedef {import("../decoded.d.ts").NumArray} NumArray
  *
- * @typedef {{ key: string; chapter: string | null; inside: boolean; branch: boolean; inner: boolean }} Row
- *   `inside` the expanded layer; `branch`: beside the stream; `inner`: has tensors of its own to name
+ * @typedef {{ trace: Trace; layer: number; token: number }} Where
  *
- * @typedef {{ trace: Trace; layer: number }} Layer a layer of a run
- *
- * @typedef {Layer & { token: number; stream: Stream | null; stage?: Stage | null; ends?: Ends | null }} Place
- *   where a run is looked at, and the answers about it, null until they came
+ * @typedef {Where & { stream: Stream | null; stage: Stage | null; ends: Ends | null }} Place where a run is looked
+ *   at, and the answers about it, null until they came
  *
  * @typedef {{
  *   name: string;
@@ -34,114 +32,16 @@ import { once, poolColumns } from "../../arrays.js";
  * }} Tensor
  *   `norm` and `values` are those of one token, `values` of the locked one; `ids`: which index each value has, where
  *   not its place
+ *
+ * @typedef {{ key: string; layer: number; token: number; index: number | null; other?: string }} DiagramSelection
+ *   `key`: of the row; `index`: among the row's values, null where none is chosen, or none is here; `other`: a run
+ *   whose highest logits are shown too
+ *
+ * @typedef {import("./reading.js").Reading<DiagramSelection> & { place: Place; tensor: Tensor }} DiagramReading
  */
-
-/**
- * @param {string} key
- * @param {string | null} chapter
- * @returns {Row}
- */
-const row = (key, chapter = null, inside = false, branch = false) => ({
-  key,
-  chapter,
-  inside,
-  branch,
-  inner: ["attn", "cross", "ffn"].includes(key),
-});
-
-/** @type {Row[]} Of a network that has them all. */
-const ROWS = [
-  row("ids", "token"),
-  row("embed", "token"),
-  row("before"),
-  row("attn_norm", "norm", true, true),
-  row("attn", "attend", true, true),
-  row("attn_add", null, true),
-  row("cross_norm", "norm", true, true),
-  row("cross", "attend", true, true),
-  row("cross_add", null, true),
-  row("ffn_norm", "norm", true, true),
-  row("ffn", "ffn", true, true),
-  row("ffn_add", null, true),
-  row("after"),
-  row("final_norm", "norm"),
-  row("head", "choice"),
-  row("softmax", "choice"),
-];
 
 /** @param {number[]} shape */
 export const shapeText = (shape) => shape.join(" × ");
-
-/**
- * Whether attention and feed-forward read the stream side by side, before either has written to it.
- *
- * @param {Model} model
- */
-export const sideBySide = ({ parts: { norms } }) => (norms.ffn_norm ?? norms.attn_norm) === "resid_in";
-
-/**
- * Whether a layer looks at a source between its attention and its feed-forward.
- *
- * @param {Model} model
- */
-export const crosses = ({ parts: { norms } }) => Boolean(norms.cross_norm);
-
-/**
- * Whether a network has a row: side by side both parts are added at once, one norm may stand before both, an
- * encoder has no head.
- *
- * @param {Model} model
- * @param {string} key
- */
-function has(model, key) {
-  const { norms, stack } = model.parts;
-  if (key.startsWith("cross")) return crosses(model);
-  if (key === "head" || key === "softmax") return stack !== "encoder";
-  return (key !== "attn_add" || !sideBySide(model)) && (key !== "ffn_norm" || Boolean(norms.ffn_norm));
-}
-
-/**
- * The rows that a network has.
- *
- * @type {(model: Model) => Row[]}
- */
-export const rowsOf = once((model) => ROWS.filter(({ key }) => has(model, key)));
-
-/**
- * Where a row stands in a network's diagram; −1 where it has none such.
- *
- * @param {Model} model
- * @param {string} key
- */
-export const indexOf = (model, key) => rowsOf(model).findIndex((one) => one.key === key);
-
-/**
- * The row that stands for another network's.
- *
- * @param {Model} model
- * @param {string} key
- * @returns {string}
- */
-export function rowFor(model, key) {
-  if (indexOf(model, key) >= 0) return key;
-  if (key.startsWith("cross")) return rowFor(model, key.replace("cross", "attn"));
-  return key === "attn_add" ? "ffn_add" : key === "ffn_norm" ? "attn_norm" : "final_norm";
-}
-
-/**
- * The run's way through the network: every stop by row, and by layer inside the layers.
- *
- * @param {Model} model
- * @returns {{ key: string; layer: number | null }[]}
- */
-export function stops(model) {
-  const layers = model.n_layers;
-  const inside = rowsOf(model).filter((one) => one.inside);
-  const through = Array.from({ length: layers }, (_, layer) => inside.map(({ key }) => ({ key, layer }))).flat();
-  const outside = (/** @type {string[]} */ ...keys) =>
-    keys.filter((key) => has(model, key)).map((key) => ({ key, layer: null }));
-  return [...outside("ids", "embed"), ...through, ...outside("final_norm", "head", "softmax")];
-}
 
 /**
  * @typedef {"attn_normed"
@@ -273,7 +173,7 @@ export function tensorOf(key, run) {
   const { T, model } = run.trace;
   // After the last layer a run goes on with its last token alone; what is shown is asked for the selected one.
   if (key === "ids") return { name: "ids", shape: [T], dims: "T", norm: null, values: null, ids: null };
-  if (key === "head" || key === "softmax") {
+  if (isScores(key)) {
     const name = key === "head" ? "logits" : "probabilities";
     return {
       name,
@@ -291,12 +191,103 @@ export function tensorOf(key, run) {
 }
 
 /**
- * For each pixel column of a strip the index of the value that it shows: the largest, by magnitude or as it is.
+ * Whether a row's values are scores of the vocabulary: of them the largest is told, of all others the length.
  *
- * @param {ArrayLike<number>} values
- * @param {number} columns
  * @param {string} key
  */
-export function columnsOf(values, columns, key) {
-  return poolColumns(key === "head" || key === "softmax" ? Float64Array.from(values, Math.exp) : values, columns);
+export const isScores = (key) => key === "head" || key === "softmax";
+
+/**
+ * How large a row's tensor is: a vector's length, the largest logit or probability; null of the ids, and before
+ * that is here.
+ *
+ * @param {string} key
+ * @param {Place} place
+ * @returns {number | null}
+ */
+export function sizeOf(key, place) {
+  const { stream, token } = place;
+  if (key === "head") return stream?.best?.logit.data[token] ?? null;
+  if (key === "softmax") return stream?.best?.probability.data[token] ?? null;
+  return tensorOf(key, place).norm;
 }
+
+/**
+ * The value that speaks for a row: of scores the highest, else that of the largest size.
+ *
+ * @param {ArrayLike<number>} values
+ * @param {string} key
+ */
+function speaking(values, key) {
+  const size = (/** @type {number} */ x) => (isScores(key) ? x : Math.abs(x));
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (size(values[i]) > size(values[best])) best = i;
+  return best;
+}
+
+/**
+ * Every value of every row.
+ *
+ * @param {Place} place
+ * @returns {import("./reading.js").Table}
+ */
+function tensorsOf(place) {
+  const all = rowsOf(place.trace.model).flatMap(({ key }) => {
+    const { name, shape, values, ids } = tensorOf(key, place);
+    return Array.from(values ?? [], (value, i) => ({
+      key,
+      name,
+      shape: shapeText(shape),
+      index: ids?.[i] ?? i,
+      value,
+    }));
+  });
+  return {
+    keys: {
+      row: all.map(({ key }) => key),
+      tensor: all.map(({ name }) => name),
+      shape: all.map(({ shape }) => shape),
+      index: all.map(({ index }) => index),
+    },
+    columns: { value: all.map(({ value }) => value) },
+  };
+}
+
+/**
+ * One row of the diagram, and one of its values: the one that speaks for it unless one is chosen.
+ *
+ * @type {import("./reading.js").Reader<DiagramReading>}
+ */
+export const diagramReader = {
+  later: (_trace, { layer, token, other }) => ({
+    stream: ["stream", {}],
+    stage: ["stage", { layer, token }],
+    ends: ["ends", other === undefined ? { token } : { token, other }],
+  }),
+  read({ trace, details: { stream, stage, ends } }, selection) {
+    const { key, layer, token } = selection;
+    const place = { trace, layer, token, stream, stage, ends };
+    const [tensor, size] = [tensorOf(key, place), sizeOf(key, place)];
+    const { name, values, ids } = tensor;
+    const chosen = selection.index !== null && values && selection.index < values.length ? selection.index : null;
+    const index = chosen ?? (values ? speaking(values, key) : null);
+    const at = `${key} layer ${layer} token ${token}`;
+    return {
+      selection: { ...selection, index },
+      place,
+      tensor,
+      at: index === null ? `${at} ${name}` : `${at} channel ${ids?.[index] ?? index} of ${name}`,
+      values: {
+        ...(size === null ? {} : { [isScores(key) ? "largest" : "norm"]: size }),
+        ...(index === null || !values ? {} : { value: values[index] }),
+      },
+      rows: {
+        tensors: () => tensorsOf(place),
+        values: () => ({
+          keys: { index: Array.from(values ?? [], (_, i) => ids?.[i] ?? i) },
+          columns: { value: values ?? [] },
+        }),
+      },
+    };
+  },
+};
