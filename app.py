@@ -13,7 +13,7 @@ from app.command import arguments
 from app.engine import LocalEngine
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
-from app.memory import few_arenas
+from app.memory import few_arenas, give_back
 from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
 from app.smollm2 import RealModel
 from app.zoo import zoo
@@ -33,6 +33,7 @@ def main() -> int:
         asked = [model.load(where, **how) for where in args.model or []]
         real = None if asked else RealModel(**how, may_fetch=args.fetch_models)
         engine = LocalEngine(asked or [model.load(**how), *zoo(**how)], real=real)
+        give_back()  # what weights were read and dequantised in
     except ValueError as error:
         print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
