@@ -8,6 +8,7 @@ import model
 from .engine import Engine, LocalEngine
 from .far.engine import FarEngine
 from .far.process import ModelProcess
+from .memory import give_back
 from .smollm2 import RealModel
 from .zoo import zoo
 
@@ -25,11 +26,11 @@ class Wanted:
 def load_here(wanted: Wanted) -> LocalEngine:
     """The models, in this process. Raises ValueError for what cannot be loaded."""
     device, dtype = wanted.device, wanted.dtype
+    real = None if wanted.models else RealModel(device=device, dtype=dtype, may_fetch=wanted.may_fetch)
     asked = [model.load(where, device=device, dtype=dtype) for where in wanted.models]
-    if asked:
-        return LocalEngine(asked)
-    real = RealModel(device=device, dtype=dtype, may_fetch=wanted.may_fetch)
-    return LocalEngine([model.load(device=device, dtype=dtype), *zoo(device=device, dtype=dtype)], real=real)
+    models = asked or [model.load(device=device, dtype=dtype), *zoo(device=device, dtype=dtype)]
+    give_back()  # what weights were read and dequantised in
+    return LocalEngine(models, real=real)
 
 
 def load(wanted: Wanted, engine: str = "here") -> Engine:
