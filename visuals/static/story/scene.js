@@ -5,6 +5,7 @@
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
 import { effect, memo } from "../reads.js";
+import { createWithheld, noting } from "../withheld.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -53,6 +54,8 @@ export function createFrame(glass, scene, wide) {
     says,
     h("p.st-foot", null, more),
   );
+  const withheld = createWithheld(element, glass.text);
+  title.after(withheld.line);
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
   new IntersectionObserver(
@@ -94,7 +97,9 @@ export function createFrame(glass, scene, wide) {
     draw(fresh) {
       const { trace } = glass.state;
       element.hidden = !trace || has?.(trace.model) === false;
-      if (!element.hidden && (near || waits)) painted(fresh);
+      if (element.hidden || !(near || waits)) return;
+      noting(element, () => painted(fresh));
+      withheld.show();
     },
   };
 }

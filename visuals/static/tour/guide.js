@@ -1,6 +1,7 @@
 // The tours on the page: goes to a stop's chapter, selects what matters in this run, shows the panel and says its
 // numbers.
 
+import { addressOf } from "../addresses.js";
 import { isChanged } from "../off.js";
 import { createReturn } from "./return.js";
 import { h } from "../dom.js";
@@ -69,7 +70,7 @@ export function createGuide(glass) {
   const spotlight = createSpotlight(bar.element);
   const before = createReturn(glass);
   const lead = createLead(glass);
-  document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
+  document.head.append(h("link", { rel: "stylesheet", href: addressOf("tour/style.css") }));
   listenToTour(() => now !== null, { ...ways, next: ways.further });
 
   /**
