@@ -26,6 +26,8 @@ from .planes import in_planes
 from .questions import CALCULATIONS, Place, Sizes, ask_of_layer, ask_of_place, ask_of_run, ask_story
 
 Question = Mapping[str, Any]
+# Calculations that change or tell something of the server: its models, its lens, its own address.
+OF_THE_SERVER = ("real_model", "lens_fit", "qr")
 NOTHING: FileContents = {
     "hash": "", "offers": [], "runs": [], "layers": [], "neurons": [], "details": {}, "calculations": {},
     "lesson": None,
@@ -95,6 +97,9 @@ class Recorder:
     def calculate(self, questions: Iterable[Question]) -> None:
         """The answers to what needs no run."""
         for question in questions:
+            what = question.get("what")
+            if not isinstance(what, str) or what not in CALCULATORS or what in OF_THE_SERVER:
+                continue
             answer = _answered(lambda asked=question: CALCULATORS[asked["what"]](self.engine, dict(asked)))
             if answer is not None:
                 self.contents["calculations"][key_of(question)] = answer

@@ -17,6 +17,7 @@ from app.engine import LocalEngine
 from app.one_file.__main__ import main
 from app.one_file.planes import in_planes
 from app.one_file.recording import key_of
+from app.service import Service
 from app.session import Runs
 from app.texts import text
 from app.zoo import zoo
@@ -227,3 +228,14 @@ def test_what_the_browser_reads_back_is_written_so() -> None:
     )
     numbers = pack([1.5, -2.0, 3e-5], "f4")
     assert in_planes([{"of": numbers}]) == [{"of": {**numbers, "data": "AACCAACowAD7P8A3"}}]
+
+
+def test_a_wrong_request_for_a_file_is_refused_and_wrong_questions_are_left_out(service: Service) -> None:
+    run = service.recall({"prompt": "hello", "generated": []})
+    view = {"run": run["id"], "layer": 0, "head": 0, "query": 0, "key": 0}
+    for wrong in ({}, {"views": []}, {"views": [{**view, "layer": 99}]}, {"views": [view], "hash": 5}):
+        assert service.one_file(wrong)["code"] == "bad_request", wrong
+    asked = [{"what": 5}, {"what": "lens", "follow": []}, {"what": "nope"}, {"what": "real_model", "act": "fetch"}, {}]
+    made = service.one_file({"views": [{**view, "asked": asked}], "calculations": asked})
+    assert made["kind"] == "file"
+    assert len(made["html"].encode()) <= MOST_BYTES
