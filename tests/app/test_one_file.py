@@ -231,11 +231,12 @@ def test_what_the_browser_reads_back_is_written_so() -> None:
 
 
 def test_a_wrong_request_for_a_file_is_refused_and_wrong_questions_are_left_out(service: Service) -> None:
-    run = service.recall({"prompt": "hello", "generated": []})
+    run: Any = service.recall({"prompt": "hello", "generated": []})
     view = {"run": run["id"], "layer": 0, "head": 0, "query": 0, "key": 0}
     for wrong in ({}, {"views": []}, {"views": [{**view, "layer": 99}]}, {"views": [view], "hash": 5}):
-        assert service.one_file(wrong)["code"] == "bad_request", wrong
+        refused: Any = service.one_file(wrong)
+        assert refused["code"] == "bad_request", wrong
     asked = [{"what": 5}, {"what": "lens", "follow": []}, {"what": "nope"}, {"what": "real_model", "act": "fetch"}, {}]
-    made = service.one_file({"views": [{**view, "asked": asked}], "calculations": asked})
+    made: Any = service.one_file({"views": [{**view, "asked": asked}], "calculations": asked})
     assert made["kind"] == "file"
     assert len(made["html"].encode()) <= MOST_BYTES
