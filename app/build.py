@@ -81,6 +81,7 @@ def direct_calls(service: Service) -> list[Callable[..., Mapping[str, object]]]:
         service.change,
         service.recall,
         service.cut,
+        service.one_file,
     ]
 
 

@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from model.smollm2 import NAME as REAL_NAME
 from visuals import PLOTLY, STATIC
+from visuals.messages.page import PageConfig
 from visuals.source_code import CODED
 
 from .chapters import CHAPTERS, FIRST, ON_DEMAND, homes
@@ -43,10 +45,10 @@ def address(path: Path) -> str:
     return f"glass/{name}"
 
 
-def chapter_style(chapter: str) -> str | None:
+def chapter_style(chapter: str, where: Callable[[Path], str] = address) -> str | None:
     """Where the page finds the styles of a chapter's own panels, if it has any."""
     path = STATIC / "panels" / chapter / "style.css"
-    return address(path) if path.is_file() else None
+    return where(path) if path.is_file() else None
 
 
 def imported(*modules: Path) -> set[Path]:
@@ -57,9 +59,14 @@ def imported(*modules: Path) -> set[Path]:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            names = re.findall(r'from "(\.[^"]+\.js)"', module.read_text(encoding="utf-8"))
-            waiting += [(module.parent / name).resolve() for name in names]
+            waiting += imports(module)
     return found
+
+
+def imports(module: Path) -> list[Path]:
+    """The modules that a module begins with."""
+    names = re.findall(r'from "(\.[^"]+\.js)"', module.read_text(encoding="utf-8"))
+    return [(module.parent / name).resolve() for name in names]
 
 
 def first_modules() -> set[Path]:
@@ -74,33 +81,40 @@ def bench_modules() -> list[str]:
     return [address(path) for path in sorted(imported(*panels) - first_modules() - {STATIC / "glass.js"})]
 
 
+def page_config(where: Callable[[Path], str] = address) -> PageConfig:
+    """What the page's script is told first; `where` gives the address of each file."""
+    return {
+        "texts": {code: where(text_file(code)) for code in LANGUAGES},
+        "textsOnDemand": {code: where(on_demand_file(code)) for code in LANGUAGES},
+        "chapters": {
+            name: {
+                "panels": kinds,
+                "onDemand": ON_DEMAND[name],
+                "style": None if name == FIRST else chapter_style(name, where),
+            }
+            for name, kinds in CHAPTERS.items()
+        },
+        "homes": homes(),
+        "coded": sorted(CODED),
+        "benchModules": bench_modules(),
+        "plotly": where(PLOTLY),
+        "labels": LABELS,
+        "lessons": {code: [where(path) for path in files] for code, files in lesson_files().items()},
+        "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
+        "firstOf": {REAL_NAME: REAL_EXAMPLES[0]},
+    }
+
+
+def first_styles() -> list[Path]:
+    """The styles that the page begins with, in their order; that of the first chapter is among them."""
+    own = [STATIC / f"{name}.css" for name in ("glass", "page", "story/style")]
+    return [*own, STATIC / "panels" / FIRST / "style.css"]
+
+
 def head() -> str:
     """Styles, scripts, where the texts are, and which text each of gradio's labels shows."""
-    config = json.dumps(
-        {
-            "texts": {code: address(text_file(code)) for code in LANGUAGES},
-            "textsOnDemand": {code: address(on_demand_file(code)) for code in LANGUAGES},
-            "chapters": {
-                name: {
-                    "panels": kinds,
-                    "onDemand": ON_DEMAND[name],
-                    "style": None if name == FIRST else chapter_style(name),
-                }
-                for name, kinds in CHAPTERS.items()
-            },
-            "homes": homes(),
-            "coded": sorted(CODED),
-            "benchModules": bench_modules(),
-            "plotly": address(PLOTLY),
-            "labels": LABELS,
-            "lessons": {code: [address(path) for path in files] for code, files in lesson_files().items()},
-            "firstPrompts": {code: sentences[0] for code, sentences in EXAMPLES.items()},
-            "firstOf": {REAL_NAME: REAL_EXAMPLES[0]},
-        }
-    )
-    own_styles = [address(STATIC / f"{name}.css") for name in ("glass", "page", "story/style")]
-    first_styles = [*own_styles, chapter_style(FIRST)]
-    styles = "".join(f"<link rel='stylesheet' href='{style}'>" for style in first_styles)
+    config = json.dumps(page_config())
+    styles = "".join(f"<link rel='stylesheet' href='{address(style)}'>" for style in first_styles())
     styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in sorted(first_modules()))

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from model import GlassLlamaError, Step, Trace
 from model.analysis.neurons import neurons_of
 from visuals.messages.answers import CalculationMessage, DetailMessage
+from visuals.messages.one_file import FileMessage
 from visuals.messages.run import (
     BusMessage,
     Changes,
@@ -33,6 +34,8 @@ from .comparing import intervention, second_run
 from .disconnects import is_wanted
 from .engine import Engine, Growing, Settings
 from .fields import Request, among, read
+from .one_file.document import document
+from .one_file.request import OneFile, opening_view, view_of
 from .operating import Drain
 from .operations import OPENING
 from .prompts import check_text, checked_ids
@@ -231,6 +234,22 @@ class Service:
         if trace is None:
             return self.show(self._extend_run(held, steps), layer)
         return self.show(self._hold_grown(held, trace, steps, time.perf_counter() - start), layer)
+
+    @answered
+    def one_file(self, data: Sent, visitor: Visitor = NOBODY) -> FileMessage:
+        """Held runs as one HTML file: {views, hash, calculations, lesson}. A view is {run, layer, head, token, key,
+        asked}: where the page looks in the run, and what it has asked about it. The file opens at the address `hash`;
+        `calculations` is what the page asked without a run, and `lesson` what is presented."""
+        asked = read(OneFile, data)
+        engine = self._engine(visitor)
+        views = [view_of(engine, self._held(one), one) for one in asked.views]
+        return {"kind": "file", "html": document(engine, views, asked.hash, asked.calculations, asked.lesson)}
+
+    def saved_run(self, prompt: str) -> str:
+        """The run of a prompt as an HTML file, for programs. Raises GlassLlamaError."""
+        name = self.engine.names[0]
+        held = self._run(prompt, name, NOBODY)
+        return document(self.engine, [opening_view(self.engine, held)], "")
 
     def stop(self, ticket: Any) -> None:
         """End the generation that was started with this ticket; what it wrote so far becomes its last message.

@@ -1,6 +1,6 @@
 """What stands in the page's head, and what it asks about itself."""
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -20,7 +20,8 @@ class PageConfig(TypedDict):
     Addresses of texts, of those of panels that open on demand, and of lessons, by language; the chapters; in which
     chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which modules
     the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by language, or
-    `firstOf` a model that has one of its own.
+    `firstOf` a model that has one of its own. `files` is there in an HTML file that holds the page (app/one_file): the
+    address of each of its parts, by where it else is beside the page's script.
     """
 
     texts: dict[str, str]
@@ -34,6 +35,7 @@ class PageConfig(TypedDict):
     lessons: dict[str, list[str]]
     firstPrompts: dict[str, str]
     firstOf: dict[str, str]
+    files: NotRequired[dict[str, str]]
 
 
 class Offer(TypedDict):

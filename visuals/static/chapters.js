@@ -274,10 +274,10 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
       show();
     },
     /**
-     * Where a panel's module is, relative to this one.
+     * Where a panel's module is beside the page's script.
      *
      * @param {string} kind
      */
-    pathOf: (kind) => `./panels/${homes[kind]}/${kind}.js`,
+    pathOf: (kind) => `panels/${homes[kind]}/${kind}.js`,
   };
 }

@@ -8,6 +8,7 @@ import { counted, createOnce } from "./questions.js";
 import { createRenewal, createReruns } from "./reruns.js";
 import { createInUse } from "./runs-in-use.js";
 import { LOST } from "./unanswered.js";
+import { noteAnswer } from "./withheld.js";
 
 /**
  * @typedef {import("./decode.js").Trace} Trace
@@ -17,6 +18,27 @@ import { LOST } from "./unanswered.js";
  * @typedef {import("./types.d.ts").Store} Store
  */
 
+const MOST_SUMS = 50; // that are remembered
+
+/**
+ * What a run's details go by: a question about it.
+ *
+ * @param {string} what
+ * @param {object} params
+ */
+const questionKey = (what, params) => `${what} ${JSON.stringify(params)}`;
+
+/**
+ * The questions about a run that have an answer here, as `questionKey` writes them.
+ *
+ * @param {Trace} trace
+ * @returns {({ what: string } & Record<string, unknown>)[]}
+ */
+export const answeredAbout = ({ details }) =>
+  [...details.keys()]
+    .filter((key) => details.get(key))
+    .map((key) => ({ what: key.slice(0, key.indexOf(" ")), ...JSON.parse(key.slice(key.indexOf(" "))) }));
+
 /**
  * Answers to app/chapters' DETAILS.
  *
@@ -25,7 +47,7 @@ import { LOST } from "./unanswered.js";
  * @param {ReturnType<typeof createOnce>} once
  * @param {(trace: Trace) => boolean} wanted
  */
-function createDetails({ state, previewing }, server, once, wanted) {
+function createDetails({ state, previewing, repaint }, server, once, wanted) {
   /**
    * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until
    * it has come; the panels are then drawn again. Asks the server once, and not while the pointer only previews.
@@ -38,8 +60,10 @@ function createDetails({ state, previewing }, server, once, wanted) {
    */
   return function detail(what, params = {}, trace = /** @type {Trace} */ (state.trace)) {
     const { id, details } = trace;
-    const key = `${what} ${JSON.stringify(params)}`;
-    if (details.has(key)) return details.get(key);
+    const key = questionKey(what, params);
+    const found = details.get(key);
+    noteAnswer(what, found === null);
+    if (found !== undefined) return found;
     if (previewing()) return null; // asked when that ends: then the panel is drawn again
     once(
       `${id} ${key}`,
@@ -47,7 +71,9 @@ function createDetails({ state, previewing }, server, once, wanted) {
       () => server.detail({ run: id, what, ...params }),
       (payload) => details.set(key, decodeAll(payload.data)),
     ).then((came) => {
-      if (!came && wanted(trace) && trace.id === id) details.set(key, null); // said once; the next run asks anew
+      if (came || !wanted(trace) || trace.id !== id) return;
+      details.set(key, null); // said once; the next run asks anew
+      repaint();
     });
     return null;
   };
@@ -79,6 +105,16 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   const need = () => Promise.all(comparable().map(fetchSelected));
   const prefetch = createAhead(store.state, { fetchLayer, comparable, used, idle });
 
+  /** @type {Map<string, { what: string }>} what was asked without a run, for a file of the page */
+  const sums = new Map();
+  /** @param {{ what: string }} question */
+  function noteSum(question) {
+    const key = JSON.stringify(question);
+    sums.delete(key);
+    sums.set(key, question);
+    if (sums.size > MOST_SUMS) sums.delete([...sums.keys()][0]);
+  }
+
   /**
    * The answer to one of app/chapters' CALCULATORS, which needs no run.
    *
@@ -94,6 +130,7 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   async function calculate(what, params = {}) {
     try {
       const payload = await server.calculate({ ...params, what });
+      noteSum({ ...params, what });
       return payload.kind === "message"
         ? { message: payload }
         : { data: /** @type {import("./decoded.d.ts").Calculation<What>} */ (decodeAll(payload.data)) };
@@ -118,6 +155,9 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     /** The message of a run that a link describes. */
     recall: server.recall,
     cut: server.cut,
+    oneFile: server.one_file,
+    /** What was asked without a run, the last of it last. */
+    calculations: () => [...sums.values()],
     asking: count,
   };
 }

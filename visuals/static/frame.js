@@ -6,6 +6,7 @@ import { exact, h, icon } from "./dom.js";
 import { createExplanation } from "./explain.js";
 import { savedRows } from "./readings/reading.js";
 import { saving } from "./save.js";
+import { createWithheld } from "./withheld.js";
 
 /**
  * What is special about a panel, which its module exports beside its drawing function.
@@ -43,13 +44,15 @@ import { saving } from "./save.js";
  *   speak: (forms: string[]) => void;
  *   formed: (key: string) => string;
  *   lack: (key: string | null, model: Model) => void;
+ *   withheld: () => void;
  *   list: (tensors?: string[]) => void;
  *   offerCode: (tensors: string[]) => void;
  *   instead?: { csv: () => (string | number)[][] } | null;
  * }} Panel
- *   `tell`: the value line, and what is read out of it; `show`: those of a reading, whose first table is then what a
- *   CSV holds; `list` adds tensors to the explanation; `offerCode` a button for the lines that make them;
- *   `instead`: what is saved while something else than the panel's own drawing is shown in it
+ *   `withheld` says after a drawing whether it lacks an answer (withheld.js); `tell`: the value line, and what is
+ *   read out of it; `show`: those of a reading, whose first table is then what a CSV holds; `list` adds tensors to
+ *   the explanation; `offerCode` a button for the lines that make them; `instead`: what is saved while something
+ *   else than the panel's own drawing is shown in it
  */
 
 const ICONS = {
@@ -148,7 +151,9 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   tools.append(save.element, moreButton(tools));
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
   const missing = h("p.gp-absent", { hidden: "" });
-  element.append(panel.head, save.trouble, box, code, missing, panel.body);
+  const withheld = createWithheld(element, glass.text);
+  panel.withheld = withheld.show;
+  element.append(panel.head, save.trouble, box, code, missing, withheld.line, panel.body);
   /**
    * Says what the network does not have, in place of the drawing; null: it has all.
    *

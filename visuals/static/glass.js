@@ -1,6 +1,7 @@
 // @ts-check
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
+import { addressOf } from "./addresses.js";
 import { reader } from "./prefetch.js";
 import { createChanged } from "./changed.js";
 import { createChapters } from "./chapters.js";
@@ -31,6 +32,7 @@ import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { LOST } from "./unanswered.js";
 import { createWayBack } from "./return-to.js";
+import { noting } from "./withheld.js";
 
 const config = window.glassConfig;
 const [FIRST] = Object.keys(config.chapters);
@@ -99,7 +101,7 @@ function followWritten(place) {
  */
 function guarded(kind, element, draw) {
   try {
-    const rest = draw();
+    const rest = noting(element, draw);
     delete element.dataset.failed;
     return rest ? () => void guarded(kind, element, rest) : undefined;
   } catch (error) {
@@ -149,7 +151,10 @@ async function mount(kind, element) {
    *   void,
    * ]}
    */
-  const [{ default: build, about = {} }] = await Promise.all([import(chapters.pathOf(kind)), texts.need(kind)]);
+  const [{ default: build, about = {} }] = await Promise.all([
+    import(addressOf(chapters.pathOf(kind))),
+    texts.need(kind),
+  ]);
   element.toggleAttribute("data-fetching", false);
   const draw = withSides(kind, element, window.glass, build(element, window.glass), about);
   panelOf(element)?.list(about.tensors);
@@ -172,7 +177,10 @@ async function mount(kind, element) {
     panelOf(element)?.speak(about.forms?.(state.trace.model, state.layer) ?? []);
     const lacking = about.absent?.(state.trace.model, state.layer) ?? null;
     if (lacking || element.hasAttribute("data-absent")) panelOf(element)?.lack(lacking, state.trace.model);
-    return lacking ? undefined : guarded(kind, element, () => draw(fresh));
+    if (lacking) return undefined;
+    const rest = guarded(kind, element, () => draw(fresh));
+    panelOf(element)?.withheld();
+    return rest;
   };
   store.watch(paint);
   paint(true)?.();
@@ -261,6 +269,14 @@ const layerOf = (trace, layer) => fetching?.layerOf(trace, layer) ?? null;
  * @type {Fetching["calculate"]}
  */
 const calculate = async (what, params) => (await online).calculate(what, params);
+/** What was asked without a run. */
+const calculations = () => fetching?.calculations() ?? [];
+/** @type {Glass["oneFile"]} */
+async function oneFile(lesson) {
+  const { viewsOf } = await import("./one-file/request.js");
+  const shown = async () => ({ hash: await address(), views: viewsOf(glass), calculations: calculations() });
+  return (await online).oneFile(lesson ?? (await shown()));
+}
 /** How many questions to the server have no answer yet. */
 const asking = () => fetching?.asking() ?? 0;
 const { open, present, reveal } = chapters;
@@ -353,6 +369,8 @@ const core = {
   visit,
   detail,
   calculate,
+  calculations,
+  oneFile,
   asking,
   settings,
   readStack,
@@ -483,7 +501,7 @@ const { address } = keepHistory(store, {
   settings,
   stop: () => /** @type {HTMLElement | null} */ (document.querySelector("#stop"))?.click(),
   follow: async () => {
-    if (await connection.answers()) return location.reload();
+    if (config.files || (await connection.answers())) return location.reload();
     return publish(LOST);
   },
 });

@@ -1557,6 +1557,40 @@ export interface NormPlacementDetail {
   decoder_layers: number | null;
 }
 
+/** A run as a link describes it, and its message. `generated` are the ids of the tokens after its prompt. */
+export interface RunOfFile {
+  prompt: string;
+  model: string;
+  generated: number[];
+  changes: Changes;
+  message: RunMessage;
+}
+
+/**
+ * The runs of a file, the one that it opens with first, and every layer of theirs.
+ *
+ * `neurons` are of every token of a layer, for as many layers as there is room for. `details` are answers to
+ * app/chapters' DETAILS and `calculations` to CALCULATORS, by what was asked (keyOf in
+ * visuals/static/one-file/server.js). `hash` is the address of the view to open; `lesson` what is presented, as
+ * visuals/static/lessons/lesson.js reads it, or null.
+ */
+export interface FileContents {
+  hash: string;
+  offers: Offer[];
+  runs: RunOfFile[];
+  layers: LayerMessage[];
+  neurons: NeuronsMessage[];
+  details: Record<string, unknown>;
+  calculations: Record<string, unknown>;
+  lesson: unknown;
+}
+
+/** Runs as the text of one HTML file. */
+export interface FileMessage {
+  kind: "file";
+  html: string;
+}
+
 /** Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts. */
 export interface FinalChoice {
   ids: Packed;
@@ -1711,7 +1745,8 @@ export interface ChapterConfig {
  * Addresses of texts, of those of panels that open on demand, and of lessons, by language; the chapters; in which
  * chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which
  * modules the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by
- * language, or `firstOf` a model that has one of its own.
+ * language, or `firstOf` a model that has one of its own. `files` is there in an HTML file that holds the page
+ * (app/one_file): the address of each of its parts, by where it else is beside the page's script.
  */
 export interface PageConfig {
   texts: Record<string, string>;
@@ -1725,6 +1760,7 @@ export interface PageConfig {
   lessons: Record<string, string[]>;
   firstPrompts: Record<string, string>;
   firstOf: Record<string, string>;
+  files?: Record<string, string>;
 }
 
 /** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */

@@ -79,6 +79,7 @@ export function createRenewal(store, server, once, need) {
   }
 
   return async function refused(message, trace) {
+    if (message.code === "file_lacks") return false; // withheld.js says it where the answer would stand
     if (message.code !== "run_expired") {
       store.emit("message", message);
       return false;

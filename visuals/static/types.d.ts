@@ -14,6 +14,7 @@ import type {
   CalculationMessage,
   Changes,
   DetailMessage,
+  FileMessage,
   LayerMessage,
   ModelMessage,
   NeuronsMessage,
@@ -61,6 +62,7 @@ export interface Server {
   calculate: (request: { what: string }) => Promise<CalculationMessage | Refusal>;
   change: (request: { run: string; changes: Changes; layer: number }) => Promise<RunPayload | Refusal>;
   recall: (request: RunRequest) => Promise<RunPayload | Refusal>;
+  one_file: (request: object) => Promise<FileMessage | Refusal>;
   cut: (request: { run: string; count: number; layer: number; instead: string[] }) => Promise<RunPayload | Refusal>;
 }
 
@@ -115,6 +117,15 @@ export interface Glass
   layerOf: Fetching["layerOf"];
   /** The answer of one of app/chapters' CALCULATORS, or what went wrong. */
   calculate: Fetching["calculate"];
+  /** What is shown as one HTML file, which the server makes: its text, or why there is none. */
+  oneFile: (lesson?: {
+    hash: string;
+    lesson: object;
+    views: object[];
+    calculations: object[];
+  }) => Promise<FileMessage | Refusal>;
+  /** What was asked without a run, the last of it last. */
+  calculations: () => { what: string }[];
   /** How many questions to the server have no answer yet. */
   asking: () => number;
   /** Runs the shown tokens once more with something changed (app/comparing.py). */

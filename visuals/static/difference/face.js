@@ -1,6 +1,7 @@
 // @ts-check
 // What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
 
+import { addressOf } from "../addresses.js";
 import { h, sample } from "../dom.js";
 import { panelOf } from "../frame.js";
 import { hindrance } from "../hindrance.js";
@@ -122,7 +123,7 @@ let styled = false;
 function fetchStyle() {
   if (styled) return;
   styled = true;
-  document.head.append(h("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href }));
+  document.head.append(h("link", { rel: "stylesheet", href: addressOf("difference/style.css") }));
 }
 
 /**
@@ -137,7 +138,7 @@ export async function createFace(kind, element, glass, plain, { difference, unus
   fetchStyle();
   if (!difference) return withoutDifference(kind, element, glass, plain);
   if (typeof difference !== "string") return withDifference(kind, element, glass, fromReading(difference), unused);
-  const { default: views } = await import(`./${difference}.js`);
+  const { default: views } = await import(addressOf(`difference/${difference}.js`));
   return withDifference(kind, element, glass, views[kind], unused);
 }
 

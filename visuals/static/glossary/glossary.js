@@ -1,6 +1,7 @@
 // @ts-check
 // The glossary on the page: marked words, the card of one, and the list of all.
 
+import { addressOf } from "../addresses.js";
 import { h } from "../dom.js";
 import { createCard } from "./card.js";
 import { createList } from "./list.js";
@@ -11,7 +12,7 @@ import { createMarks } from "./marks.js";
  * @returns {{ all: () => void }}
  */
 export function createGlossary(glass) {
-  document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
+  document.head.append(h("link", { rel: "stylesheet", href: addressOf("glossary/style.css") }));
   const all = createList(glass);
   const card = createCard(glass, all);
   document.addEventListener("click", ({ target }) => {

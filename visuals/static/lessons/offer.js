@@ -2,6 +2,7 @@
 // What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first
 // wanted.
 
+import { addressOf } from "../addresses.js";
 import { h } from "../dom.js";
 import { presentedBefore } from "./resume.js";
 
@@ -17,8 +18,7 @@ export function offerLessons(glass, hash) {
   async function wanted() {
     if (!desk) {
       const { createDesk } = await import("./desk.js");
-      if (!desk)
-        document.head.append(h("link", { rel: "stylesheet", href: new URL("./style.css", import.meta.url).href }));
+      if (!desk) document.head.append(h("link", { rel: "stylesheet", href: addressOf("lessons/style.css") }));
       desk ??= createDesk(glass, () => pressed);
     }
     return desk;

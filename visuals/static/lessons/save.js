@@ -4,6 +4,21 @@
 import { writeLesson } from "./lesson.js";
 
 /**
+ * What a file is called, without its ending.
+ *
+ * @param {"lesson" | "run"} what
+ * @param {string} name of the lesson, or the text of the run
+ */
+export function fileName(what, name) {
+  const plain = name
+    .normalize("NFKC")
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .slice(0, 60)
+    .replace(/^-|-$/g, "");
+  return `glass-llama-${what}${plain ? `-${plain}` : ""}`;
+}
+
+/**
  * Hands a text to the reader's downloads.
  *
  * @param {string} words
@@ -11,12 +26,7 @@ import { writeLesson } from "./lesson.js";
  */
 export async function save(words, name) {
   const { download } = await import("../file.js");
-  const plain = name
-    .normalize("NFKC")
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-|-$/g, "")
-    .slice(0, 60);
-  download(`glass-llama-lesson${plain ? `-${plain}` : ""}.json`, new Blob([words], { type: "application/json" }));
+  download(`${fileName("lesson", name)}.json`, new Blob([words], { type: "application/json" }));
 }
 
 /** @param {import("./lesson.js").Lesson} lesson */

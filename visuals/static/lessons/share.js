@@ -5,6 +5,7 @@ import { copyButton } from "../controls.js";
 import { h, svg } from "../dom.js";
 import { LONGEST_LINK, packLesson } from "./pack.js";
 import { saveLesson } from "./save.js";
+import { wholeFile } from "./whole.js";
 
 /** What a computer calls itself: to others that is an address of their own. */
 const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -91,6 +92,7 @@ export function createShare(glass, desk) {
       elements: [
         h("p.ls-none", null, text(lesson ? "sharing_means" : "view_means")),
         box,
+        wholeFile(glass, lesson),
         h(
           "div.ls-does",
           null,

@@ -4,6 +4,7 @@
 
 import { h } from "../dom.js";
 import { frame as nextFrame } from "./fit.js";
+import { viewsOf } from "../one-file/request.js";
 import { linkOn } from "./lesson.js";
 
 const PATIENCE = 15_000; // ms until a view is given up
@@ -78,13 +79,15 @@ const hasCharts = (section) =>
   );
 
 /**
- * Shows a view in the copy, and takes its picture.
+ * Shows a view in the copy.
  *
  * @param {Window & { glass?: Glass }} copy
  * @param {string} link
  * @param {View} view
+ * @returns {Promise<{ inner: Glass; section: HTMLElement } | null>} once all of it is drawn; null where it does not
+ *   come
  */
-async function takeOf(copy, link, { panel, part }) {
+async function showIn(copy, link, { panel }) {
   if (!(await came(() => Boolean(copy.glass?.state.trace)))) return null;
   const inner = /** @type {Glass} */ (copy.glass);
   inner.state.presenting = true; // it has no history of its own
@@ -98,12 +101,50 @@ async function takeOf(copy, link, { panel, part }) {
   if (!section) return null;
   section.scrollIntoView(); // a chart is drawn where it is in view
   const isDrawn = () => section.dataset.value !== undefined && hasCharts(section) && !inner.asking() && inner.drawn();
-  if (!(await came(isDrawn))) return null;
+  return (await came(isDrawn)) ? { inner, section } : null;
+}
+
+/**
+ * Shows a view in the copy, and takes its picture.
+ *
+ * @param {Window & { glass?: Glass }} copy
+ * @param {string} link
+ * @param {View} view
+ */
+async function takeOf(copy, link, view) {
+  const shown = await showIn(copy, link, view);
+  if (!shown) return null;
+  const { inner, section } = shown;
+  const { panel, part } = view;
   const bringBack = leaveOnly(section, part);
   try {
     return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
   } finally {
     bringBack();
+  }
+}
+
+/**
+ * The runs that a lesson's views show, and what their panels ask of the server: for a file of the lesson.
+ *
+ * @param {Glass} glass
+ * @param {Lesson} lesson
+ * @param {(at: number) => void} tell which view is on its way
+ */
+export async function collectViews(glass, lesson, tell) {
+  const copy = createCopy(glass.state.language);
+  const inside = /** @type {Window & { glass?: Glass }} */ (copy.contentWindow);
+  const names = glass.models().map(({ name }) => name);
+  const views = [];
+  try {
+    for (const [at, view] of lesson.views.entries()) {
+      tell(at);
+      const shown = await showIn(inside, linkOn(lesson, view, names), view);
+      if (shown) views.push(...viewsOf(shown.inner));
+    }
+    return { views, calculations: inside.glass?.calculations() ?? [] };
+  } finally {
+    copy.remove();
   }
 }
 

@@ -6,6 +6,7 @@ import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
+import { createWithheld, noting } from "../withheld.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -60,6 +61,8 @@ export function createFrame(glass, section, scene, wide) {
     view.answered = true;
   });
   element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, h("p.st-foot", null, more));
+  const withheld = createWithheld(element, glass.text);
+  title.after(withheld.line);
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
   new IntersectionObserver(
@@ -105,7 +108,9 @@ export function createFrame(glass, section, scene, wide) {
     draw(fresh, told) {
       const { trace } = glass.state;
       element.hidden = !trace || !told || has?.(trace.model) === false;
-      if (!element.hidden && (near || waits)) painted(fresh);
+      if (element.hidden || !(near || waits)) return;
+      noting(element, () => painted(fresh));
+      withheld.show();
     },
   };
 }

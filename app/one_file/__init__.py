@@ -1,0 +1,1 @@
+"""Runs as one HTML file that opens without a server and without a network."""
