@@ -75,7 +75,7 @@ BACK = 3
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
 FORM_ROWS = 12  # of the last tokens
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
-HELD_OUT = MOST_WORDS + 2 * TRIES + PAIRS  # of a circuit: what is expected there, pairs that are tried, those kept
+PAIRS_RUN = 1 + TRIES + PAIRS  # of a circuit: its own, those that are tried, and once more those that are kept
 CIRCUITS = 9 + 1 + circuit.DRAWS  # that are run beside: of the curve, and the controls
 AUTOMATIC = 3  # numbers of nodes that are tried with exchanges where nobody names one, about
 EDGES_MEASURED = 4 + 3 * circuit.EDGES // 2  # for each one run, and its target once more
@@ -298,13 +298,15 @@ def _circuit_cost(
     nodes: int | None,
     written: Sequence[int] | None,
 ) -> float:
-    """Both runs, every node's attribution, exchanges, circuits; of a circuit no more is run than it keeps."""
+    """The pairs, of which what both texts begin with is run once; what is expected at each word; every node's
+    attribution, exchanges, circuits; of a circuit no more is run than it keeps."""
     after = _written_tokens(lm, written)
     whole, run = len(ids) + after, _tokens_that_differ(lm, ids, other) + after
     kept = 1.0 if lm.reads_source else min(1.0, (nodes or COUNTS[-1]) / (2 * lm.config.n_layers))
     exchanges = (AUTOMATIC if nodes is None else 1) * (1 + ROUNDS * (BACK + WIDTH * kept))
     again = BACK * POINTS + exchanges + CIRCUITS * min(1.0, 2 * kept) + 1
-    return (3 + 2 + HELD_OUT) * whole + again * run
+    words = min(MOST_WORDS, _tokens_that_differ(lm, ids, other))
+    return (3 + words) * whole + PAIRS_RUN * (whole + run) + again * run
 
 
 def _edges_cost(

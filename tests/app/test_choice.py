@@ -294,8 +294,8 @@ def test_b_minus_a_of_the_parts_names_the_rms_of_both_runs(chapter: Page, peer: 
     words = line.inner_text()
     found = re.search(r"here ([\d.]+) in A and ([\d.]+) in B", words)
     assert found, words
-    assert float(found[1]) == pytest.approx(scale, rel=1e-4)
-    assert float(found[2]) != pytest.approx(scale, rel=1e-4)
+    assert float(found[1]) == pytest.approx(scale, rel=5e-3)  # three digits
+    assert found[2] != found[1]
 
 
 @pytest.mark.gradio

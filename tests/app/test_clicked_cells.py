@@ -91,7 +91,7 @@ def test_the_largest_channel_is_named(shared: Page, peer: Peer) -> None:
         told = re.match(r"Largest channel: (\d+), \|x\| = ([\d.]+), ([\d.]+) times the median", note.inner_text())
         assert told, note.inner_text()
         assert int(told[1]) == channel
-        assert float(told[2]) == pytest.approx(sizes[channel], rel=1e-3)
+        assert float(told[2]) == pytest.approx(sizes[channel], rel=5e-3)  # three digits
         assert float(told[3]) == pytest.approx(sizes[channel] / np.median(sizes), rel=1e-2)
         first = page.locator("section[data-kind=norm-vector] .norm-channels tbody tr").first
         expect(first.locator("th")).to_have_text(str(channel))

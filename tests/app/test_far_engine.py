@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import Browser
 
 import model
 from app.engine import LocalEngine, Settings
@@ -21,7 +22,7 @@ from app.operations import OPENING, SINKS, STREAM_SIZES
 from app.service import Service
 from model.interventions import Intervention, Patch
 from model.replaced.parts import Parts
-from tests.page import chromium, open_page, running_app, wait_for_run
+from tests.page import leave, open_page, running_app, wait_for_run
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the"
@@ -192,8 +193,8 @@ def test_what_cannot_be_loaded_is_said() -> None:
         ModelProcess(partial(load_here, Wanted(("/nowhere",), "cpu")))
 
 
-def test_a_page_with_its_models_in_another_process_runs_and_writes() -> None:
-    with running_app("--engine", "process", "--model", str(ZOO / "llama")) as address, chromium() as browser:
+def test_a_page_with_its_models_in_another_process_runs_and_writes(browser: Browser) -> None:
+    with running_app("--engine", "process", "--model", str(ZOO / "llama")) as address:
         page = open_page(browser, f"{address}#lang=en&chapter=glance")
         wait_for_run(page)
         before = page.evaluate("glass.state.trace.T")
@@ -204,5 +205,6 @@ def test_a_page_with_its_models_in_another_process_runs_and_writes() -> None:
         page.evaluate("glass.select({ layer: 1 })")
         page.wait_for_function("glass.layer()")
         weights = page.evaluate("[...glass.layer().k.data].slice(0, 8)")
+        leave(page)
     trace: model.Trace = model.run_trace(model.load(ZOO / "llama", device="cpu"), ids)
     assert np.allclose(weights, trace.layer(1).k.ravel()[:8], atol=1e-5)

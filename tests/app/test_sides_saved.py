@@ -296,7 +296,7 @@ def test_scaling_and_shifting_follow_their_sliders_in_the_difference(both: Page,
     ]
     assert told == pytest.approx([-1.5 * x for x in rms], rel=1e-3)
     panel.get_by_role("checkbox").check()
-    expect(panel.locator("output").first).to_have_text("a = −0.001000")
+    expect(panel.locator("output").first).to_have_text("a = −0.00100")
     panel.get_by_role("button", name="a = 1, b = 0").click()
     check_scaling(both, peers(both), 1, 0)
     assert asked == []
