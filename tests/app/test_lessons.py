@@ -440,7 +440,9 @@ def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_not
     press(page, "share")
     link = page.locator(".ls-link").input_value()
     check_qr(page, link)
-    expect(page.locator(".ls-share").first).to_contain_text(text("lessons.only_here"))  # an address of this computer's own
+    expect(page.locator(".ls-share").first).to_contain_text(
+        text("lessons.only_here")
+    )  # an address of this computer's own
     press(page, "edit")
     press(page, "list")
     press(page, "share_view")
