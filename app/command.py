@@ -50,7 +50,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=("here", "process"),
         default="here",
-        help="where models run: in the page's own process, or in one of their own, so that a crowd has two cores "
+        help="where models run: in the page's own process, or in one of their own, which is started again where it dies "
         "(default: %(default)s)",
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")

@@ -1,4 +1,4 @@
-"""The models in a process of their own, so that they and the page each have a core.
+"""The models in a process of their own: the page outlives what happens there.
 
 The page's threads each take a connection to it, and a thread there answers on each: so an engine's turns, budgets and
 shared steps are as in one process. When the process ends, it is started again, and what was asked is asked once more.
