@@ -50,8 +50,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=("here", "process"),
         default="here",
-        help="where models run: in the page's own process, or in one of their own, which is started again where it dies "
-        "(default: %(default)s)",
+        help="where models run: in the page's own process, or in one of their own, which is started again where it "
+        "dies (default: %(default)s)",
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(
