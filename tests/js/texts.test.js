@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { createTexts } from "../../visuals/static/texts.js";
+import { createTexts, lookUp } from "../../visuals/static/texts.js";
 
 test("the second table comes with the first section that it has, and with each language after that", async () => {
   /** @type {Record<string, object>} */
@@ -42,4 +42,18 @@ test("the second table comes with the first section that it has, and with each l
   } finally {
     globalThis.fetch = before;
   }
+});
+
+test("a number that a sentence names has three digits; a reader's own words keep theirs", () => {
+  const table = { a: { says: "{it}", read: "{it}" } };
+  const said = {
+    "−0.12345": "−0.123",
+    "99.823%": "99.8%",
+    "2.7182 nats": "2.72 nats",
+    "0.4331 + 2.732i": "0.433 + 2.73i",
+  };
+  for (const [it, expected] of Object.entries(said)) assert.equal(lookUp(table, "a.says", { it }), expected);
+  for (const it of ["pi is 3.14159", "version 1.2345 of it", "arXiv 2305.19466", "eps is 0.0000123; expected 0.00001"])
+    assert.equal(lookUp(table, "a.says", { it }), it);
+  assert.equal(lookUp(table, "a.read", { it: "−0.12345" }), "−0.12345");
 });

@@ -12,6 +12,8 @@ import { reactive } from "./reads.js";
  */
 /** Value lines and the calculators: what is pointed at, or worked out, is said with all the digits that it has. */
 const EXACT = /\.read|^kv(?!-live)[.-]/;
+/** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
+const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
 const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
 
 /**
@@ -31,7 +33,7 @@ export function lookUp(table, key, params = {}) {
     if (!Object.hasOwn(params, name)) return whole;
     if (section) return lookUp(table, `${section}.${params[name]}`, params);
     const value = String(params[name]);
-    return (value === "1" ? one : several) ?? (EXACT.test(key) ? value : brief(value));
+    return (value === "1" ? one : several) ?? (EXACT.test(key) || !NUMBERS.test(value) ? value : brief(value));
   };
   return template.replace(PLACE, filled);
 }
