@@ -1,4 +1,3 @@
-// @ts-check
 // What a feed-forward's neurons make of what they read, in double precision. Pure: no DOM, no store.
 
 import { once } from "./arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where a part of the page is found: beside this module, or in the file that holds the whole page (app/one_file).
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Arithmetic on vectors of numbers, whatever they stand for. Pure: no DOM, no store.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // gradio's components in the bar: their words in the page's language, and values that the page puts into them.
 
 /** @typedef {{ prompt?: string; model?: string; language?: string }} Values by component */

@@ -1,4 +1,3 @@
-// @ts-check
 // The line under a panel's head that names what is changed in the run that it shows, or in the two that it compares.
 
 import { h } from "./dom.js";

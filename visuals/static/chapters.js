@@ -1,4 +1,3 @@
-// @ts-check
 // The chapters of the page: which panels are in view, in which order, and fetching a chapter's styles when it is first
 // opened. The stories stand among them as such that show no panel.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Tokens as text: the bytes of a character that several tokens hold are put together.
 
 const BYTES = /(?:⟨[0-9A-F]{2}⟩)+/g; // as model/tokenizer.py shows bytes that are no whole character

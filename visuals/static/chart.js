@@ -1,4 +1,3 @@
-// @ts-check
 // Charts by plotly.js: a figure that Python built, in the page's colours and language. The library is fetched with the
 // first chart; zoom stays while a figure changes; what is clicked goes to the panel.
 

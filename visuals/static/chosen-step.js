@@ -1,4 +1,3 @@
-// @ts-check
 // The moment that the panels stand at: the selected position, and the token that was chosen there. A run remembers of
 // every written token how it was drawn (its step), and the server reads what it was chosen from off the recorded
 // stream.

@@ -1,4 +1,3 @@
-// @ts-check
 // "Show the code": the lines of the repository that made the numbers of a panel, as they are written.
 
 import { html, render } from "./vendor/lit-html.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Which run is shown, and which of a network's two stacks; and a run that is kept as A, to compare with.
 
 import { hindrance } from "./hindrance.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Attention and the choice of the next token, in double precision, from the values of the run. Pure: no DOM, no store.
 // Attention is not sent by the server. It is computed here from q and k, by the formulas printed beside it.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // When the server does not answer: the page says what happened and, where there may be no server, asks until there is
 // one again.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What panels are set with: buttons of which one is pressed, sliders, steppers, boxes to tick; and rows that stand for
 // something.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A copy of what is on the page that looks the same without the page's style sheets: for pictures (picture.js).
 
 /** Properties that an element has from its parent: written wherever they could differ from it. */

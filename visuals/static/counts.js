@@ -1,4 +1,3 @@
-// @ts-check
 // Large counts, as people say them.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // The messages that Python sends (messages.d.ts), their arrays as typed arrays. Pure; the other end is
 // visuals/payload.py.
 

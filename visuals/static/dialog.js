@@ -1,4 +1,3 @@
-// @ts-check
 // A modal dialog: the browser keeps the focus in it, closes it with Escape and gives the focus back to where it was.
 
 import { h } from "./dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A box in a panel that one of its buttons opens and closes: so does Escape, which gives the focus back to the button.
 
 /** @type {{ element: HTMLElement; box: HTMLElement; close: () => void } | null} */

@@ -1,4 +1,3 @@
-// @ts-check
 // Elements, numbers and formulas. Text enters the page as text nodes alone, never as markup.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // A text that is being written: as far as it has come, and as far as it is shown. Knows no speed.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Canvas and colour helpers. Colours are the custom properties that visuals/palette.py writes; sizes are CSS pixels.
 
 import { labelsOf } from "./characters.js";

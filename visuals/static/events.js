@@ -1,4 +1,3 @@
-// @ts-check
 // Every event of gradio's ends, whatever becomes of its requests: the one that joins the queue, and the stream that
 // brings the answers of all. By itself gradio keeps an event without an end under way, and then no press on its
 // button does anything; told that the connection broke, it shuts its events down for good and loads the page anew, and

@@ -1,4 +1,3 @@
-// @ts-check
 // The page's examples: which are a network's own, and what it begins with.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // A panel's explanation, which its "?" opens: what is shown, the formula, and what is often told wrongly.
 
 import { disclosed } from "./disclosure.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a run did not bring with it: other layers, other tokens' neurons. Asked of the server once, in the background.
 
 import { decodeAll } from "./decode.js";

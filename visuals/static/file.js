@@ -1,4 +1,3 @@
-// @ts-check
 // The files that a panel's button save makes. Fetched when one is asked for.
 
 import { h } from "./dom.js";

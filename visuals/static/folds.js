@@ -1,4 +1,3 @@
-// @ts-check
 // The fold of a chapter: one sentence that says what its panels on demand are for, and opens them. A panel that lies
 // folded is not on the page: it is not fetched, not drawn, and asks the server nothing.
 

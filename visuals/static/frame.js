@@ -1,4 +1,3 @@
-// @ts-check
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
 import { disclosed } from "./disclosure.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How to get the real LLaMA where it is not there, and the way to run a text on it where it is.
 
 import { copyButton } from "./controls.js";

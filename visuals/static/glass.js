@@ -1,4 +1,3 @@
-// @ts-check
 // The page's script: builds `window.glass`, which the bus publishes to and every panel draws from.
 
 import { addressOf } from "./addresses.js";

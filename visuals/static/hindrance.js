@@ -1,4 +1,3 @@
-// @ts-check
 // Why B − A cannot be drawn of two runs. Pure.
 
 /** @typedef {import("./decode.js").Trace} Trace */

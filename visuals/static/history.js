@@ -1,4 +1,3 @@
-// @ts-check
 // Back and Forward. Each run and each chapter that is opened is an entry of the browser's history, with all that it
 // shows in its address; what is selected, set or kept within an entry is written into that address.
 

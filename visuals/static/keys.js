@@ -1,4 +1,3 @@
-// @ts-check
 // The keyboard: arrows move the selected token and, where a panel has the focus, the layer; [ and ] the head; Escape
 // releases what the pointer previews; ? lists all this (shortcuts.js).
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Latest wins: while one question is under way only the newest of those that follow is kept, and asked next.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Layers of a run that it did not bring with it, and neurons of their tokens.
 
 import { decodeAllNeurons, decodeLayer, decodeNeurons } from "./decode.js";

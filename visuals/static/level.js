@@ -1,4 +1,3 @@
-// @ts-check
 // The two levels of the page: the stories, which begin with that of one answer, and the workbench of chapters. Which
 // level a reader chose is kept in this browser.
 

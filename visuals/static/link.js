@@ -1,4 +1,3 @@
-// @ts-check
 // The address of a view: prompt, language and selection in the part after "#", so that a link brings them back.
 
 import { pairsOf } from "./rotation.js";

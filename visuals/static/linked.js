@@ -1,4 +1,3 @@
-// @ts-check
 // What the address says of changed runs and of a run kept as A. Fetched where there is one; link.js has the rest.
 
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);

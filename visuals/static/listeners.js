@@ -1,4 +1,3 @@
-// @ts-check
 // Who is told of an event of the page, by its name.
 
 /** @typedef {(detail: any) => void} Listener what it is told of depends on the event */

@@ -1,4 +1,3 @@
-// @ts-check
 // The networks that this page offers, and what a reader calls them.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Whose a neuron is, and its name: its number, and where a layer has experts the expert that it belongs to. Pure.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // What is switched off in a run, as app/comparing.py reads it: asked by place, named in words, and drawn as unused.
 
 import { h } from "./dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Sentences in one line, in any language of the page.
 
 const HOLDS_ITS_SPACE = /[。！？；：，、）]$/; // a full-width mark: no space follows it

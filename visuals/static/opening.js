@@ -1,4 +1,3 @@
-// @ts-check
 // What the page asks for when it opens or goes back to an address: what the link describes, or as much of it as there
 // is.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The page around the panels: what its controls ask for, and its fixed pieces.
 
 import { createBar } from "./bar.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // When panels are drawn: all together, at most once an animation frame.
 
 import { unfinished } from "./reads.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Which of RoPE's pairs panels speak of where a reader has chosen none: the one that counts most in the score they
 // show.
 

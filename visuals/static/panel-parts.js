@@ -1,4 +1,3 @@
-// @ts-check
 // The panels of the page, and the parts of them that the glossary points at. A part says its name itself:
 // data-part="formula".
 

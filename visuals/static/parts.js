@@ -1,4 +1,3 @@
-// @ts-check
 // What a panel needs of a network: a key of texts' section "absent" says what is missing, null that all is there. And
 // in which form panels speak of what it has, the most special first (frame.js). Pure.
 

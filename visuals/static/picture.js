@@ -1,4 +1,3 @@
-// @ts-check
 // A panel as a picture: what it shows now, under its title, the model and the prompt, as one SVG that needs no page.
 
 import { copyOf, rulesOf, startSheet } from "./copy.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Axes and lines of small charts: where values lie, ticks that are easy to read, and a line through them.
 
 import { RAISED } from "./dom.js";

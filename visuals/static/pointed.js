@@ -1,4 +1,3 @@
-// @ts-check
 // Charts that show what is no part of the selection (a channel, a distance): hovering previews it, a click keeps it.
 
 import { bindPointer } from "./pointing.js";

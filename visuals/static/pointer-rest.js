@@ -1,4 +1,3 @@
-// @ts-check
 // Nothing moves from under the pointer. What it previews changes the texts of the panels: if one became shorter, what
 // stands below would move up, lie under another point, change the text again, and tremble under a hand that rests.
 

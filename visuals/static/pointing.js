@@ -1,4 +1,3 @@
-// @ts-check
 // How a panel follows the pointer, the keyboard, its own width, and whether it is in view.
 
 import { setZoom } from "./draw.js";

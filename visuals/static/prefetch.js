@@ -1,4 +1,3 @@
-// @ts-check
 // What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
 
 /** Layers up to this many bytes each are fetched ahead, when the browser is idle. */

@@ -1,4 +1,3 @@
-// @ts-check
 // Questions to the server: counted while they have no answer, and asked once though several want to know.
 
 import { LOST } from "./unanswered.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How what is written is shown: its speed, a pause, one token more. Beside the text; Space and the full stop do the
 // same.
 

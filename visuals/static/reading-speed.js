@@ -1,4 +1,3 @@
-// @ts-check
 // What is written comes faster than anyone reads: it is shown word by word at a speed that is set, and can be held,
 // stepped and stopped. The server writes ahead meanwhile, at most as many tokens as were asked for.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What a drawing reads while it draws, so that it is drawn anew exactly when some of that has changed since.
 
 /**

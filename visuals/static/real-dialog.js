@@ -1,4 +1,3 @@
-// @ts-check
 // The dialog that says what the real LLaMA is, and how to get it.
 
 import { createDialog } from "./dialog.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The real LLaMA that a page can offer: whether its weights are there, and their download, which is the server's.
 
 import { reactive } from "./reads.js";

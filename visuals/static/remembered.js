@@ -1,4 +1,3 @@
-// @ts-check
 // A choice that is kept in this browser.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Runs that are made of the shown one: with something changed, of all that was written, or once more.
 
 import { textOf } from "./decode.js";

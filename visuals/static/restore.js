@@ -1,4 +1,3 @@
-// @ts-check
 // Brings back what a link holds besides its prompt: the changes of its run, the run kept as A, the side that is shown.
 
 import { decodeRun } from "./decode.js";

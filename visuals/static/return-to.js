@@ -1,4 +1,3 @@
-// @ts-check
 // Where a reader was before the page led elsewhere, and the way back there: a button that stands in the corner until it
 // is pressed or put away, or the reader goes on to something else.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE's arithmetic: which channels make a pair, how far a pair is turned, and what each adds to a score. Pure: no DOM,
 // no store.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What was changed in a run: lists by kind as app/comparing.py reads them, and their names for a reader.
 
 import { neuronIn } from "./neuron-names.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a reader (readings/reading.js) needs of a run: looked up in the store, and asked for where it is not here.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Which runs panels show, and about which of them an answer is still wanted.
 
 /**

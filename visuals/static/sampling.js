@@ -1,4 +1,3 @@
-// @ts-check
 // How the next token is chosen: one set of settings for the bar at the top, the chapter Next token, the link, and what
 // Generate and "+1 token" are asked with.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The button save of a panel: its picture as PNG or SVG, its values as CSV. What makes the files comes with the first
 // one.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Holds the page where it was brought while what is drawn there still grows, until the reader does something.
 
 const LONG = 3000; // ms; by then all has come

@@ -1,4 +1,3 @@
-// @ts-check
 // Where in a run a reader looks: what a click has locked, and over it what the pointer previews.
 
 import { keysSeen } from "./compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What panels let a reader set, by panel and name, so that a link restores it. Values are texts, as in the address.
 
 import { same, reactive } from "./reads.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Help: where to begin, what explains words, and the list of the keys that the page knows.
 
 import { createDialog } from "./dialog.js";

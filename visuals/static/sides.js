@@ -1,4 +1,3 @@
-// @ts-check
 // Which side of two runs a panel shows: A or B, which it draws itself, or B − A, which difference/face.js draws in its
 // place.
 

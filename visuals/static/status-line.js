@@ -1,4 +1,3 @@
-// @ts-check
 // The line under the controls: what the page is doing, what the run that is shown was read with, and one message.
 
 import { shortCount } from "./counts.js";

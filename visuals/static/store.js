@@ -1,4 +1,3 @@
-// @ts-check
 // What is shown, and who draws it: one state. Knows nothing about the server or Python.
 
 import { createComparison } from "./comparison.js";

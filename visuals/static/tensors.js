@@ -1,4 +1,3 @@
-// @ts-check
 // "What is this tensor?": the captured tensors that a panel shows, with shape, meaning and the line that makes each.
 
 import { h } from "./dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here. The sections
 // of panels that only open on demand are in tables of their own, fetched with the first such panel.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Light or dark: gradio keeps it as a class of the page's body.
 
 const themeOfPage = () => (document.body.classList.contains("dark") ? "dark" : "light");

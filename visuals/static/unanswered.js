@@ -1,4 +1,3 @@
-// @ts-check
 // What is said where an answer is none: a message of the page's own, as the server's messages are, for each way in
 // which a request can fail.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What is laid out on the page, written as an SVG's rectangles, texts and images: drawing programs skip a
 // foreignObject.
 

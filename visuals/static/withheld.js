@@ -1,4 +1,3 @@
-// @ts-check
 // Which panels and scenes lack an answer that is not to be had, as what a file of runs (app/one_file) does not hold. It
 // is said at their places.
 

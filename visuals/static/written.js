@@ -1,4 +1,3 @@
-// @ts-check
 // What was written after the prompt, as text that can be selected and copied, word by word at the reader's pace: the
 // strip's tokens are buttons.
 

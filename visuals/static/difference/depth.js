@@ -1,4 +1,3 @@
-// @ts-check
 // What the panels that follow tokens through the depth of the network read from a run.
 
 import { choices } from "../controls.js";

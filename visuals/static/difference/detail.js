@@ -1,4 +1,3 @@
-// @ts-check
 // What the SwiGLU chapter and the sampling panel read from a run.
 
 import { h } from "../dom.js";

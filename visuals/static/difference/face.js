@@ -1,4 +1,3 @@
-// @ts-check
 // What a panel shows for B − A: the same reading of both runs, subtracted, in the place of the panel's own drawing.
 
 import { addressOf } from "../addresses.js";

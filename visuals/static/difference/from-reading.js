@@ -1,4 +1,3 @@
-// @ts-check
 // B − A of a panel that has a reader: numbers are subtracted by name, tables row by row. What is drawn of them, and
 // how, the panel says in its `about.difference`.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the panels of the first chapter read from a run.
 
 import { innerOf, strongestNeuron } from "../activations.js";

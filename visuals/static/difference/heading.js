@@ -1,4 +1,3 @@
-// @ts-check
 // The heading of a part of what is shown for B − A.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // B − A of attention, drawn as the panels draw it: one large map, the grid of several heads, or arcs over the text.
 
 import { h, shown } from "../dom.js";

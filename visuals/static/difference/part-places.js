@@ -1,4 +1,3 @@
-// @ts-check
 // The parts of what is shown for B − A, each in a place of its own, in which a line stands where nothing differs.
 
 import { h } from "../dom.js";

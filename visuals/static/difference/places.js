@@ -1,4 +1,3 @@
-// @ts-check
 // B − A of a map of places in the network × tokens, made with the panel's own.
 
 import { h } from "../dom.js";

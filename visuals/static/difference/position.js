@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
 
 import { wavelength } from "../rotation.js";

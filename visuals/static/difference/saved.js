@@ -1,4 +1,3 @@
-// @ts-check
 // The CSV of B − A: everything that a panel's parts show, under one row of names.
 
 const NUMBERS = ["A", "B", "B_minus_A"];

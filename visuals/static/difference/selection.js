@@ -1,4 +1,3 @@
-// @ts-check
 // What readings share: how they name what is selected, what of it they depend on, and choices that the store does not
 // hold.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Vectors of both runs subtracted, one strip each over a common axis; each strip to its own scale, the same for both
 // signs.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A row for each value: in A, in B, and B − A as a number and as a bar to the right (larger in B) or left of the
 // middle.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The value line of B − A: the numbers of both runs, subtracted by name.
 
 import { exact } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere
 // or Escape closes it, and Escape gives the focus back.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Finding terms in a text by the word forms that the texts declare: "query|queries". In a form with [brackets] only
 // what they hold is the term, and what is around it has to stand there too: "keys and [values]".
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The glossary on the page: marked words, the card of one, and the list of all.
 
 import { addressOf } from "../addresses.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // All terms with what they mean, in the alphabet's order, and a box to find one.
 
 import { createDialog } from "../dialog.js";

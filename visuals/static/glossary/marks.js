@@ -1,4 +1,3 @@
-// @ts-check
 // Marks each term where it first stands: in the lines of the chapter that is open, and in each explanation that is
 // opened, which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Fetches the glossary once the first run is drawn and the browser has nothing better to do; any button with
 // data-glossary opens the list of all terms.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Leads to the panel on which this run shows a term, and marks it until the reader does something.
 
 import { hold } from "../scroll-anchor.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The terms that the page explains, from text to word, and the panel on which a run shows each. Their words are in the
 // texts' section "glossary": the name, <name>_forms and <name>_means.
 

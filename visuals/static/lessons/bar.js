@@ -1,4 +1,3 @@
-// @ts-check
 // The bar under a presented panel: which view it is, the note, the class's guess while the answer is covered, and the
 // ways.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The view that the reader sees now, as a lesson keeps it.
 
 import { linkOf } from "./lesson.js";

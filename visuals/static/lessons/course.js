@@ -1,4 +1,3 @@
-// @ts-check
 // Where a presentation is: which view, and whether its answer is still covered. Knows no page.
 
 /** @typedef {ReturnType<typeof createCourse>} Course */

@@ -1,4 +1,3 @@
-// @ts-check
 // The dialog about lessons: a list of them, one being edited, or one (or the view that is shown) being handed out.
 
 import { createDialog } from "../dialog.js";

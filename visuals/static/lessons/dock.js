@@ -1,4 +1,3 @@
-// @ts-check
 // A lesson that is being made, at the edge of the page while its dialog is closed: what is shown is added from there,
 // and the reader stays where they are.
 

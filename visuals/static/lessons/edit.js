@@ -1,4 +1,3 @@
-// @ts-check
 // One lesson being made: its title, and its views in their order. Each change is kept at once.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Finds the largest size at which a panel fits on the stage.
 
 import { leastLegible, sizesFor } from "./sizes.js";

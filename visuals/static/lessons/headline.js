@@ -1,4 +1,3 @@
-// @ts-check
 // What stands above a presented view: its headline, and the question that it answers.
 
 import { h } from "../dom.js";

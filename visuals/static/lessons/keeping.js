@@ -1,4 +1,3 @@
-// @ts-check
 // What is done with a lesson: it is kept, taken over, begun, read from a file, removed.
 
 import { MOST, newLesson, readLesson, Refused } from "./lesson.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The keys of a presentation. Presenters' remote controls send PageDown and PageUp, and F5 from their button "start".
 
 const TYPING = "input, textarea, select, [contenteditable]";

@@ -1,4 +1,3 @@
-// @ts-check
 // The legend of a presented panel, where it has one alone: it stands under the heading, above every page of the panel,
 // so that no page shows colours whose meaning is on another.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What a lesson is: views in an order, each with a note. Checks whatever a file, a link or the browser's storage holds,
 // field by field, before anything uses it. Knows no page.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The list of lessons: that of a link, the reader's own, those that come with the page.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What leads to the lessons: the header's button, and a link that holds one. All else is fetched when it is first
 // wanted.
 

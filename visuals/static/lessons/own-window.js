@@ -1,4 +1,3 @@
-// @ts-check
 // An empty window of the page's own origin that the page draws in, with the page's look.
 
 import { h } from "../dom.js";

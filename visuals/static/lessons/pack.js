@@ -1,4 +1,3 @@
-// @ts-check
 // A lesson as the part of an address after "#": its JSON, compressed by the browser, in base64 as addresses write it.
 
 import { checkLesson, MOST, Refused } from "./lesson.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A panel that is taller than the screen, as pages that begin and end between its parts. Knows lengths and no page.
 
 /**

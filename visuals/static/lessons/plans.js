@@ -1,4 +1,3 @@
-// @ts-check
 // The plans of a lesson: which of its views are shown, and for how long. Each view says its minutes in every plan, so
 // that a plan holds whatever is moved, added or left out. Knows no page.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A lesson on the screen: each view is brought back as a pasted link is, and its one panel shown large.
 
 import { createBar } from "./bar.js";

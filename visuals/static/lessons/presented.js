@@ -1,4 +1,3 @@
-// @ts-check
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
 import { createLegend } from "./legend.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What is being presented, in the storage of the browser's tab: when the page is loaded again it goes on where it was.
 
 const KEY = "glass-llama-presented";

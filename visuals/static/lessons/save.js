@@ -1,4 +1,3 @@
-// @ts-check
 // A lesson as a file.
 
 import { writeLesson } from "./lesson.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A lesson, or the view that is shown, as a link and as a QR code of that link, which this page's own server draws.
 
 import { copyButton } from "../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The worksheet of a lesson: its questions with room to write, and the answers on a page of their own. A window shows
 // it, from which the browser prints it, also as a PDF.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The reader's own lessons, in the browser's storage: one entry each, so that none takes another down. What cannot be
 // kept lives until the page is closed, and the caller is told.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The lessons that come with the page.
 
 import { checkLesson } from "./lesson.js";

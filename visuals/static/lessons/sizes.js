@@ -1,4 +1,3 @@
-// @ts-check
 // How large a panel is tried on the stage, from the largest size down.
 
 // px of the smallest text: as panels have it, as a hall has it, as it needs it at least; a screen's width

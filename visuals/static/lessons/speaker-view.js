@@ -1,4 +1,3 @@
-// @ts-check
 // What stands in the presenter's window.
 
 import { html, nothing } from "../vendor/lit-html.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The presenter's window: notes, answer, next view and time, while the page shows the view alone. It is a window of the
 // page's own origin that the page draws in, so that both are in step by themselves.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The stage: the token strip and one panel, alone on the screen, as large as they fit; what is taller than the screen,
 // page by page.
 

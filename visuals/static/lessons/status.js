@@ -1,4 +1,3 @@
-// @ts-check
 // The line of the dialog that says what was done, or what is wrong with a lesson.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Pictures of views that are not shown: another copy of the page, which nobody sees, goes where each leads. Views are
 // taken one after the other.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // How long a lesson has been presented, and its view. Knows no page.
 
 /** @param {() => number} now in ms */

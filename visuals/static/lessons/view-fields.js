@@ -1,4 +1,3 @@
-// @ts-check
 // What a view of a lesson may say beside its note, and how long it is shown in each plan, as fields.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One view of a lesson that is edited: what it is of, its note, and what can be done with it.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What is shown, or a lesson, as one HTML file that opens without a server: the button that makes it.
 
 import { h } from "../dom.js";

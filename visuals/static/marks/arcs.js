@@ -1,4 +1,3 @@
-// @ts-check
 // One query's attention as arcs over the text, the heavier the thicker. Of two runs the change: orange where B gives a
 // token more weight, blue where less.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // One map of queries × keys on a canvas: cells, the masked half hatched, the words of the text at rows and columns,
 // marks at the query's row and the key's column, and a scale. Of two runs it shows the change.
 

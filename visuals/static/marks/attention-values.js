@@ -1,4 +1,3 @@
-// @ts-check
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two
 // their change. Pure.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A map of queries × keys in a square: its cells, what is under a point of it, and the marks at the query's row and the
 // key's column.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A map of rows (places in the network, the first below) × tokens: colours, labels, scale. Of two runs it shows the
 // change.
 

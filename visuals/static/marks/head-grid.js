@@ -1,4 +1,3 @@
-// @ts-check
 // The maps of several heads on one canvas, each drawn as soon as it is made; of two runs the changes, all to one scale.
 
 import { h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The runs that a mark draws: one, or A and B.
 
 /**

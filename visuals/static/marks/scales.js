@@ -1,4 +1,3 @@
-// @ts-check
 // Scales of colour: where a value stands on one of the two tables, and the ticks of its bar.
 
 import { shown } from "../dom.js";

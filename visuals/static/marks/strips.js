@@ -1,4 +1,3 @@
-// @ts-check
 // Vectors as strips over one axis, each to its own scale of both signs; a row may stand as bars. A hover moves the mark
 // alone.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A canvas whose ground is drawn once, off the page, and laid under what changes with every hover.
 
 import { fit } from "../draw.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Tables: heads named by texts, over rows that are made once and filled again, or made anew.
 
 import { brief, h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Packed arrays as a file of runs holds them (app/one_file/planes.py): the first bytes of all numbers, then the second.
 
 /** Bytes of a number. @type {Record<string, number>} */

@@ -1,4 +1,3 @@
-// @ts-check
 // What the server is asked for a file of what is shown (OneFile in app/one_file/request.py).
 
 import { answeredAbout } from "../fetching.js";

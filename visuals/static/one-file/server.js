@@ -1,4 +1,3 @@
-// @ts-check
 // In the place of a server: what the file holds (FileContents in visuals/messages/one_file.py). All else is refused, in
 // words that say so.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Brings the page of a file to life, as gradio's components do on the page itself.
 
 import { createServer } from "./server.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The first script of a file that holds the page and its runs (app/one_file): unpacks both, gives each part of the page
 // an address of its own, and begins. It stands in the file itself, and its hash in the file's policy.
 

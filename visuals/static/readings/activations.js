@@ -1,4 +1,3 @@
-// @ts-check
 // What is read of other activations on a layer's own gate and up values: how many neurons they silence, how steep they
 // are there, and how much of what the layer writes would change.
 

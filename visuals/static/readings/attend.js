@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on attention reads off a run: a query's row of weights in one head, in all heads of a layer, and in
 // two heads side by side.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The run's next token with every number of K/V heads that its query heads can share, and with latents in their
 // place: what the cache takes, what is multiplied, and how far the prediction moves.
 

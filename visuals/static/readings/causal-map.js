@@ -1,4 +1,3 @@
-// @ts-check
 // What is left of a difference when the residual stream of one place is taken from another text's run: by depth and
 // token, 1 where nothing is lost. Pure.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What is read off one cell of a head: q·k, the score, its weight, what the key hands over, what the head writes.
 
 import { dot, once, onceFor } from "../arrays.js";

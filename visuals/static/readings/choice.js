@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on the next token reads off a run: one logit as an exact sum over the embedding, every head by the
 // token that it read, and every neuron.
 

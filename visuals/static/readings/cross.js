@@ -1,4 +1,3 @@
-// @ts-check
 // What is read off a decoder's look at its source: every head's weights of one token, and one cell of a head taken
 // apart.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The places of the loaded model's diagram, from top to bottom, and the run's way through them.
 
 import { once } from "../arrays.js";

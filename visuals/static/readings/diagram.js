@@ -1,4 +1,3 @@
-// @ts-check
 // What the diagram of the loaded model reads off a run: each row's tensor, its name, shape and size, and one token's
 // values of it.
 

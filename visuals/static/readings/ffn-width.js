@@ -1,4 +1,3 @@
-// @ts-check
 // LLaMA's rule for the width of its feed-forward, step by step, and what it says of this run's network.
 
 /**

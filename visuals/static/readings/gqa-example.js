@@ -1,4 +1,3 @@
-// @ts-check
 // The shapes of grouped-query attention, for any numbers that fit each other.
 
 /**

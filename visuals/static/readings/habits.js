@@ -1,4 +1,3 @@
-// @ts-check
 // Where a head's attention goes on one run, as a mean: what its known job can be held against. Of all heads it is told
 // while their maps are made.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on the KV cache reads off a run: what the cache held at a moment, measured and by the formula, and
 // what it would hold with other kinds of attention.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What is read off MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
 import { dot } from "../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a lens reads off the stream at every depth and token: the most probable tokens, and the one that is followed.
 
 import { once } from "../arrays.js";

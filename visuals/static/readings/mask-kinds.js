@@ -1,4 +1,3 @@
-// @ts-check
 // The masks that networks use, over this run's tokens: how many pairs each lets through, and what is left of the
 // selected row under those that hide more than the network's own.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Which keys each query sees under the masks that networks use, as a range from … to − 1, and how many pairs that is.
 // Pure; model/replaced/token_masks.py has the same as matrices.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The vector that a norm reads, as the server sends it: for all tokens of a layer where that is small, else for one.
 
 import { onceFor } from "../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // BatchNorm, LayerNorm, RMSNorm and DeepNorm of one vector of the run: what each subtracts and divides by, and gives.
 // γ and β are left out: a network has learned them for its own norm alone.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The stream of a run under other placements of its norms: the branches that were recorded, added as each has it.
 
 import { stretchOf } from "./stretch.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The norms of a network in the order of the computation, and what a run's message says of each.
 
 import { layerNorms } from "../parts.js";

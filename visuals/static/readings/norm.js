@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on the norms reads off a run.
 
 import { once, strongest } from "../arrays.js";

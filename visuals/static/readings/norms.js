@@ -1,4 +1,3 @@
-// @ts-check
 // The arithmetic of normalisation, in double precision. Pure: no DOM, no store.
 
 /**

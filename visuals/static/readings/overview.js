@@ -1,4 +1,3 @@
-// @ts-check
 // What the chapter on the whole reads off a run: what each sub-layer adds to the residual stream.
 
 import { sublayers } from "../parts.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One row of a head's scores by each way to tell attention where tokens stand: without positions, with sinusoidal ones
 // added before W_Q and W_K, with T5's learned bias, with ALiBi, with RoPE. And the same row when the other words change
 // their places. All from the run's own q and k before RoPE. Pure: no DOM, no store.

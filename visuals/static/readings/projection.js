@@ -1,4 +1,3 @@
-// @ts-check
 // What makes a head's q, k or v: the normed vector times a row of W_Q, W_K or W_V, one product a channel of the stream.
 
 import { onceFor, strongest } from "../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a panel reads off a run: named numbers and tables, made once and used by its drawing, its value line, its CSV,
 // and the difference of two runs. Pure: a reading knows no document, no language and no second run.
 

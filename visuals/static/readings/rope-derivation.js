@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE taken back to its reasons, on one pair of this run: as a 2 × 2 matrix and as complex numbers; the three
 // conditions that it is derived from; and the bound that its long-term decay is read off (RoFormer, arXiv 2104.09864,
 // sections 3.4.1 and 3.4.3). Pure: no DOM, no store.

@@ -1,4 +1,3 @@
-// @ts-check
 // q and k of the selected head, query and key before RoPE, and how their product changes with the distance. Pure: no
 // DOM, no store.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A layer's tokens routed in other ways; which of them find no slot in an expert; the loss that keeps experts in
 // balance; and who sends how many tokens to whom where the experts lie on several devices.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What is read of a run's sinks: the size of each token's stream by layer, and how long the value is that a head reads
 // at a sink.
 

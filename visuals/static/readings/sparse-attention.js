@@ -1,4 +1,3 @@
-// @ts-check
 // DeepSeek's sparse attention on a layer as it ran: the k keys that its heads together look at most stand for what an
 // indexer would choose, beside the formula filled with the layer's own q and k, and beside the last k tokens.
 

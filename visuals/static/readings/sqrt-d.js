@@ -1,4 +1,3 @@
-// @ts-check
 // A query's row of scores with another divisor than the network's: how hard the softmax gets, what is left of its
 // gradient, and how far the products q·k of the layer are spread.
 

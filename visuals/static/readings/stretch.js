@@ -1,4 +1,3 @@
-// @ts-check
 // Tokens in a row that are asked for at once, so that the pointer finds them: all of a run where that is little.
 
 /** Up to this many bytes. */

@@ -1,4 +1,3 @@
-// @ts-check
 // A head's weights where its tokens are cut into groups that do not see each other: what a query loses, what the head
 // loses in all, and how many scores there are.
 

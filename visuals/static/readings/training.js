@@ -1,4 +1,3 @@
-// @ts-check
 // What is known of a model's training: the log, the answers while it went on, and what the finished model was measured
 // to do.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE on single vectors, in double or in single precision, in either layout, and q·k as a function of the distance.
 // Pure: no DOM, no store. What all heads' attention is computed with is compute.js.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The story of one answer: from the sentence to its next word.
 
 import { createAcross } from "./scenes/across.js";

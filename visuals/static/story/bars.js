@@ -1,4 +1,3 @@
-// @ts-check
 // A few quantities one under the other, as bars to one scale.
 
 import { exact, h } from "../dom.js";

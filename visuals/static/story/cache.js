@@ -1,4 +1,3 @@
-// @ts-check
 // The story of the KV cache: what is kept of a text, why that, what it saves and what it costs.
 
 import { createDecode } from "./scenes/cache/decode.js";

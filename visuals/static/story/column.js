@@ -1,4 +1,3 @@
-// @ts-check
 // One story: its scenes down the page, each a question, a picture of this run, and a few words; beside them its map.
 
 import { h } from "../dom.js";

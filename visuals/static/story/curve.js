@@ -1,4 +1,3 @@
-// @ts-check
 // A line over the tokens that were read, with the stages of the training under it.
 
 import { svg } from "../dom.js";

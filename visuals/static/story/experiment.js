@@ -1,4 +1,3 @@
-// @ts-check
 // What a reader can do to the answer, there and then: hide the word it rests on, switch off the heads that read it, or
 // write another word. Two bars say how probable the answer was before and is now.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The KV cache as a grid: a column for each token, a row for each layer; the upper half of a cell is as dark as its key
 // is long, the lower half as its value. Of a latent nothing but its place is drawn.
 

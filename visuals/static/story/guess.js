@@ -1,4 +1,3 @@
-// @ts-check
 // A question that a reader answers before the story does: a few choices, of which one is right. What is said, and where
 // it would give the answer away the picture too, is shown once one is chosen, or the reader goes on.
 

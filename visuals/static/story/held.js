@@ -1,4 +1,3 @@
-// @ts-check
 // What the story of the cache reads of a run: its factors, and the bytes that they make.
 
 import { scaled } from "../panels/kv/format.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What was made last, as the same object, as long as it is made of the same: a drawing (reads.js) tells by that whether
 // there is something new.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The story on a projector: a scene as large as the screen, without the page around it. A clicker goes on and back.
 
 import { h } from "../dom.js";

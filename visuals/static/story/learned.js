@@ -1,4 +1,3 @@
-// @ts-check
 // The story of how the model learned, from the log and the evaluation beside its weights.
 
 import { isTold, recordOf } from "./record.js";

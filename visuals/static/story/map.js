@@ -1,4 +1,3 @@
-// @ts-check
 // A small map, which marks the scene that the reader is at. Of the story of an answer it is a map of the model: text in
 // at its head, the next word out at its foot, and the layers between.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Where in the run the story looks: from the last token at the one that its answer needs most, with the head that looks
 // there to most effect.
 

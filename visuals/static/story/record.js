@@ -1,4 +1,3 @@
-// @ts-check
 // What the story of the training reads off the log and the evaluation beside the weights.
 
 /**

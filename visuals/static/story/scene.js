@@ -1,4 +1,3 @@
-// @ts-check
 // One scene of a story: a question, a picture of this run, at most 45 words that answer, and the way to the panel
 // behind it.
 

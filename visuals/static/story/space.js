@@ -1,4 +1,3 @@
-// @ts-check
 // Space goes on to the next scene, with Shift back to the one before, where nothing else takes the key.
 
 const TAKES = "input, textarea, select, button, a, summary, [contenteditable], dialog";

@@ -1,4 +1,3 @@
-// @ts-check
 // The stories of the page: which of them is open, and what all have in common: keys, the projector, the ways from one
 // to another.
 

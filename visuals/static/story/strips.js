@@ -1,4 +1,3 @@
-// @ts-check
 // Vectors one under the other, each as a row of coloured cells to its own scale: so that what keeps its direction keeps
 // its pattern.
 

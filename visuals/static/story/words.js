@@ -1,4 +1,3 @@
-// @ts-check
 // How the story writes what it names: words, and numbers of two or three digits.
 
 import { exact, h } from "../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One query's attention as arcs over the text: from the token that looks to every token that it looks at.
 
 import { share } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // From MHA by way of GQA to MQA, and to a latent: this network's K/V heads repeated or mean-pooled, or fitted together
 // at low rank; what the cache then takes, what is multiplied, and how far the prediction moves.
 

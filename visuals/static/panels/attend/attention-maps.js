@@ -1,4 +1,3 @@
-// @ts-check
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
 // hover repaints only the cross-hairs.
 

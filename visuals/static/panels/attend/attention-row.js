@@ -1,4 +1,3 @@
-// @ts-check
 // One row of one head: a bar a key, the arithmetic of the chosen key, and the largest weights.
 
 import { strongest } from "../../arrays.js";

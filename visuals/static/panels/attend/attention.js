@@ -1,4 +1,3 @@
-// @ts-check
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
 import { labelsOf } from "../../characters.js";

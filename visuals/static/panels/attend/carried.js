@@ -1,4 +1,3 @@
-// @ts-check
 // What one key hands over, α·v, beside the head's whole output o = Σ α·v; and what the head writes of that to the
 // residual stream at the locked token: size, direction, strongest channels, term by term.
 

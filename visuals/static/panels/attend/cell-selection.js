@@ -1,4 +1,3 @@
-// @ts-check
 // The cell that the chapter's panels read, and how B − A lists a query's row of weights, key by key.
 
 import { labelsOf } from "../../characters.js";

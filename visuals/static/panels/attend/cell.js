@@ -1,4 +1,3 @@
-// @ts-check
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
 import { labelsOf } from "../../characters.js";

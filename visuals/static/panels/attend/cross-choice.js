@@ -1,4 +1,3 @@
-// @ts-check
 // Which token of the source is looked at: one choice, kept in the link, for all sides.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched:
 // nothing is masked. Of two runs they show the changes, all to one scale.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Cross-attention: where each token that a decoder writes looks in the source, for every head of the layer, and one
 // cell of it taken apart. Its queries are the decoder's, its keys the encoder's; no mask hides any, and no position
 // comes in.

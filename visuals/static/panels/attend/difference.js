@@ -1,4 +1,3 @@
-// @ts-check
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
 import { stepper } from "../../controls.js";

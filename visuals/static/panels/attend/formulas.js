@@ -1,4 +1,3 @@
-// @ts-check
 // The arithmetic of one cell, step by step, with the run's numbers filled in. Builds elements; computes nothing but
 // sums. From q·k to the weight the lines are those of every cell.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // GLM's blank infilling on a sentence with two blanks: what is read, the two positions of each token, what is to be
 // predicted, and who sees whom.
 

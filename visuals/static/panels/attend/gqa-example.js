@@ -1,4 +1,3 @@
-// @ts-check
 // The shapes of grouped-query attention on the literature's example, 100 tokens, d 512, 8 heads in 2 groups, and for
 // any other numbers.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A line of frames with names in them: what is grouped.
 
 import { html } from "../../vendor/lit-html.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One head as one map in three views, and which of them is set: one setting for every run.
 
 import { segmented } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // All heads of all layers as thumbnails, and the heads that are known to do a job. A click shows that head everywhere.
 
 import { shown } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The lists beside the thumbnails: heads that a measurement names, on held-out texts or random tokens, and the leaders
 // on this very run.
 

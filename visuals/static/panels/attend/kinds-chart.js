@@ -1,4 +1,3 @@
-// @ts-check
 // What the cache takes a token against how far the prediction moves: a dot for each number of K/V heads, and one for
 // each rank of a latent.
 

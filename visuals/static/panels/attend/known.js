@@ -1,4 +1,3 @@
-// @ts-check
 // The jobs of heads that a model's heads.json names or that are measured on random tokens, and those of the selected
 // head in words. Asked of the server once a model, since a run does not change them.
 

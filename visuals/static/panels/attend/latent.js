@@ -1,4 +1,3 @@
-// @ts-check
 // MLA: the latent that is kept of a token, what a head rebuilds from it, and one score in both forms.
 
 import { labelsOf } from "../../characters.js";

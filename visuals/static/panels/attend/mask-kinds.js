@@ -1,4 +1,3 @@
-// @ts-check
 // The masks that networks use, drawn over this run's tokens; the selected row under those that hide more; GLM's blank
 // infilling; and which networks are trained with which mask.
 

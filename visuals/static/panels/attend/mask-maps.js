@@ -1,4 +1,3 @@
-// @ts-check
 // Small square maps of queries × keys: a head's weights, or what a mask lets through.
 
 import { ink, cells, cross, enlarge, hatch, inside } from "../../draw.js";

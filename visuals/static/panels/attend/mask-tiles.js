@@ -1,4 +1,3 @@
-// @ts-check
 // A tile for each mask: what it lets through of this text's pairs of query and key.
 
 import { fit } from "../../draw.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Head B of the panel of two heads: one setting, kept in the link, for every run.
 
 import { shownIn } from "../../run-for.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The products of one channel of q, k or v as a list, the largest first, and the arithmetic that they end in.
 
 import { linkRows } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where q, k and v come from: x → the norm of x → · W_Q, and one row of that product taken apart, term by term.
 
 import { labelsOf } from "../../characters.js";

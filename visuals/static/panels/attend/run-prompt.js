@@ -1,4 +1,3 @@
-// @ts-check
 // Runs a text that a panel offers, as if the reader had typed it into the prompt and pressed Run.
 
 /**

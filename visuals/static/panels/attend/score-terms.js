@@ -1,4 +1,3 @@
-// @ts-check
 // What made a head look where it looks: one score as a sum over what wrote to the query's stream and to the key's, and
 // the bias by distance, which is added to the score itself and is written to no stream.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What is said of a first token that takes much of a row.
 
 import { share, shown } from "../../dom.js";

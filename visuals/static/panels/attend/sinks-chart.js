@@ -1,4 +1,3 @@
-// @ts-check
 // The size of the stream by layer: a line for each sink, and one for the median of the other tokens.
 
 import { fit, ink, write } from "../../draw.js";

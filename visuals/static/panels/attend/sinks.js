@@ -1,4 +1,3 @@
-// @ts-check
 // The run's attention sinks: what writes their spike, how large their stream is, what heads read there, and what the
 // last token loses without them.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the writers to a stream are called in texts' section "score-terms".
 
 /**

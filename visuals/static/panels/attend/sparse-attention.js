@@ -1,4 +1,3 @@
-// @ts-check
 // DeepSeek's sparse attention: k keys that are chosen for a query, all heads together, beside the last k tokens; what
 // each loses, what is computed, and what the cache then holds.
 

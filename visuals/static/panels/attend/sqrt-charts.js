@@ -1,4 +1,3 @@
-// @ts-check
 // Two charts: how hard one row gets by what q·k is divided by, and how far q·k is spread by how many channels it sums.
 
 import { h, sample } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Why q·k is divided by √d: the selected row with another divisor, what the softmax and its gradient make of it, and
 // how far the layer's products are spread.
 

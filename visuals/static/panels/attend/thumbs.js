@@ -1,4 +1,3 @@
-// @ts-check
 // All heads of all layers as thumbnails, a column a layer and a row a head, on as many lines as the width asks for:
 // labels, K/V groups, and each map as soon as it is made. A click shows that head.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // "Group attention" beside GQA: the selected head with its tokens cut into groups that do not see each other, what its
 // query loses by that, and what GQA groups instead.
 

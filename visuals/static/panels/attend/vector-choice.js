@@ -1,4 +1,3 @@
-// @ts-check
 // Which of q, k and v is looked at and which of its channels, one choice for all sides, and what it is called.
 
 import { segmented } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Walking through the tokens that the model wrote: for each, the row of attention that chose it.
 
 import { labelsOf } from "../../characters.js";

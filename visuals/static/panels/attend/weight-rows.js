@@ -1,4 +1,3 @@
-// @ts-check
 // Several rows of weights over the same keys, one below the other and to one scale, so that they compare: a bar a key,
 // hatching where a row sees none.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The parts of one logit as bars from left to right, with their running sum: embedding, then what writes in each layer.
 
 import { ink, write } from "../../draw.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where the answer lives: the residual stream of one layer and token taken from a run of another text, and what that
 // loses. Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of
 // its own.

@@ -1,4 +1,3 @@
-// @ts-check
 // What the maps of where the answer lives say, in words.
 
 import { shown } from "../../dom.js";

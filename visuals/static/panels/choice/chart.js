@@ -1,4 +1,3 @@
-// @ts-check
 // Two small curves by depth for one token: the probability of the token that is followed, and its rank.
 
 import { ink, write } from "../../draw.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
 import { largest, once } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The sliders over the stages: what a reader sets, kept in the link, and whether it rests so that the draw may be asked
 // for.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Temperature, top-k and top-p over all logits of one position, as model/sampling.py applies them. Pure.
 
 /**

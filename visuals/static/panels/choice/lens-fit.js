@@ -1,4 +1,3 @@
-// @ts-check
 // How far the model's Jacobian lens is, and the work on it: the server takes in one token at a time until all are in,
 // or until it is told to stop. What is done by then stays done.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 

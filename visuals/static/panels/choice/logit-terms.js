@@ -1,4 +1,3 @@
-// @ts-check
 // What made this logit: an exact sum over the embedding, every head by the token that it read, and every neuron.
 
 import { momentOf, offeredOf } from "../../chosen-step.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
 import { topCandidates } from "../../compute.js";

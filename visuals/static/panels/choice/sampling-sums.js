@@ -1,4 +1,3 @@
-// @ts-check
 // The sums of one token on its way to the draw: softmax with a temperature, what the filters leave, and the race that
 // draws.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
 import { once } from "../../arrays.js";

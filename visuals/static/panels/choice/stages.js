@@ -1,4 +1,3 @@
-// @ts-check
 // The table of the stages: a row for each of the first tokens, one for all others, a column for each filter.
 
 import { h, share, shown } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What is to be changed in the next run: offers at the selected place, and the changes that are chosen.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a run can be changed in at a place, and lists of changes with one more or less.
 
 import { hasPrefix, looksAtSource } from "../../parts.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
 import { sourceTokens, textOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What two networks cost beside each other: parameters, weights read for a token, bytes kept of one, and the products
 // behind them.
 

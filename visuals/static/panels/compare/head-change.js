@@ -1,4 +1,3 @@
-// @ts-check
 // The selected head in both runs: its attention weights in A, in B, and B − A, cell by cell.
 
 import { row } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a position is called where two runs are laid over each other.
 
 import { visible } from "../../draw.js";

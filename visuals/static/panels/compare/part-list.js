@@ -1,4 +1,3 @@
-// @ts-check
 // What can stand in place of a network's own parts: a row of choices for each part that it can have another of.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
 import { topCandidates } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One sentence read by two networks: words, what a head of each reads, next tokens, and what each network costs.
 
 import { topCandidates } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One network's half of a sentence that two read: the words, its head and layer, and its next tokens.
 
 import { labelsOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How far the residual stream of run B lies from that of run A: layers × tokens.
 
 import { exact, h, shown } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One text in two networks: the same place in both, which head is looked at in each, and what one reads. Pure.
 
 import { strongest } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the three panels show, asked for once: rows, columns and views of visuals/families.py, and where cells lead.
 
 import { writeLink } from "../../link.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the cells of the table of families say: lines of words, their codes, and the table as a file holds it.
 
 import { whole } from "../kv/format.js";

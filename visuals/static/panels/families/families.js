@@ -1,4 +1,3 @@
-// @ts-check
 // The families beside each other: a table, each of whose cells leads to the panel that shows such a part at work.
 
 import { h } from "../../dom.js";

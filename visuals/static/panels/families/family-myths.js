@@ -1,4 +1,3 @@
-// @ts-check
 // What tables get wrong about these families: the claim, what is so, where that was read, and the cell that shows it.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum
 // of.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A table of buttons that the keys walk through: one of them is reached by Tab, the arrows lead from there.
 
 /** @type {Record<string, [number, number]>} */

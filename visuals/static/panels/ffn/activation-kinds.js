@@ -1,4 +1,3 @@
-// @ts-check
 // What ReLU, GELU, GLU and the others would make of this token's own gate and up values: how many neurons fall silent,
 // how steep the function is there, and how much of what the layer writes would change.
 

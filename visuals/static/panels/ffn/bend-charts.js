@@ -1,4 +1,3 @@
-// @ts-check
 // Charts of activations with a token's own values on them: the function, its slope, and how far GELU's short forms are
 // off.
 

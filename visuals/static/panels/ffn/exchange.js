@@ -1,4 +1,3 @@
-// @ts-check
 // All-to-all: tokens of each device on the left, the experts that compute for them in the middle, back on the right;
 // a band for each pair of devices, as wide as the choices that pass.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Experts: which of them each token of a layer goes to, how the router chose for one token, and how much each has to
 // do: how many of the run's tokens go to it, as bars beside an even share.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons
 // write.
 

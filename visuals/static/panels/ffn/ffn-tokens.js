@@ -1,4 +1,3 @@
-// @ts-check
 // A feed-forward across tokens: where the strongest neurons of a layer fire, and how sparse each layer is.
 
 import { labelsOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How wide the feed-forward is: LLaMA's rule step by step, for a published model, for this run's, or for any d.
 
 import { slider } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A layer's feed-forward in names and numbers: its activation, what that reads, a token's neurons as they are drawn,
 // and what its gates add up to. Pure.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open: one choice for
 // every run, kept in the link.
 

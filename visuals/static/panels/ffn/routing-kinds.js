@@ -1,4 +1,3 @@
-// @ts-check
 // How earlier mixtures of experts would route this run's tokens: top-1 and top-2, slots that run out, the loss that
 // keeps experts in balance, and what passes between devices.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Tables of the panel on routing: the ways to route beside each other, and the balance loss expert by expert.
 
 import { line, shown, strong } from "../../dom.js";

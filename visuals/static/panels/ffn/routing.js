@@ -1,4 +1,3 @@
-// @ts-check
 // How a router chooses, worked out again from its scores, and the load of each expert. Pure: no DOM, no store.
 
 /**

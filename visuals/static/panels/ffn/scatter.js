@@ -1,4 +1,3 @@
-// @ts-check
 // A token's neurons as dots, gate across and up upwards: four quadrants with their counts. Without a gate up is across
 // and its activation upwards: two halves.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Experts with their slots: a row each, the tokens that come in their order, a line where the slots end, and behind it
 // those that are dropped.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The chart of sparsity by layer: mean over the tokens as lines, the selected token as dots.
 
 import { fit, ink, write } from "../../draw.js";

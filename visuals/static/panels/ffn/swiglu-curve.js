@@ -1,4 +1,3 @@
-// @ts-check
 // The activation's curve with what it reads at one token on it: the gates, or up where there is no gate.
 
 import { ACTIVATIONS } from "../../activations.js";

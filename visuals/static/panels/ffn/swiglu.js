@@ -1,4 +1,3 @@
-// @ts-check
 // A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their
 // place, and the strongest neurons in numbers.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The matrices of a feed-forward side by side, d high and as wide as they are: two of 4d and three of ⅔·4d are as long.
 
 import { fit, ink, write } from "../../draw.js";

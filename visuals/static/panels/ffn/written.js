@@ -1,4 +1,3 @@
-// @ts-check
 // What the strongest neurons write, in numbers: its length, and the tokens whose logits it raises and lowers most.
 
 import { linkRows } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How heads are ablated where each is measured by itself: it writes its mean over ordinary text, or nothing.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
 import { exact, h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
 import { h, share } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How far a circuit carries an answer by its number of parts: a small chart with axes.
 
 import { h, svg } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where the parts of a circuit stand: stacks, columns of tokens, rows of layers. Pure.
 
 /**

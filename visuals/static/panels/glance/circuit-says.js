@@ -1,4 +1,3 @@
-// @ts-check
 // What is said of a circuit: how far its parts carry the difference, beside what could refute that; and of a part what
 // it reads and writes.
 

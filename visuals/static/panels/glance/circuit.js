@@ -1,4 +1,3 @@
-// @ts-check
 // One word of the text is changed: which heads and FFNs, at which tokens, carry the difference to the answer.
 
 import { choices } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the heads that read the answer are worth beside as many others that the server drew.
 
 const AS_MUCH = 0.8; // the share of what these heads take that others may take before these are not singled out

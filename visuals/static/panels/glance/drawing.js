@@ -1,4 +1,3 @@
-// @ts-check
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
 import { labelsOf } from "../../characters.js";

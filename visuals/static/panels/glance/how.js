@@ -1,4 +1,3 @@
-// @ts-check
 // How a head tells the token that it reads from another answer in the text, in words and as the sum behind it.
 
 import { labelsOf } from "../../characters.js";

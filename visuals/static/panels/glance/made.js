@@ -1,4 +1,3 @@
-// @ts-check
 // What made a word that was written: the heads and FFNs that wrote most to its logit, each a way to where it is seen.
 
 import { h, signed } from "../../dom.js";

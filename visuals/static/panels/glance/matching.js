@@ -1,4 +1,3 @@
-// @ts-check
 // How a head tells the token that it reads from a rival: the term of the score that makes most of the difference, in
 // words.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Heads that are measured one after the other: asked for in parts, each shown as it comes, until all are there or the
 // reader stops. What is there by then stays.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Every head, layer by layer: what the answer loses without it, and which heads work against it.
 
 import { largest } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
 // an example that is of that world, and the way to a real LLaMA.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to
 // the tokens that the answer rests on, the more is lost without one the thicker. In a text of several lines they keep
 // to the room between them, and to the margin.

@@ -1,4 +1,3 @@
-// @ts-check
 // What an answer would miss most: heads and neurons by what is left of the probability without each of them.
 
 import { h, share } from "../../dom.js";

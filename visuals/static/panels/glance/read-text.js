@@ -1,4 +1,3 @@
-// @ts-check
 // The text as text: the place that is asked about, the token that is read there, and strange words are marked in it.
 
 import { shownTokens } from "../../characters.js";

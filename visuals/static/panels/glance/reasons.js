@@ -1,4 +1,3 @@
-// @ts-check
 // What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
 
 import { labelsOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What an answer rests on: the sentences, and the tokens that it would miss, each with what is lost without a look at
 // it.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The sum behind two scores: what was brought to the query, everything else, and the one term that tells them apart
 // most.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A sum as a list of its largest terms, with a bar each, and of all others together.
 
 import { h, signed } from "../../dom.js";

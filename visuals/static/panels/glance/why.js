@@ -1,4 +1,3 @@
-// @ts-check
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
 import { exact, h, share } from "../../dom.js";

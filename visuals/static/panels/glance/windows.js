@@ -1,4 +1,3 @@
-// @ts-check
 // At which depth a token is read: a look at it is forbidden in a window of layers alone, which a reader slides up. All
 // windows come in one answer, so what is drawn of the text follows the slider at once.
 

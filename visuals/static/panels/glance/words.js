@@ -1,4 +1,3 @@
-// @ts-check
 // How the first screen writes a token, and how a number leads to where it is seen.
 
 import { labelsOf } from "../../characters.js";

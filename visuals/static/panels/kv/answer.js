@@ -1,4 +1,3 @@
-// @ts-check
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
 import { h } from "../../dom.js";

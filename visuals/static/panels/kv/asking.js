@@ -1,4 +1,3 @@
-// @ts-check
 // Asks the server a calculator's question. What it answers at every place of a slider is fetched when a hand comes near
 // it: while it moves nothing is asked, nothing is computed here, and the answer comes at once.
 

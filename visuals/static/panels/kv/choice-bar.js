@@ -1,4 +1,3 @@
-// @ts-check
 // The row above the chart: what is drawn, on which axes, in which unit, and beside which models.
 
 import { checkbox, segmented } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The copied sum of the myth, factor by factor.
 
 /** @typedef {import("./question.js").Answer} Answer */

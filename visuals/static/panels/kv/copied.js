@@ -1,4 +1,3 @@
-// @ts-check
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
 import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Controls of the calculators: a number with a slider beside it, a choice, a switch. Each says which setting it
 // changes.
 

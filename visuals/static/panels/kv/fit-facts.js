@@ -1,4 +1,3 @@
-// @ts-check
 // The facts beside a GPU's memory: the largest batch and context, and the bound on decoding.
 
 import { h, shown } from "../../dom.js";

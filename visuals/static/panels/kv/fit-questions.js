@@ -1,4 +1,3 @@
-// @ts-check
 // What is asked about GPUs: what fits on one, and what so many users need; each where something has changed in it.
 
 import { memo } from "../../reads.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The answer about one GPU: its memory as a bar, the largest batch and context, the bound, and the weights' sum.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Bytes and counts as people read them: exact, in GiB and in GB, and products with their factors named.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The tensor infos of a GGUF file, read in the browser (ggml/docs/gguf.md): its metadata is passed over, its numbers
 // are not read.
 

@@ -1,5 +1,3 @@
-// @ts-check
-
 /** A header cannot be read: `reason` is a text of the panel, the others are its particulars. */
 export class HeaderError extends Error {
   /**

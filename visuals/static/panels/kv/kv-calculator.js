@@ -1,4 +1,3 @@
-// @ts-check
 // The calculator: bytes of any model's KV cache, with every multiplication, and the same shape under the four kinds.
 
 import { copyButton } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Bytes against context for several models, or what takes them; a click on a point shows its arithmetic.
 
 import { createChart } from "../../chart.js";

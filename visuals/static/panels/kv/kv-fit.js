@@ -1,4 +1,3 @@
-// @ts-check
 // What fits on a GPU: weights and cache on one, the largest batch and context, what users need, the bound on decoding.
 
 import { h } from "../../dom.js";

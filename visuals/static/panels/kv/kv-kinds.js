@@ -1,4 +1,3 @@
-// @ts-check
 // What the shown run would hold as MHA, GQA, MQA and MLA, at the moment that the live panel shows: side by side, bars
 // to one scale, and the product of each. The calculator shows the kinds of its own model so.
 

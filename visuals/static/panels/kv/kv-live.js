@@ -1,4 +1,3 @@
-// @ts-check
 // The live cache: which rows each token writes and reads, and its bytes as measured beside the formula.
 
 import { largest } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A pasted log of an inference engine beside the formula: what is needed, reserved and logged, and why they differ.
 
 import { h } from "../../dom.js";

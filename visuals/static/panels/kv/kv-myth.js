@@ -1,4 +1,3 @@
-// @ts-check
 // The copied sum that gives 128 GB where 8 GiB is right: both products, factor by factor.
 
 import { frame } from "../../frame.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, sample, shown } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The grid of the live cache: layers × tokens. A cell holds one token's K and V rows of one layer.
 
 import { largest } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The button that plays the run again: the prefill, then one written token after the other; where nothing was written
 // yet, it has it written.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // An example log is of a model, a context and a format: the calculator is set to them, and can be set back.
 
 import { html, nothing } from "../../vendor/lit-html.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Lines as engines print them at their start, one example each, all of a model of Llama-3 8B's shape; the values are
 // those of public reports. Each names the settings of the calculator that its log is of: tokens are of a sequence, and
 // as many sequences as the log's cache holds.

@@ -1,4 +1,3 @@
-// @ts-check
 // A log beside the formula: three columns, the ladder of differences with their sources, and what was read where.
 
 import { html, nothing } from "../../vendor/lit-html.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One GPU's memory as a bar: weights, cache, what stands beside them, and what is left.
 
 import { h } from "../../dom.js";

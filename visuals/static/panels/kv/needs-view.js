@@ -1,4 +1,3 @@
-// @ts-check
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The point of the chart that was clicked: its arithmetic, as the calculator shows it.
 
 import { h } from "../../dom.js";

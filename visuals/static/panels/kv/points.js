@@ -1,4 +1,3 @@
-// @ts-check
 // A chart's figure with its points: heights and what is said of each, from the exact bytes that the server counted; and
 // its legend. Plotly's own measures its words anew whenever the chart is drawn, a quarter of what a slider's step
 // takes; this one is made when a name changes.

@@ -1,4 +1,3 @@
-// @ts-check
 // What the calculators are asked: one set of settings for all of them, kept in the link, answered by the server.
 
 import { linkedState } from "../../settings.js";

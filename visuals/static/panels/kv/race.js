@@ -1,4 +1,3 @@
-// @ts-check
 // The measurement with and without a cache: asks the server for a few tokens at a time, until enough or told to stop.
 
 import { reactive } from "../../reads.js";

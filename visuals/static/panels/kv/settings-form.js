@@ -1,4 +1,3 @@
-// @ts-check
 // The calculator's settings: model, tokens, batch, format, and behind a fold what engines do beyond the formula.
 
 import { copyButton } from "../../controls.js";

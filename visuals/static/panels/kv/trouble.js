@@ -1,4 +1,3 @@
-// @ts-check
 // What the server found wrong with a setting, in the reader's language, with the field's name as the page writes it.
 
 import { nameOf } from "./format.js";

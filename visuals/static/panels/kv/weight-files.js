@@ -1,4 +1,3 @@
-// @ts-check
 // What tensors a model's own files hold, read here from their headers: of a file of any size a few megabytes at most,
 // and none of it leaves the browser but names, formats and shapes.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Weights from a model's own files: their headers are read here, what tensors they hold is compared on the server.
 
 import { h } from "../../dom.js";

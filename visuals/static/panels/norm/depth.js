@@ -1,4 +1,3 @@
-// @ts-check
 // The chart through depth: what every norm divides by, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";

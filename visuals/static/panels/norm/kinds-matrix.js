@@ -1,4 +1,3 @@
-// @ts-check
 // What a norm reads, tokens × channels, with the axis over which each norm works: the row of one token, the column of
 // one channel. The pointer previews both, a click keeps them.
 

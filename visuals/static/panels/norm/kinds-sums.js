@@ -1,4 +1,3 @@
-// @ts-check
 // The norms of one channel written out with the run's numbers.
 
 import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The tables of norm-kinds: what each norm subtracts, divides by and gives; how long two of them take; who has which.
 
 import { h, shown } from "../../dom.js";

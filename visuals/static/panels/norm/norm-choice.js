@@ -1,4 +1,3 @@
-// @ts-check
 // Which of the norms is looked at: "attn", "cross" or "ffn" of the selected layer, or "final". One choice for all
 // panels.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // A norm written out with its numbers.
 
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // BatchNorm, LayerNorm, RMSNorm and DeepNorm on one vector of the run: over which axis each works, what it subtracts,
 // divides by and gives, and how long two of them take on the server.
 

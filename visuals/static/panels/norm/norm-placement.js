@@ -1,4 +1,3 @@
-// @ts-check
 // Where a norm stands, before a sub-layer or after its sum: both blocks drawn, and what becomes of this run's stream by
 // pre-norm, sandwich, post-norm and DeepNorm.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What scaling and shifting a vector of the run changes after RMSNorm and after LayerNorm, each with ε = 0 beside it,
 // measured; and the sliders for it, a·x + b: one setting, kept in the link, for every run.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // One vector through one norm: what is subtracted from it and what it is divided by, γ, β and the result, down to
 // single values.
 

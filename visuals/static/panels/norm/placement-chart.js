@@ -1,4 +1,3 @@
-// @ts-check
 // The stream through depth under several placements: how long it is, and how much of its beginning is left.
 
 import { fit, ink, write } from "../../draw.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Two blocks drawn: how the Transformer of 2017 places its norms, and how the network that is shown does. They hold no
 // numbers.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The map of what norms divide by, or subtract, layers × tokens: which value a cell holds, and which norm is looked at.
 
 import { largest } from "../../arrays.js";

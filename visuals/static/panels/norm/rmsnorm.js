@@ -1,4 +1,3 @@
-// @ts-check
 // What every norm divides by and subtracts, layers × tokens, and the arithmetic of the one that is selected.
 
 import { labelsOf } from "../../characters.js";

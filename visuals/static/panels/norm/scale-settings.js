@@ -1,4 +1,3 @@
-// @ts-check
 // What the sliders of a·x + b are set to: one setting, kept in the link, for every run.
 
 import { DECADES } from "../../readings/norm.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A window over a vector's channels: how much of it a strip shows, moving it, and the buttons that do.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The diagram for B − A: each tensor's change in its place, and its length beside it.
 
 import { largest, poolColumns, subtract } from "../../arrays.js";

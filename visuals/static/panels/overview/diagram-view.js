@@ -1,4 +1,3 @@
-// @ts-check
 // The diagram, the walk through it, and what of it is looked at: one choice for every side of a comparison.
 
 import { h, svg as s } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The diagram itself, in SVG: the residual stream from top to bottom, one layer expanded beside it, a row for each
 // tensor.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the diagram's parts are called, and what a row's tensor is called and how large it is: from the model's config.
 
 import { hasBias } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where the diagram's rows, columns and boxes stand, and its lines of flow.
 
 import { svg as s } from "../../dom.js";

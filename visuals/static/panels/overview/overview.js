@@ -1,4 +1,3 @@
-// @ts-check
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
 import { shown } from "../../dom.js";

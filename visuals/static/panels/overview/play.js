@@ -1,4 +1,3 @@
-// @ts-check
 // Walking through the diagram: play, pause, one step on or back, and which layer is expanded.
 
 import { slider } from "../../controls.js";

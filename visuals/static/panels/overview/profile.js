@@ -1,4 +1,3 @@
-// @ts-check
 // One token's way through the layers: how long its stream is, how long what each sub-layer adds is, and where that
 // points.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
 import { largest, once } from "../../arrays.js";

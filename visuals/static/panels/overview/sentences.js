@@ -1,4 +1,3 @@
-// @ts-check
 // What happens at each row of the diagram, in words with the run's numbers.
 
 import { shown, signed } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A network with two stacks as a whole: what each reads and is built of, and what goes from the one to the other. A
 // click expands the layers of that stack below.
 

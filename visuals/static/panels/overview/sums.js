@@ -1,4 +1,3 @@
-// @ts-check
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
 import { dot } from "../../arrays.js";

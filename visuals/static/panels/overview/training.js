@@ -1,4 +1,3 @@
-// @ts-check
 // How the loaded model was trained and what was measured of it, from the files beside its weights.
 
 import { createChart } from "../../chart.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A vector of two numbers as an arrow from the centre of a dial.
 
 const HEAD = 2.6; // radians between an arrow and the sides of its head

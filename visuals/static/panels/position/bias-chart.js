@@ -1,4 +1,3 @@
-// @ts-check
 // Biases by distance as a chart: a curve for each head; learned ones in steps, under the buckets that they are of.
 
 import { biasAt, bucketAt, keysSeen } from "../../compute.js";

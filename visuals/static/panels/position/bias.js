@@ -1,4 +1,3 @@
-// @ts-check
 // A bias by distance in place of a rotation: the chart of all heads, and the score of the chosen query and key with it.
 
 import { biasAt, bucketAt, hasBias, kvHead, slopeOf } from "../../compute.js";

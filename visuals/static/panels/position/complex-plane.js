@@ -1,4 +1,3 @@
-// @ts-check
 // One pair of q and of k in the complex plane, before and after RoPE turns them; and R_m, the matrix that turns a whole
 // head, in two orders of its channels.
 

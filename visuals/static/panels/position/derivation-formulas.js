@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE written out for one pair: as a matrix, as complex numbers, channel by channel, and its three conditions.
 
 import { h, inBrackets, line, shown, strong, sub, sup, tinted } from "../../dom.js";

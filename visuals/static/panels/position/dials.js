@@ -1,4 +1,3 @@
-// @ts-check
 // The dials of one head with their arithmetic; the channels that are not turned beside them.
 
 import { strongest } from "../../arrays.js";

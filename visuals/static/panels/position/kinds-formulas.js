@@ -1,4 +1,3 @@
-// @ts-check
 // The score of one key under every kind of position, each with its numbers.
 
 import { scaledByRoot } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A row of a head under every kind of position, as written and with the other tokens in another order: a map of kinds ×
 // keys, each token in its own column in both.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // What the panels on RoPE share: how far their charts reach, words, and settings.
 
 import { labelsOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The ways to tell attention where tokens stand, on one row of this run: no position, sinusoidal, T5's learned bias,
 // ALiBi, RoPE; what shuffling the tokens changes under each; and where each enters.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // Why RoPE turns: one pair as matrix, as complex numbers and channel by channel, the conditions that it is derived
 // from, each checked on this run, and its long-term decay beside this head's own curve.
 

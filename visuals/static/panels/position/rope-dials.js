@@ -1,4 +1,3 @@
-// @ts-check
 // The dials: one for each pair of dimensions, with q and k before (dashed) and after rotation (solid).
 
 import { channelsOf } from "../../rotation.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Half-split and interleaved pairs: the same scores when weights and rotation agree, others when they are mixed.
 
 import { once, softmax } from "../../arrays.js";

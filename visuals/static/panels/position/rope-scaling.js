@@ -1,4 +1,3 @@
-// @ts-check
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
 import { exact, h, shown } from "../../dom.js";

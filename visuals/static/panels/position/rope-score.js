@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE and the score: what each pair adds to q·k, what moving both positions or one of them changes, and q·k over
 // distance.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // How a position comes into a score: each pair of a head as a dial, turned by RoPE, or a bias by distance.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The choice of method and factor, and the slider of the distance, of the panel on scaling: one setting for every run.
 // And the table of methods, what each makes of the slowest pair and of the run's q·k: a click on a row chooses its
 // method.

@@ -1,4 +1,3 @@
-// @ts-check
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the score panel is set to: by how much both positions are moved, their distance, and how far its chart reaches.
 
 import { segmented, slider } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The numbers of the score panel: q·k at the run's positions and moved, by pair, and of all the run's pairs by
 // distance.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The channels of a head that RoPE does not turn, with what they add to q·k.
 
 import { h, signed } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The vectors that sinusoidal positions add, beside the sines and cosines that RoPE turns with: positions × channels
 // both, the sines at the left and the cosines at the right; and the frequencies of both over the share of their width.
 

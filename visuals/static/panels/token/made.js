@@ -1,4 +1,3 @@
-// @ts-check
 // What the detail "merges" says about a token, ready to show. Pure.
 
 /**

@@ -1,4 +1,3 @@
-// @ts-check
 // How the selected token was made: its bytes, and every merge of byte-pair encoding, in order, with its rank, as a
 // ladder: a line for the single symbols, then one for each merge, the new symbol marked. And every token of the run
 // with its id, bytes and merges: hovering a line looks at that token.

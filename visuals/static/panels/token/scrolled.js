@@ -1,4 +1,3 @@
-// @ts-check
 // What of the token strip is scrolled out of sight, and scrolling to a token. The strip stays in view as one row, and
 // the chapters below it: the page scrolls past the rest, and what is scrolled to stands below both.
 

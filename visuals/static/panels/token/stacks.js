@@ -1,4 +1,3 @@
-// @ts-check
 // A network with two stacks: which of them the panels show, and both texts, the one that is read and the one that is
 // written. Seen from the decoder, the source is tinted by the cross-attention of the selected head.
 

@@ -1,4 +1,3 @@
-// @ts-check
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { largest, subtract } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Where a decoder looks at a source: what one head of its last token looks at in the prompt.
 
 import { exact } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The answer itself: the sentence with the next word in its gap, an arc to what it rests on, and something to try.
 
 import { topCandidates } from "../../compute.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The KV cache: what of each token is kept, and what one more token costs.
 
 import { h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What a head carries: values of the tokens it looks at, each times its weight, and what of it is added to the stream.
 
 import { labelsOf } from "../../characters.js";

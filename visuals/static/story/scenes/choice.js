@@ -1,4 +1,3 @@
-// @ts-check
 // The choice: scores become probabilities; a temperature makes them more or less even.
 
 import { slider } from "../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // SwiGLU: the neuron of a layer that lets most through, its gate on SiLU's curve, and what it is for.
 
 import { silu } from "../../activations.js";

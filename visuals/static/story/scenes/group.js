@@ -1,4 +1,3 @@
-// @ts-check
 // Grouped queries: how many heads ask, how many sets of keys and values are kept for them, and what that saves.
 
 import { kvHead } from "../../compute.js";

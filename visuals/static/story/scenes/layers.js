@@ -1,4 +1,3 @@
-// @ts-check
 // Layer by layer: what the output head would read if the layers above were left out.
 
 import { exact, h } from "../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // One head's attention: words that look back are rows, words that are looked at columns.
 
 import { labelsOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A token's vector and what RMSNorm makes of it: another length, the same direction.
 
 import { strongest } from "../../arrays.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // The pieces that the model reads: the sentence cut into tokens, each in a colour of its own.
 
 import { textOf } from "../../characters.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // RoPE: the pairs that count in a score as dials, and what the score would be at any other distance.
 
 import { strongest } from "../../arrays.js";

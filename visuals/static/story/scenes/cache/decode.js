@@ -1,4 +1,3 @@
-// @ts-check
 // Decode: one more token is one more column.
 
 import { h } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How large the cache grows: as long as the text, beside the weights, which are there but once.
 
 import { slider } from "../../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What is in one cell: the key and the value of the last token in one layer, for one head.
 
 import { kvHead, rotatedHead, vectorOf } from "../../../compute.js";

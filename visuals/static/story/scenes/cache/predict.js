@@ -1,4 +1,3 @@
-// @ts-check
 // A large model's cache: the same product, as the calculator works it out.
 
 import { memo, reactive } from "../../../reads.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Prefill: the prompt is read at once, and of every token every layer keeps something.
 
 import { h, sample } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Why no query is kept: the newest token alone asks. Its query meets the keys of all tokens; the lines are as strong as
 // its weights.
 

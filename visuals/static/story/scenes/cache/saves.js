@@ -1,4 +1,3 @@
-// @ts-check
 // What the cache saves: the work for one more token with it and without it, at any length of the text.
 
 import { slider } from "../../../controls.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What other kinds of attention would keep of one token: a set for each head, for a group, for all; or a latent.
 
 import { h } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // To be tried: a row of words that the model has never read, and what it puts next.
 
 import { topCandidates } from "../../../compute.js";

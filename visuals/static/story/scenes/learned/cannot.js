@@ -1,4 +1,3 @@
-// @ts-check
 // What the model still cannot do: the lowest of what was measured when its training was over, each with its aim.
 
 import { exact } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // What the model has read: its training, stage by stage, by the tokens of each.
 
 import { memo } from "../../../reads.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // A skill as it appears: going on with a row of words that begins again.
 
 import { exact } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // How the loss on held-out texts fell, beside that of who knows nothing.
 
 import { exact, h } from "../../../dom.js";

@@ -1,4 +1,3 @@
-// @ts-check
 // Which skill came when: the tokens after which it was learned.
 
 import { memo } from "../../../reads.js";
