@@ -71,7 +71,7 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
         for chapter in ("story", *CHAPTERS):
             page.evaluate("(name) => glass.open(name)", chapter)
             if chapter == "story":
-                page.locator(".st-scene").first.wait_for()
+                page.locator(".st-scene:not([hidden])").first.wait_for()
                 whole_story(page)
             else:
                 walk(page, [chapter])  # what is out of view is not drawn

@@ -111,7 +111,7 @@ LACKS: dict[str, set[str]] = {
 def test_the_story_is_told_of_what_a_network_has(page: Page, pairs: dict[str, Pair], name: str) -> None:
     ids = read(page, name, PROMPT)
     page.evaluate("glass.open('story')")
-    page.locator(".st-scene").first.wait_for()
+    page.locator(".st-scene:not([hidden])").first.wait_for()
     page.wait_for_function("glass.drawn()")
     seen = {scene.get_attribute("data-scene"): scene for scene in page.locator(".st-scene").all() if scene.is_visible()}
     everything = {scene.get_attribute("data-scene") for scene in page.locator(".st-scene").all()}

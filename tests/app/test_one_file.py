@@ -46,7 +46,7 @@ async () => {{
   glass.open("story");
   const begun = () => {{
     const run = glass.state.trace;
-    return run.layers.size === run.model.n_layers && document.querySelector(".st-scene");
+    return run.layers.size === run.model.n_layers && document.querySelector(".st-scene:not([hidden])");
   }};
   while (!begun()) await new Promise((done) => setTimeout(done, 20));
   const values = {{}};

@@ -35,7 +35,7 @@ def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
     with watched(page):
         page.goto(f"{panels_alone}#prompt={quote(PROMPT)}")
         wait_for_run(page)
-        page.locator(".st-scene").first.wait_for()
+        page.locator(".st-scene:not([hidden])").first.wait_for()
         yield page
     leave(page)
 

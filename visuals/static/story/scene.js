@@ -55,6 +55,7 @@ export function createFrame(glass, section, scene, wide) {
     "data-behind": behind[1],
     "aria-labelledby": id,
     tabindex: "-1",
+    hidden: "", // until it is known that this network has what the scene is about
   });
   const guess = createGuess(element, () => {
     view.answered = true;
