@@ -195,7 +195,7 @@ class LocalEngine:
         self._models = dict(zip(short_names(given), models, strict=True))
         self._turns = {name: PriorityLock() for name in self._models}
         self._schedulers = {name: Scheduler(turns) for name, turns in self._turns.items()}
-        self._budgets = Budgets() if budgets is None else budgets
+        self._budgets = Budgets(for_others=True) if budgets is None else budgets
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True
         self._real = real

@@ -33,14 +33,16 @@ from model.analysis.lens import (
 from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
-from model.analysis.nodes import POINTS
+from model.analysis.nodes import POINTS, AnyNode
 from model.analysis.other_words import word_swaps
-from model.analysis.outside import COMPARED, outside
+from model.analysis.outside import COMPARED, knows_corpus, outside
+from model.analysis.read_before import is_causal
 from model.analysis.stream import stream_sizes
 from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.switching import stacks
 from model.analysis.why import N_RANDOM_CONTROLS
 from model.analysis.word_candidates import LARGEST as OTHER_WORDS
+from model.analysis.word_candidates import TRIED
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from model.replaced.exchange import offered
@@ -219,11 +221,12 @@ def _heads_cost(lm: LanguageModel, trace: Trace, most: float, so_far: HeadLosses
 def _further_cost(
     lm: LanguageModel, trace: Trace, _known: object, _ablation: object, start: int, so_far: HeadLosses | None = None
 ) -> float:
-    """The text once, and heads until there are more than `start`: each may be of the lowest layer, a whole run."""
-    tokens = len(trace.token_ids)
+    """The text once, and heads until there are more than `start`: each may be of the lowest layer that is left."""
+    tokens, layers, heads = len(trace.token_ids), lm.config.n_layers, lm.config.n_heads
     done = 0 if so_far is None else int(so_far.measured.sum())
     missing = max(0, start - done) + heads_of_a_pass(tokens)
-    return tokens + _heads_cost(lm, trace, 2 * missing * tokens, so_far)
+    below = done // heads if layers * heads * tokens <= HEADS_BUDGET else 0  # all are measured then, the lowest first
+    return tokens + _heads_cost(lm, trace, 2 * missing * tokens, so_far) * (1 - below / layers)
 
 
 def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
@@ -275,14 +278,23 @@ def _written_tokens(lm: LanguageModel, written: Sequence[int] | None) -> int:
 def _swaps_cost(
     lm: LanguageModel, _trace: object, text: str, _count: int, written: Sequence[int] | None = None
 ) -> float:
-    """The texts with a word changed; the text itself, and a row of its last token for each that is knocked out."""
-    return SWAPPED_TOKENS + OTHER_WORDS + 2 * len(lm.tokenizer.encode(text)) + _written_tokens(lm, written)
+    """The texts with a word changed, of which a causal network runs what follows the word; the text itself, and a row
+    of its last token for each that is knocked out."""
+    tokens, causal = len(lm.tokenizer.encode(text)), _is_causal(lm)
+    swapped = SWAPPED_TOKENS if knows_corpus(lm) or not causal else 0
+    following = min(OTHER_WORDS, TRIED * tokens * (tokens + 1) // 2) if causal else 0
+    return swapped + following + 2 * tokens + _written_tokens(lm, written)
+
+
+def _is_causal(lm: LanguageModel) -> bool:
+    with lm.in_use():
+        return is_causal(lm.net)
 
 
 def _tokens_that_differ(lm: LanguageModel, ids: Sequence[int], other: str) -> int:
     """How many tokens there are from the first that another text has otherwise: of them runs are made again and again.
-    All of them where an encoder reads the text."""
-    same = 0 if lm.reads_source else sum(1 for _ in takewhile(lambda two: two[0] == two[1], _both(lm, ids, other)))
+    All of them where tokens see those after them."""
+    same = 0 if not _is_causal(lm) else sum(1 for _ in takewhile(lambda two: two[0] == two[1], _both(lm, ids, other)))
     return max(1, len(ids) - same)
 
 
@@ -313,12 +325,19 @@ def _edges_cost(
     lm: LanguageModel,
     _trace: object,
     ids: Sequence[int],
-    _other: str,
-    _nodes: object,
+    other: str,
+    nodes: Sequence[AnyNode],
     _start: int,
     written: Sequence[int] | None,
 ) -> float:
-    return EDGES_MEASURED * (len(ids) + _written_tokens(lm, written))
+    """Both texts, the circuit, and a run for each edge, its target once more. Of a causal network a run has the tokens
+    that differ, and the layers from the target's on."""
+    if not _is_causal(lm):
+        return EDGES_MEASURED * (len(ids) + _written_tokens(lm, written))
+    layers = lm.config.n_layers
+    above = sum(layers - node.layer for node in nodes) / max(1, len(nodes))
+    run = _tokens_that_differ(lm, ids, other)
+    return 2 * len(ids) + run + circuit.EDGES * run * (above + 1) / layers
 
 
 def _causal_cost(

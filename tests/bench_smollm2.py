@@ -175,6 +175,7 @@ def revision(root: Path) -> str:
 
 def one_round(page: Page, tokens: int) -> dict[str, float]:
     """A run of so many tokens by a reader who has chosen nothing, and what follows it."""
+    page.evaluate("glass.settings.set('why', { open: '1' })")  # else the circuit of the round before comes along
     page.locator("#prompt textarea").fill(prompt_of(tokens))
     shown, why = page.evaluate(RUN)
     assert page.evaluate("glass.state.trace.T") == tokens

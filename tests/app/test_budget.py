@@ -70,3 +70,19 @@ def test_who_owes_nothing_any_more_is_forgotten() -> None:
         budgets.spend(str(i), 50)
         clock.now += 0.1
     assert len(budgets) <= 51
+
+
+def test_nobody_is_refused_for_the_sake_of_others_who_are_not_there() -> None:
+    clock = Clock()
+    budgets = Budgets(100, 10, clock, for_others=True)
+    for _ in range(50):
+        budgets.spend("one", 30)
+    budgets.spend("two", 20)
+    assert refused(budgets, "one", 30) == 3  # as much as if it had stopped at the limit
+    clock.now += 2.1  # the other has back what it asked for
+    budgets.spend("one", 30)
+    budgets.spend("one", 250)
+    budgets.spend("two", 90)
+    assert refused(budgets, "one", 1) == 16  # of what is more than there ever is, all
+    clock.now += 9
+    budgets.spend("one", 1)

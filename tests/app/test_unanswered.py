@@ -202,6 +202,7 @@ def test_a_question_past_the_queue_says_how_it_failed_and_is_asked_again(lone: P
         said(lone, words)
         lone.evaluate("glass.select({ layer: 2 })")
         lone.wait_for_function("glass.layer()")
+        assert lone.locator("[data-withheld]").count() == 0  # which is said of a file of runs alone
         told = lone.evaluate("async () => (await glass.calculate('qr', { text: 'x' })).message ?? null")
         assert told is None
 

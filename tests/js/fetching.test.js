@@ -20,6 +20,7 @@ function connected(answers = {}, there = undefined) {
     neurons: ask("neurons", ({ layer, token }) =>
       token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons,
     ),
+    detail: ask("detail", () => ({ kind: "detail", data: {} })),
     rerun: ask("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),
   };
   return { store, asked, fetching: createFetching(store, server, there) };
@@ -190,4 +191,37 @@ test("a question counts until its answer is here, or it has failed", async () =>
   answer.reject(new Error("the line is cut"));
   await settled();
   assert.equal(fetching.asking(), 0);
+});
+
+test("where others have their turn first a question waits, and is asked again by itself", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const turn = () => new Promise(setImmediate);
+  let refusals = 2;
+  const { store, asked, fetching } = connected({
+    detail: () =>
+      refusals-- > 0
+        ? { kind: "message", level: "error", code: "budget", params: { seconds: 3 } }
+        : { kind: "detail", data: { lost: 1 } },
+  });
+  const said = [];
+  store.on("message", ({ code }) => said.push(code));
+  store.on("again", ({ code }) => said.push(`again after ${code}`));
+  store.publish(runMessage());
+  const { trace } = store.state;
+  assert.equal(fetching.detail("rests", { token: 2 }), null);
+  await turn();
+  context.mock.timers.tick(2999);
+  await turn();
+  assert.equal(fetching.detail("rests", { token: 2 }), null); // what waits is not asked beside that
+  const questions = () => asked.filter(([name]) => name === "detail").length;
+  assert.equal(questions(), 1);
+  assert.deepEqual(said, ["budget"]);
+  context.mock.timers.tick(1);
+  await turn();
+  assert.equal(questions(), 2);
+  context.mock.timers.tick(3000);
+  await turn();
+  assert.equal(questions(), 3);
+  assert.deepEqual(said, ["budget", "again after budget", "budget", "again after budget"]);
+  assert.equal(fetching.detail("rests", { token: 2 }, trace).lost, 1);
 });

@@ -47,6 +47,9 @@ export const answeredAbout = ({ details }) =>
  * @param {(trace: Trace) => boolean} wanted
  */
 function createDetails({ state, previewing, repaint }, server, once, wanted) {
+  /** @type {Set<string>} questions whose answers a file of runs does not hold */
+  const lacking = new Set();
+
   /**
    * The answer to one of app/chapters' DETAILS about a run in use, or one of two that are compared, or null until
    * it has come; the panels are then drawn again. Asks the server once, and not while the pointer only previews.
@@ -61,15 +64,16 @@ function createDetails({ state, previewing, repaint }, server, once, wanted) {
     const { id, details } = trace;
     const key = questionKey(what, params);
     const found = details.get(key);
-    noteAnswer(what, found === null);
+    const name = `${id} ${key}`;
+    noteAnswer(what, lacking.has(name));
     if (found !== undefined) return found;
     if (previewing()) return null; // asked when that ends: then the panel is drawn again
-    once(
-      `${id} ${key}`,
-      trace,
-      () => server.detail({ run: id, what, ...params }),
-      (payload) => details.set(key, decodeAll(payload.data)),
-    ).then((came) => {
+    const ask = async () => {
+      const payload = await server.detail({ run: id, what, ...params });
+      if (payload.kind === "message" && payload.code === "file_lacks") lacking.add(name);
+      return payload;
+    };
+    once(name, trace, ask, (payload) => details.set(key, decodeAll(payload.data))).then((came) => {
       if (came || !wanted(trace) || trace.id !== id) return;
       details.set(key, null); // said once; the next run asks anew
       repaint();

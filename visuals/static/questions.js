@@ -33,7 +33,8 @@ export function counted(functions) {
 /**
  * @param {import("./types.d.ts").Store} store
  * @param {(trace: Trace) => boolean} wanted whether an answer about a run is still wanted
- * @param {(message: Refusal, trace: Trace) => Promise<boolean>} refused what is done in place of a refused question
+ * @param {(message: Refusal, trace: Trace) => Promise<boolean>} refused what is done in place of a refused
+ *   question; whether it is then asked again
  */
 export function createOnce(store, wanted, refused) {
   /** @type {Map<string, Promise<boolean>>} */
@@ -50,10 +51,12 @@ export function createOnce(store, wanted, refused) {
    * @returns {Promise<boolean>}
    */
   return function once(name, trace, ask, use) {
+    /** @returns {Promise<boolean>} */
     async function answered() {
       const payload = /** @type {(Payload & { kind: unknown }) | Refusal} */ (await ask());
       if (!wanted(trace)) return false;
-      if (payload.kind === "message") return refused(/** @type {Refusal} */ (payload), trace);
+      if (payload.kind === "message")
+        return (await refused(/** @type {Refusal} */ (payload), trace)) && wanted(trace) ? answered() : false;
       use(/** @type {Exclude<Payload, Refusal>} */ (payload));
       store.repaint();
       return true;

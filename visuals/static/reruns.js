@@ -10,6 +10,8 @@ import { textOf } from "./decode.js";
  * @typedef {ReturnType<typeof import("./questions.js").createOnce>} Once
  */
 
+const SECOND = 1000; // ms
+
 /**
  * @param {import("./types.d.ts").Store} store
  * @param {Pick<Server, "change" | "rerun">} server
@@ -54,13 +56,14 @@ export function createReruns(store, server, once) {
 
 /**
  * What is done where the server refuses a question: it may have let go of the run. Then the same tokens are run
- * again, and the selection is kept.
+ * again, and the selection is kept. Or others have their turn first: then the question waits for as long as is
+ * said.
  *
  * @param {import("./types.d.ts").Store} store
  * @param {Pick<Server, "rerun">} server
  * @param {() => Once} once
  * @param {() => unknown} need fetches what the selection needs
- * @returns {(message: import("./types.d.ts").Refusal, trace: Trace) => Promise<boolean>}
+ * @returns {(message: import("./types.d.ts").Refusal, trace: Trace) => Promise<boolean>} whether to ask again
  */
 export function createRenewal(store, server, once, need) {
   const { state } = store;
@@ -81,7 +84,10 @@ export function createRenewal(store, server, once, need) {
     if (message.code === "file_lacks") return false; // withheld.js says it where the answer would stand
     if (message.code !== "run_expired") {
       store.emit("message", message);
-      return false;
+      if (message.code !== "budget") return false;
+      await new Promise((done) => setTimeout(done, SECOND * Number(message.params.seconds)));
+      store.emit("again", message);
+      return true;
     }
     const run = trace.whole ?? trace;
     // While a text is written the server keeps the last run of it alone; the next one is on its way and asks anew.

@@ -103,6 +103,9 @@ export function createStatusLine(store, { text }, settings) {
     const writing = state.status === "generating" && state.run?.generating; // which a question that failed does not end
     if (!writing) setStatus("idle");
   });
+  store.on("again", (message) => {
+    if (shown === message) showMessage(null);
+  });
   store.on("run", (trace) => {
     setStatus(trace.generating ? "generating" : "idle");
     showStop(trace);
