@@ -105,6 +105,8 @@ for (const chapter of chapters) {
     const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
     const said = document.querySelector(".page-message").textContent;
     if (failed.length || said) throw new Error(`${chapter} ${kind}: failed ${failed}; message: ${said}`);
+    const [raw] = /\\{\\w+[|@][^}]*\\}/.exec(panel.querySelector(".gp-body").textContent) ?? [];
+    if (raw) throw new Error(`${chapter} ${kind} says ${raw}`); // a place of a text that nothing stands in
   }
 }
 return found;

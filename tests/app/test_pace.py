@@ -55,10 +55,21 @@ def written(page: Page) -> list[int]:
     return page.evaluate("glass.state.trace.tokens.ids.slice(glass.state.trace.nPrompt)")
 
 
+# Whether the story's sentence and its gap show the text so far, each token once, while it is written.
+TOLD_ONCE = """() => {
+  const { prompt, steps, T, nPrompt, generating } = glass.state.trace;
+  const shown = document.querySelector("[data-scene=answer] .wy-text")?.textContent ?? "";
+  const bare = (text) => text.replace(/\\s/g, "");
+  return generating && T > nPrompt && bare(shown) === bare(prompt + steps.map(({ piece }) => piece).join(""));
+}"""
+
+
 @pytest.mark.gradio
 def test_a_hand_stops_it_in_time(page: Page, greedy: list[int]) -> None:
     page.evaluate("glass.settings.set('pace', {})")
+    page.evaluate("glass.open('story')")
     page.click("#generate")
+    page.wait_for_function(TOLD_ONCE)
     page.wait_for_function("glass.state.trace.generating && glass.state.trace.steps.length >= 2")
     page.click("#stop")
     idle(page)

@@ -8,6 +8,7 @@ import {
   restsOf,
   restsTable,
 } from "../../visuals/static/panels/glance/rests.js";
+import { filled } from "../../visuals/static/panels/glance/words.js";
 
 const found = {
   ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
@@ -35,6 +36,12 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid(found), "form_recalled");
   assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
   assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
+});
+
+test("a text's places are filled, and of two words one is taken", () => {
+  const template = "Up to {parked} {parked|head parks|heads park} there; {other} stays.";
+  assert.equal(filled(template, { parked: "2" }).join(""), "Up to 2 heads park there; {other} stays.");
+  assert.equal(filled(template, { parked: "1" }).join(""), "Up to 1 head parks there; {other} stays.");
 });
 
 test("a network in which it is not measured has none", () => {

@@ -88,14 +88,18 @@ function pathsOf(text, found) {
   });
 }
 
-/** @param {import("../../types.d.ts").Glass} glass */
-export function createArcs(glass) {
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {() => void} moved called where the text's lines may have another height
+ */
+export function createArcs(glass, moved) {
   const element = svg("svg.wy-arcs", { "aria-hidden": "true" });
   /** @type {(() => number) | null} */
   let wide = null;
   const put = memo((/** @type {HTMLElement} */ text, /** @type {Rests | null} */ found, _width, _trace) => {
     text.classList.toggle("has-arcs", Boolean(found));
     element.replaceChildren(...(found ? pathsOf(text, found) : []));
+    moved();
   });
   /**
    * @param {HTMLElement} text

@@ -9,6 +9,7 @@ import { createArcs } from "./over-text.js";
 import { strangeAt } from "./outside.js";
 import { partsLost } from "./rests.js";
 
+const MOST = 120; // letters of a text before its words are written smaller
 const TINT = 45; // per cent of a colour: so the words on it are read as well in the light as in the dark
 
 /**
@@ -73,7 +74,7 @@ function partsOf(pieces) {
 export function createReadText(glass, panelText, ...after) {
   const state = shownIn(glass);
   const [before, written] = [h("span"), h("span")];
-  const arcs = createArcs(glass);
+  const arcs = createArcs(glass, () => requestAnimationFrame(follow));
   const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written, ...after);
   element.addEventListener("click", ({ target }) => {
     const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
@@ -130,13 +131,14 @@ export function createReadText(glass, panelText, ...after) {
    */
   function follow() {
     const last = /** @type {HTMLElement | null} */ (element.querySelector(".is-query") ?? written.lastElementChild);
-    if (last) element.scrollTop = last.offsetTop + last.offsetHeight - element.offsetTop - element.clientHeight;
+    if (last) element.scrollTop += last.getBoundingClientRect().bottom - element.getBoundingClientRect().bottom;
   }
 
   /** @param {Marks} marks */
   function draw({ query, key, inSource, strange, rests }) {
     const { encoder, tokens, nPrompt } = state.trace;
     source(encoder, inSource ? key : -1);
+    element.classList.toggle("is-long", tokens.pieces.join("").length > MOST);
     write(tokens.pieces, nPrompt, query, inSource ? -1 : key, strange, encoder ? nPrompt : 0, rests, state.language);
     arcs.draw(element, rests);
   }

@@ -170,8 +170,11 @@ export function leadToCell(glass, words, one, query) {
   return h("button.wy-lead", { click }, words);
 }
 
+const PLACES = /(\{\w+(?:\|[^|}]*\|[^|}]*)?\})/;
+const PLACE = /^\{(\w+)(?:\|(.*)\|(.*))?\}$/;
+
 /**
- * A text with elements in the place of its {placeholders}.
+ * A text with elements in the place of its {placeholders}; one with two words (texts.js) has one of them.
  *
  * @param {string} template
  * @param {Object<string, Node | string>} given
@@ -179,8 +182,10 @@ export function leadToCell(glass, words, one, query) {
 export function filled(template, given) {
   /** @type {Set<Node | string>} */
   const used = new Set();
-  return template.split(/(\{\w+\})/).map((piece) => {
-    const part = given[/^\{(\w+)\}$/.exec(piece)?.[1] ?? ""] ?? piece;
+  return template.split(PLACES).map((piece) => {
+    const [, name = "", one, several] = PLACE.exec(piece) ?? [];
+    if (one !== undefined && given[name] !== undefined) return given[name] === "1" ? one : several;
+    const part = given[name] ?? piece;
     // an element stands in one place alone
     if (used.has(part) && typeof part === "object") return again(part);
     used.add(part);

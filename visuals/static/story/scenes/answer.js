@@ -8,8 +8,6 @@ import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
 import { answerOf, bold, named, percent, told } from "../words.js";
 
-const MOST = 120; // letters of the sentence before its words are written smaller
-
 /** @typedef {import("../../decode.js").Trace} Trace */
 
 /**
@@ -53,15 +51,16 @@ export function createAnswer(glass) {
   const element = h("div.st-answer", null, sentence.element, experiment.element);
 
   /**
-   * The next word stands in the gap; while the model writes, what it has written.
+   * The next word stands in the gap; while the model writes, what it has written since the sentence was drawn.
    *
    * @param {Trace} trace
    * @param {string} piece of the next word
    * @param {string} answer the same by name
    */
-  function fillGap({ generating, steps }, piece, answer) {
+  function fillGap({ generating, steps, T, nPrompt }, piece, answer) {
     const bare = piece.trim();
-    const written = generating ? steps.map((step) => step.piece).join("") : "";
+    const fresh = generating ? steps.slice(T - nPrompt) : []; // those before them stand in the sentence
+    const written = fresh.map((step) => step.piece).join("");
     blank.textContent = !written && bare && bare === piece ? "" : " ";
     gap.textContent = written || (answer === bare ? bare : answer);
   }
@@ -132,7 +131,6 @@ export function createAnswer(glass) {
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
-      element.classList.toggle("is-long", trace.prompt.length > MOST);
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
       sentence.draw({ query: -1, inSource: false, strange: [], ...marked });
