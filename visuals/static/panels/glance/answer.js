@@ -90,14 +90,14 @@ function createReasons(glass) {
     said.replaceChildren(...(rests ? restsSaid(glass, rests) : says));
     proof.replaceChildren(...(rests && !found ? (stopped ? [] : [waiting]) : proves));
     list.hidden = !found?.parts.length;
+    const count = found?.look.heads.length ?? 0;
+    off.hidden = !changed && !count; // nothing to switch off, or not yet
+    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count });
     if (!found) return;
     const of = found.grid ? "_group" : "";
     heading.textContent = text(`parts${of}`);
     means.textContent = text(`parts${of}_means`);
-    const count = found.look.heads.length;
     parts.replaceChildren(...rankingOf(glass, found));
-    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count });
-    off.hidden = !changed && !count;
   }
   return { said, proof, actions, list, draw: memo(write) };
 }
