@@ -1,5 +1,9 @@
 """What the requirements bring along is pinned, and is what the tests run on; of ranges both ends are."""
 
+import re
+import tomllib
+
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -38,3 +42,17 @@ def test_of_each_range_the_oldest_version_is_tested_too() -> None:
     for name, specifier in ranges.items():
         (oldest,) = (Version(one.version) for one in specifier if one.operator == ">=")
         assert name == "torch" or here[name] == oldest, name
+
+
+def test_what_the_front_matter_asks_of_a_space_is_within_the_ranges() -> None:
+    matter = (ROOT / "README.md").read_text(encoding="utf-8").split("---")[1]
+    asked_of_space = {
+        name: value.strip(' "') for name, _, value in (line.partition(":") for line in matter.splitlines())
+    }
+    ranges = {one.name: one.specifier for one in asked("requirements.txt")}
+    assert ranges["gradio"].contains(asked_of_space["sdk_version"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert SpecifierSet(project["requires-python"]).contains(asked_of_space["python_version"])
+    tested = re.search(r"with Python (\S+):", (ROOT / "requirements-zerogpu.txt").read_text(encoding="utf-8"))
+    assert tested
+    assert Version(asked_of_space["python_version"]).release[:2] == Version(tested[1]).release
