@@ -23,8 +23,8 @@ test: .venv/.dev browser
 	-$(BIN)/python -m model.smollm2
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
 
-# What another Python, PyTorch or package may break: all that torch computes, the start (as a Space's, too), the endpoints, and
-# a page in a browser against transformers. The rest has no other dependency than these.
+# What another Python, PyTorch or package may break: all that torch computes, the start (a Space's, too), the endpoints, and a
+# page in a browser, one of its tests against transformers.
 ZEROGPU := .venv-zerogpu
 TESTS_OF_ZEROGPU := tests/model \
 	$(addprefix tests/app/test_,launch.py operating.py space.py endpoints.py page.py page_against_transformers.py)

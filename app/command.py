@@ -56,7 +56,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--device",
-        default="cpu" if ON_ZEROGPU else "auto",  # which torch may be told to take for a GPU
+        default="cpu" if ON_ZEROGPU else "auto",  # there torch says that it has one (app/zerogpu.py)
         help="cpu, cuda, cuda:1, mps, or auto: the best there is (default: %(default)s)",
     )
     parser.add_argument(
