@@ -1,10 +1,10 @@
 # make run: the page. make smollm2: a real LLaMA for it. make test: every test. Each sets up what it needs, from a fresh
-# clone.
+# clone. make test-zerogpu: those that matter on a free Space, with its Python and PyTorch.
 PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint format lock bench attack screenshots smollm2 clean browser
+.PHONY: run test test-zerogpu lint format lock bench attack screenshots smollm2 clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -22,6 +22,16 @@ WORKERS ?= 4
 test: .venv/.dev browser
 	-$(BIN)/python -m model.smollm2
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
+
+# What another Python, PyTorch or package may break: all that torch computes, the start (a Space's, too), the endpoints, and a
+# page in a browser, one of its tests against transformers.
+ZEROGPU := .venv-zerogpu
+TESTS_OF_ZEROGPU := tests/model \
+	$(addprefix tests/app/test_,launch.py operating.py space.py endpoints.py page.py page_against_transformers.py)
+
+test-zerogpu: $(ZEROGPU)/.installed browser
+	$(ZEROGPU)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder \
+		$(TESTS_OF_ZEROGPU) $(ARGS)
 
 lint: .venv/.dev node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
@@ -52,7 +62,7 @@ screenshots: .venv/.dev browser
 	$(BIN)/python -m tests.screenshots
 
 clean:
-	rm -rf .venv node_modules
+	rm -rf .venv $(ZEROGPU) node_modules
 
 # The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner. Of Chromium its headless build
 # is taken where it is there: the same engine without a desktop's windows, for less of a processor. Either will do.
@@ -72,6 +82,18 @@ browser:
 
 .venv/.dev: requirements-dev.txt .venv/.runtime
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt --constraint requirements.lock
+	@touch $@
+
+# A Space's Python: under its own name, or one of pyenv's.
+PYTHON312 ?= $(shell for python in python3.12 "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.12.*/bin/python3.12; do \
+	"$$python" -c "import ensurepip" 2>/dev/null && echo "$$python" && break; done)
+
+# pip brings PyTorch for CUDA where its index has no other: 5 GB.
+$(ZEROGPU)/.installed: requirements-zerogpu.txt requirements-dev.txt requirements-mcp.txt requirements.txt
+	@test -x $(ZEROGPU)/bin/python || test -n "$(PYTHON312)" || { echo "There is no Python 3.12 here with its ensurepip;" \
+		"install one, or name it: make test-zerogpu PYTHON312=/path/to/python3.12" >&2; exit 1; }
+	test -x $(ZEROGPU)/bin/python || "$(PYTHON312)" -m venv $(ZEROGPU)
+	$(ZEROGPU)/bin/pip install --quiet --requirement requirements-zerogpu.txt
 	@touch $@
 
 # What checks the JavaScript (Node 20 or newer, with npm). The page itself needs none of it.

@@ -14,12 +14,14 @@ from app.lookups import LOOKUPS, allowed_at
 from app.models import Wanted, load
 from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
 from app.tuning import tune
+from app.zerogpu import declare
 
 
 def main() -> int:
     """Load the models, open the page, and stay until it is closed. Gives the exit status."""
     args = arguments()
     tune()
+    declare()
     try:
         engine = load(Wanted(tuple(args.model or ()), args.device, args.dtype, args.fetch_models), args.engine)
     except ValueError as error:

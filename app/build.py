@@ -127,6 +127,8 @@ class Bar:
         self.chips = panels.chips(EXAMPLES, REAL_EXAMPLES)
         with gr.Row(elem_classes="page-foot"):
             panels.status_line()
+            if "duplicate" in LABELS:
+                self._add(gr.DuplicateButton, "duplicate", variant="secondary")
             with self._add(gr.Accordion, "settings", open=False), gr.Row():
                 self.settings = [
                     self._add(gr.Slider, "max_new_tokens", 1, MAX_NEW_TOKENS, 32, step=1),

@@ -7,10 +7,11 @@ from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from .space import ON_A_SPACE, ON_ZEROGPU
+
 DEFAULT_PORT = 7860
 MAX_PORT = 2**16 - 1
 # On a Space only its own proxy reaches the server, from a private address, and huggingface.co frames the page.
-ON_A_SPACE = "SPACE_ID" in os.environ
 SPACE_PROXIES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
 SPACE_FRAMES = ["https://huggingface.co", "https://*.hf.space"]
 
@@ -53,7 +54,11 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="where models run: in the page's own process, or in one of their own, which is started again where it "
         "dies (default: %(default)s)",
     )
-    parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
+    parser.add_argument(
+        "--device",
+        default="cpu" if ON_ZEROGPU else "auto",  # there torch says that it has one (app/zerogpu.py)
+        help="cpu, cuda, cuda:1, mps, or auto: the best there is (default: %(default)s)",
+    )
     parser.add_argument(
         "--dtype", default="auto", help="float32, float16, bfloat16, or auto: what suits the device (default)"
     )

@@ -1,5 +1,7 @@
 """The words on gradio's own controls. The page's script puts them into the reader's language."""
 
+from .space import ON_A_SPACE
+
 # The properties of gradio's components that hold words, by component, and the text of each.
 LABELS = {
     "prompt": {"label": "bar.prompt", "placeholder": "bar.prompt_hint"},
@@ -16,3 +18,5 @@ LABELS = {
     "top_p": {"label": "bar.top_p"},
     "seed": {"label": "bar.seed"},
 }
+if ON_A_SPACE:  # elsewhere there is no such button
+    LABELS["duplicate"] = {"value": "bar.duplicate"}

@@ -3,7 +3,7 @@
 Runs, generations and sums have places of their own, so that a run never waits for a generation to finish. Places go
 round by address (app/fairness.py). What is over the limits is answered at once with the message "busy". gradio's own
 limit (max_size) counts all events as one, and has no answer that the page could show in its reader's language. Goes by
-the insides of gradio 6.31's Queue, which requirements.txt pins.
+the insides of gradio 6.31's Queue, which requirements.txt asks for.
 """
 
 import asyncio

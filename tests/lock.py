@@ -1,7 +1,7 @@
 """Pins what the requirements bring along: `python -m tests.lock` writes requirements.lock from what is installed here.
 
-The lock is given to pip as constraints: requirements.txt says what the project needs, and this which version of all
-that those need in turn.
+The lock is given to pip as constraints: requirements.txt says which versions the project can run with, and this which
+one of each is installed, of all that those need in turn, too.
 """
 
 from importlib.metadata import PackageNotFoundError, distribution
@@ -17,9 +17,10 @@ HEAD = "# All that requirements-dev.txt brings along, as it was tested; `make lo
 TOOLS = {"pip"}  # of the environment, and none of ours
 
 
-def asked() -> list[Requirement]:
-    """What the project's own files ask for."""
-    lines = (line.partition("#")[0].strip() for name in FILES for line in (ROOT / name).read_text().splitlines())
+def asked(*files: str) -> list[Requirement]:
+    """What these of the project's own files ask for; all of FILES where none is named."""
+    texts = ((ROOT / name).read_text(encoding="utf-8") for name in files or FILES)
+    lines = (line.partition("#")[0].strip() for text in texts for line in text.splitlines())
     return [Requirement(line) for line in lines if line and not line.startswith("-")]
 
 

@@ -1,7 +1,5 @@
-"""The page behind nginx under a prefix, by deploy/nginx.conf as it stands but for the page's port."""
+"""The page behind nginx under a prefix, by deploy/nginx.conf."""
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,45 +9,20 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.app.looking import run
-from tests.page import ROOT, free_port, leave, new_page, running_app, wait_for_run
-
-LOCATION = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-AROUND = """
-daemon off;
-error_log stderr;
-pid {folder}/pid;
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    server {{
-        listen 127.0.0.1:{port};
-        {location}
-    }}
-}}
-"""
+from tests.page import leave, new_page, running_app, wait_for_run
+from tests.proxy import PREFIX, nginx_before
 
 
 @pytest.fixture(scope="module")
 def proxied(roomy_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page's address at the proxy."""
-    program = shutil.which("nginx") or "/usr/sbin/nginx"
-    if not Path(program).exists():
-        pytest.skip("there is no nginx")
-    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADIO_ROOT_PATH", "/llama")
-        with running_app("--model", str(roomy_checkpoint), "--device", "cpu", "--trusted-proxy", "127.0.0.1") as page:
-            location = LOCATION.replace("127.0.0.1:7860", urlsplit(page).netloc)
-            assert location != LOCATION
-            (folder / "nginx.conf").write_text(AROUND.format(folder=folder, port=port, location=location))
-            with subprocess.Popen([program, "-p", str(folder), "-c", str(folder / "nginx.conf")]) as nginx:
-                yield f"http://127.0.0.1:{port}/llama/"
-                nginx.terminate()
+        patch.setenv("GRADIO_ROOT_PATH", PREFIX)
+        with (
+            running_app("--model", str(roomy_checkpoint), "--device", "cpu", "--trusted-proxy", "127.0.0.1") as page,
+            nginx_before(int(urlsplit(page).port or 0), tmp_path_factory.mktemp("nginx")) as address,
+        ):
+            yield address
 
 
 def test_the_page_runs_and_writes_behind_a_prefix(browser: Browser, proxied: str) -> None:
