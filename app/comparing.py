@@ -1,8 +1,8 @@
 """Two runs side by side: what a page may change in a run, and the run that it is compared with."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, cast
 
 from model import GlassLlamaError
 from model.interventions import Intervention, Patch
@@ -11,7 +11,7 @@ from visuals.messages.run import Changes
 
 from .fields import Request, Token, read
 from .requests import Other, Place
-from .session import HeldRun, Runs, of_encoder
+from .session import OF_ENCODER, HeldRun, Runs, of_encoder
 
 
 class Prefix(Request):
@@ -37,6 +37,26 @@ def intervention(changes: Changes, runs: Runs, model: str, tokens: int) -> Inter
     encoder = _switched_off(theirs) if theirs else None
     parts = read_parts(changes.get("parts", ()))
     return replace(_switched_off(changes), patches=tuple(patches), prefix=prefix[0], encoder=encoder, parts=parts)
+
+
+def changes_of_run(what: Intervention) -> Changes:
+    """What `intervention` reads back: an intervention as a page asks for it.
+
+    Raises GlassLlamaError for one that takes a token's stream from elsewhere: the page would name the run it is from.
+    """
+    if what.patches:
+        raise GlassLlamaError("patches", "patches: the run has a stream of another one; expected a run without.")
+    parts = [f"{part.name}:{value}" for part in fields(what.parts) if (value := getattr(what.parts, part.name))]
+    in_encoder = _off_in(what.encoder or Intervention())
+    off = _off_in(what) | {f"{OF_ENCODER}{name}": value for name, value in in_encoder.items()}
+    found = off | {"prefix": [what.prefix] if what.prefix else [], "parts": parts}
+    return cast(Changes, {name: value for name, value in found.items() if value})
+
+
+def _off_in(what: Intervention) -> dict[str, list[Any]]:
+    """What is off in one stack: `_switched_off` the other way."""
+    pairs = {name: [list(pair) for pair in getattr(what, name)] for name in ("heads", "neurons", "cross")}
+    return pairs | {"attention": list(what.attention), "ffn": list(what.ffn)}
 
 
 def _switched_off(changes: Changes) -> Intervention:

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from tests.page import ROOT
 
-FILES = ("requirements.txt", "requirements-mcp.txt", "requirements-dev.txt")
+FILES = ("requirements.txt", "requirements-mcp.txt", "requirements-notebook.txt", "requirements-dev.txt")
 LOCK = ROOT / "requirements.lock"
 HEAD = "# All that requirements-dev.txt brings along, as it was tested; `make lock` writes it.\n"
 TOOLS = {"pip"}  # of the environment, and none of ours

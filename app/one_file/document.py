@@ -30,7 +30,8 @@ MOST_BYTES = 25_000_000  # of a file
 
 
 def policy(script: str) -> str:
-    """The Content-Security-Policy of a file: it runs its own first script, and what that unpacks; no network."""
+    """The Content-Security-Policy of a file: it runs its own first script, and what that unpacks; no network. A
+    frame holds a copy of the page."""
     own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return "; ".join(
         (
@@ -39,6 +40,7 @@ def policy(script: str) -> str:
             "style-src 'unsafe-inline' blob:",
             "img-src data: blob:",
             "connect-src blob:",
+            "frame-src blob:",
             "base-uri 'none'",
             "form-action 'none'",
         )

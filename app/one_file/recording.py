@@ -22,6 +22,7 @@ from ..engine import Engine
 from ..operations import OPENING
 from ..session import HeldRun, Runs
 from ..zoo import offers
+from .code import add_code
 from .planes import in_planes
 from .questions import CALCULATIONS, Place, Sizes, ask_of_layer, ask_of_place, ask_of_run, ask_story
 
@@ -30,7 +31,7 @@ Question = Mapping[str, Any]
 OF_THE_SERVER = ("real_model", "lens_fit", "qr")
 NOTHING: FileContents = {
     "hash": "", "offers": [], "runs": [], "layers": [], "neurons": [], "details": {}, "calculations": {},
-    "lesson": None,
+    "code": {"excerpts": [], "layers": []}, "lesson": None,
 }  # fmt: skip
 
 
@@ -71,6 +72,10 @@ class Recorder:
         for stack in stacks(held):
             ask, sizes = partial(self._ask, stack), sizes_of(stack)
             ask_of_place(ask, sizes, within(view.at, sizes))
+
+    def answer(self, view: View) -> None:
+        """What the page has asked about a run besides, of every run that was added: it may be of two of them."""
+        held, _ = self._named(view.held)
         for question in view.asked:
             self._ask(held, **question)
 
@@ -93,6 +98,7 @@ class Recorder:
             ask, sizes = partial(self._ask, stack), sizes_of(stack)
             ask_of_run(ask, sizes)
             ask_story(ask, sizes)
+            add_code(self.contents["code"], self.engine, stack)
 
     def calculate(self, questions: Iterable[Question]) -> None:
         """The answers to what needs no run."""
@@ -160,13 +166,15 @@ class Recorder:
         details = self.contents["details"]
         if key not in details:
             asked = {"run": held.id, **params}
-            if "other" in params:
-                asked["other"] = second_run(self.runs, params["other"], held.model)
-            answer = _answered(lambda: DETAILS[what](self.engine, held, asked))
+            answer = _answered(lambda: DETAILS[what](self.engine, held, self._with_other(held, asked)))
             if answer is None:
                 return None
             details[key] = answer
         return cast(Mapping[str, Any], details[key])
+
+    def _with_other(self, held: HeldRun, asked: dict[str, Any]) -> dict[str, Any]:
+        """A question with the run that it names as `other`. Raises GlassLlamaError where that is not in the file."""
+        return {**asked, "other": second_run(self.runs, asked["other"], held.model)} if "other" in asked else asked
 
 
 def sizes_of(held: HeldRun) -> Sizes:
@@ -213,6 +221,8 @@ def contents_of(
     recorder = Recorder(engine, {**deepcopy(NOTHING), "hash": address, "offers": known, "lesson": lesson})
     for view in views:
         recorder.add(view)
+    for view in views:
+        recorder.answer(view)
     recorder.calculate([*CALCULATIONS, *calculations])
     room -= packed_size(recorder.contents)
     for view in views:

@@ -23,8 +23,10 @@ from app.texts import text
 from app.zoo import zoo
 from tests.app.looking import SETTLED, run, settled, shown, walk
 from tests.page import KEPT, leave, open_page
+from tests.panels import tensors
 from tests.plain import plain_site
 from visuals.payload import pack
+from visuals.source_code import CODED, code_payload
 
 WORDS = "Tom is in the kitchen. Lily is in the garden. Tom is in the kitchen."
 LONG = (
@@ -58,6 +60,17 @@ async () => {{
   }}
   return values;
 }}
+"""
+CODE = """
+async (asked) => {
+  const found = {};
+  for (const [panel, tensors] of Object.entries(asked)) {
+    const ask = () => glass.detail("code", { layer: 1, panel, tensors });
+    while (!ask()) await new Promise((done) => setTimeout(done, 5));
+    found[panel] = ask();
+  }
+  return found;
+}
 """
 
 
@@ -112,6 +125,10 @@ def test_a_run_in_a_file_shows_what_the_page_shows(browser: Browser, bundled: Pa
             name: there[name] for name in there if name not in timed
         }
         assert page.locator("[data-withheld]").count() == 0
+        named = {kind: [] for kind in CODED} | tensors()
+        lm = model.load()
+        code = {kind: code_payload(lm, 1, kind, names) for kind, names in named.items()}
+        assert page.evaluate(CODE, named) == json.loads(json.dumps(code))
 
         for one in (bundled, page):
             one.evaluate("glass.open('attend')")
@@ -178,6 +195,33 @@ def test_the_page_saves_a_file_that_opens_at_what_is_shown(page: Page, browser: 
         box = led.locator("section[data-kind=activation-kinds]").bounding_box()
         assert box is not None
         assert abs(box["y"]) < 300
+
+
+TWO = """
+async (at) => {
+  glass.showSide("B-A");
+  glass.select(at);
+  while (glass.state.side !== "B-A") await new Promise((done) => setTimeout(done, 20));
+}
+"""
+
+
+def test_two_runs_in_a_file_show_what_one_has_more_than_the_other(page: Page, browser: Browser, tmp_path: Path) -> None:
+    """B − A of every panel as the file opens; either side; and what is not inside says so."""
+    run(page, FIRST)
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, SECOND)
+    page.evaluate(TWO, {"layer": 1, "head": 3, "query": 2, "key": 1})
+    there = walk(page, CHAPTERS)
+    file = tmp_path / "two.html"
+    answer = page.evaluate("glass.oneFile()")
+    assert answer["kind"] == "file", answer
+    file.write_text(answer["html"], encoding="utf-8")
+    with opened(browser, file) as both:
+        assert both.evaluate("[glass.state.side, glass.state.kept.prompt]") == ["B-A", FIRST]
+        here = walk(both, CHAPTERS)
+        assert sum(panel["side"] == "B-A" for panel in there.values()) > 15
+        assert {name: here[name] for name in here if here[name] != there[name]} == {}
 
 
 LESSON = """

@@ -16,6 +16,25 @@ test("arrays come back number by number", () => {
   assert.deepEqual(read, [{ of: { ...numbers, data: "AADAPwAAAMCCqPs3" } }, null, "text"]);
 });
 
+const NOTHING = { layers: [], neurons: [], details: {}, calculations: {}, code: { excerpts: [], layers: [] } };
+
+test("a panel's code is put together of excerpts that stand in the file once", async () => {
+  const excerpt = (name) => ({ name, file: `${name}.py`, first: 5, lines: [], makes: [] });
+  const excerpts = ["attend", "norm", "rotate"].map(excerpt);
+  const tensors = { q: [0, 7], v: [0, 8], normed: [1, 6] };
+  const layers = [{ run: "r", layers: [0, 2], tensors, panels: { rope: [2, 0] } }];
+  const server = createServer({ ...NOTHING, code: { excerpts, layers } });
+  const ask = (layer) =>
+    server.detail({ what: "code", run: "r", layer, panel: "rope", tensors: ["normed", "v", "toString", "q"] });
+  const makes = (name, ...made) => ({ ...excerpt(name), makes: made });
+  assert.deepEqual((await ask(2)).data.excerpts, [
+    makes("norm", { tensor: "normed", line: 6 }),
+    makes("attend", { tensor: "v", line: 8 }, { tensor: "q", line: 7 }),
+    makes("rotate"),
+  ]);
+  assert.equal((await ask(1)).code, "file_lacks");
+});
+
 const run = (name, generated, changes = {}) => ({
   prompt: "a",
   model: "m",
@@ -26,7 +45,7 @@ const run = (name, generated, changes = {}) => ({
 
 test("a link's run is found by its text, what was written and what is changed", async () => {
   const runs = [run("plain", [5]), run("off", [5], { heads: [[0, 1]], ffn: [] })];
-  const server = createServer({ runs, layers: [], neurons: [], details: {}, calculations: {} });
+  const server = createServer({ ...NOTHING, runs });
   const id = async (asked) => {
     const { id: found, code } = await server.recall({ prompt: "a", generated: [], ...asked });
     return found ?? code;

@@ -4,6 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from .code import CodeExcerpt
 from .page import Offer
 from .run import Changes, LayerMessage, NeuronsMessage, RunMessage
 
@@ -18,13 +19,32 @@ class RunOfFile(TypedDict):
     message: RunMessage
 
 
+class CodeOfLayers(TypedDict):
+    """The code of a run's `layers`, alike in all of them: by number, among the file's excerpts.
+
+    `tensors`: which excerpt makes each, and in which line of its file. `panels`: what a panel shows besides.
+    """
+
+    run: str
+    layers: list[int]
+    tensors: dict[str, tuple[int, int]]
+    panels: dict[str, list[int]]
+
+
+class FileCode(TypedDict):
+    """What "Show the code" shows; each of the `excerpts` once, without what it makes."""
+
+    excerpts: list[CodeExcerpt]
+    layers: list[CodeOfLayers]
+
+
 class FileContents(TypedDict):
     """The runs of a file, the one that it opens with first, and every layer of theirs.
 
     `neurons` are of every token of a layer, for as many layers as there is room for. `details` are answers to
     app/chapters' DETAILS and `calculations` to CALCULATORS, by what was asked (keyOf in
-    visuals/static/one-file/server.js). `hash` is the address of the view to open; `lesson` what is presented, as
-    visuals/static/lessons/lesson.js reads it, or null.
+    visuals/static/one-file/server.js); `code` is the code of every panel. `hash` is the address of the view to open;
+    `lesson` what is presented, as visuals/static/lessons/lesson.js reads it, or null.
     """
 
     hash: str
@@ -34,6 +54,7 @@ class FileContents(TypedDict):
     neurons: list[NeuronsMessage]
     details: dict[str, object]
     calculations: dict[str, object]
+    code: FileCode
     lesson: object
 
 

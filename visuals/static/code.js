@@ -45,8 +45,7 @@ export function createCode(box, glass, kind, tensors) {
     const code = trace && glass.detail("code", { layer, panel: kind, tensors });
     if (code && shown === code && language === glass.state.language) return;
     [shown, language] = [code, glass.state.language];
-    const never = window.glassConfig.files !== undefined; // a file of runs holds no code
-    const said = code ? (code.excerpts.length ? "says" : "none") : never ? "not_in_file" : "waits";
+    const said = code ? (code.excerpts.length ? "says" : "none") : "waits";
     render(
       html`<p .textContent=${glass.text(`code.${said}`)}></p>
         ${(code?.excerpts ?? []).map(excerptOf)}`,

@@ -1567,12 +1567,30 @@ export interface RunOfFile {
 }
 
 /**
+ * The code of a run's `layers`, alike in all of them: by number, among the file's excerpts.
+ *
+ * `tensors`: which excerpt makes each, and in which line of its file. `panels`: what a panel shows besides.
+ */
+export interface CodeOfLayers {
+  run: string;
+  layers: number[];
+  tensors: Record<string, [number, number]>;
+  panels: Record<string, number[]>;
+}
+
+/** What "Show the code" shows; each of the `excerpts` once, without what it makes. */
+export interface FileCode {
+  excerpts: CodeExcerpt[];
+  layers: CodeOfLayers[];
+}
+
+/**
  * The runs of a file, the one that it opens with first, and every layer of theirs.
  *
  * `neurons` are of every token of a layer, for as many layers as there is room for. `details` are answers to
  * app/chapters' DETAILS and `calculations` to CALCULATORS, by what was asked (keyOf in
- * visuals/static/one-file/server.js). `hash` is the address of the view to open; `lesson` what is presented, as
- * visuals/static/lessons/lesson.js reads it, or null.
+ * visuals/static/one-file/server.js); `code` is the code of every panel. `hash` is the address of the view to open;
+ * `lesson` what is presented, as visuals/static/lessons/lesson.js reads it, or null.
  */
 export interface FileContents {
   hash: string;
@@ -1582,6 +1600,7 @@ export interface FileContents {
   neurons: NeuronsMessage[];
   details: Record<string, unknown>;
   calculations: Record<string, unknown>;
+  code: FileCode;
   lesson: unknown;
 }
 

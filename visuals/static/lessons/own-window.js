@@ -1,5 +1,6 @@
 // An empty window of the page's own origin that the page draws in, with the page's look.
 
+import { addressOf } from "../addresses.js";
 import { h } from "../dom.js";
 
 /**
@@ -16,7 +17,8 @@ export function furnish({ document: own }, root, title) {
   own.body.className = document.body.className;
   /** @type {NodeListOf<HTMLLinkElement>} */
   const styles = document.querySelectorAll('link[rel="stylesheet"]');
-  const needed = [...styles].filter(({ href }) => /\/(glass|lessons\/style)\.css/.test(href));
+  const wanted = ["glass.css", "lessons/style.css"].map(addressOf);
+  const needed = [...styles].filter(({ href }) => wanted.includes(href));
   for (const { href } of needed) own.head.append(h("link", { rel: "stylesheet", href }));
   own.body.append(root);
 }

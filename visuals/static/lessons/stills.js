@@ -41,7 +41,8 @@ async function came(isThere) {
  * @param {string} language
  */
 function createCopy(language) {
-  const src = `${location.pathname}${location.search}#chapter=kv&lang=${language}`;
+  const page = window.glassConfig.files?.["page.html"] ?? `${location.pathname}${location.search}`;
+  const src = `${page}#chapter=kv&lang=${language}`;
   const element = h("iframe.ls-still", { src, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
   document.body.append(element);
   return element;

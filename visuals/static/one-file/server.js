@@ -47,14 +47,36 @@ function runOf(runs, { prompt, model, generated, changes }) {
 }
 
 /**
+ * The code behind a panel, as code_payload in visuals/source_code.py puts it together.
+ *
+ * @param {FileContents["code"]} code
+ * @param {{ run: string; layer: number; panel: string; tensors: string[] }} asked
+ * @returns {import("../messages.d.ts").CodeDetail | undefined}
+ */
+function codeOf({ excerpts, layers }, { run, layer, panel, tensors }) {
+  const of = layers.find((one) => one.run === run && one.layers.includes(layer));
+  if (!of) return undefined;
+  /** @type {Map<number, import("../messages.d.ts").Making[]>} by the excerpt's number */
+  const makes = new Map();
+  for (const tensor of tensors.filter((name) => Object.hasOwn(of.tensors, name))) {
+    const [at, line] = of.tensors[tensor];
+    makes.set(at, [...(makes.get(at) ?? []), { tensor, line }]);
+  }
+  for (const at of of.panels[panel] ?? []) if (!makes.has(at)) makes.set(at, []);
+  return { excerpts: [...makes].map(([at, made]) => ({ ...excerpts[at], makes: made })) };
+}
+
+/**
  * @param {FileContents} contents
  * @returns {Server}
  */
-export function createServer({ runs, layers, neurons, details, calculations }) {
+export function createServer({ runs, layers, neurons, details, calculations, code }) {
   /** @type {(found: unknown, code?: string) => Promise<any>} a message, with its arrays as a server sends them */
   const answer = async (found, code = "file_lacks") => (found ? outOfPlanes(found) : refusal(code));
   /** @type {(kind: string, data: unknown, more: object) => unknown} */
   const message = (kind, data, more) => data && { kind, ...more, data };
+  /** @type {(asked: any) => unknown} the answer to one of app/chapters' DETAILS */
+  const detailOf = (asked) => (asked.what === "code" ? codeOf(code, asked) : details[keyOf(asked)]);
   const cannot = () => answer(undefined, "file_run");
   return {
     recall: async (request) => {
@@ -64,7 +86,7 @@ export function createServer({ runs, layers, neurons, details, calculations }) {
     layer: ({ run, layer }) => answer(layers.find((one) => one.run === run && one.layer === layer)),
     neurons: ({ run, layer, token }) =>
       answer(token === null && neurons.find((one) => one.run === run && one.layer === layer)),
-    detail: (asked) => answer(message("detail", details[keyOf(asked)], { run: asked.run, what: asked.what })),
+    detail: (asked) => answer(message("detail", detailOf(asked), { run: asked.run, what: asked.what })),
     calculate: (asked) => answer(message("calculation", calculations[keyOf(asked)], { what: asked.what })),
     rerun: cannot,
     change: cannot,

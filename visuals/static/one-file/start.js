@@ -1,5 +1,6 @@
 // Brings the page of a file to life, as gradio's components do on the page itself.
 
+import { followOuter } from "./framed.js";
 import { createServer } from "./server.js";
 
 /** @typedef {import("../messages.d.ts").FileContents} FileContents */
@@ -49,4 +50,5 @@ export async function start(glass, contents) {
   offerLanguages(glass);
   glass.connect(createServer(contents), () => {});
   await glass.opened(contents.offers);
+  followOuter(glass);
 }
