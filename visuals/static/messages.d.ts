@@ -1933,14 +1933,17 @@ export interface Ffn {
 /**
  * What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
  *
- * `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
- * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the
- * query. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+ * `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
+ * are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias` (n_heads, T)
+ * float32 is added to a score by the distance from query to key, `bias_after` for keys after the query. `scale`
+ * multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
  */
 export interface PartsMessage {
   stack: "encoder" | "decoder" | null;
   causal: boolean;
   prefix: number | null;
+  window: number | null;
+  sinusoidal: boolean;
   norm_kind: "layer" | "rms";
   norms: Record<string, string>;
   embed_norm: boolean;
