@@ -86,6 +86,7 @@ export interface Calculations {
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
   lens_fit: LensFitAnswer;
+  glosses: GlossesAnswer;
   families: FamiliesAnswer;
 }
 
@@ -295,6 +296,15 @@ export interface LensFitAnswer {
   tokens: number;
   first: number;
   own_texts: boolean;
+}
+
+/**
+ * What Chinese words mean in English: `words` by word; `parts` are characters that are no word by themselves, each
+ * with the meaning of a word that they stand in.
+ */
+export interface GlossesAnswer {
+  words: Record<string, string>;
+  parts: Record<string, string>;
 }
 
 /**
