@@ -7,8 +7,8 @@ from model.corpus.glosses import glosses
 
 HAN = re.compile("[\u4e00-\u9fff]")
 # Said by hand: words of the lexicon, words of grammar, and what is only a part of words.
-BY_HAND = {"猫": "cat", "厨房": "kitchen", "睡觉": "sleep", "汤姆": "Tom", "早上": "morning", "它": "it", "的": "of, ’s",
-           "找": "look for", "条": "measure word"}  # fmt: skip
+BY_HAND = {"猫": "cat", "厨房": "kitchen", "睡觉": "sleep", "汤姆": "Tom", "它": "it", "找": "look for",
+           "早上": "morning", "的": "of, ’s", "条": "measure word"}  # fmt: skip
 PARTS = {"厨": "cook", "办公": "office", "莓": "strawberry"}
 
 
