@@ -35,7 +35,7 @@ def table(language: str) -> dict[str, dict[str, str]]:
     return first | further
 
 
-def text(key: str, language: str = "en", **params: object) -> str:
+def text(key: str, /, language: str = "en", **params: object) -> str:
     """The text "section.name" with its placeholders filled in. Raises KeyError for a key that is not in the table, and
     for a placeholder that is not given."""
     section, name = key.split(".", 1)

@@ -74,7 +74,8 @@ class NetworkMetadata(NamedTuple):
     - `config`, `dtype`: the shape of what reads, and what its weights are stored in.
     - `stack`: "encoder" or "decoder" where there are both.
     - `causal`: no token sees those after it; otherwise each sees all. `prefix`: how many tokens at the start all see
-      each other, of a network that has such a mask.
+      each other, of a network that has such a mask. `window`: how many keys up to itself a query sees, where not all.
+    - `sinusoidal`: positions are added to the embedding.
     - `norms`: the layer's norms with what each reads, a tap; `norm_kind` is the same for all.
     - `rotary`: how RoPE turns queries and keys. Or `bias` (n_heads, T): what is added to a score, by the distance from
       query to key, and `bias_after` for keys after the query, where it sees them.
@@ -87,6 +88,8 @@ class NetworkMetadata(NamedTuple):
     stack: StackName | None
     causal: bool
     prefix: int | None
+    window: int | None
+    sinusoidal: bool
     norm_kind: Literal["layer", "rms"]
     norms: dict[str, str]
     embed_norm: bool
@@ -131,7 +134,7 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
     attn: Heads = block.attn
     seen = None if positions.mask is None else net.positions(0, tokens).mask
     prefix = net.prefix if net.can_have_prefix else None
-    sees_all = seen is not None and bool(seen.all())
+    sees_all = seen is not None and not net.window and bool(seen.all())
     latent = None
     if isinstance(attn, LatentAttention):
         latent = LatentMetadata(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
@@ -151,6 +154,8 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
         stack="decoder" if hasattr(net, "encoder") else None if hasattr(net, "head") else "encoder",
         causal=prefix is not None or not sees_all,
         prefix=prefix,
+        window=net.window or None,
+        sinusoidal=net.sinusoidal,
         norm_kind="layer" if isinstance(block.attn_norm, LayerNorm) else "rms",
         norms=dict(block.norms),
         embed_norm=hasattr(net, "embed_norm"),

@@ -74,7 +74,7 @@ class Llama(Network):
         Scores all T tokens, or with `last_only` the last one. `eager` writes attention out, as Pass says.
         """
         positions = self.positions(start, ids.shape[1])
-        x = self.embed_tokens(ids)
+        x = self.embed_tokens(ids, start)
         for layer, block in enumerate(self.layers):
             x = block(x, Pass(positions, layer, cache, start, eager))
         x = self.final_resid(x)

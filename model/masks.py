@@ -60,6 +60,20 @@ def prefix_mask(queries: int, keys: int, prefix: int, device: torch.device) -> B
     return mask
 
 
+def window_mask(start: Start, count: int, window: int, device: torch.device) -> Bool[Tensor, "*batch T S"]:
+    """True where a query sees a key: of those up to itself the last `window`, its own among them (Mistral 7B, arXiv
+    2310.06825, section 2).
+
+    For `count` queries from `start` on and all keys up to the last of them; with a first dimension B where each
+    sequence begins elsewhere. Raises ValueError for a window that holds no token.
+    """
+    if window < 1:
+        raise ValueError(f"window is {window}; expected at least 1, the query's own token")
+    queries = places(start, count, device)[..., None]
+    keys = torch.arange(keys_of(start, count), device=device)
+    return (keys <= queries) & (keys > queries - window)
+
+
 def hidden(scores: Float[Tensor, "*rows queries keys"], mask: Bool[Tensor, "*heads queries keys"]) -> Tensor:
     """The scores with -inf wherever a query may not look."""
     return scores.masked_fill(~mask, float("-inf"))

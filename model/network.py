@@ -90,6 +90,8 @@ class Network(Module):
     """A network that continues a text. Its layers are `net.layers`; `net.norm` and `net.head` make the logits.
 
     `head_scale` multiplies what the head reads. The first `prefix` tokens see each other; with 0 the mask is causal.
+    A query sees the last `window` keys, its own among them; with 0 all up to itself. `sinusoidal` says that positions
+    are added to the embedding.
     A network with an `encoder` reads a source text and writes another: `source_ids` are the source's tokens, and
     `memory` is what the encoder made of them.
     """
@@ -105,6 +107,8 @@ class Network(Module):
     final_normed: Tap
     head_scale: float = 1.0
     prefix: int = 0
+    window: int = 0
+    sinusoidal: bool = False
     encoder: Any  # the Network that reads a source, where there is one
     source_ids: Int[Tensor, "B S"] | None = None
     memory: Float[Tensor, "B S d"] | None = None
@@ -159,8 +163,8 @@ class Network(Module):
         weight = self.embed.weight
         return KVCache(self.config, capacity, batch, weight.dtype, weight.device)
 
-    def embed_tokens(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
-        """The residual stream before the first layer."""
+    def embed_tokens(self, ids: Tensor, _start: Start = 0) -> Float[Tensor, "*batch d"]:
+        """The residual stream before the first layer, of tokens (…, T) of which the first stands at `_start`."""
         return self.embed(ids)
 
     def unembed(self, normed: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch V"]:

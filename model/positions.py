@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .config import LlamaConfig, RopeScaling
-from .masks import Start, keys_of, own_keys, places, prefix_mask
+from .masks import Start, keys_of, own_keys, places, prefix_mask, window_mask
 
 
 class PositionEncoding(Protocol):
@@ -185,7 +185,22 @@ def with_prefix(
     first = start if isinstance(start, int) else int(start.each.min())
     if 0 < first < prefix:
         raise IndexError(f"position {first}: a prefix of {prefix} tokens must be read in one pass")
-    return own if first else own._replace(mask=prefix_mask(count, count, prefix, own.cos.device))
+    if first:
+        return own
+    mask = prefix_mask(count, count, prefix, own.cos.device)
+    if own.mask is not None and own.mask.ndim == 2:  # a window: within the prefix it hides nothing
+        mask = own.mask.clone()
+        mask[:prefix, :prefix] = True
+    return own._replace(mask=mask)
+
+
+def with_window(
+    positions: Callable[[Start, int], PositionEncoding], window: int, start: Start, count: int
+) -> Rotation | PairRotation | Bias:
+    """The positions of `count` tokens from `start` on; a query sees the last `window` keys, its own among them."""
+    own = cast(Rotation | PairRotation | Bias, positions(start, count))
+    device = (own.bias if isinstance(own, Bias) else own.cos).device
+    return own._replace(mask=window_mask(start, count, window, device))
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, "n_heads"]:

@@ -1,6 +1,6 @@
 """python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model.
 
-With `--all DIR` every chapter and the story instead, in both languages and themes and at three sizes, to be looked at.
+With `--all DIR` every chapter and story instead, in both languages and themes and at three sizes, to be looked at.
 With `--heights` no pictures: how many screens of 1280 × 720 each chapter of the workbench takes.
 """
 
@@ -45,6 +45,7 @@ def training(page: Page) -> bytes:
     return panel.screenshot()
 
 
+STORIES = ("story", "story-cache", "story-learned")
 SIZES = ((1280, 720), (1920, 1080), (390, 844))
 # Charts that plotly draws are fetched with it: each that stands on the page has a picture.
 CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].every((one) => one.querySelector('.main-svg'))"
@@ -62,16 +63,16 @@ def whole_story(page: Page) -> None:
 
 
 def everything(browser: Browser, address: str, folder: Path) -> None:
-    """The story and every chapter, whole, in both languages and themes and at each size."""
+    """The stories and every chapter, whole, in both languages and themes and at each size."""
     folder.mkdir(parents=True, exist_ok=True)
     for language, theme, (width, height) in product(("en", "zh"), ("light", "dark"), SIZES):
         page = open_page(browser, f"{address}#lang={language}", width, height)
         if theme == "dark":
             page.click("#theme")
-        for chapter in ("story", *CHAPTERS):
+        for chapter in (*STORIES, *CHAPTERS):
             page.evaluate("(name) => glass.open(name)", chapter)
-            if chapter == "story":
-                page.locator(".st-scene:not([hidden])").first.wait_for()
+            if chapter in STORIES:
+                page.locator(".st-scene:visible").first.wait_for()
                 whole_story(page)
             else:
                 walk(page, [chapter])  # what is out of view is not drawn
@@ -97,7 +98,7 @@ def heights(browser: Browser, address: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Pictures of the page.")
-    parser.add_argument("--all", type=Path, metavar="DIR", help="the story and every chapter, to be looked at")
+    parser.add_argument("--all", type=Path, metavar="DIR", help="the stories and every chapter, to be looked at")
     parser.add_argument("--heights", action="store_true", help="how many screens each chapter takes")
     args = parser.parse_args()
     with running_app() as address, chromium() as browser:

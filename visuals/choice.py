@@ -13,12 +13,14 @@ from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
 from model.analysis.logit_terms import LogitTerms, logit_terms
 from model.analysis.nodes import run_pair
+from model.corpus.glosses import glosses
 from model.pieces import Work, in_pieces
 
 from .messages.choice import (
     CausalMapDetail,
     ContributionsDetail,
     DrawDetail,
+    GlossesAnswer,
     LensDetail,
     LogitTermsDetail,
     NeuronTerm,
@@ -170,6 +172,12 @@ def causal_info(
     source = None if pair.written is None else (yield from causal_map.pieces(pair, stack="encoder", what=patched))
     left = yield from causal_map.pieces(pair, what=patched)
     return CausalInfo(left, source, pair.answer, pair.other, int((pair.ids != pair.other_ids)[0].nonzero()[0]))
+
+
+def glosses_message() -> GlossesAnswer:
+    """The English of the Chinese words that the bundled model reads."""
+    words, parts = glosses()
+    return {"words": words, "parts": parts}
 
 
 def causal_payload(info: CausalInfo, names: Sequence[str]) -> CausalMapDetail:

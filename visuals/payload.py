@@ -216,6 +216,8 @@ def parts_payload(made: NetworkMetadata) -> PartsMessage:
         "stack": made.stack,
         "causal": made.causal,
         "prefix": made.prefix,
+        "window": made.window,
+        "sinusoidal": made.sinusoidal,
         "norm_kind": made.norm_kind,
         "norms": made.norms,
         "embed_norm": made.embed_norm,

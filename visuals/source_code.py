@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     ),
     "token-groups": (token_masks.group_mask,),
     "sparse-attention": (sparse_attention.index_scores, sparse_attention.index_target, sparse_attention.top_k_mask),
-    "mask-kinds": (masks.causal_mask, masks.prefix_mask, token_masks.sliding_mask, token_masks.blank_infilling),
+    "mask-kinds": (masks.causal_mask, masks.prefix_mask, masks.window_mask, token_masks.blank_infilling),
     "attention-kinds": (
         pooled_heads.pooled,
         pooled_heads.pooled_attention,

@@ -13,6 +13,7 @@ from visuals.choice import (
     causal_payload,
     contributions_payload,
     draw_payload,
+    glosses_message,
     lens_payload,
     logit_terms_payload,
 )
@@ -20,6 +21,7 @@ from visuals.messages.choice import (
     CausalMapDetail,
     ContributionsDetail,
     DrawDetail,
+    GlossesAnswer,
     LensDetail,
     LensFitAnswer,
     LogitsDetail,
@@ -177,6 +179,11 @@ def causal(engine: Engine, held: HeldRun, asked: Sent) -> CausalMapDetail:
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 
+def glosses(_engine: Engine, _data: Sent) -> GlossesAnswer:
+    """What Chinese words mean in English."""
+    return glosses_message()
+
+
 def _logits_at(engine: Engine, held: HeldRun, token: int | None) -> Float[np.ndarray, " V"]:
     """What the model gave every token after a position, the last one where none is named: final norm and head on the
     recorded stream."""
@@ -204,4 +211,4 @@ DETAILS = {
     "lens": lens, "contributions": shares, "next": offered, "logits": logits, "draw": draw, "logit_terms": terms,
     "causal_map": causal,
 }  # fmt: skip
-CALCULATORS = {"lens_fit": lens_fit}
+CALCULATORS = {"lens_fit": lens_fit, "glosses": glosses}

@@ -123,4 +123,5 @@ CALCULATIONS: tuple[dict[str, Any], ...] = (
         "x": "log", "y": "log", "weights": False, "compare": ["Llama-2 7B", "Gemma-3 12B (text)", "DeepSeek-V3"],
     },
     {"what": "families"},
+    {"what": "glosses"},
 )  # fmt: skip

@@ -158,21 +158,29 @@ def last_token_logs(
             x = torch.cat([x, read.streams[0, -last:][None]], 1)
         for layer in range(begin, net.config.n_layers):
             off = hidden(layer)
+            if single.mask is not None:  # a window
+                off = off | ~single.mask
             sees = torch.cat([~off[..., :-1], own & ~off[..., -1:]], -1)
             if few is not None:
-                sees = _with_few(sees, few, before)
+                sees = _with_few(sees, few, before, None if own_positions is None else own_positions.mask)
             positions = _RowPositions(rows, single, own_positions, sees)
             x = net.block(layer)(x, Pass(positions, layer, read.cache, before, eager))
         told = torch.cat([x[:, :rows], x[:, -1:]], 1) if last else x
         return net.unembed(net.apply_final_norm(told))[0].float().log_softmax(-1)
 
 
-def _with_few(sees: Bool[Tensor, "R S"], few: Few, before: int) -> Bool[Tensor, "all_rows all_seen"]:
-    """What rows see, and behind them what the last few tokens see: of the tokens before them some, and each other."""
+def _with_few(
+    sees: Bool[Tensor, "R S"], few: Few, before: int, mask: Bool[Tensor, "few T"] | None
+) -> Bool[Tensor, "all_rows all_seen"]:
+    """What rows see, and behind them what the last few tokens see: of the tokens before them some, and each other, so
+    far as their own mask lets them."""
     rows, seen = sees.shape
     found = sees.new_zeros(rows + few.tokens, seen + few.tokens)
     found[:rows, :seen] = sees
     first = before + 1 - few.tokens
     found[rows:, [token for token in few.seen if token < first]] = True
     found[rows:, seen:] = sees.new_ones(few.tokens, few.tokens).tril()
+    if mask is not None:
+        found[rows:, :first] &= mask[:, :first]
+        found[rows:, seen:] &= mask[:, first:]
     return found

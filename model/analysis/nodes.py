@@ -120,7 +120,7 @@ class Pair:
         net = self.lm.net
         if self.before is None:
             return self.lead_of(last_logits(net, [ids.expand(rows, -1) for ids in self.texts]))
-        x = net.embed_tokens(self.ids[:, self.start :].expand(rows, -1))
+        x = net.embed_tokens(self.ids[:, self.start :].expand(rows, -1), self.start)
         for layer in range(net.config.n_layers):
             x = net.block(layer)(x, self.at(layer))
         return self.lead_after(x)
@@ -235,7 +235,7 @@ def _slopes(pair: Pair, way: Sequence[float]) -> dict[Site, Float[Tensor, "S n_h
     reader = net.stacks[0]
     with torch.inference_mode(False), torch.enable_grad():
         both = (pair.ids, pair.other_ids)
-        ends = [reader.net.embed_tokens(ids[:, pair.start :]).detach().clone() for ids in both]
+        ends = [reader.net.embed_tokens(ids[:, pair.start :], pair.start).detach().clone() for ids in both]
         parts = torch.tensor(way, device=pair.lm.device, dtype=ends[0].dtype)[:, None, None]
         nudges, swaps = _nudges(net)
         between = {f"{reader.prefix}layers.0.resid_in": lambda _: ends[1] + parts * (ends[0] - ends[1])}

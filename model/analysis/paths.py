@@ -214,7 +214,10 @@ class Paths:
         """What the other run's value of a node would add to the stream, less what the node wrote."""
         pair, stack, token = self.pair, self._stack(source), source.token
         if source.kind == "embedding":
-            return stack.net.embed_tokens(pair.other_ids[0, token]) - stack.net.embed_tokens(pair.ids[0, token])
+            other, own = (
+                stack.net.embed_tokens(ids[0, token : token + 1], token) for ids in (pair.other_ids, pair.ids)
+            )
+            return (other - own)[0]
         site, head = site_of(source), source.head
         own, theirs = self._base[self._taps[site]][0, token - pair.start], pair.other_values[site][token]
         if site.kind == "ffn" or head is None:

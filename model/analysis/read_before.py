@@ -41,7 +41,10 @@ class ReadBefore(KVCache):
 
 def is_causal(net: Network) -> bool:
     """Whether a network has one stack, in which no token sees those after it."""
-    return len(net.stacks) == 1 and net.positions(0, 1).mask is None
+    if len(net.stacks) > 1:
+        return False
+    mask = net.positions(0, 2).mask
+    return mask is None or not bool(mask[0, 1])
 
 
 def read_text_once(lm: LanguageModel, ids: Int[Tensor, "1 T"]) -> KVCache:

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..attention import Heads
-from ..errors import check_index
+from ..errors import GlassLlamaError, check_index
 from ..forward_pass import Pass
 from ..interventions import intervened
 from ..norms import LayerNorm, Norm
@@ -77,7 +77,12 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Wo
     check_index("query", query, tokens)
     block = lm.net.block(layer)
     positions = lm.net.positions(0, tokens)
-    check_index("key", key, query + 1 if positions.mask is None else int(positions.mask[query].nonzero()[-1]) + 1)
+    sees = None if positions.mask is None else positions.mask[query]
+    check_index("key", key, query + 1 if sees is None else int(sees.nonzero()[-1]) + 1)
+    if sees is not None and not sees[key]:
+        raise GlassLlamaError(
+            "bad_request", f"key is {key}; expected one from {int(sees.nonzero()[0])} on: the window."
+        )
     sources, written = yield from stream_writes.pieces(trace, layer, [query, key])
     with torch.inference_mode():
         scale = torch.from_numpy(trace.attn_norm_rms[layer, [query, key]])

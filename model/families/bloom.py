@@ -84,7 +84,7 @@ class Bloom(Llama):
         attention = Attention(config, bias=True, out_bias=True, rotary=False)
         return Block(self.make_norm, attention, Mlp(config.d_model, config.ffn_hidden, "gelu_new", bias=True))
 
-    def embed_tokens(self, ids: Tensor) -> Float[Tensor, "*batch d"]:
+    def embed_tokens(self, ids: Tensor, _start: Start = 0) -> Float[Tensor, "*batch d"]:
         """The residual stream before the first layer: the embedding, normalised."""
         return self.embed_norm(self.embed(ids))
 

@@ -21,14 +21,16 @@ from ..module import apart
 from ..moe import Experts
 from ..network import Layer, Network
 from ..norms import LayerNorm, Norm, RMSNorm
-from ..positions import Bias, alibi
+from ..positions import Bias, alibi, with_window
 from ..taps import Tap
 from ..view import View
 from .parts import Parts
 from .pooled_heads import head_counts, with_kv_heads
+from .sinusoidal import with_sinusoids
 
 NORMS = ("layer_norm", "rms_norm")
-POSITIONS = ("none", "alibi")
+POSITIONS = ("none", "sinusoidal", "alibi")
+WINDOWS = (2, 4, 8, 16, 32)
 MOST_KEPT = 4  # exchanged networks of one network
 
 
@@ -58,6 +60,7 @@ def offered(net: Network) -> dict[str, list[str | int]]:
     if isinstance(attn, Attention):
         found["position"] = [] if isinstance(net.positions(0, 1), Bias) else [*POSITIONS]
         found["kv_heads"] = [count for count in head_counts(config.n_heads) if count != config.n_kv_heads]
+    found["window"] = [*WINDOWS]
     widest = max((experts.routing.top_k for experts in _experts(net)), default=0)
     found["top_k"] = [*range(1, widest)]
     return {name: choices for name, choices in found.items() if choices}
@@ -94,6 +97,12 @@ def _with(net: Network, parts: Parts) -> Network:
     if parts.position:
         bias = partial(_bias, parts.position, net.config.n_heads, net.embed.weight)
         cast(Any, made).positions = bias  # in place of the method
+    if parts.position == "sinusoidal":
+        made.sinusoidal = True
+        cast(Any, made).embed_tokens = partial(with_sinusoids, made.embed_tokens)
+    if parts.window:
+        made.window = parts.window
+        cast(Any, made).positions = partial(with_window, made.positions, parts.window)
     return made
 
 
@@ -140,7 +149,7 @@ def _unrotated(attn: Attention) -> Attention:
 
 def _bias(kind: str, n_heads: int, like: Tensor, start: Start, count: int) -> Bias:
     bias = alibi(n_heads, start, count, like)
-    return Bias(torch.zeros_like(bias) if kind == "none" else bias, own_keys(start, count, like.device))
+    return Bias(bias if kind == "alibi" else torch.zeros_like(bias), own_keys(start, count, like.device))
 
 
 def _experts(net: Network) -> list[Experts]:

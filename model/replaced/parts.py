@@ -13,8 +13,9 @@ class Parts:
 
     - `norm`: "layer_norm", with γ as it is and no bias; "rms_norm", without the mean and the bias.
     - `activation`: one of feedforward.ACTIVATIONS.
-    - `position`: "none", or "alibi" with its slopes, in place of RoPE.
+    - `position`: "none", "alibi" with its slopes, or "sinusoidal", added to the embedding, in place of RoPE.
     - `kv_heads`: so many K/V heads, by mean pooling (pooled_heads.py).
+    - `window`: how many keys a query sees, its own token's among them (a sliding window).
     - `top_k`: how many experts read a token.
     """
 
@@ -22,6 +23,7 @@ class Parts:
     activation: str = ""
     position: str = ""
     kv_heads: int = 0
+    window: int = 0
     top_k: int = 0
 
     def __bool__(self) -> bool:

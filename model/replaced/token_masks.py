@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ..masks import causal_mask, prefix_mask
+from ..masks import causal_mask, prefix_mask, window_mask
 
 CPU = torch.device("cpu")
 
@@ -29,9 +29,7 @@ def sliding_mask(tokens: int, window: int, device: torch.device = CPU) -> Bool[T
 
     Raises ValueError for a window that holds no token.
     """
-    if window < 1:
-        raise ValueError(f"window is {window}; expected at least 1, the query's own token")
-    return causal_mask(tokens, tokens, device).triu(1 - window)
+    return window_mask(0, tokens, window, device)
 
 
 def group_sizes(tokens: int, groups: int) -> list[int]:

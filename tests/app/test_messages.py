@@ -184,6 +184,7 @@ SUMS: list[Asked] = [
     ("kv_weights", {"model": "Llama-3 8B", "tensors": [{"name": "x", "dtype": "Q4_K", "shape": [256, 8], "count": 2}]}),
     ("kv_race", {"model": BUNDLED_NAME, "ids": [5, 6, 7]}),
     ("lens_fit", {"model": BUNDLED_NAME}),
+    ("glosses", {}),
 ]  # fmt: skip
 
 

@@ -150,3 +150,24 @@ test("what is read has three significant digits, and what is just below 1 is not
   };
   for (const [written, read] of Object.entries(cases)) assert.equal(brief(written), read);
 });
+
+test("three digits are rounded once, from the number itself", () => {
+  // Each with the digits that it is written with first: 0.7725 of the first would be read as 0.772.
+  assert.equal(brief(share(0.77254)), "0.773");
+  assert.equal(brief(share(0.77246)), "0.772");
+  assert.equal(share(0.77261), "0.7726");
+  assert.equal(brief(share(0.8125)), "0.813"); // a tie of its own: the larger
+  assert.equal(share(0.8125), "0.8125");
+  for (const digits of [4, 5, 6]) {
+    assert.equal(brief(shown(12.349999, digits)), "12.3");
+    assert.equal(brief(shown(12.350001, digits)), "12.4");
+    assert.equal(brief(shown(-123.49999, digits)), "−123");
+    assert.equal(brief(shown(1.2349999e-7, digits)), "1.23×10⁻⁷");
+    assert.equal(brief(shown(1.2350001e-7, digits)), "1.24×10⁻⁷");
+  }
+  assert.equal(shown(12.3456), "12.346"); // longer, since 12.35 would be a tie
+  for (let i = 1; i < 20_000; i++) {
+    const x = ((i * 7919) % 20_011) / 22_500 + 0.1; // below it four decimals are three digits already
+    assert.equal(brief(share(x)), x < 0.9995 ? x.toPrecision(3) : share(x), String(x));
+  }
+});

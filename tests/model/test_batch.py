@@ -209,7 +209,14 @@ def test_a_long_text_does_not_lengthen_the_rows_of_short_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    "parts", [Parts(position="alibi"), Parts(position="none", norm="layer_norm"), Parts(kv_heads=1)]
+    "parts",
+    [
+        Parts(position="alibi"),
+        Parts(position="none", norm="layer_norm"),
+        Parts(kv_heads=1),
+        Parts(position="sinusoidal"),
+        Parts(window=4),
+    ],
 )
 def test_texts_with_other_parts_inside(parts: Parts) -> None:
     lm = pair("llama").lm

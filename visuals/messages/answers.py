@@ -18,6 +18,7 @@ from .choice import (
     CausalMapDetail,
     ContributionsDetail,
     DrawDetail,
+    GlossesAnswer,
     LensDetail,
     LensFitAnswer,
     LogitsDetail,
@@ -158,4 +159,5 @@ class Calculations(TypedDict):
     kv_places: KvPlacesAnswer
     kv_race: KvRaceAnswer
     lens_fit: LensFitAnswer
+    glosses: GlossesAnswer
     families: FamiliesAnswer

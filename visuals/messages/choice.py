@@ -44,6 +44,14 @@ class LensFitAnswer(TypedDict):
     own_texts: bool
 
 
+class GlossesAnswer(TypedDict):
+    """What Chinese words mean in English: `words` by word; `parts` are characters that are no word by themselves, each
+    with the meaning of a word that they stand in."""
+
+    words: dict[str, str]
+    parts: dict[str, str]
+
+
 class ContributionsDetail(TypedDict):
     """What each part of the network added to one logit of each token, float32.
 

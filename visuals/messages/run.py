@@ -80,7 +80,8 @@ class Ffn(TypedDict):
 class PartsMessage(TypedDict):
     """What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
 
-    `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
+    `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
+    are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias`
     (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query.
     `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
     """
@@ -88,6 +89,8 @@ class PartsMessage(TypedDict):
     stack: Literal["encoder", "decoder"] | None
     causal: bool
     prefix: int | None
+    window: int | None
+    sinusoidal: bool
     norm_kind: Literal["layer", "rms"]
     norms: dict[str, str]
     embed_norm: bool

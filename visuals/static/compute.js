@@ -19,6 +19,7 @@ import { rotate } from "./rotation.js";
  *   parts: {
  *     causal: boolean;
  *     prefix: number | null;
+ *     window?: number | null;
  *     rotary: Rotary | null;
  *     bias: NumArray | null;
  *     bias_after: NumArray | null;
@@ -29,8 +30,8 @@ import { rotate } from "./rotation.js";
  *   model/layer_metadata.py says what each is
  *
  * @typedef {{ scores: Float64Array; weights: Float64Array; top: number; total: number }} Row a value for each key
- *   that a query sees (keysSeen); weight = e^(score - top) / total, where top is the largest score and total the
- *   sum of those powers
+ *   up to the last that a query sees (keysSeen), those that a window hides with score −∞ and weight 0; weight =
+ *   e^(score - top) / total, where top is the largest score and total the sum of those powers
  */
 
 const MAX_ROWS = 256; // rows of attention kept a layer: hovering goes back and forth between few
@@ -105,7 +106,7 @@ export function rotatedPair(layer, model, { head, query, key }) {
 }
 
 /**
- * How many keys a query sees, from the first on: those up to itself, or all where no mask hides those after it.
+ * Where the keys that a query sees end: after itself, or after all where no mask hides those after it.
  *
  * @param {Pick<Model, "parts">} model
  * @param {number} query
@@ -113,6 +114,26 @@ export function rotatedPair(layer, model, { head, query, key }) {
  */
 export const keysSeen = ({ parts: { causal, prefix } }, query, tokens) =>
   causal === false ? tokens : Math.max(query + 1, Math.min(prefix ?? 0, tokens));
+
+/**
+ * The first key that a query sees: under a sliding window not those farther back, but that the tokens of a prefix
+ * all see each other.
+ *
+ * @param {Pick<Model, "parts">} model
+ * @param {number} query
+ */
+export const firstKey = ({ parts: { window, prefix } }, query) =>
+  window && query >= (prefix ?? 0) ? Math.max(0, query + 1 - window) : 0;
+
+/**
+ * The keys that a query sees, from … to − 1.
+ *
+ * @param {Pick<Model, "parts">} model
+ * @param {number} query
+ * @param {number} tokens T
+ * @returns {import("./readings/masks.js").Span}
+ */
+export const spanSeen = (model, query, tokens) => [firstKey(model, query), keysSeen(model, query, tokens)];
 
 /**
  * What is added to a head's score of a key so far before the query, or after it where that is negative; 0 where
@@ -169,7 +190,8 @@ export function slopeOf({ parts: { bias } }, head) {
 export const scaledByRoot = ({ parts: { scale }, head_dim }) => Math.abs(scale * Math.sqrt(head_dim) - 1) < 1e-6;
 
 /**
- * Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys.
+ * Scores of one query row into `out`: q·k · scale, with the bias where there is one, for the first `seen` keys; −∞
+ * for those that a window hides.
  *
  * @param {Float64Array} out
  * @param {Float64Array} q (T, head_dim) flat
@@ -184,7 +206,9 @@ function fillScores(out, q, k, query, model, head, seen) {
     parts: { scale },
     head_dim: width,
   } = model;
-  for (let key = 0; key < seen; key++) {
+  const first = firstKey(model, query);
+  out.fill(-Infinity, 0, first);
+  for (let key = first; key < seen; key++) {
     let sum = 0;
     for (let i = 0; i < width; i++) sum += q[query * width + i] * k[key * width + i];
     out[key] = sum * scale + biasAt(model, head, query - key);

@@ -85,6 +85,37 @@ export const exact = (x, digits = 5) => (Number.isNaN(x) ? "-" : (Object.is(x, -
 /** @type {Record<string, string>} */
 export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
+const READ = 3; // significant digits of what is read
+const MOST = 17; // with so many a number is told from every other
+
+/**
+ * Whether a number as written lies in the middle between two of three digits: 0.7725.
+ *
+ * @param {string} written
+ */
+function isTie(written) {
+  const [whole, decimals = ""] = written.replace(/^-|e.*$/g, "").split(".");
+  const further = Number(whole) < 100 ? (whole + decimals).replace(/^0+/, "").slice(READ) : decimals;
+  return decimals !== "" && /^50*$/.test(further);
+}
+
+/**
+ * A number with so many digits, or with more where it would be written as a tie: so it is rounded once, and what is
+ * read of it (`brief`) is the number's own three digits.
+ *
+ * @param {number} x
+ * @param {number} digits
+ * @param {(x: number, digits: number) => string} write
+ */
+export function untied(x, digits, write) {
+  let [text, more] = [write(x, digits), digits];
+  while (isTie(text) && Number(text) !== x && more < MOST) text = write(x, ++more);
+  return text;
+}
+
+/** With so many decimals. @param {number} x @param {number} decimals */
+export const fixed = (x, decimals) => x.toFixed(decimals);
+
 /**
  * For reading: a real minus sign, powers of ten where the number is tiny or huge, "–" for NaN: there is none.
  *
@@ -93,13 +124,12 @@ export const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴
 export function shown(x, digits = 4) {
   if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return String(x);
-  const [mantissa, power] = exact(x, digits).split("e");
+  const [mantissa, power] = untied(x, digits, exact).split("e");
   const text = mantissa.replace("-", "−");
   if (power === undefined) return text;
   return `${text}×10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
 }
 
-const READ = 3; // significant digits of what is read
 /** Numbers with decimals, and where it is written so, a power of ten behind them. */
 const DECIMAL = /\d+\.\d+/g;
 
@@ -119,11 +149,11 @@ export const brief = (text) =>
   });
 
 /**
- * A probability or weight: four decimals, or a power of ten where those would be all zeros.
+ * A probability or weight: four decimals (`untied`), or a power of ten where those would be all zeros.
  *
  * @param {number} x
  */
-export const share = (x) => (x >= 0.001 || x === 0 ? x.toFixed(4) : shown(x, 3));
+export const share = (x) => (x >= 0.001 || x === 0 ? untied(x, 4, fixed) : shown(x, 3));
 
 /**
  * A share of a whole in per cent, "12%"; the texts of both languages write it so, without a space.

@@ -9,6 +9,9 @@ const SAME_TENSORS = ["activation", "top_k"];
 const shaping = ({ changes }) =>
   (changes?.parts ?? []).filter((part) => !SAME_TENSORS.includes(part.split(":")[0])).sort();
 
+/** What shapes a run's mask. @param {Trace} trace */
+const masked = ({ model: { parts } }) => `${parts.prefix ?? 0} ${parts.window ?? 0}`;
+
 /**
  * Why two runs cannot be subtracted position by position; null where they can. With another norm, position or
  * number of K/V heads a layer has other tensors, so that only what the two runs say can be laid side by side.
@@ -18,7 +21,7 @@ const shaping = ({ changes }) =>
  */
 export function hindrance({ A, B }) {
   if (A.model.name !== B.model.name) return "models";
-  if ((A.model.parts.prefix ?? 0) !== (B.model.parts.prefix ?? 0)) return "masks"; // a query sees other keys in each
+  if (masked(A) !== masked(B)) return "masks"; // a query sees other keys in each
   if (String(shaping(A)) !== String(shaping(B))) return "parts";
   return A.T === B.T ? null : "lengths";
 }

@@ -86,6 +86,7 @@ export interface Calculations {
   kv_places: KvPlacesAnswer;
   kv_race: KvRaceAnswer;
   lens_fit: LensFitAnswer;
+  glosses: GlossesAnswer;
   families: FamiliesAnswer;
 }
 
@@ -295,6 +296,15 @@ export interface LensFitAnswer {
   tokens: number;
   first: number;
   own_texts: boolean;
+}
+
+/**
+ * What Chinese words mean in English: `words` by word; `parts` are characters that are no word by themselves, each
+ * with the meaning of a word that they stand in.
+ */
+export interface GlossesAnswer {
+  words: Record<string, string>;
+  parts: Record<string, string>;
 }
 
 /**
@@ -1952,14 +1962,17 @@ export interface Ffn {
 /**
  * What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
  *
- * `stack` says which of two stacks it is. `norms` gives each norm of a layer with the tap that it reads. `bias`
- * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the
- * query. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+ * `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
+ * are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias` (n_heads, T)
+ * float32 is added to a score by the distance from query to key, `bias_after` for keys after the query. `scale`
+ * multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
  */
 export interface PartsMessage {
   stack: "encoder" | "decoder" | null;
   causal: boolean;
   prefix: number | null;
+  window: number | null;
+  sinusoidal: boolean;
   norm_kind: "layer" | "rms";
   norms: Record<string, string>;
   embed_norm: boolean;

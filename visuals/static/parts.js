@@ -21,6 +21,13 @@ export const looksAtSource = ({ parts }) => (parts.cross_scale ?? null) !== null
 export const hasPrefix = ({ parts }) => (parts.prefix ?? null) !== null;
 
 /**
+ * Scores under other kinds of positions, of a network that has not added any to its stream.
+ *
+ * @param {Model} model
+ */
+export const noneAdded = ({ parts }) => (parts.sinusoidal ? "added_positions" : null);
+
+/**
  * What nothing is chosen for: a network's encoder.
  *
  * @param {Model} model
@@ -48,10 +55,8 @@ export const oneText = ({ parts: { stack } }) => (stack === "encoder" ? "no_choi
  * @param {string} what it is called in the texts
  * @returns {(model: Model) => string | null}
  */
-export const notTurned =
-  (what) =>
-  ({ parts: { rotary, buckets } }) =>
-    rotary ? null : `${buckets ? "learned" : "rotary"}_${what}`;
+export const notTurned = (what) => (model) =>
+  model.parts.rotary ? null : `${hasBias(model) ? (model.parts.buckets ? "learned" : "rotary") : "none"}_${what}`;
 
 /**
  * The form of texts for a bias of learned numbers, and before it that of a stack whose tokens see all.
@@ -62,11 +67,15 @@ const learned = ({ parts: { buckets, causal } }) =>
   buckets ? [...(causal === false ? ["sees_all"] : []), "buckets"] : [];
 
 /**
- * The forms of texts for a bias, the most special first; "none" where all of it is 0: positions are taken out.
+ * The forms of texts for a bias, the most special first; "none" where all of it is 0: positions are taken out, or
+ * ("added") stand in the embedding.
  *
  * @param {Model} model
  */
-const biased = (model) => [...(hasBias(model) ? learned(model) : ["none"]), "bias"];
+const biased = (model) => [
+  ...(hasBias(model) ? learned(model) : model.parts.sinusoidal ? ["added", "none"] : ["none"]),
+  "bias",
+];
 
 /**
  * How a network turns its heads, or that it has a bias by distance instead.

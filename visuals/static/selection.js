@@ -1,6 +1,6 @@
 // Where in a run a reader looks: what a click has locked, and over it what the pointer previews.
 
-import { keysSeen } from "./compute.js";
+import { spanSeen } from "./compute.js";
 import { computed, reactive } from "./reads.js";
 import { pairsOf } from "./rotation.js";
 
@@ -41,7 +41,8 @@ export function clamp(selection, trace) {
   const { n_layers, n_heads, parts } = trace.model;
   const layer = within(selection.layer, n_layers);
   const query = within(selection.query, trace.T);
-  const key = within(selection.key, keysSeen(trace.model, query, trace.T));
+  const [first, end] = spanSeen(trace.model, query, trace.T);
+  const key = Math.max(first, within(selection.key, end));
   return {
     layer,
     head: within(selection.head, n_heads),

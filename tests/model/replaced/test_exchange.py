@@ -1,5 +1,6 @@
 """A run with an exchanged part is transformers' run of the network with that part, and leaves our network as it is."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import nn
 import model
 from model.interventions import Intervention
 from model.positions import alibi_slopes
-from model.replaced.exchange import offered
+from model.replaced.exchange import offered, with_parts
 from model.replaced.parts import Parts, read_parts
 from model.train.zoo import ZOO
 from tests.standin import make_checkpoint
@@ -101,6 +102,68 @@ def test_no_position_and_alibi_in_place_of_rope(own: model.LanguageModel, place:
     check(own, Parts(position="alibi"), without_rotation(place), bias.masked_fill(far > 0, hidden)[None])
 
 
+def with_added_positions(place: Path) -> Any:
+    """PE(pos) written out from the paper's formula, added by a hook to what the embedding gives."""
+    theirs = without_rotation(place)
+    width = theirs.config.hidden_size
+
+    def added(_module: nn.Module, _args: object, embedded: torch.Tensor) -> torch.Tensor:
+        table = torch.zeros(embedded.shape[1], width, dtype=torch.float64)
+        for place in range(len(table)):
+            for i in range(0, width, 2):
+                angle = place / 10_000 ** (i / width)
+                table[place, i], table[place, i + 1] = math.sin(angle), math.cos(angle)
+        return embedded + table.float()
+
+    theirs.model.embed_tokens.register_forward_hook(added)
+    return theirs
+
+
+def test_sinusoidal_positions_added_to_the_embedding(own: model.LanguageModel, place: Path) -> None:
+    check(own, Parts(position="sinusoidal"), with_added_positions(place))
+
+
+def with_sliding_window(place: Path, window: int) -> Any:
+    """Mistral 7B's own model class on the same weights."""
+    theirs = peer(place)
+    same = theirs.config.to_dict()
+    del same["model_type"], same["architectures"]
+    config = transformers.MistralConfig(**same | {"sliding_window": window}, attn_implementation="eager")
+    made = transformers.MistralForCausalLM(config)
+    made.load_state_dict(theirs.state_dict())
+    return made.eval()
+
+
+@pytest.mark.parametrize("window", [2, 4, 8])
+def test_a_sliding_window(own: model.LanguageModel, place: Path, window: int) -> None:
+    check(own, Parts(window=window), with_sliding_window(place, window))
+
+
+@torch.no_grad()
+def test_a_prefix_and_what_the_answer_needs_keep_to_the_window(own: model.LanguageModel, place: Path) -> None:
+    count, theirs = len(IDS), peer(place)
+
+    def logits_under(mask: torch.Tensor) -> torch.Tensor:
+        added = torch.where(mask, 0.0, torch.finfo(torch.float32).min)[None, None]
+        return theirs(torch.tensor([IDS]), attention_mask=added).logits[0, -1]
+
+    seen = torch.ones(count, count, dtype=torch.bool).tril().triu(-3)
+    for prefix in (0, 5):
+        mask = seen.clone()
+        mask[:prefix, :prefix] = True
+        trace = model.run_trace(own, IDS, Intervention(prefix=prefix, parts=Parts(window=4)))
+        torch.testing.assert_close(torch.from_numpy(trace.logits), logits_under(mask), **CLOSE)
+    lost = model.knock_out(with_parts(own, Parts(window=4)), IDS)
+    logs = logits_under(seen).log_softmax(-1)
+    for token in range(count):
+        mask = seen.clone()
+        mask[-1, token] = False
+        expected = logs.max() - logits_under(mask).log_softmax(-1)[logs.argmax()]
+        assert float(lost[token]) == pytest.approx(float(expected), abs=2e-5), token
+    with pytest.raises(model.GlassLlamaError, match="expected one from 3 on"):
+        model.score_terms(trace, 1, 0, count - 1, 2)
+
+
 @pytest.mark.parametrize("count", [1, 3, 6])
 def test_key_and_value_heads_pooled(own: model.LanguageModel, place: Path, count: int) -> None:
     check(own, Parts(kv_heads=count), with_pooled_heads(place, count))
@@ -108,14 +171,22 @@ def test_key_and_value_heads_pooled(own: model.LanguageModel, place: Path, count
 
 def test_a_network_goes_on_as_it_was_and_writes_on_as_it_is_read(own: model.LanguageModel) -> None:
     before = model.run_trace(own, IDS).logits
-    parts = Parts(norm="layer_norm", activation="relu", position="alibi", kv_heads=1)
+    for parts in (
+        Parts(norm="layer_norm", activation="relu", position="alibi", kv_heads=1),
+        Parts(position="sinusoidal", window=4),
+        Parts(window=2),
+    ):
+        written_on(own, parts)
+    assert (model.run_trace(own, IDS).logits == before).all()
+
+
+def written_on(own: model.LanguageModel, parts: Parts) -> None:
     steps = list(model.generate(own, IDS, 5, intervention=Intervention(parts=parts)))
     for i, step in enumerate(steps):
         read = IDS + [one.token_id for one in steps[:i]]
         logits = torch.from_numpy(model.run_trace(own, read, Intervention(parts=parts)).logits)
         assert step.token_id == int(logits.argmax())
         assert step.probability == pytest.approx(float(logits.softmax(-1).max()), abs=1e-5)
-    assert (model.run_trace(own, IDS).logits == before).all()
 
 
 @pytest.mark.parametrize("family", sorted(path.name for path in ZOO.iterdir() if path.is_dir()))
@@ -128,7 +199,8 @@ def test_every_part_that_a_family_offers_runs(family: str) -> None:
             trace = model.run_trace(lm, "The cat sleeps on the sofa.", changes)
             trace.check_finite()
             assert trace.layer(1).arrays.keys() >= {"resid_in", "attention", "ffn_out"}
-            assert field == "kv_heads" or (trace.logits != own).any(), (field, value)
+            reaches = field == "window" and value >= len(trace.token_ids)
+            assert field == "kv_heads" or reaches or (trace.logits != own).any(), (field, value)
     assert bool(offered(lm.net)) == (family != "t5")
 
 
@@ -136,6 +208,7 @@ def test_what_a_network_cannot_have_is_refused(own: model.LanguageModel) -> None
     for given, said in (
         (["norm:batch"], "norm is .batch.; expected layer_norm"),
         (["kv_heads:4"], "kv_heads is 4; expected 1, 3, 6"),
+        (["window:3"], "window is 3; expected 2, 4, 8, 16, 32"),
         (["top_k:1"], "top_k is 1; expected none"),
         (["x:1"], "there is no .x.; expected norm, activation"),
         (["kv_heads:many"], "kv_heads is .many.; expected a whole number"),

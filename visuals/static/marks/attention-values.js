@@ -1,7 +1,7 @@
 // Whole attention maps, made a few rows at a time so that none holds up the pointer: of one run its values, of two
 // their change. Pure.
 
-import { eachRow, keysSeen } from "../compute.js";
+import { eachRow, spanSeen } from "../compute.js";
 
 /**
  * @typedef {import("../compute.js").Heads} Heads
@@ -22,10 +22,10 @@ const ROWS = 8; // query rows between two looks at the clock
 /**
  * @typedef {{
  *   tokens: number;
- *   seen: (query: number) => number;
+ *   span: (query: number) => import("../readings/masks.js").Span;
  *   each: (from: number, to: number, use: (query: number, value: (key: number) => number) => void) => void;
  * }} Reader
- *   the cells of a map in one run, for queries from … to − 1; seen: of how many keys, from the first on
+ *   the cells of a map in one run, for queries from … to − 1; span: of which keys
  *
  * @typedef {{
  *   side: number;
@@ -66,7 +66,7 @@ export function readHead(held, model, head, view = "weights", norms = null) {
       );
     });
   const tokens = held.q.shape[1];
-  return { tokens, seen: (query) => keysSeen(model, query, tokens), each };
+  return { tokens, span: (query) => spanSeen(model, query, tokens), each };
 }
 
 /**
@@ -78,7 +78,7 @@ export function readHead(held, model, head, view = "weights", norms = null) {
  */
 export const readApart = (first, second) => ({
   tokens: first.tokens,
-  seen: first.seen,
+  span: first.span,
   each(from, to, use) {
     const others = held(second, from, to);
     first.each(from, to, (query, value) => use(query, (key) => value(key) - others[query - from][key]));
@@ -96,7 +96,7 @@ function held(reader, from, to) {
   /** @type {Float64Array[]} */
   const rows = [];
   reader.each(from, to, (query, value) =>
-    rows.push(Float64Array.from({ length: reader.seen(query) }, (_, key) => value(key))),
+    rows.push(Float64Array.from({ length: reader.span(query)[1] }, (_, key) => value(key))),
   );
   return rows;
 }
@@ -125,7 +125,8 @@ export function makeMap(readers, block) {
   function advance(from, to) {
     reader.each(from, to, (query, value) => {
       const start = Math.floor(query / block) * side;
-      for (let key = 0; key < reader.seen(query); key++) {
+      const [first, end] = reader.span(query);
+      for (let key = first; key < end; key++) {
         const [now, cell] = [value(key), start + Math.floor(key / block)];
         if (!(Math.abs(made.values[cell]) >= Math.abs(now))) made.values[cell] = now;
         if (Math.abs(now) > made.limit) made.limit = Math.abs(now);
@@ -148,7 +149,8 @@ export function makeMap(readers, block) {
     const sizeOf = (row) => Math.abs(row[row.length - 1]);
     const runs = readers.map((one) => held(one, 0, tokens));
     for (let query = 0; query < tokens; query++) {
-      for (let key = 0; key < readers[0].seen(query); key++) {
+      const [first, end] = readers[0].span(query);
+      for (let key = first; key < end; key++) {
         const ofRuns = runs.map((every) => every[query][key]);
         const row = [query, key, ...ofRuns, ...(b ? [ofRuns[1] - ofRuns[0]] : [])];
         const cell = Math.floor(query / block) * side + Math.floor(key / block);

@@ -1,7 +1,7 @@
 // A map of queries × keys in a square: its cells, what is under a point of it, and the marks at the query's row and the
 // key's column.
 
-import { keysSeen } from "../compute.js";
+import { spanSeen } from "../compute.js";
 import { cells, enlarge, ink, inside, pixelRatio } from "../draw.js";
 
 /**
@@ -105,12 +105,13 @@ export function markCell(context, { x, y, size }, { query, key, trace }, long, c
     [across - half, y + size + 1 + long],
     [across + half, y + size + 1 + long],
   );
-  outline(context, x, y + query * step, keysSeen(trace.model, query, trace.T) * step, step);
+  const [first, end] = spanSeen(trace.model, query, trace.T);
+  outline(context, x + first * step, y + query * step, (end - first) * step, step);
   if (cell) outline(context, x + key * step, y + query * step, step, step);
 }
 
 /**
- * The cell of a square under a point; a masked one gives the last of its query's row.
+ * The cell of a square under a point; a masked one gives the nearest that its query sees.
  *
  * @param {Square} square
  * @param {import("../decode.js").Trace} trace
@@ -120,7 +121,7 @@ export function markCell(context, { x, y, size }, { query, key, trace }, long, c
  */
 export function cellUnder({ x, y, size }, { T: tokens, model }, pointX, pointY) {
   const [key, query] = [pointX - x, pointY - y].map((v) => Math.floor((v / size) * tokens));
-  return query < 0 || query >= tokens || key < 0 || key >= tokens
-    ? null
-    : { query, key: Math.min(key, keysSeen(model, query, tokens) - 1) };
+  if (query < 0 || query >= tokens || key < 0 || key >= tokens) return null;
+  const [first, end] = spanSeen(model, query, tokens);
+  return { query, key: Math.min(Math.max(key, first), end - 1) };
 }

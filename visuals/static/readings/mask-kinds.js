@@ -1,9 +1,9 @@
 // The masks that networks use, over this run's tokens: how many pairs each lets through, and what is left of the
 // selected row under those that hide more than the network's own.
 
-import { keysSeen, row } from "../compute.js";
+import { row, spanSeen } from "../compute.js";
 import { atCell } from "./attend.js";
-import { bidirectional, causal, pairsOf, prefixed, sliding, within } from "./masks.js";
+import { bidirectional, causal, overlap, pairsOf, prefixed, sliding, within } from "./masks.js";
 
 /**
  * @typedef {import("./masks.js").Mask} Mask
@@ -21,7 +21,7 @@ import { bidirectional, causal, pairsOf, prefixed, sliding, within } from "./mas
  *   target: number;
  *   own: Kind;
  *   masks: Record<Kind, Mask>;
- *   pairs: Record<Kind | "blank" | "encoder" | "decoder" | "cross", number>;
+ *   pairs: Record<Kind | "own" | "blank" | "encoder" | "decoder" | "cross", number>;
  *   weights: Float64Array;
  *   narrowed: Narrowed[];
  * }} MasksReading
@@ -33,10 +33,12 @@ const NARROWER = {
   causal: ["sliding"],
   prefix: ["causal", "sliding"],
   bidirectional: ["prefix", "causal", "sliding"],
+  sliding: ["sliding"],
 };
 
 /** @param {import("../types.d.ts").Model} model @param {number} tokens @returns {Kind} */
-function ownOf({ parts: { causal: isCausal, prefix } }, tokens) {
+function ownOf({ parts: { causal: isCausal, prefix, window } }, tokens) {
+  if (window) return "sliding";
   if (isCausal === false || (prefix ?? 0) >= tokens) return "bidirectional";
   return prefix ? "prefix" : "causal";
 }
@@ -72,7 +74,8 @@ export const masksReader = {
   read({ trace, held }, selection) {
     const { model, T: tokens, encoder, whole } = trace;
     const { head, query } = selection;
-    const window = inside(selection.window, tokens, Math.ceil(tokens / 4));
+    const { window: least } = model.parts;
+    const window = inside(selection.window, tokens, Math.ceil((least ?? tokens / 2) / 2));
     const prefix = inside(selection.prefix, Math.max(1, tokens - 1), Math.floor(tokens / 2));
     /** @type {Record<Kind, Mask>} */
     const masks = {
@@ -86,11 +89,11 @@ export const masksReader = {
     const own = ownOf(model, tokens);
     const { weights } = row(held, model, head, query);
     const narrowed = NARROWER[own].map((kind) => {
-      const [from, to] = masks[kind](query);
-      return { kind, ...within(weights, [from, Math.min(to, keysSeen(model, query, tokens))]) };
+      return { kind, ...within(weights, overlap(masks[kind](query), spanSeen(model, query, tokens))) };
     });
     const lost = Object.fromEntries(narrowed.map((one) => [`lost_${one.kind}`, one.lost]));
     const pairs = {
+      own: pairsOf((of) => spanSeen(model, of, tokens), tokens),
       causal: pairsOf(causal, tokens),
       bidirectional: tokens * tokens,
       prefix: pairsOf(masks.prefix, tokens),

@@ -20,6 +20,15 @@ export const prefixed = (prefix) => (query) => [0, Math.max(query + 1, prefix)];
 export const sliding = (window) => (query) => [Math.max(0, query + 1 - window), query + 1];
 
 /**
+ * The keys that are in both; both hold the query's own.
+ *
+ * @param {Span} one
+ * @param {Span} other
+ * @returns {Span}
+ */
+export const overlap = (one, other) => [Math.max(one[0], other[0]), Math.min(one[1], other[1])];
+
+/**
  * Where groups of neighbours begin and the last ends: as many as asked for, as equal as they can be, larger ones
  * first.
  *

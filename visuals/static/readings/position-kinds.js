@@ -3,8 +3,9 @@
 // their places. All from the run's own q and k before RoPE. Pure: no DOM, no store.
 
 import { dot, once, onceFor, softmax } from "../arrays.js";
-import { biasAt, bucketAt, keysSeen, kvHead } from "../compute.js";
+import { biasAt, bucketAt, hasBias, kvHead, spanSeen } from "../compute.js";
 import { pairsOf, rotate } from "../rotation.js";
+import { pairsOf as pairsSeen } from "./masks.js";
 import { beforeRope } from "./rope-place.js";
 
 /**
@@ -133,7 +134,11 @@ export const rotaryOf = (model) => model.parts.rotary ?? llamaRotary(model);
  * @param {Trace["model"]} model
  * @returns {Kind}
  */
-export const ownKind = ({ parts: { rotary, buckets } }) => (rotary ? "rope" : buckets ? "relative" : "alibi");
+export function ownKind(model) {
+  const { rotary, buckets } = model.parts;
+  if (rotary) return "rope";
+  return buckets ? "relative" : hasBias(model) ? "alibi" : "none";
+}
 
 /**
  * A vector with a position's share added, and normalised where the network normalises q and k.
@@ -239,20 +244,21 @@ const bucketOf = (model, { learned }, distance) =>
  * @param {Kind} kind
  * @param {(key: number, place: number) => [number, number]} pair
  * @param {number} scale
- * @param {number[]} places
- * @param {boolean} own
+ * @param {{ places: number[]; first: number; own: boolean }} row where each key stands in the other order; the
+ *   first that a window leaves; whether the network has this kind
  * @returns {KindRow}
  */
-function rowOf(kind, pair, scale, places, own) {
+function rowOf(kind, pair, scale, { places, first, own }) {
   /** @type {(at: (key: number) => number) => Float64Array} */
   const scored = (at) =>
     Float64Array.from(places, (_, key) => {
+      if (at(key) < first) return -Infinity;
       const [product, bias] = pair(key, at(key));
       return product * scale + bias;
     });
   const [scores, others] = [scored((key) => key), scored((key) => places[key])];
   const [weights, shuffled] = [softmax(scores), softmax(others)];
-  const apart = scores.map((score, key) => Math.abs(others[key] - score));
+  const apart = scores.map((score, key) => (places[key] < first || key < first ? 0 : Math.abs(others[key] - score)));
   const moved = weights.reduce((sum, weight, key) => sum + Math.abs(shuffled[key] - weight), 0) / 2;
   return { kind, own, scores, weights, shuffled, change: apart.reduce((a, b) => Math.max(a, b), 0), moved };
 }
@@ -262,7 +268,7 @@ function rowOf(kind, pair, scale, places, own) {
  *
  * @type {(kinds: KindRow[]) => KindRow[]}
  */
-export const thereOf = once((kinds) => kinds.filter(({ scores }) => !Number.isNaN(scores[0])));
+export const thereOf = once((kinds) => kinds.filter(({ scores }) => !Number.isNaN(scores[scores.length - 1])));
 
 /**
  * A line for each key, with what every kind makes of it.
@@ -296,7 +302,7 @@ function keysTable(trace, kinds, places) {
  */
 function costsOf({ model, T }) {
   const { n_layers: layers, n_heads: heads, n_kv_heads: kv, d_model: width, parts } = model;
-  const seen = Array.from({ length: T }, (_, query) => keysSeen(model, query, T)).reduce((a, b) => a + b, 0);
+  const seen = pairsSeen((query) => spanSeen(model, query, T), T);
   const pairs = pairsOf(model) || Math.floor(model.head_dim / 2);
   return {
     added: T * width,
@@ -321,9 +327,12 @@ function costsOf({ model, T }) {
 const wholeRow = onceFor((found, _name, held, trace, selection) => {
   const { model, T } = trace;
   const pairs = pairsBy(held, model, found, selection);
-  const places = placesOf(keysSeen(model, selection.query, T), selection.query, selection.order);
+  const [first, end] = spanSeen(model, selection.query, T);
+  const places = placesOf(end, selection.query, selection.order);
   const own = ownKind(model);
-  const kinds = KINDS.map((kind) => rowOf(kind, pairs.of[kind], model.parts.scale, places, kind === own));
+  const kinds = KINDS.map((kind) =>
+    rowOf(kind, pairs.of[kind], model.parts.scale, { places, first, own: kind === own }),
+  );
   return { ...pairs, kinds, places };
 });
 

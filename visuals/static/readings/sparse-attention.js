@@ -2,7 +2,8 @@
 // indexer would choose, beside the formula filled with the layer's own q and k, and beside the last k tokens.
 
 import { dot, once } from "../arrays.js";
-import { eachRow, keysSeen, kvHead, rotatedPair, row, vectorOf } from "../compute.js";
+import { eachRow, keysSeen, kvHead, rotatedPair, row, spanSeen, vectorOf } from "../compute.js";
+import { pairsOf } from "./masks.js";
 import { atCell } from "./attend.js";
 import { bytesOf } from "./attention-kinds.js";
 
@@ -40,6 +41,7 @@ export const KEY_BYTES = 128 + 4; // a token and layer: FP8 and one float32 scal
 const CHOOSERS = /** @type {Chooser[]} */ (["best", "formula", "window"]);
 
 /** @typedef {import("./reading.js").Run} Run */
+/** @typedef {import("./masks.js").Span} Span */
 
 /** Of a layer, the mean of its heads' weights. @type {(held: object) => { mean: Float32Array | null }} */
 const kept = once(() => ({ mean: null }));
@@ -57,14 +59,14 @@ function meanOf({ trace: { model, T }, held }) {
 }
 
 /**
- * The k highest of the first `seen` scores.
+ * The keys with the k highest scores of those that a query sees.
  *
  * @param {ArrayLike<number>} scores
- * @param {number} seen
+ * @param {Span} span
  * @param {number} k
  */
-function highest(scores, seen, k) {
-  const keys = Array.from({ length: seen }, (_, key) => key);
+function highest(scores, [first, end], k) {
+  const keys = Array.from({ length: end - first }, (_, i) => first + i);
   return new Set(keys.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, k));
 }
 
@@ -72,12 +74,12 @@ function highest(scores, seen, k) {
  * The last k tokens that a query sees; in an encoder those before it, so far as there are any.
  *
  * @param {number} query
- * @param {number} seen
+ * @param {Span} span
  * @param {number} k
  */
-function latest(query, seen, k) {
-  const from = Math.max(0, Math.min(query + 1, seen) - k);
-  return new Set(Array.from({ length: Math.min(k, seen) }, (_, i) => from + i));
+function latest(query, [first, end], k) {
+  const from = Math.max(first, Math.min(query + 1, end) - k);
+  return new Set(Array.from({ length: Math.min(k, end - first) }, (_, i) => from + i));
 }
 
 /**
@@ -151,13 +153,13 @@ function choiceOf({ trace: { model }, held, details: { values } }, { head: selec
  *
  * @param {Float32Array} mean
  * @param {Run["trace"]} trace
- * @param {(query: number, seen: number) => Set<number>} choose
+ * @param {(query: number, span: Span) => Set<number>} choose
  */
 function mapOf(mean, { model, T }, choose) {
   const map = new Float32Array(T * T).fill(NaN);
   let [keptWeight, read] = [0, 0];
   for (let query = 0; query < T; query++)
-    for (const key of choose(query, keysSeen(model, query, T))) {
+    for (const key of choose(query, spanSeen(model, query, T))) {
       map[query * T + key] = mean[query * T + key];
       keptWeight += mean[query * T + key];
       read++;
@@ -202,17 +204,17 @@ export const sparseReader = {
     const { head, query, key } = selection;
     const k = Math.max(1, Math.min(tokens, Math.round(selection.k) || Math.ceil(tokens / 4)));
     const mean = meanOf(run);
-    const seen = keysSeen(model, query, tokens);
-    const index = Float64Array.from(mean.subarray(query * tokens, query * tokens + seen));
-    const sets = { best: highest(index, seen, k), formula: highest(formulaOf(run, query), seen, k) };
-    const chosen = { ...sets, window: latest(query, seen, k) };
+    const span = spanSeen(model, query, tokens);
+    const index = Float64Array.from(mean.subarray(query * tokens, query * tokens + span[1]));
+    const sets = { best: highest(index, span, k), formula: highest(formulaOf(run, query), span, k) };
+    const chosen = { ...sets, window: latest(query, span, k) };
     const choices = /** @type {Record<Chooser, Choice>} */ (
       Object.fromEntries(CHOOSERS.map((name) => [name, choiceOf(run, selection, chosen[name])]))
     );
     const rowOf = (/** @type {number} */ at) => mean.subarray(at * tokens, (at + 1) * tokens);
-    const best = mapOf(mean, trace, (at, many) => highest(rowOf(at), many, k));
-    const recent = mapOf(mean, trace, (at, many) => latest(at, many, k));
-    const all = mapOf(mean, trace, (_at, many) => new Set(Array(many).keys())).read;
+    const best = mapOf(mean, trace, (at, seen) => highest(rowOf(at), seen, k));
+    const recent = mapOf(mean, trace, (at, seen) => latest(at, seen, k));
+    const all = pairsOf((of) => spanSeen(model, of, tokens), tokens);
     const bytes = { own: bytesOf(model), added: model.n_layers * KEY_BYTES };
     /** @type {SparseReading} */
     const reading = {

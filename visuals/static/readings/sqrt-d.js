@@ -2,7 +2,7 @@
 // gradient, and how far the products q·k of the layer are spread.
 
 import { onceFor, softmax } from "../arrays.js";
-import { biasAt, keysSeen, kvHead, rotatedHead, row } from "../compute.js";
+import { biasAt, kvHead, rotatedHead, row, spanSeen } from "../compute.js";
 import { atCell } from "./attend.js";
 
 /**
@@ -76,8 +76,8 @@ function spreadIn(layer, model) {
   for (let head = 0; head < heads; head++) {
     const [q, k] = [rotatedHead(layer, model, "q", head), rotatedHead(layer, model, "k", kvHead(model, head))];
     for (let query = tokens - 1; query >= 0; query -= step) {
-      const seen = keysSeen(model, query, tokens);
-      for (let key = 0; key < seen; key++) {
+      const [first, end] = spanSeen(model, query, tokens);
+      for (let key = first; key < end; key++) {
         let total = 0;
         for (let i = 0; i < width; i++) {
           total += q[query * width + i] * k[key * width + i];
@@ -85,7 +85,7 @@ function spreadIn(layer, model) {
           square[i] += total * total;
         }
       }
-      pairs += seen;
+      pairs += end - first;
     }
   }
   const all = (/** @type {"q" | "k"} */ name, /** @type {number} */ count) =>

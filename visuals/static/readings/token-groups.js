@@ -2,9 +2,9 @@
 // loses in all, and how many scores there are.
 
 import { once } from "../arrays.js";
-import { eachRow, keysSeen, kvHead, row } from "../compute.js";
+import { eachRow, firstKey, kvHead, row, spanSeen } from "../compute.js";
 import { atCell } from "./attend.js";
-import { bidirectional, grouped, groupEdges, pairsOf, within } from "./masks.js";
+import { bidirectional, grouped, groupEdges, overlap, pairsOf, within } from "./masks.js";
 
 /**
  * @typedef {{ layer: number; head: number; query: number; key: number; groups: number }} GroupsSelection
@@ -37,7 +37,7 @@ function matrixOf({ trace: { model, T }, held }, head) {
   if (last.head === head) return last.matrix;
   const matrix = new Float32Array(T * T).fill(NaN);
   eachRow(held, model, head, 0, T, (query, _scores, weights) =>
-    matrix.set(weights.subarray(0, keysSeen(model, query, T)), query * T),
+    matrix.set(weights.subarray(...spanSeen(model, query, T)), query * T + firstKey(model, query)),
   );
   Object.assign(last, { head, matrix });
   return matrix;
@@ -94,12 +94,9 @@ export const groupsReader = {
     const edges = groupEdges(tokens, groups);
     const isCausal = model.parts.causal !== false;
     /** @type {import("./masks.js").Mask} */
-    const own = (of) => [0, keysSeen(model, of, tokens)];
+    const own = (of) => spanSeen(model, of, tokens);
     /** @type {import("./masks.js").Mask} */
-    const mask = (of) => {
-      const [from, to] = grouped(edges, false)(of);
-      return [from, Math.min(to, keysSeen(model, of, tokens))];
-    };
+    const mask = (of) => overlap(grouped(edges, false)(of), own(of));
     const { weights } = row(held, model, head, query);
     const set = within(weights, mask(query));
     const matrix = matrixOf(run, head);

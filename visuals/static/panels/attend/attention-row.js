@@ -2,7 +2,7 @@
 
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { biasAt, keysSeen } from "../../compute.js";
+import { biasAt, firstKey, spanSeen } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -18,7 +18,8 @@ const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
  *
  * @typedef {import("../../readings/attend.js").CellReading} CellReading
  *
- * @typedef {{ column: number; foot: number; ceiling: number; width: number }} BarPlace
+ * @typedef {{ column: number; foot: number; ceiling: number; width: number; from: number }} BarPlace the bars of
+ *   the keys from `from` on
  */
 
 /** Short enough to stand over a bar. @param {number} weight */
@@ -54,14 +55,15 @@ export function createLargest(section, heading, count, others) {
   );
   /** @type {(row: { scores: Float64Array; weights: Float64Array }, pieces: string[]) => void} */
   function fill({ scores, weights }, pieces) {
-    const order = strongest(weights, count);
+    const seen = weights.length - scores.reduce((hidden, score) => hidden + Number(score === -Infinity), 0);
+    const order = strongest(weights, Math.min(count, seen));
     const rest = weights.reduce((sum, weight) => sum + weight, 0) - order.reduce((sum, t) => sum + weights[t], 0);
     const listed = order.map((t) => [
       `${visible(labelsOf(pieces)[t])}  (${t})`,
       shown(scores[t], 4),
       share(weights[t]),
     ]);
-    if (weights.length > count) listed.push([others(weights.length - count), "", share(Math.max(0, rest))]);
+    if (seen > count) listed.push([others(seen - count), "", share(Math.max(0, rest))]);
     table.fill(listed, writeTexts);
   }
   return { element: table.element, fill };
@@ -75,13 +77,13 @@ export function createLargest(section, heading, count, others) {
  * @param {Float64Array} weights
  * @param {Trace} trace
  */
-function drawNames(context, { column, foot }, weights, { tokens }) {
+function drawNames(context, { column, foot, from }, weights, { tokens }) {
   const pieces = labelsOf(tokens.pieces);
   const apart = Math.ceil(44 / column);
   for (let t = 0; t < pieces.length; t += apart) {
     write(context, visible(pieces[t]), t * column + 2, foot + 18, {
       most: apart * column - 4,
-      colour: ink().colour(t >= weights.length ? "muted" : "text"),
+      colour: ink().colour(t < from || t >= weights.length ? "muted" : "text"),
     });
   }
 }
@@ -95,13 +97,15 @@ function drawNames(context, { column, foot }, weights, { tokens }) {
  * @param {number} key
  * @param {Say} text
  */
-function drawNumbers(context, { column, ceiling, width }, weights, key, text) {
+function drawNumbers(context, { column, ceiling, width, from }, weights, key, text) {
   if (column >= 54) {
-    weights.forEach((weight, t) =>
-      write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
-        align: "center",
-        weight: t === key ? 600 : 400,
-      }),
+    weights.forEach(
+      (weight, t) =>
+        t >= from &&
+        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
+          align: "center",
+          weight: t === key ? 600 : 400,
+        }),
     );
     return;
   }
@@ -134,7 +138,8 @@ export function createBars(glass, text) {
       query,
     } = shownIn(glass);
     const key = Math.floor((x / wide) * T);
-    return key >= 0 && key < keysSeen(model, query, T) ? { key } : null;
+    const [first, end] = spanSeen(model, query, T);
+    return key >= first && key < end ? { key } : null;
   }
 
   /**
@@ -145,14 +150,16 @@ export function createBars(glass, text) {
    * @param {Float64Array} weights
    * @param {number} tokens
    */
-  function drawBars(context, { column, foot, ceiling, width }, weights, tokens) {
+  function drawBars(context, { column, foot, ceiling, width, from }, weights, tokens) {
     const { colour, magnitude } = ink();
     const gap = column > 6 ? 2 : 0;
     const seen = weights.length;
     context.fillStyle = colour("grid");
     for (const part of [0.5, 1]) context.fillRect(0, foot - part * HEIGHT, seen * column, 1);
     if (seen < tokens) hatch(context, seen * column, ABOVE, width - seen * column, HEIGHT);
+    if (from) hatch(context, 0, ABOVE, from * column, HEIGHT);
     weights.forEach((weight, t) => {
+      if (t < from) return;
       const high = Math.max(1, (weight / ceiling) * HEIGHT);
       context.fillStyle = shade(magnitude, Math.sqrt(weight));
       context.fillRect(t * column + gap / 2, foot - high, Math.max(1, column - gap), high);
@@ -164,11 +171,12 @@ export function createBars(glass, text) {
    * @param {number} width
    * @param {CellReading} reading
    */
-  function draw(width, { selection: { layer, head, key }, row: { weights } }) {
+  function draw(width, { selection: { layer, head, query, key }, row: { weights } }) {
     wide = width;
     const { trace } = shownIn(glass);
     const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
-    const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width };
+    const from = firstKey(trace.model, query);
+    const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width, from };
     const { column } = place;
     drawBars(context, place, weights, trace.T);
     if (headOff(trace, layer, head))

@@ -35,7 +35,7 @@ export const about = {
     parts: [{ draw: "headMaps", create: createMaps }, weightsTable],
   },
   unused: "head",
-  forms: (model) => [...(model.parts.prefix ? ["prefix"] : []), ...scoreForms(model)],
+  forms: (model) => [...(model.parts.prefix ? ["prefix"] : model.parts.window ? ["window"] : []), ...scoreForms(model)],
 };
 
 /**

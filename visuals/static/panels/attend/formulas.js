@@ -2,7 +2,7 @@
 // sums. From q·k to the weight the lines are those of every cell.
 
 import { strongest } from "../../arrays.js";
-import { biasAt, bucketAt, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
+import { biasAt, bucketAt, firstKey, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
 import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
 
 /**
@@ -135,9 +135,12 @@ export const scoreLines = (model, cell, text) => [
  * @param {Pick<Cell, "query" | "key" | "tokens" | "weights">} cell
  * @param {Say} text
  */
-export const maskLine = ({ parts: { causal, prefix } }, { query, key, tokens, weights }, text) => {
-  const mask = causal === false ? "mask_none" : query < (prefix ?? 0) ? "mask_prefix" : "mask";
-  return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens }));
+export const maskLine = (model, { query, key, tokens, weights }, text) => {
+  const { causal, prefix, window } = model.parts;
+  const inPrefix = query < (prefix ?? 0);
+  const mask = causal === false ? "mask_none" : inPrefix ? "mask_prefix" : window ? "mask_window" : "mask";
+  const far = { window, far: firstKey(model, query) };
+  return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens, ...far }));
 };
 
 /**

@@ -117,7 +117,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
   const { lost } = narrowed[narrowed.length - 1];
   return text(`notice_${own}`, {
     tokens,
-    pairs: pairs[own],
+    pairs: pairs.own,
     all: tokens * tokens,
     query: visible(labelsOf(pieces)[query]),
     window,

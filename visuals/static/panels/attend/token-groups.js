@@ -9,9 +9,9 @@ import { frame } from "../../frame.js";
 import { blockFor, cellUnder } from "../../marks/cells.js";
 import { OVER_CELLS, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../pointing.js";
 import { WEIGHTS } from "../../marks/scales.js";
-import { grouped } from "../../readings/masks.js";
+import { grouped, overlap } from "../../readings/masks.js";
 import { groupsReader } from "../../readings/token-groups.js";
-import { keysSeen } from "../../compute.js";
+import { spanSeen } from "../../compute.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
@@ -194,10 +194,10 @@ export default function tokenGroups(element, glass) {
     if (!reading || !trace) return undefined;
     const { edges, weights, tokens } = reading;
     /** @type {import("../../readings/masks.js").Mask} */
-    const own = (query) => [0, keysSeen(trace.model, query, tokens)];
+    const own = (query) => spanSeen(trace.model, query, tokens);
     const inGroup = grouped(edges, false);
     maps[0].draw(halfWide(), reading, own);
-    maps[1].draw(halfWide(), reading, (query) => [inGroup(query)[0], Math.min(inGroup(query)[1], own(query)[1])]);
+    maps[1].draw(halfWide(), reading, (query) => overlap(inGroup(query), own(query)));
     const titles = ["row_own", "row_set"].map((name) => panel.text(name, { head: reading.selection.head }));
     rows.draw(
       width,

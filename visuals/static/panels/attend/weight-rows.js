@@ -4,7 +4,7 @@
 import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
-import { keysSeen } from "../../compute.js";
+import { spanSeen } from "../../compute.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
 
 const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 32];
@@ -81,7 +81,8 @@ export function createWeightRows(glass, label) {
     const { trace, query } = state;
     if (!trace) return null;
     const key = Math.floor((x / wide) * trace.T);
-    return key >= 0 && key < keysSeen(trace.model, query, trace.T) ? { key } : null;
+    const [first, end] = spanSeen(trace.model, query, trace.T);
+    return key >= first && key < end ? { key } : null;
   }
   bindPointer(canvas, glass, find);
   bindArrowKeys(canvas, glass, across("key"));

@@ -4,6 +4,7 @@
 import { brief, exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { glossed, glossOf } from "../../gloss.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { noChoice } from "../../parts.js";
@@ -146,13 +147,16 @@ export const about = { tensors: ["resid_out", "logits"], difference: "depth", ab
  * @param {Lens} lens
  * @param {Place} place
  * @param {number | undefined} written the id of the token that was written there
+ * @param {import("../../gloss.js").Gloss} gloss
  */
-function bestLines(lens, { row, token }, written) {
+function bestLines(lens, { row, token }, written, gloss) {
   const target = lens.target(token);
   /** @type {(rank: number, id: number, probability: number) => unknown} */
   const line = (rank, id, probability) => html`
     <tr class=${id === target ? "is-chosen" : ""}>
-      <th class="gp-token" scope="row">${`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`}</th>
+      <th class="gp-token" scope="row">
+        ${glossed(`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`, gloss(lens.piece(id)))}
+      </th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
       <td class="gp-number" title=${share(probability)}>${brief(share(probability))}</td>
     </tr>
@@ -183,7 +187,7 @@ function bestTable(glass, lens, place, written) {
         </tr>
       </thead>
       <tbody>
-        ${lens ? bestLines(lens, place, written) : nothing}
+        ${lens ? bestLines(lens, place, written, glossOf(glass)) : nothing}
       </tbody>
     </table>
   `;
@@ -243,7 +247,8 @@ function createCurves(glass, text) {
     count = lens.depths;
     const depths = Array.from({ length: count }, (_, i) => i);
     const vocabulary = shownIn(glass).trace.model.vocab_size;
-    const piece = lens.piece(lens.target(token));
+    const followed = lens.piece(lens.target(token));
+    const piece = followed + glossOf(glass)(followed);
     const common = {
       axis: text("depth"),
       hue: "output",
@@ -291,7 +296,9 @@ function tellPlace(glass, panel, lens, { row, token }) {
   const [top] = lens.best(row, token);
   const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
   const first = `top ${top.id} p=${exact(top.probability)}`;
-  const words = { top: lens.piece(top.id), p: share(top.probability), target: lens.piece(target), rank };
+  const [gloss, named] = [glossOf(glass), [top.id, target].map(lens.piece)];
+  const [best, followed] = named.map((piece) => piece + gloss(piece));
+  const words = { top: best, p: share(top.probability), target: followed, rank };
   panel.tell(
     `${at} token ${token} ${first} target ${target} rank ${rank} p_target=${exact(own)}`,
     panel.text("read", { ...params, ...words, own: share(own) }),

@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
+import { glossed, glossOf } from "../../gloss.js";
 import { noChoice } from "../../parts.js";
 import { effect } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
@@ -124,9 +125,10 @@ function createRows() {
  * @param {string} piece
  * @param {number} probability
  * @param {string} logit
+ * @param {string} [meaning] as Gloss gives it
  */
-function fill(parts, piece, probability, logit) {
-  parts.piece.textContent = piece;
+function fill(parts, piece, probability, logit, meaning = "") {
+  parts.piece.replaceChildren(...glossed(piece, meaning));
   parts.bar.style.width = `${100 * probability}%`;
   writeTexts([parts.probability, parts.logit], [share(probability), logit]);
 }
@@ -137,14 +139,15 @@ function fill(parts, piece, probability, logit) {
  * @param {Line} parts
  * @param {Candidate | null | undefined} candidate
  * @param {Token | null} token
+ * @param {import("../../gloss.js").Gloss} gloss
  */
-function show(parts, candidate, token) {
+function show(parts, candidate, token, gloss) {
   const chosen = Boolean(candidate) && candidate?.id === token?.id;
   parts.row.hidden = !candidate;
   parts.row.classList.toggle("is-chosen", chosen);
   if (!candidate) return;
   const { piece, probability, logit } = candidate;
-  fill(parts, `${chosen ? "✓ " : ""}${visible(piece)}`, probability, shown(logit, 5));
+  fill(parts, `${chosen ? "✓ " : ""}${visible(piece)}`, probability, shown(logit, 5), gloss(piece));
 }
 
 /** @type {import("../../frame.js").About} */
@@ -179,7 +182,7 @@ export default function next(element, glass) {
     panel.tell(
       `'${piece}' p=${exact(probability)} logit=${exact(logit)} rank ${rank + 1}`,
       panel.text("read", {
-        piece: visible(piece),
+        piece: visible(piece) + glossOf(glass)(piece),
         id,
         rank: rank + 1,
         probability: exact(probability),
@@ -209,8 +212,9 @@ export default function next(element, glass) {
     element.toggleAttribute("data-loading", !chosenNext);
     if (!chosenNext) return;
     const found = (current = candidatesOf(chosenNext, token, COUNT));
-    rows.forEach((parts, i) => show(parts, found.rows[i], token));
-    show(extra, found.extra, token);
+    const gloss = glossOf(glass);
+    rows.forEach((parts, i) => show(parts, found.rows[i], token, gloss));
+    show(extra, found.extra, token, gloss);
     fill(others, panel.text("others", { count: found.others.count }), found.others.probability, "");
     panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
       after: visible(after),

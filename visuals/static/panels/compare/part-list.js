@@ -23,6 +23,9 @@ export function exchanged(changes, part) {
   return { ...changes, parts };
 }
 
+/** Fields of which there is more to say. */
+const EXPLAINED = ["position", "window"];
+
 /**
  * @param {Glass} glass
  * @param {Chosen} view
@@ -57,11 +60,12 @@ export function createParts(glass, view) {
     element.hidden = !fields.length;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.partChoice;
     rows.replaceChildren(
-      ...fields.map(([field, values]) => {
+      ...fields.flatMap(([field, values]) => {
         const label = glass.text(`part.field_${field}`);
         const choices = values.map((value) => choice(`${field}:${value}`));
         const group = h("div.gp-choices", { role: "group", "aria-label": label }, ...choices);
-        return h("div.cmp-row", null, h("span.cmp-field", null, label), group);
+        const row = h("div.cmp-row", null, h("span.cmp-field", null, label), group);
+        return EXPLAINED.includes(field) ? [row, h("p.gp-note", null, glass.text(`compare.exchange_${field}`))] : [row];
       }),
     );
     /** @type {HTMLElement | null} */ (rows.querySelector(`[data-part-choice="${focused}"]`))?.focus();

@@ -2,7 +2,7 @@
 
 import { topCandidates } from "../../compute.js";
 import { linkRows } from "../../controls.js";
-import { exact, shown } from "../../dom.js";
+import { exact, fixed, shown, untied } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { createTable } from "../../marks/table.js";
 
@@ -53,7 +53,7 @@ export function compared(a, b, count = COUNT) {
  */
 const DECIMALS = 6;
 /** @param {number} x */
-const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? x.toFixed(DECIMALS) : shown(x, 3));
+const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? untied(x, DECIMALS, fixed) : shown(x, 3));
 /** @type {(value: number | null, least: number) => string} */
 const written = (value, least) => (value === null ? `≤ ${sixth(least)}` : sixth(value));
 

@@ -1,6 +1,6 @@
 // Bytes and counts as people read them: exact, in GiB and in GB, and products with their factors named.
 
-import { h } from "../../dom.js";
+import { fixed, h, untied } from "../../dom.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -43,7 +43,7 @@ export function scaled(count, system) {
   let step = 0;
   while (value >= base && step < names.length - 1) [value, step] = [value / base, step + 1];
   const digits = step === 0 ? 0 : value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  const text = value.toFixed(digits);
+  const text = untied(value, digits, fixed);
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
 }
 

@@ -36,6 +36,12 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
   diagram.note.textContent = diagram.layout().wide ? positionOf(model, text) : "";
 }
 
+/** How positions enter where nothing is rotated. @param {import("../../types.d.ts").Model} model */
+function unturned(model) {
+  const { buckets, sinusoidal } = model.parts;
+  return buckets ? "buckets" : hasBias(model) ? "bias" : sinusoidal ? "added" : "none";
+}
+
 /**
  * How a network knows where tokens stand, in a few words.
  *
@@ -44,8 +50,7 @@ export function nameParts(diagram, { trace: { model }, layer }, text) {
  */
 export function positionOf(model, text) {
   const { rotary, latent } = model.parts;
-  if (!rotary)
-    return text(model.parts.buckets ? "position_buckets" : hasBias(model) ? "position_bias" : "position_none");
+  if (!rotary) return text(`position_${unturned(model)}`);
   const turned = 2 * rotary.inv_freq.data.length;
   return text(latent ? "position_latent" : turned < model.head_dim ? "position_partial" : "position_rope", {
     turned,

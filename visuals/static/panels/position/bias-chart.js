@@ -1,6 +1,6 @@
 // Biases by distance as a chart: a curve for each head; learned ones in steps, under the buckets that they are of.
 
-import { biasAt, bucketAt, keysSeen } from "../../compute.js";
+import { biasAt, bucketAt, spanSeen } from "../../compute.js";
 import { fit, ink, textWidth, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 
@@ -171,7 +171,8 @@ export function selectionAt({ trace: { model, T }, query }, { x, y, width }) {
   const chart = chartOf(width, model);
   const distance = Math.round(xAt(chart, x));
   const key = query - distance;
-  if (key < 0 || key >= keysSeen(model, query, T)) return null;
+  const [first, end] = spanSeen(model, query, T);
+  if (key < first || key >= end) return null;
   const away = (/** @type {number} */ head) => Math.abs(yOf(chart, biasAt(model, head, distance)) - y);
   const [nearest] = Array.from({ length: model.n_heads }, (_, head) => head).sort((a, b) => away(a) - away(b));
   return { key, ...(away(nearest) < NEAR ? { head: nearest } : {}) };

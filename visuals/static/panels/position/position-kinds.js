@@ -9,6 +9,7 @@ import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { axes, chartIn, dot, rule, wholeTicks } from "../../plot.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { alibiSlopes, KINDS, ownKind, positionKinds as reader, thereOf } from "../../readings/position-kinds.js";
+import { noneAdded } from "../../parts.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { runPrompt } from "../attend/run-prompt.js";
@@ -102,6 +103,7 @@ function controlsOfBoth(glass) {
 export const about = {
   tensors: ["attn_normed", "q", "k", "q_rot", "k_rot", "position_bias", "scores"],
   unused: "head",
+  absent: noneAdded,
   difference: {
     reader,
     select,

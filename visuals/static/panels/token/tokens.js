@@ -1,7 +1,7 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { largest, subtract } from "../../arrays.js";
-import { attention, keysSeen } from "../../compute.js";
+import { attention, spanSeen } from "../../compute.js";
 import { exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
@@ -231,14 +231,16 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   // The token that was clicked stays the pressed one, also where its click led to the position before it.
   const pressed = placeOfToken(trace, built.pressed) === query ? built.pressed : query;
   const chosen = query + 1 >= trace.nPrompt ? query + 1 : -1;
-  const seen = keysSeen(trace.model, query, trace.T);
+  const [first, end] = spanSeen(trace.model, query, trace.T);
+  const sees = (/** @type {number} */ t) => t >= first && t < end;
   const colours = ink()[tones?.table ?? "magnitude"];
   const off = headOff(trace, layer, head); // what it would read is drawn as unused
   built.list.forEach((chip, t) => {
-    const place = tones && t < seen ? tones.place(tones.values[t]) : null;
+    const isSeen = sees(t);
+    const place = tones && isSeen ? tones.place(tones.values[t]) : null;
     const back = place === null ? "" : shade(colours, place);
     const marks =
-      Number(t >= seen) |
+      Number(!isSeen) |
       (Number(t === query) << 1) |
       (Number(t === key) << 2) |
       (Number(t === pressed) << 3) |
@@ -258,7 +260,7 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
     built.drawn[t] = { back, off, marks };
     chip.classList.toggle("is-off", off && place !== null);
     chip.style.setProperty("--tint", off ? back : ""); // of what is hatched
-    chip.classList.toggle("is-masked", t >= seen);
+    chip.classList.toggle("is-masked", !isSeen);
     chip.classList.toggle("is-key", t === key && t !== query);
     chip.classList.toggle("is-query", t === query);
     chip.classList.toggle("is-chosen", t === chosen);

@@ -2,6 +2,7 @@
 
 import { slider } from "../../controls.js";
 import { exact, h } from "../../dom.js";
+import { glossed, glossOf } from "../../gloss.js";
 import { memo, reactive } from "../../reads.js";
 import { answerOf, bold, count, percent } from "../words.js";
 
@@ -33,22 +34,28 @@ export function createChoice(glass) {
     view.temperature = value;
   });
   const element = h("div", null, h("table.st-choices", null, body), heat.element);
-  const paint = memo((/** @type {import("../../decode.js").Next} */ next, logits, temperature, language, eos) => {
-    const z = logSum(logits, temperature);
-    body.replaceChildren(
-      ...next.ids.slice(0, SHOWN).map((id, i) => {
-        const p = Math.exp(next.logits.data[i] / temperature - z);
-        return h(
-          "tr",
-          null,
-          h("th", { scope: "row" }, answerOf(text, next.pieces[i], eos.includes(id))),
-          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, percent(text, p, language)),
-        );
-      }),
-    );
-    body.dataset.first = exact(Math.exp(next.logits.data[0] / temperature - z));
-  });
+  const paint = memo(
+    (/** @type {import("../../decode.js").Next} */ next, logits, temperature, language, eos, gloss) => {
+      const z = logSum(logits, temperature);
+      body.replaceChildren(
+        ...next.ids.slice(0, SHOWN).map((id, i) => {
+          const p = Math.exp(next.logits.data[i] / temperature - z);
+          return h(
+            "tr",
+            null,
+            h(
+              "th",
+              { scope: "row" },
+              ...glossed(answerOf(text, next.pieces[i], eos.includes(id)), gloss(next.pieces[i])),
+            ),
+            h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+            h("td.st-share", { title: exact(p, 6) }, percent(text, p, language)),
+          );
+        }),
+      );
+      body.dataset.first = exact(Math.exp(next.logits.data[0] / temperature - z));
+    },
+  );
   return {
     name: "choice",
     behind: ["choice", "sampling"],
@@ -59,7 +66,7 @@ export function createChoice(glass) {
       const found = trace?.next && glass.detail("logits", {});
       if (!trace?.next || !found) return null;
       const { temperature } = view;
-      paint(trace.next, found.logits.data, temperature, language, trace.model.eos_ids);
+      paint(trace.next, found.logits.data, temperature, language, trace.model.eos_ids, glossOf(glass));
       heat.show(temperature, temperature.toFixed(1));
       const [id] = trace.next.ids;
       return {

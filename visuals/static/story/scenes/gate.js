@@ -3,6 +3,7 @@
 import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
+import { glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { bold, few, told, wordOf } from "../words.js";
 
@@ -77,7 +78,8 @@ export function createGate(glass) {
       const { neuron, gate, up, raised, adds } = row;
       const [open, product] = [silu(gate), silu(gate) * up];
       paint(width, gate, up, product, language);
-      const named = raised.slice(0, NAMED).map(({ piece }) => wordOf(piece));
+      const gloss = glossOf(glass);
+      const named = raised.slice(0, NAMED).map(({ piece }) => wordOf(piece) + gloss(piece));
       return {
         words: {
           count: String(trace.model.ffn_hidden),

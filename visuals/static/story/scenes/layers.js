@@ -1,6 +1,7 @@
 // Layer by layer: what the output head would read if the layers above were left out.
 
 import { exact, h } from "../../dom.js";
+import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { readLens } from "../../readings/lens.js";
 import { answerOf, bold, percent, wordOf } from "../words.js";
@@ -49,19 +50,20 @@ export function createLayers(glass) {
   const first = h("th", { scope: "col", "data-text": "story.layers_first" });
   const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
   const element = h("table.st-layers", null, caption, h("thead", null, h("tr", null, h("td"), first, own)), body);
-  const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language) => {
+  const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language, gloss) => {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
     body.replaceChildren(
       ...depthsShown(first).map((depth) => {
         const [{ id }] = lens.best(depth, token);
+        const word = wordOf(lens.piece(id).replaceAll("·", " "));
         const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
         return h(
           `tr${id === answer ? ".is-answer" : ""}`,
           null,
           h("th", { scope: "row" }, name),
-          h("td.st-best", null, wordOf(lens.piece(id).replaceAll("·", " "))),
+          h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * own}%` })),
           h("td.st-share", { title: exact(own, 6) }, percent(text, own, language)),
         );
@@ -78,7 +80,7 @@ export function createLayers(glass) {
       const found = glass.detail("lens", { follow: false, token: trace.T - 1 });
       if (!found) return null;
       const [lens, token] = [readLens(found), 0]; // of the last token alone
-      paint(lens, token, language);
+      paint(lens, token, language, glossOf(glass));
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
       own.textContent = text("why.token", { piece: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);

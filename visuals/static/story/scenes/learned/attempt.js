@@ -2,6 +2,7 @@
 
 import { topCandidates } from "../../../compute.js";
 import { exact, h } from "../../../dom.js";
+import { glossOf } from "../../../gloss.js";
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { answerOf, bold, percent, told, wordOf } from "../../words.js";
@@ -19,16 +20,23 @@ export function createAttempt(glass) {
   const sentence = h("p.st-row", { dir: "auto" });
   const run = h("button.st-act", { click: () => glass.read(sequence()) });
   const element = h("div", null, sentence, bars.element, h("p.st-acts", null, run));
-  const paint = memo((/** @type {import("../../../decode.js").Next} */ next, eos, language) => {
-    bars.draw(
-      topCandidates(next, SHOWN).rows.map(({ id, piece, probability }, i) => ({
-        name: answerOf(text, piece, eos.includes(id)),
-        value: probability,
-        words: percent(text, probability, language),
-        strong: i === 0,
-      })),
-    );
-  });
+  const paint = memo(
+    (
+      /** @type {import("../../../decode.js").Next} */ next,
+      eos,
+      language,
+      /** @type {import("../../../gloss.js").Gloss} */ gloss,
+    ) => {
+      bars.draw(
+        topCandidates(next, SHOWN).rows.map(({ id, piece, probability }, i) => ({
+          name: answerOf(text, piece, eos.includes(id)) + gloss(piece),
+          value: probability,
+          words: percent(text, probability, language),
+          strong: i === 0,
+        })),
+      );
+    },
+  );
   return {
     name: "attempt",
     behind: ["glance", "next"],
@@ -37,7 +45,7 @@ export function createAttempt(glass) {
       const { trace, language, status } = state;
       if (!trace?.next) return null;
       const { eos_ids: eos } = trace.model;
-      paint(trace.next, eos, language);
+      paint(trace.next, eos, language, glossOf(glass));
       const there = trace.prompt === sequence();
       sentence.textContent = trace.prompt;
       run.textContent = text("story-learned.attempt_act", { sequence: sequence() });
