@@ -47,7 +47,7 @@ def qr(_engine: Engine, data: Sent) -> QrAnswer:
 # What an encoder has no answer to: it gives no logits, or knows one text of two.
 NEEDS_LOGITS = frozenset(
     ("heads", "why", "matching", "outside", "words", "circuit", "edges", "ffn_written", "kv_live", "lens", "next",
-     "contributions", "logits", "draw", "logit_terms", "causal_map")
+     "contributions", "logits", "draw", "logit_terms", "causal_map", "attention_kinds")
 )  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}

@@ -30,8 +30,7 @@ MOST_BYTES = 25_000_000  # of a file
 
 
 def policy(script: str) -> str:
-    """The Content-Security-Policy of a file: it runs its own first script, and what that unpacks; no network. A
-    frame holds a copy of the page."""
+    """The Content-Security-Policy of a file: it runs its own first script, and what that unpacks; no network."""
     own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return "; ".join(
         (
@@ -40,7 +39,6 @@ def policy(script: str) -> str:
             "style-src 'unsafe-inline' blob:",
             "img-src data: blob:",
             "connect-src blob:",
-            "frame-src blob:",
             "base-uri 'none'",
             "form-action 'none'",
         )

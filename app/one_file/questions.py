@@ -108,6 +108,17 @@ def ask_of_look(ask: Ask, layer: int, head: int, query: int) -> None:
     ask("norm_vectors", layer=layer, norm="attn", token=None)
 
 
+def ask_of_two(ask_a: Ask, ask_b: Ask, a: str, b: str, at: Place) -> None:
+    """Asks what panels ask of two runs that are compared, by their names: both about what B chose."""
+    for ask in (ask_a, ask_b):
+        ask("lens", follow=False, other=b)
+        ask("contributions", target=None, versus=False, other=b)
+        ask("ffn_written", layer=at.layer, token=at.query, neuron=None, other=b)
+        ask("ffn_map", layer=at.layer, other=b)
+        ask("cost")
+    ask_b("difference", other=a)
+
+
 # What the calculators and tables without a run show first (app/chapters' CALCULATORS).
 LLAMA_3 = {"model": "Llama-3 8B", "dtype": "bf16"}
 ON_H100 = {"gpu": "H100 80 GB", "step_tokens": 8192, "context_mib": 358, "fragmentation_mib": 150}

@@ -24,7 +24,7 @@ from ..session import HeldRun, Runs
 from ..zoo import offers
 from .code import add_code
 from .planes import in_planes
-from .questions import CALCULATIONS, Place, Sizes, ask_of_layer, ask_of_place, ask_of_run, ask_story
+from .questions import CALCULATIONS, Place, Sizes, ask_of_layer, ask_of_place, ask_of_run, ask_of_two, ask_story
 
 Question = Mapping[str, Any]
 # Calculations that change or tell something of the server: its models, its lens, its own address.
@@ -72,6 +72,12 @@ class Recorder:
         for stack in stacks(held):
             ask, sizes = partial(self._ask, stack), sizes_of(stack)
             ask_of_place(ask, sizes, within(view.at, sizes))
+
+    def compare(self, a: View, b: View) -> None:
+        """The answers to what panels ask of two runs of one model that are compared."""
+        (first, _), (second, _) = self._named(a.held), self._named(b.held)
+        asks = [partial(self._ask, held) for held in (first, second)]
+        ask_of_two(*asks, first.id, second.id, within(b.at, sizes_of(first)))
 
     def answer(self, view: View) -> None:
         """What the page has asked about a run besides, of every run that was added: it may be of two of them."""
@@ -221,6 +227,8 @@ def contents_of(
     recorder = Recorder(engine, {**deepcopy(NOTHING), "hash": address, "offers": known, "lesson": lesson})
     for view in views:
         recorder.add(view)
+    if lesson is None and len(views) == 2:  # as the page shows B and A; a lesson's views say themselves what they asked
+        recorder.compare(views[1], views[0])
     for view in views:
         recorder.answer(view)
     recorder.calculate([*CALCULATIONS, *calculations])

@@ -14,10 +14,13 @@ import model
 from app.chapters import CALCULATORS, DETAILS
 from app.engine import LocalEngine, Settings
 from app.files import head
+from app.one_file.recording import contents_of
+from app.one_file.request import opening_view
 from app.service import Service
 from app.zoo import ZOO, offers, small_name
 from model.checkpoint import BUNDLED_NAME
 from visuals.messages.answers import CalculationMessage, Calculations, DetailMessage, Details
+from visuals.messages.one_file import FileContents, FileMessage
 from visuals.messages.page import Offer, PageConfig
 from visuals.messages.run import BusMessage, LayerMessage, NeuronsMessage, Notice, RunMessage
 
@@ -156,6 +159,15 @@ def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytes
     assert recalled["note"]["code"] == "link_cut"
     for refused in (service.run("", name), service.run(PROMPT, "nowhere"), service.detail({"run": "gone"})):
         check(Notice, refused)
+
+
+@pytest.mark.parametrize("name", [BUNDLED_NAME, T5])
+def test_a_file_of_a_run(service: Service, name: str) -> None:
+    held = service.runs.get(check(RunMessage, service.run("Tom is in the", name))["id"])
+    check(FileContents, contents_of(service.engine, [opening_view(service.engine, held)], "#layer=1"))
+    if name == BUNDLED_NAME:
+        view = {"run": held.id, "layer": 0, "head": 0, "query": 0, "key": 0}
+        check(FileMessage, service.one_file({"views": [view], "hash": "#layer=1"}))
 
 
 SIZES: dict[str, Any] = {"tokens": 4096, "batch": 2, "dtype": "fp8"}

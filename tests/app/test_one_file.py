@@ -212,11 +212,11 @@ def test_two_runs_in_a_file_show_what_one_has_more_than_the_other(page: Page, br
     page.evaluate("glass.keep(glass.state.trace)")
     run(page, SECOND)
     page.evaluate(TWO, {"layer": 1, "head": 3, "query": 2, "key": 1})
-    there = walk(page, CHAPTERS)
     file = tmp_path / "two.html"
     answer = page.evaluate("glass.oneFile()")
     assert answer["kind"] == "file", answer
     file.write_text(answer["html"], encoding="utf-8")
+    there = walk(page, CHAPTERS)
     with opened(browser, file) as both:
         assert both.evaluate("[glass.state.side, glass.state.kept.prompt]") == ["B-A", FIRST]
         here = walk(both, CHAPTERS)
@@ -261,7 +261,17 @@ def test_a_lesson_in_a_file_is_presented_with_its_runs(page: Page, browser: Brow
             assert shown(lesson, kind, f"layer {at} ")
         lesson.keyboard.press("Escape")
         lesson.click("#lessons")
-        expect(lesson.locator(".ls-row strong").first).to_have_text("Two views")
+        row = lesson.locator(".ls-row").first
+        expect(row.locator("strong")).to_have_text("Two views")
+        row.locator("button").first.click()
+        expect(lesson.locator(".ls-count")).to_have_text("1 / 2")
+        with lesson.expect_popup() as caught:
+            lesson.keyboard.press("n")
+        picture = caught.value.locator(".ls-then img")
+        picture.wait_for(timeout=60_000)
+        assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
+        assert caught.value.locator("link[rel=stylesheet]").count() == 2
+        caught.value.close()
 
 
 def test_what_the_browser_reads_back_is_written_so() -> None:

@@ -7,6 +7,8 @@ interface Window {
   glassConfig: import("./messages.d.ts").PageConfig;
   /** Called when the page's parts are there (app/files.py). */
   glassLoaded: (glass: import("./types.d.ts").Glass) => void;
+  /** The text of an HTML file that holds the page (one-file/unpack.js). */
+  glassFile?: string;
   /** plotly.js, once chart.js has fetched it. */
   Plotly: import("./chart.js").Plotly;
 }

@@ -41,9 +41,11 @@ async function came(isThere) {
  * @param {string} language
  */
 function createCopy(language) {
-  const page = window.glassConfig.files?.["page.html"] ?? `${location.pathname}${location.search}`;
-  const src = `${page}#chapter=kv&lang=${language}`;
-  const element = h("iframe.ls-still", { src, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
+  // A page from disk may not look into another one, but into a frame of its own text (one-file/start.js).
+  const page = window.glassFile
+    ? { srcdoc: window.glassFile }
+    : { src: `${location.pathname}${location.search}#chapter=kv&lang=${language}` };
+  const element = h("iframe.ls-still", { ...page, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
   document.body.append(element);
   return element;
 }

@@ -6,12 +6,18 @@ import { createServer } from "./server.js";
 /** @typedef {import("../messages.d.ts").FileContents} FileContents */
 
 /**
+ * A copy of the page in a frame of the file's own, for pictures (lessons/stills.js): it has no address and no
+ * history.
+ */
+const IS_COPY = location.protocol === "about:";
+
+/**
  * Before the page's own script: an address that says nothing opens the view that was saved.
  *
  * @param {FileContents} contents
  */
 export function begin({ hash }) {
-  if (!location.hash && hash) history.replaceState(null, "", hash);
+  if (!IS_COPY && !location.hash && hash) history.replaceState(null, "", hash);
 }
 
 /**
@@ -48,7 +54,11 @@ export async function start(glass, contents) {
     box.value = prompt;
   });
   offerLanguages(glass);
+  if (IS_COPY) {
+    glass.state.presenting = true;
+    await glass.setLanguage(window.parent.glass.state.language);
+  }
   glass.connect(createServer(contents), () => {});
   await glass.opened(contents.offers);
-  followOuter(glass);
+  if (!IS_COPY) followOuter(glass);
 }

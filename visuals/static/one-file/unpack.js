@@ -12,6 +12,12 @@ async function unpacked(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
+/**
+ * The file itself, before anything in it is changed: a copy of the page in a frame is made of it
+ * (lessons/stills.js).
+ */
+window.glassFile = `<!doctype html>${document.documentElement.outerHTML}`;
+
 const TYPES = new Map([
   ["js", "text/javascript"],
   ["css", "text/css"],
@@ -22,10 +28,6 @@ const TYPES = new Map([
 const { parts, styles } = await unpacked("glass-page");
 /** @type {Record<string, string>} */
 const files = {};
-// The file itself, before anything in it is changed: for a copy of the page in a frame (lessons/stills.js).
-files["page.html"] = URL.createObjectURL(
-  new Blob(["<!doctype html>", document.documentElement.outerHTML], { type: "text/html" }),
-);
 /** @param {string} text in which "glass:<name>" stands for the address of a part */
 const placed = (text) => text.replace(/"glass:([^"]+)"/g, (_, name) => JSON.stringify(files[name]));
 for (const [name, text] of Object.entries(parts)) {
