@@ -55,7 +55,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, mps, or auto: the best there is (default)")
     parser.add_argument(
-        "--dtype", default="auto", help="float32, float16, bfloat16, or auto: what suits the device (default)"
+        "--dtype",
+        default="auto",
+        help="float32, float16, bfloat16, int8 (on the CPU: weights of 8 bits, all else in float32; the page tells the "
+        "error), or auto: what suits the device (default)",
     )
 
 

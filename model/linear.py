@@ -14,8 +14,8 @@ from torch import Tensor, nn
 class Linear(nn.Linear):
     """x Wᵀ + b, as torch.nn.Linear."""
 
-    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        return linear(x, self.weight, self.bias)
+    def forward(self, input: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
+        return linear(input, self.weight, self.bias)
 
 
 def linear(

@@ -5,7 +5,7 @@ A part that a network lacks is absent. No code asks for a network's family.
 
 from copy import copy
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -21,6 +21,9 @@ from .module import Module
 from .norms import Norm
 from .positions import Bias, PositionEncoding, with_prefix
 from .taps import Tap
+
+if TYPE_CHECKING:
+    from .weight_error import WeightError
 
 # What writes to the stream: heads that look at their own text, heads that look at a source, the feed-forward.
 Writer = Literal["head", "cross", "ffn"]
@@ -107,6 +110,7 @@ class Network(Module):
     head_scale: float = 1.0
     prefix: int = 0
     encoder: Any  # the Network that reads a source, where there is one
+    int8_error: "WeightError | None" = None  # of weights that are stored in 8 bits
     source_ids: Int[Tensor, "B S"] | None = None
     memory: Float[Tensor, "B S d"] | None = None
 

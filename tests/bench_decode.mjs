@@ -1,6 +1,6 @@
 // The sides of `python -m tests.bench_decode` that llama.cpp decodes. Arguments: the folder of node-llama-cpp, a GGUF
-// file, the threads, the tokens of the prompt (JSON) and how many are written. Each line that comes asks for a round, and
-// is answered with a line: {"ms": of each token, "cpu": processor ms of each token on average, "tokens": what was written}.
+// file, the threads, the prompt's tokens (JSON) and how many are written. Each line that comes asks for a round, and is
+// answered with one: {"ms": of each token, "cpu": processor ms a token on average, "tokens": what was written}.
 import process from "node:process";
 import { createInterface } from "node:readline";
 

@@ -1,9 +1,9 @@
 """python -m tests.bench_decode: milliseconds a token of SmolLM2, beside llama.cpp with the same weights.
 
 Each side is a process of its own with as many threads. Rounds of all sides alternate, so that a busy machine slows all
-alike; a round writes 115 tokens after the same prompt, and a figure is the median of a round, then of the rounds. Beside it
-stand the processor time a token and the ratio to llama.cpp in F32. llama.cpp is built by nobody here: node-llama-cpp
-brings it. Its files hold the weights of `.weights` as F32, BF16 and Q8_0, written by the package gguf.
+alike; a round writes 115 tokens after the same prompt, a figure is the median of a round, then of the rounds. Beside
+it stand the processor time a token and the ratio to llama.cpp in F32. node-llama-cpp brings a built llama.cpp. Its
+files hold the weights of `.weights` as F32, BF16 and Q8_0, written by the package gguf.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each side (default: %(default)s)")
     parser.add_argument("--tokens", type=int, default=115, help="tokens of a round (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="threads of each side (default: %(default)s)")
-    parser.add_argument("--sides", nargs="+", default=[*BARS, *FORMATS], choices=[*BARS, *FORMATS], help="what to measure")
+    parser.add_argument("--sides", nargs="+", default=[*BARS, *FORMATS], choices=[*BARS, *FORMATS])
     parser.add_argument("--llama-cpp", type=Path, default=LLAMA_CPP, metavar="DIR", help="default: %(default)s")
     parser.add_argument("--side", help=argparse.SUPPRESS)  # of a process of its own
     args = parser.parse_args()
