@@ -60,7 +60,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="cpu, cuda, cuda:1, mps, or auto: the best there is (default: %(default)s)",
     )
     parser.add_argument(
-        "--dtype", default="auto", help="float32, float16, bfloat16, or auto: what suits the device (default)"
+        "--dtype",
+        default="auto",
+        help="float32, float16, bfloat16, int8 (on the CPU: weights of 8 bits, all else in float32; the page tells the "
+        "error), or auto: what suits the device (default)",
     )
 
 

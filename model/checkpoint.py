@@ -14,6 +14,7 @@ from torch import Tensor
 
 from .checkpoint_checks import check_depth, to_dtype
 from .checkpoint_files import WEIGHTS, CheckpointFiles, open_checkpoint
+from .compact import Compact, compact, named_weights
 from .config import NetworkConfig
 from .errors import GlassLlamaError, shortly
 from .families import family_of
@@ -21,10 +22,12 @@ from .families.family import Family
 from .network import Network
 from .tensor_files import HEAD, arrange_tensors, in_file_order, locate_tensors
 from .tokenizer import Tokenizer
+from .weight_error import TEXT, every_logit, weight_error
 
 BUNDLED = Path(__file__).parent / "bundled"
 BUNDLED_NAME = "Glass Llama (bundled)"
-DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+INT8 = "int8"  # weights of 8 bits, all else in float32
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, INT8: torch.float32}
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class LanguageModel:
     @cached_property
     def n_parameters(self) -> int:
         """Parameters held; a tied head counts once."""
-        return sum(p.numel() for p in self.net.parameters())
+        return sum(weight.numel() for _, weight in named_weights(self.net))
 
     @property
     def reads_source(self) -> bool:
@@ -84,7 +87,8 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     bytes whatever it is called, is of an architecture in model/gguf; its quantised weights are dequantised.
 
     `device` is "auto" (CUDA, else Apple's MPS, else CPU) or any torch device; `dtype` is "auto" (float32 on the CPU and
-    MPS, bfloat16 on CUDA where the card has it, else float16), "float32", "float16" or "bfloat16". Raises
+    MPS, bfloat16 on CUDA where the card has it, else float16), "float32", "float16", "bfloat16", or on the CPU "int8":
+    float32 with weights of 8 bits, whose error is measured then (`net.int8_error`). Raises
     GlassLlamaError, in one line that says what is wrong and how to mend it.
     """
     on = pick_device(device)
@@ -93,7 +97,7 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
     files = plan.files
     name = BUNDLED_NAME if files.place == BUNDLED else str(where)
     tokenizer = read_tokenizer(plan)
-    net = load_weights(plan, on, kind)
+    net = load_weights(plan, on, kind, tokenizer.encode(TEXT) if dtype == INT8 else None)
     return LanguageModel(name, plan.config, tokenizer, net, files.directory, files.config, files.place)
 
 
@@ -116,15 +120,28 @@ def read_outline(where: str | Path) -> Outline:
     return Outline(files, family, config, net)
 
 
-def load_weights(plan: Outline, device: torch.device, dtype: torch.dtype) -> Network:
-    """Read the weights into the outline's network, and give that network. Raises GlassLlamaError."""
+def load_weights(
+    plan: Outline, device: torch.device, dtype: torch.dtype, int8_measured_on: list[int] | None = None
+) -> Network:
+    """Read the weights into the outline's network, and give that network. Raises GlassLlamaError.
+
+    With `int8_measured_on` its linear maps keep 8 bits a weight, and `int8_error` is what that changes after each of
+    these tokens.
+    """
     read = arrange_tensors(plan.files.place, plan.files.tensors(), plan.net, plan.family)
     # One by one: the weights are never there twice.
     tensors = {name: _laid_out(to_dtype(name, read.pop(name), device, dtype)) for name in [*read]}
     plan.net.load_state_dict(tensors, assign=True, strict=False)
     if plan.config.tied_embeddings:
         plan.net.head.weight = plan.net.embed.weight
-    return plan.net.eval().requires_grad_(False)
+    net = plan.net.eval().requires_grad_(False)
+    if int8_measured_on is not None:
+        ids = torch.tensor([int8_measured_on])
+        exact = every_logit(net, ids)
+        net.int8_error = weight_error(exact, every_logit(compact(net, int8=True), ids))
+    elif device.type == "cpu" and dtype == torch.bfloat16:
+        compact(net, int8=False)
+    return net
 
 
 def read_tokenizer(plan: Outline) -> Tokenizer:
@@ -133,7 +150,12 @@ def read_tokenizer(plan: Outline) -> Tokenizer:
 
 
 def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write config.json and model.safetensors in the family's own format, so that `load` and transformers read them."""
+    """Write config.json and model.safetensors in the family's own format, so that `load` and transformers read them.
+
+    Raises GlassLlamaError for a network whose weights are compact.
+    """
+    if any(isinstance(module, Compact) for module in net.modules()):
+        raise GlassLlamaError("dtype", "these weights are laid out for decoding alone; load them as float32 to save.")
     directory.mkdir(parents=True, exist_ok=True)
     config = net.config.to_hf() | {"torch_dtype": str(dtype).removeprefix("torch.")}
     (directory / "config.json").write_text(json.dumps(config, indent=2) + "\n")
@@ -167,11 +189,13 @@ def pick_device(device: str) -> torch.device:
 
 
 def pick_dtype(dtype: str, device: torch.device) -> torch.dtype:
-    """The dtype of weights and activations. Raises GlassLlamaError for an unknown name."""
+    """The dtype of activations, and of weights where these are not int8. Raises GlassLlamaError for an unknown name."""
     if dtype == "auto":
         if device.type != "cuda":
             return torch.float32
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    if dtype == INT8 and device.type != "cpu":
+        raise GlassLlamaError("dtype", f"dtype 'int8' is for the CPU; on {device} choose 'bfloat16' or 'float16'.")
     if dtype not in DTYPES:
         raise GlassLlamaError(
             "dtype", f"dtype {shortly(dtype)} is unknown; expected 'auto', {', '.join(map(repr, DTYPES))}."

@@ -15,6 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from .checkpoint import LanguageModel
+from .compact import named_weights
 from .head_names import HeadKind, HeadScore, read_heads_file
 
 SAMPLED = 64  # values of each parameter that the fingerprint is of
@@ -28,7 +29,7 @@ _lock = threading.Lock()
 def fingerprint(lm: LanguageModel) -> str:
     """A hash of every parameter's name, shape and some of its values, as float32: 16 hexadecimal digits."""
     found = hashlib.sha256()
-    for name, weight in lm.net.named_parameters():
+    for name, weight in named_weights(lm.net):
         flat = weight.detach().flatten()
         sampled = flat[:: max(1, len(flat) // SAMPLED)].float().cpu().numpy()
         found.update(f"{name} {tuple(weight.shape)}".encode() + sampled.tobytes())

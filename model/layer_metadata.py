@@ -17,6 +17,7 @@ from .moe import Experts
 from .network import Network, StackName
 from .norms import LayerNorm
 from .positions import Bias, PairRotation, RopeFrequencies, Rotation, rope_frequencies
+from .weight_error import WeightError
 
 
 class FfnMetadata(NamedTuple):
@@ -71,7 +72,8 @@ class BucketMetadata(NamedTuple):
 class NetworkMetadata(NamedTuple):
     """A network reading `tokens` tokens; of one with an encoder, either of its stacks. It holds no module.
 
-    - `config`, `dtype`: the shape of what reads, and what its weights are stored in.
+    - `config`, `dtype`: the shape of what reads, and what its weights are stored in. Of weights of 8 bits `dtype` is
+      what is computed in, and `int8_error` what they change; None of others.
     - `stack`: "encoder" or "decoder" where there are both.
     - `causal`: no token sees those after it; otherwise each sees all. `prefix`: how many tokens at the start all see
       each other, of a network that has such a mask. `window`: how many keys up to itself a query sees, where not all.
@@ -101,6 +103,7 @@ class NetworkMetadata(NamedTuple):
     cross_scale: float | None
     latent: LatentMetadata | None
     ffn: tuple[FfnMetadata, ...]
+    int8_error: WeightError | None
 
     @property
     def nbytes(self) -> int:
@@ -167,4 +170,5 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
         cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.extra_sublayers else None,
         latent=latent,
         ffn=tuple(ffn_metadata(net.block(layer).ffn) for layer in range(net.config.n_layers)),
+        int8_error=net.int8_error,
     )

@@ -5,7 +5,7 @@ A part that a network lacks is absent. No code asks for a network's family.
 
 from copy import copy
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -15,11 +15,15 @@ from .attention import Heads
 from .cache import KVCache
 from .feedforward import FeedForward
 from .forward_pass import Pass
+from .linear import Linear
 from .masks import Start
 from .module import Module
 from .norms import Norm
 from .positions import Bias, PositionEncoding, with_prefix
 from .taps import Tap
+
+if TYPE_CHECKING:
+    from .weight_error import WeightError
 
 # What writes to the stream: heads that look at their own text, heads that look at a source, the feed-forward.
 Writer = Literal["head", "cross", "ffn"]
@@ -102,7 +106,7 @@ class Network(Module):
     embed: nn.Embedding
     layers: nn.ModuleList
     norm: Norm
-    head: nn.Linear
+    head: Linear
     final_resid: Tap
     final_normed: Tap
     head_scale: float = 1.0
@@ -110,6 +114,7 @@ class Network(Module):
     window: int = 0
     sinusoidal: bool = False
     encoder: Any  # the Network that reads a source, where there is one
+    int8_error: "WeightError | None" = None  # of weights that are stored in 8 bits
     source_ids: Int[Tensor, "B S"] | None = None
     memory: Float[Tensor, "B S d"] | None = None
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from .checkpoint import Outline, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
+from .checkpoint import INT8, Outline, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
 from .errors import GlassLlamaError
 from .network import Network
 from .tokenizer import Tokenizer
+from .weight_error import TEXT
 
 
 class WeightCache:
@@ -51,7 +52,8 @@ class WeightCache:
                     self._held.move_to_end(lm)
                     return net
             try:
-                net = load_weights(lm.take_outline(), lm.device, lm.dtype)
+                plan = lm.take_outline()  # and reads the tokenizer
+                net = load_weights(plan, lm.device, lm.dtype, lm.int8_measured_on)
             except GlassLlamaError as error:  # which says where the files are, no visitor's business
                 said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
                 raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
@@ -105,7 +107,8 @@ class OnDemand:
         self.device = pick_device(device)
         self.dtype = pick_dtype(dtype, self.device)
         self.n_parameters = sum(weight.numel() for weight in plan.net.parameters())
-        self.nbytes = self.n_parameters * self.dtype.itemsize
+        self._int8 = dtype == INT8
+        self.nbytes = self.n_parameters * (1 if self._int8 else self.dtype.itemsize)
         self.reads_source = hasattr(plan.net, "encoder")
         self.weight_cache = weight_cache
         self.read_lock = threading.Lock()
@@ -127,6 +130,11 @@ class OnDemand:
             assert self._plan is not None
             self._tokenizer = read_tokenizer(self._plan)
         return self._tokenizer
+
+    @property
+    def int8_measured_on(self) -> list[int] | None:
+        """What the error of int8 weights is measured on, None of others; to be asked for under `read_lock`."""
+        return self._read_tokenizer().encode(TEXT) if self._int8 else None
 
     def take_outline(self) -> Outline:
         """The checkpoint's outline: that of the start for the first weights, read anew for all others.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .checkpoint import LanguageModel
+from .compact import named_weights
 from .config import NetworkConfig
 from .errors import GlassLlamaError
 from .network import Network
@@ -34,7 +35,7 @@ class View:
     @property
     def n_parameters(self) -> int:
         """Parameters of what is seen; a tied head counts once."""
-        return sum(p.numel() for p in self.net.parameters())
+        return sum(weight.numel() for _, weight in named_weights(self.net))
 
     @property
     def reads_source(self) -> bool:

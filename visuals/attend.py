@@ -89,7 +89,7 @@ def projection_payload(info: ProjectionInfo) -> ProjectionDetail:
 
 def head_columns(lm: LanguageModel, layer: int, head: int) -> Float[np.ndarray, "d width"]:
     """The columns of W_O that read this head's output, float32: as many as its values are wide."""
-    weight = lm.net.get_parameter(f"layers.{layer}.attn.o_proj.weight")
+    weight = lm.net.block(layer).attn.o_proj.weight
     width = weight.shape[1] // lm.config.n_heads
     return weight[:, head * width : (head + 1) * width].float().cpu().numpy()
 

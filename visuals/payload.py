@@ -25,6 +25,7 @@ from model.layer_metadata import (
     RotaryMetadata,
 )
 from model.sampling import Candidates
+from model.weight_error import WeightError
 
 from .messages.arrays import Dtype, Packed
 from .messages.run import (
@@ -32,6 +33,7 @@ from .messages.run import (
     Changes,
     CrossMessage,
     Ffn,
+    Int8Message,
     LatentWidths,
     LayerMessage,
     Level,
@@ -186,8 +188,20 @@ def model_payload(about: About, made: NetworkMetadata) -> ModelMessage:
         "n_parameters": about.n_parameters,
         "device": about.device,
         "dtype": about.dtype,
+        "int8": None if made.int8_error is None else int8_payload(made.int8_error),
         "rope_scaling": scaling_payload(getattr(config, "rope_scaling", None)),
         "parts": parts_payload(made),
+    }
+
+
+def int8_payload(error: WeightError) -> Int8Message:
+    """What weights of 8 bits change in the answers."""
+    return {
+        "tokens": error.tokens,
+        "logit_rms": error.logit_rms,
+        "logit_max": error.logit_max,
+        "kl": error.kl,
+        "same": error.same,
     }
 
 

@@ -93,9 +93,7 @@ def copying(lm: LanguageModel, ids: Sequence[int]) -> Scores:
     for i in range(lm.config.n_layers):
         attention = seen[f"layers.{i}.attn.attention"][0].to(lm.dtype)
         v = seen[f"layers.{i}.attn.v"][0].repeat_interleave(lm.config.n_heads // lm.config.n_kv_heads, dim=0)
-        out = lm.net.get_parameter(f"layers.{i}.attn.o_proj.weight").unflatten(
-            1, (lm.config.n_heads, -1)
-        )  # (d, H, head_dim)
+        out = lm.net.block(i).attn.o_proj.weight.unflatten(1, (lm.config.n_heads, -1))  # (d, H, head_dim)
         written = torch.einsum("htk,dhk->htd", attention @ v, out)
         raised = (written @ unembed.T).float().relu()  # (H, T, T): of each token of the text
         attended = (attention.float() * raised).sum(-1)
@@ -113,7 +111,7 @@ def ov_copying(lm: LanguageModel, ids: Sequence[int]) -> Scores:
     rows = []
     for i in range(lm.config.n_layers):
         v = seen[f"layers.{i}.attn.v"][0].repeat_interleave(lm.config.n_heads // lm.config.n_kv_heads, dim=0)
-        out = lm.net.get_parameter(f"layers.{i}.attn.o_proj.weight").unflatten(1, (lm.config.n_heads, -1)).float()
+        out = lm.net.block(i).attn.o_proj.weight.unflatten(1, (lm.config.n_heads, -1)).float()
         raised = torch.einsum("htk,dhk,jd->htj", v.float(), out, unembed)  # by token t, of token j
         own = raised.diagonal(dim1=1, dim2=2)[..., None]
         less = (raised < own).float().sum(-1) / (len(ids) - 1)

@@ -21,6 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
+from ..compact import named_weights
 from ..errors import GlassLlamaError, reason
 from ..little_world import little_world
 from ..network import Network
@@ -175,7 +176,7 @@ def _affordable(lm: LanguageModel) -> tuple[int, int]:
 def fingerprint(net: Network) -> str:
     """A hash of every hundredth number or so of each weight, in bfloat16: the same for one checkpoint in any dtype."""
     found = hashlib.sha256()
-    for weight in net.parameters():
+    for _, weight in named_weights(net):
         some = weight.detach()[tuple(slice(None, None, 11) for _ in weight.shape)]
         found.update(some.to("cpu", torch.bfloat16).contiguous().view(torch.int16).numpy().tobytes())
     return found.hexdigest()

@@ -208,10 +208,10 @@ def test_an_unknown_device(directory: Path, device: str) -> None:
     assert re.match(rf"device '{device}' cannot be used: .+\. Try 'auto' or 'cpu'\.$", message)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int8", "fp16", ""])
+@pytest.mark.parametrize("dtype", ["float64", "int4", "fp16", ""])
 def test_an_unknown_dtype(directory: Path, dtype: str) -> None:
     message = refusal(directory, dtype=dtype)
-    assert message == f"dtype {dtype!r} is unknown; expected 'auto', 'float32', 'float16', 'bfloat16'."
+    assert message == f"dtype {dtype!r} is unknown; expected 'auto', 'float32', 'float16', 'bfloat16', 'int8'."
 
 
 def test_device_and_dtype_can_be_forced() -> None:

@@ -120,10 +120,20 @@ class RopeScalingMessage(TypedDict):
     truncate: bool
 
 
+class Int8Message(TypedDict):
+    """What weights of 8 bits change in the answers: model.weight_error.WeightError, which says what each is."""
+
+    tokens: int
+    logit_rms: float
+    logit_max: float
+    kl: float
+    same: float
+
+
 class ModelMessage(TypedDict):
     """The model as it runs: its shape, the `device` and `dtype` in use as text ("CPU", "float32"), and its parts.
 
-    `max_context` is in tokens. `rope_theta` is null where nothing is rotated.
+    `max_context` is in tokens. `rope_theta` is null where nothing is rotated, `int8` where no weights have 8 bits.
     """
 
     name: str
@@ -141,6 +151,7 @@ class ModelMessage(TypedDict):
     n_parameters: int
     device: str
     dtype: str
+    int8: Int8Message | None
     rope_scaling: RopeScalingMessage | None
     parts: PartsMessage
 

@@ -2001,10 +2001,19 @@ export interface RopeScalingMessage {
   truncate: boolean;
 }
 
+/** What weights of 8 bits change in the answers: model.weight_error.WeightError, which says what each is. */
+export interface Int8Message {
+  tokens: number;
+  logit_rms: number;
+  logit_max: number;
+  kl: number;
+  same: number;
+}
+
 /**
  * The model as it runs: its shape, the `device` and `dtype` in use as text ("CPU", "float32"), and its parts.
  *
- * `max_context` is in tokens. `rope_theta` is null where nothing is rotated.
+ * `max_context` is in tokens. `rope_theta` is null where nothing is rotated, `int8` where no weights have 8 bits.
  */
 export interface ModelMessage {
   name: string;
@@ -2022,6 +2031,7 @@ export interface ModelMessage {
   n_parameters: number;
   device: string;
   dtype: string;
+  int8: Int8Message | null;
   rope_scaling: RopeScalingMessage | null;
   parts: PartsMessage;
 }

@@ -1,6 +1,7 @@
 // The line under the controls: what the page is doing, what the run that is shown was read with, and one message.
 
 import { shortCount } from "./counts.js";
+import { percent, shown as number } from "./dom.js";
 import { goesRound, samplingOf } from "./sampling.js";
 
 /**
@@ -30,12 +31,24 @@ function deviceText({ run: trace, status, language }, text) {
   if (!trace) return text("page.starting");
   if (status === "running") return text("page.running");
   if (status === "generating") return text("page.generating", { count: trace.generating ? trace.steps.length : 0 });
-  return text("page.device", {
+  return text(trace.model.int8 ? "page.device_int8" : "page.device", {
     ...trace.model,
+    ...errorOf(trace.model),
     parameters: shortCount(trace.model.n_parameters, language),
     tokens: trace.T + (trace.encoder?.T ?? 0),
     milliseconds: Math.max(1, Math.round(trace.seconds * 1000)),
   });
+}
+
+/**
+ * What weights of 8 bits change in the answers, as the texts name it; nothing where there are none.
+ *
+ * @param {import("./decode.js").Trace["model"]} model
+ */
+function errorOf({ int8 }) {
+  if (!int8) return {};
+  const [rms, max, kl] = [int8.logit_rms, int8.logit_max, int8.kl].map((value) => number(value, 2));
+  return { count: int8.tokens, rms, max, kl, same: percent(int8.same) };
 }
 
 /**
@@ -64,8 +77,12 @@ export function createStatusLine(store, { text }, settings) {
   let shown = null;
 
   function showDevice() {
+    /** @type {HTMLElement | null | undefined} */
     const device = line?.querySelector(".page-device");
-    if (device) device.textContent = deviceText(state, text);
+    if (!device) return;
+    device.textContent = deviceText(state, text);
+    const model = state.run?.model;
+    device.title = model?.int8 ? text("page.int8_error", { dtype: model.dtype, ...errorOf(model) }) : "";
   }
 
   /** @param {string} status */
