@@ -108,6 +108,10 @@ def look_over(page: Page, story: str) -> None:
         for scene in SCENES[story]:
             value(page, scene)
             said = page.locator(f"[data-scene={scene}]")
+            assert said.locator("svg text").evaluate_all(
+                "(all) => all.every((one) => one.getBoundingClientRect().left >= "
+                "one.ownerSVGElement.getBoundingClientRect().left - 1)"
+            ), scene
             assert not re.search(r"[{}]|\bstory[a-z-]*\.", said.inner_text()), said.inner_text()
             words = said.locator(".st-says").inner_text().split()
             assert words
