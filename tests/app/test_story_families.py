@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from app.texts import text
 from tests.app.family_page import families, read
+from tests.app.looking import shown
 from tests.app.test_families_on_page import CONFIGS as OTHERS
 from tests.families import SIZES, Pair
 
@@ -59,5 +60,12 @@ def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
     assert found["grows"].endswith(f" weights {weights}")
     if name in LATENT:
         assert "latent" in page.inner_text("[data-scene=prefill] .st-says")
+    if page.evaluate("Boolean(glass.state.run.encoder)"):
+        page.evaluate("glass.readStack('encoder')")
+        expect(page.locator(".st-none:visible")).to_have_text(text("story-cache.of_decoder"))
+        assert told(page, "story-cache") == found  # the decoder's, whichever is chosen
+        page.locator("[data-scene=grows] .st-more").click()  # and so is the panel behind
+        shown(page, "kv-live", "")
+        assert page.evaluate("glass.state.trace.model.parts.stack") == "decoder"
     page.evaluate("glass.open('story-learned')")
     expect(page.locator(".st-none:visible")).to_have_text(text("story-learned.lacks"))

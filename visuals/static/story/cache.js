@@ -1,5 +1,6 @@
 // The story of the KV cache: what is kept of a text, why that, what it saves and what it costs.
 
+import { ofDecoder, showsEncoder } from "./of-decoder.js";
 import { createDecode } from "./scenes/cache/decode.js";
 import { createGrows } from "./scenes/cache/grows.js";
 import { createKept } from "./scenes/cache/kept.js";
@@ -14,5 +15,6 @@ export const CACHE = {
   section: "story-cache",
   parts: [["prefill"], ["decode"], ["kept"], ["query"], ["saves"], ["grows"], ["shares"], ["predict"]],
   scenes: [createPrefill, createDecode, createKept, createQuery, createSaves, createGrows, createShares, createPredict],
-  lacks: ({ state: { trace } }) => (trace?.model.parts.stack === "encoder" ? "lacks" : null),
+  of: ofDecoder,
+  note: (glass) => (showsEncoder(glass) ? "of_decoder" : null),
 };

@@ -17,10 +17,11 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
  *   the ways to other stories, which stand under the map
  */
 export function createColumn(glass, story, { foot, beside }) {
-  const { section, lacks } = story;
+  const { section, lacks, note, of = (own) => own } = story;
   const column = h("div.st-column");
   const wide = widthOf(column, glass);
-  const scenes = story.scenes.map((create) => createFrame(glass, section, create(glass), wide));
+  const told = of(glass);
+  const scenes = story.scenes.map((create) => createFrame(told, section, create(told), wide));
   const view = reactive({ at: scenes[0].name }, glass.repaint);
   const there = () => scenes.filter(({ element }) => !element.hidden);
 
@@ -71,11 +72,12 @@ export function createColumn(glass, story, { foot, beside }) {
     draw(fresh) {
       const { trace } = glass.state;
       const lacking = (trace && lacks?.(glass)) ?? null;
-      none.hidden = !lacking;
-      none.textContent = lacking ? glass.text(`${section}.${lacking}`) : "";
+      const said = lacking ?? (trace && note?.(glass)) ?? null;
+      none.hidden = !said;
+      none.textContent = said ? glass.text(`${section}.${said}`) : "";
       for (const scene of scenes) scene.draw(fresh, lacking === null);
       const names = there().map(({ name }) => name);
-      if (trace) map.draw(view.at, names.join(" "), trace.model.n_layers);
+      if (told.state.trace) map.draw(view.at, names.join(" "), told.state.trace.model.n_layers);
     },
   };
 }

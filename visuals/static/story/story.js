@@ -17,10 +17,13 @@ import { followSpace } from "./space.js";
  *   inEveryLayer?: [first: number, last: number];
  *   scenes: ((glass: Glass) => import("./scene.js").Scene)[];
  *   lacks?: (glass: Glass) => string | null;
+ *   of?: (glass: Glass) => Glass;
+ *   note?: (glass: Glass) => string | null;
  * }} Story
  *   `section`: of its texts; `parts`: its scenes by name, as the map has them, of which those from `first` to `last`
  *   of `inEveryLayer` stand in each layer of the model; `lacks`: the text of its section that says why there is
- *   nothing to tell of this network
+ *   nothing to tell of this network; `of`: the page as its scenes see it, where that is another part of a run than
+ *   is shown, which the text `note` then says
  *
  * @typedef {ReturnType<typeof createColumn>} Column
  */

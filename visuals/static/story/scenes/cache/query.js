@@ -11,18 +11,20 @@ import { bold, percent, wordOf } from "../../words.js";
 
 const [MOST, BOX, HIGH, ASKS, KEYS] = [16, 26, 220, 30, 130]; // tokens, and px
 const [FAINT, LONG] = [0.06, 12]; // of a line, and letters of a word
+const [GAP, SIGN, WIDE_SIGN, TALL] = [3, 9, 16, 20]; // px between boxes, of a letter, of a Chinese character
 
 /**
  * @param {number} x
  * @param {number} y
  * @param {"q" | "k" | "v"} role
+ * @param {number} wide
  * @param {string} [look]
  */
-const box = (x, y, role, look = "") =>
+const box = (x, y, role, wide, look = "") =>
   svg(
     `g.st-box${look}`,
     { style: `--hue: var(--glass-${role})` },
-    svg("rect", { x: x - BOX / 2, y: y - BOX / 2, width: BOX, height: BOX, rx: 5 }),
+    svg("rect", { x: x - wide / 2, y: y - BOX / 2, width: wide, height: BOX, rx: 5 }),
     svg("text", { x, y: y + 5, "text-anchor": "middle" }, role),
   );
 
@@ -30,12 +32,24 @@ const box = (x, y, role, look = "") =>
 const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
 
 /**
+ * How far a slanted word reaches to the left of its column, px: half of its length, as it stands at 60°, and most
+ * of its height.
+ *
+ * @param {string} word
+ */
+const reachOf = (word) => [...word].reduce((sum, sign) => sum + (sign > "\u2e80" ? WIDE_SIGN : SIGN), TALL) / 2;
+
+/**
  * @param {string[]} words of the last tokens
  * @param {number[]} weights that the last one gives them
  * @param {number} width
  */
 function drawingOf(words, weights, width) {
-  const x = (/** @type {number} */ i) => ((i + 0.5) * width) / words.length;
+  const close = width / words.length;
+  const left = Math.max(0, ...words.map((word, i) => reachOf(cut(word)) - (i + 0.5) * close)); // for the first words
+  const step = (width - left) / words.length;
+  const wide = Math.min(BOX, step - GAP);
+  const x = (/** @type {number} */ i) => left + (i + 0.5) * step;
   const last = words.length - 1;
   const lines = weights.map((weight, i) =>
     svg("line.st-asked", {
@@ -48,9 +62,9 @@ function drawingOf(words, weights, width) {
     }),
   );
   const columns = words.flatMap((word, i) => [
-    box(x(i), ASKS, "q", i === last ? ".is-on" : ".is-gone"),
-    box(x(i), KEYS, "k", ".is-on"),
-    box(x(i), KEYS + BOX + 4, "v", ".is-on"),
+    box(x(i), ASKS, "q", wide, i === last ? ".is-on" : ".is-gone"),
+    box(x(i), KEYS, "k", wide, ".is-on"),
+    box(x(i), KEYS + BOX + 4, "v", wide, ".is-on"),
     svg(
       "text",
       { transform: `translate(${x(i) + 4} ${KEYS + 2 * BOX + 10}) rotate(-60)`, "text-anchor": "end" },
