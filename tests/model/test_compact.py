@@ -125,6 +125,7 @@ def test_a_network_of_codes_is_that_of_their_weights_and_says_its_error(tmp_path
     assert 0 < float((ours - whole).abs().max()) < 2
     assert lm.n_parameters == exact.n_parameters
     assert lm.dtype == torch.float32
+    assert isinstance(lm.net.head, CompactLinear)
     assert lm.net.head.table.element_size() == 1
     tokens = [[step.token_id for step in generate(one, PROMPT, max_new_tokens=12)] for one in (lm, plain)]
     assert tokens[0] == tokens[1]
