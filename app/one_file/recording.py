@@ -76,8 +76,8 @@ class Recorder:
     def compare(self, a: View, b: View) -> None:
         """The answers to what panels ask of two runs of one model that are compared."""
         (first, _), (second, _) = self._named(a.held), self._named(b.held)
-        asks = [partial(self._ask, held) for held in (first, second)]
-        ask_of_two(*asks, first.id, second.id, within(b.at, sizes_of(first)))
+        ask_a, ask_b = partial(self._ask, first), partial(self._ask, second)
+        ask_of_two(ask_a, ask_b, first.id, second.id, within(b.at, sizes_of(first)))
 
     def answer(self, view: View) -> None:
         """What the page has asked about a run besides, of every run that was added: it may be of two of them."""

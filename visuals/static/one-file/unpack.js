@@ -16,6 +16,7 @@ async function unpacked(id) {
  * The file itself, before anything in it is changed: a copy of the page in a frame is made of it
  * (lessons/stills.js).
  */
+// eslint-disable-next-line no-restricted-properties -- it is read alone
 window.glassFile = `<!doctype html>${document.documentElement.outerHTML}`;
 
 const TYPES = new Map([
