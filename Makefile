@@ -1,10 +1,10 @@
-# make run: the page. make smollm2: a real LLaMA for it. make test: every test. Each sets up what it needs, from a fresh
-# clone.
+# make run: the page. make smollm2: a real LLaMA for it. make test: every test but those of a cluster, which make test-ray
+# runs. Each sets up what it needs, from a fresh clone.
 PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint format lock bench attack screenshots smollm2 clean browser
+.PHONY: run test test-ray lint format lock bench attack screenshots smollm2 clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -22,6 +22,11 @@ WORKERS ?= 4
 test: .venv/.dev browser
 	-$(BIN)/python -m model.smollm2
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $(ARGS)
+
+# Models on a cluster of Ray Serve's. Ray has an environment of its own, which lies over the tests'.
+RAY ?= .venv-ray
+test-ray: $(RAY)/.ray browser
+	$(RAY)/bin/python -m pytest -m ray tests/app/test_ray*.py $(ARGS)
 
 lint: .venv/.dev node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
@@ -52,7 +57,7 @@ screenshots: .venv/.dev browser
 	$(BIN)/python -m tests.screenshots
 
 clean:
-	rm -rf .venv node_modules
+	rm -rf .venv .venv-ray node_modules
 
 # The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner. Of Chromium its headless build
 # is taken where it is there: the same engine without a desktop's windows, for less of a processor. Either will do.
@@ -72,6 +77,13 @@ browser:
 
 .venv/.dev: requirements-dev.txt .venv/.runtime
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt --constraint requirements.lock
+	@touch $@
+
+$(RAY)/.ray: requirements-ray.txt .venv/.dev
+	test -x $(RAY)/bin/python || $(BIN)/python -m venv $(RAY)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$($(RAY)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tests.pth"
+	$(RAY)/bin/pip install --quiet --requirement requirements-ray.txt --constraint requirements.lock
 	@touch $@
 
 # What checks the JavaScript (Node 20 or newer, with npm). The page itself needs none of it.

@@ -15,10 +15,11 @@ from visuals.payload import About
 
 from ..engine import Growing, Settings
 from ..operations import Operation
-from .messages import Asked, Recorded, RunRef, Transport
+from .messages import Asked, ModelLostError, Recorded, RunRef, Transport
 
 P = ParamSpec("P")
 T = TypeVar("T")
+TRIES = 3  # of a generation whose host is lost
 
 
 class FarModel:
@@ -143,13 +144,37 @@ class FarEngine:
         growth: Growing | None = None,
     ) -> Iterator[model.Step]:
         growing = None if growth is None else cast(FarGrowth, growth)
-        given = None if growing is None else (growing.key, growing.ref)
-        asked = Asked("generate", self._visitor, (name, list(ids), count, settings, list(written), changes, given))
-        for step, read in self._transport.stream(asked):
+        given = ("", None) if growing is None else (growing.key, growing.ref)
+        asked = Asked("generate", self._visitor, (name, list(ids), count, settings, list(written), changes, *given))
+        for step, read in self._steps(asked):
             if growing is not None:
                 growing.read = read
             if step is not None:
                 yield step
+
+    def _steps(self, asked: Asked) -> Iterator[tuple[model.Step | None, int]]:
+        """What a generation yields. One that is lost is begun anew, and what is made again is not given again.
+
+        A text is made again of the same tokens, but where two are as likely to the last bits. Raises ModelLostError
+        where it is another, and where none comes to its end.
+        """
+        made: list[int] = []
+        for attempt in range(TRIES):
+            again = iter(list(made))
+            try:
+                for step, read in self._transport.stream(asked):
+                    expected = None if step is None else next(again, None)
+                    if step is None or expected is None:
+                        made += [] if step is None else [step.token_id]
+                        yield step, read
+                    elif step.token_id != expected:
+                        break
+                else:
+                    return
+            except ModelLostError:
+                if attempt == TRIES - 1:
+                    raise
+        raise ModelLostError
 
     def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
         return self._perhaps(self._call("beginning", ref_of(trace), count))

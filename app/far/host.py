@@ -55,8 +55,10 @@ class Host:
     Safe to use from several threads.
     """
 
-    def __init__(self, engine: LocalEngine, most_bytes: int = MOST_BYTES):
+    def __init__(self, engine: LocalEngine, most_bytes: int = MOST_BYTES, place: str = ""):
+        """Of several hosts each has a `place`, with which the keys of its runs begin (app/far/placement.py)."""
         self.engine = engine
+        self._place = f"{place}." if place else ""
         self._runs: Kept[Trace] = Kept(lambda kept: sum(trace.nbytes for trace in kept.values()) <= most_bytes)
         self._growing: Kept[Growth] = Kept(lambda kept: len(kept) <= MOST_GROWING)
 
@@ -127,16 +129,17 @@ class Host:
         settings: Settings,
         written: Sequence[int],
         changes: Intervention,
-        growing: tuple[str, RunRef] | None,
+        growing: str,
+        grows_from: RunRef | None,
     ) -> Iterator[tuple[Step | None, int]]:
         """Each step, and how many tokens the run that grows has read by then; at last None with that number.
 
-        `growing` is the key of such a run, and the one that it grows from.
+        `growing` is the key of such a run, which grows from another.
         """
         growth = None
-        if growing is not None:
-            growth = Growth(self._run(engine, growing[1]))
-            self._growing.put(growing[0], growth)
+        if grows_from is not None:
+            growth = Growth(self._run(engine, grows_from))
+            self._growing.put(growing, growth)
         for step in engine.generate(name, ids, count, settings, written, changes, growth):
             yield step, 0 if growth is None else growth.read
         yield None, 0 if growth is None else growth.read
@@ -150,7 +153,7 @@ class Host:
     def _hold(
         self, trace: Trace, name: str, ids: Sequence[int], changes: Intervention, written: Sequence[int]
     ) -> Recorded:
-        ref = RunRef(secrets.token_urlsafe(16), name, tuple(ids), tuple(written), changes)
+        ref = RunRef(f"{self._place}{secrets.token_urlsafe(16)}", name, tuple(ids), tuple(written), changes)
         self._runs.put(ref.key, trace)
         return Recorded.of(trace, ref)
 
