@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import model
 from model.interventions import NOTHING, Intervention
+from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
 
@@ -79,6 +80,7 @@ class FarEngine:
     def __init__(self, transport: Transport):
         self._transport = transport
         self._about: dict[str, About] = {}
+        self._tokenizers: dict[str, Tokenizer] = {}
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True
         self._real = FarRealModel(self) if self._call("real", "state") is not None else None
@@ -102,13 +104,18 @@ class FarEngine:
         return self._about[name]
 
     def encode(self, name: str, text: str) -> list[int]:
-        return self._call("encode", name, text)
+        return self._tokenizer(name).encode(text)
 
     def decode(self, name: str, ids: Sequence[int]) -> str:
-        return self._call("decode", name, list(ids))
+        return self._tokenizer(name).decode(list(ids))
 
     def pieces(self, name: str, ids: Sequence[int]) -> list[str]:
-        return self._call("pieces", name, list(ids))
+        return self._tokenizer(name).pieces(list(ids))
+
+    def _tokenizer(self, name: str) -> Tokenizer:
+        if name not in self._tokenizers:  # a text of 24 tokens asks a hundred times
+            self._tokenizers[name] = self._call("tokenizer", name)
+        return self._tokenizers[name]
 
     def trace(
         self,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from model import GlassLlamaError, LayerTrace, Step, Trace
 from model.growth import Growth
 from model.interventions import Intervention
+from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
 
@@ -74,14 +75,8 @@ class Host:
     def about(self, engine: Engine, name: str) -> About:
         return engine.about(name)
 
-    def encode(self, engine: Engine, name: str, text: str) -> list[int]:
-        return engine.encode(name, text)
-
-    def decode(self, engine: Engine, name: str, ids: Sequence[int]) -> str:
-        return engine.decode(name, ids)
-
-    def pieces(self, engine: Engine, name: str, ids: Sequence[int]) -> list[str]:
-        return engine.pieces(name, ids)
+    def tokenizer(self, _engine: Engine, name: str) -> Tokenizer:
+        return self.engine.tokenizer(name)
 
     def real(self, engine: Engine, act: str) -> RealModelState | None:
         """What the real model's method of this name gives; None where there is none."""

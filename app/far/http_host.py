@@ -6,7 +6,8 @@ listens any more the request is cancelled; then the work ends after the piece un
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Generator
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -16,6 +17,10 @@ from starlette.responses import Response, StreamingResponse
 from .host import STREAMS, Host
 from .messages import Asked, packed, packed_error, unpacked
 from .sealed import REFUSED, SealError, frame, opened_question
+
+# After the first token of a text, all that is written in so long goes together: what Serve does for a message
+# takes longer than to make a token.
+TOGETHER_SECONDS = 0.05
 
 
 class HttpHost:
@@ -49,15 +54,15 @@ class HttpHost:
 
     async def _yielded(self, asked: Asked, nonce: bytes) -> AsyncIterator[bytes]:
         values: Generator[Any] = self._host.answer(asked)
-        number, step = 0, None
+        sent, step, seconds = 0, None, 0.0
         try:
             while True:
-                step = self._threads.submit(_step, values)
-                kind, said = await asyncio.wrap_future(step)
-                yield frame(self._key, nonce, number, said)
-                number += 1
-                if kind != "value":
+                step = self._threads.submit(_steps, values, seconds)
+                said, has_more = await asyncio.wrap_future(step)
+                yield b"".join(frame(self._key, nonce, sent + number, one) for number, one in enumerate(said))
+                if not has_more:
                     return
+                sent, seconds = sent + len(said), TOGETHER_SECONDS
         finally:  # also where nobody listens any more
             self._threads.submit(_close, step, values)
 
@@ -69,14 +74,18 @@ def _answered(host: Host, asked: Asked, is_wanted: Callable[[], bool]) -> bytes:
         return packed_error(error)
 
 
-def _step(values: Generator[Any]) -> tuple[str, bytes]:
-    """What is yielded next: whether it is a "value", an "error" or the "end", and the part of the answer."""
-    try:
-        return "value", packed(("value", next(values)))
-    except StopIteration:
-        return "end", packed(("end", None))
-    except Exception as error:  # as in `_answered`
-        return "error", packed_error(error)
+def _steps(values: Iterator[Any], seconds: float) -> tuple[list[bytes], bool]:
+    """The parts of an answer that are made in so many seconds, one at least, and whether there are more to come."""
+    until, said = time.monotonic() + seconds, list[bytes]()
+    while True:
+        try:
+            said.append(packed(("value", next(values))))
+        except StopIteration:
+            return [*said, packed(("end", None))], False
+        except Exception as error:  # as in `_answered`
+            return [*said, packed_error(error)], False
+        if time.monotonic() >= until:
+            return said, True
 
 
 def _close(step: Future[Any] | None, values: Generator[Any]) -> None:

@@ -46,6 +46,7 @@ def cluster() -> Iterator[str]:
         patch.setenv(KEY, SECRET)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(
+            address="local",  # none that is up already
             num_cpus=8,  # as Ray counts: those who wait for each other's cores are slow, not wrong
             include_dashboard=False,
             object_store_memory=128 * 1024**2,
