@@ -1,10 +1,11 @@
-# make run: the page. make smollm2: a real LLaMA for it. make test: every test. Each sets up what it needs, from a fresh
-# clone. make test-zerogpu: those that matter on a free Space, with its Python and PyTorch.
+# make run: the page. make smollm2: a real LLaMA for it. make test: every test but those of a cluster, which make test-ray
+# runs. make test-zerogpu: those that matter on a free Space, with its Python and PyTorch. Each sets up what it needs, from a
+# fresh clone.
 PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test test-zerogpu lint format lock bench attack screenshots smollm2 clean browser
+.PHONY: run test test-zerogpu test-ray lint format lock bench attack screenshots smollm2 clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -32,6 +33,11 @@ TESTS_OF_ZEROGPU := tests/model \
 test-zerogpu: $(ZEROGPU)/.installed browser
 	$(ZEROGPU)/bin/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder \
 		$(TESTS_OF_ZEROGPU) $(ARGS)
+
+# Models on a cluster of Ray Serve's. Ray has an environment of its own, which lies over the tests'.
+RAY ?= .venv-ray
+test-ray: $(RAY)/.ray browser
+	$(RAY)/bin/python -m pytest -m ray tests/app/test_ray*.py $(ARGS)
 
 lint: .venv/.dev node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
@@ -62,7 +68,7 @@ screenshots: .venv/.dev browser
 	$(BIN)/python -m tests.screenshots
 
 clean:
-	rm -rf .venv $(ZEROGPU) node_modules
+	rm -rf .venv $(ZEROGPU) $(RAY) node_modules
 
 # The tests drive Debian's Chromium, with fonts that hold Chinese, and Node's own test runner. Of Chromium its headless build
 # is taken where it is there: the same engine without a desktop's windows, for less of a processor. Either will do.
@@ -94,6 +100,13 @@ $(ZEROGPU)/.installed: requirements-zerogpu.txt requirements-dev.txt requirement
 		"install one, or name it: make test-zerogpu PYTHON312=/path/to/python3.12" >&2; exit 1; }
 	test -x $(ZEROGPU)/bin/python || "$(PYTHON312)" -m venv $(ZEROGPU)
 	$(ZEROGPU)/bin/pip install --quiet --requirement requirements-zerogpu.txt
+	@touch $@
+
+$(RAY)/.ray: requirements-ray.txt .venv/.dev
+	test -x $(RAY)/bin/python || $(BIN)/python -m venv $(RAY)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$($(RAY)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tests.pth"
+	$(RAY)/bin/pip install --quiet --requirement requirements-ray.txt --constraint requirements.lock
 	@touch $@
 
 # What checks the JavaScript (Node 20 or newer, with npm). The page itself needs none of it.

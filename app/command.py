@@ -7,8 +7,10 @@ from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from .far.ray_serve import url_of
 from .space import ON_A_SPACE, ON_ZEROGPU
 
+ENGINES = ("here", "process")
 DEFAULT_PORT = 7860
 MAX_PORT = 2**16 - 1
 # On a Space only its own proxy reaches the server, from a private address, and huggingface.co frames the page.
@@ -25,6 +27,12 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     _add_server(parser)
     _add_visitors(parser)
     args = parser.parse_args(given)
+    if args.engine not in ENGINES and (
+        args.model or args.fetch_models or (args.device, args.dtype) != ("auto", "auto")
+    ):
+        parser.error(
+            "--model, --fetch-models, --device and --dtype are the cluster's; expected --engine ray://… without"
+        )
     if args.mcp and args.auth:
         parser.error("--mcp asks for no account; expected it without --auth")
     if args.mcp and find_spec("mcp") is None:
@@ -49,10 +57,11 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--engine",
-        choices=("here", "process"),
+        type=engine,
         default="here",
-        help="where models run: in the page's own process, or in one of their own, which is started again where it "
-        "dies (default: %(default)s)",
+        metavar="here|process|ray://HOST:PORT/NAME",
+        help="where models run: in the page's own process; in one of their own, which is started again where it dies; "
+        "or on a cluster of Ray Serve's (docs/scaling.md), which has its models from there (default: %(default)s)",
     )
     parser.add_argument(
         "--device",
@@ -133,6 +142,16 @@ def port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port; expected a whole number from 1 to {MAX_PORT}")
     return int(text)
+
+
+def engine(text: str) -> str:
+    """Where models run."""
+    if text not in ENGINES:
+        try:
+            url_of(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{error}, or {' or '.join(ENGINES)}") from None
+    return text
 
 
 def network(text: str) -> str:

@@ -19,6 +19,7 @@ from model.generation import Generation
 from model.growth import Growth, cut
 from model.interventions import NOTHING, Intervention
 from model.pieces import GPU_TIMES, Work
+from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
 
@@ -239,14 +240,18 @@ class LocalEngine:
         dtype = str(lm.dtype).removeprefix("torch.")
         return About(name, lm.config, lm.n_parameters, device, dtype, lm.reads_source)
 
+    def tokenizer(self, name: str) -> Tokenizer:
+        """The model's tokenizer, which another process can be given."""
+        return self._get(name).tokenizer
+
     def encode(self, name: str, text: str) -> list[int]:
-        return self._get(name).tokenizer.encode(text)
+        return self.tokenizer(name).encode(text)
 
     def decode(self, name: str, ids: Sequence[int]) -> str:
-        return self._get(name).tokenizer.decode(list(ids))
+        return self.tokenizer(name).decode(list(ids))
 
     def pieces(self, name: str, ids: Sequence[int]) -> list[str]:
-        return self._get(name).tokenizer.pieces(list(ids))
+        return self.tokenizer(name).pieces(list(ids))
 
     def trace(
         self,

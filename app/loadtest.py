@@ -3,10 +3,11 @@
 Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask in addition
 what the opened page asks in Chromium after a run. Several --tree, checkouts of this repository, are measured in turn
 in the same minutes, --rounds times, each with every --engine: on a machine with other work the ratio of two of them
-says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the server's own
-processor time; `share` is what the visitor with the fewest loops has of the one with the most. --alone measures
-instead the processor time of 200 tokens that one visitor has written, through the engine and as the page has them,
-with no server around.
+says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the processor time of all
+of the server, and `ms of …` is what a part of it takes of that for a loop; `share` is what the visitor with the fewest
+loops has of the one with the most. A cluster (--engine ray://…) is one that is up on this machine; no other one's
+processor time is known. --alone measures instead the processor time of 200 tokens that one visitor has written,
+through the engine and as the page has them, with no server around.
 """
 
 import argparse
@@ -25,6 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+
+from .command import engine
 
 HERE = Path(__file__).parent.parent
 TOKENS = 24
@@ -72,24 +75,50 @@ class Server(NamedTuple):
 
     address: str
     pid: int
+    on_ray: bool
 
     @property
-    def processes(self) -> list[int]:
-        """Their numbers."""
+    def parts(self) -> dict[str, list[int]]:
+        """Their numbers, by what they do."""
         threads = Path(f"/proc/{self.pid}/task").iterdir()
-        return [self.pid, *(int(child) for thread in threads for child in (thread / "children").read_text().split())]
+        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+        return {"page": [self.pid], "models": children} | (processes_of_ray() if self.on_ray else {})
 
     @property
-    def processor_seconds(self) -> float:
-        """What they have taken of the processors so far, in user and system time."""
-        stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self.processes]
-        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
+    def processor_seconds(self) -> dict[str, float]:
+        """What each part has taken of the processors so far, in user and system time."""
+        return {part: sum(map(processor_seconds, pids)) for part, pids in self.parts.items()}
 
     @property
     def megabytes(self) -> float:
         """Resident memory; what they share counts for each."""
-        lines = [line for pid in self.processes for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+        pids = [pid for pids in self.parts.values() for pid in pids]
+        lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
         return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def processor_seconds(pid: int) -> float:
+    """Of a process; 0 for one that has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def processes_of_ray() -> dict[str, list[int]]:
+    """Those of this machine's cluster: its replicas, Serve's proxies, and all else of it."""
+    found: dict[str, list[int]] = {"replicas": [], "proxies": [], "rest of Ray": []}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (folder / "cmdline").read_text(errors="replace")
+            if command.startswith("ray::ServeReplica"):
+                found["replicas"].append(int(folder.name))
+            elif command.startswith("ray::Proxy"):
+                found["proxies"].append(int(folder.name))
+            elif command.startswith("ray::") or "/ray/core/" in command or "/ray/dashboard/" in command:
+                found["rest of Ray"].append(int(folder.name))
+    return found
 
 
 class Side(NamedTuple):
@@ -108,7 +137,7 @@ class Round(NamedTuple):
     loops: list[int]
     seconds: dict[str, list[float]]
     wall: float
-    cpu: float
+    cpu: dict[str, float]
     failed: int
 
     @property
@@ -116,8 +145,9 @@ class Round(NamedTuple):
         """By name; 95th percentiles in seconds."""
         done = sum(self.loops)
         times = {f"{name} p95": percentile(found) for name, found in self.seconds.items()}
-        rates = {"loops/s": done / self.wall, "loops/cpu s": done / max(self.cpu, 1e-9)}
-        return rates | {"share": min(self.loops) / max(1, *self.loops)} | times
+        rates = {"loops/s": done / self.wall, "loops/cpu s": done / max(sum(self.cpu.values()), 1e-9)}
+        costs = {f"ms of {part}": 1000 * taken / max(1, done) for part, taken in self.cpu.items() if taken}
+        return rates | costs | {"share": min(self.loops) / max(1, *self.loops)} | times
 
 
 def percentile(found: list[float], share: float = 0.95) -> float:
@@ -136,7 +166,7 @@ def served(side: Side, port: int) -> Iterator[Server]:
             line = next((line for line in process.stdout if "http://" in line), "")
             if not line:
                 raise SystemExit(f"{side}: app.py ended before it was up")
-            yield Server(line[line.index("http://") :].strip().rstrip("/"), process.pid)
+            yield Server(line[line.index("http://") :].strip().rstrip("/"), process.pid, "://" in side.engine)
         finally:
             process.terminate()
 
@@ -248,13 +278,14 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
         thread.start()
     for thread in threads:
         thread.join()
-    wall, cpu = time.perf_counter() - begun, server.processor_seconds - cpu
+    wall = time.perf_counter() - begun
+    taken = {part: seconds - cpu.get(part, 0.0) for part, seconds in server.processor_seconds.items()}
     together: dict[str, list[float]] = defaultdict(list)
     for visitor in visitors:
         visitor.http.close()
         for name, found in visitor.seconds.items():
             together[name] += found
-    return Round([one.loops for one in visitors], together, wall, cpu, sum(one.failed for one in visitors))
+    return Round([one.loops for one in visitors], together, wall, taken, sum(one.failed for one in visitors))
 
 
 def alone(trees: list[Path], rounds: int) -> int:
@@ -288,7 +319,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m app.loadtest", description=__doc__)
     parser.add_argument("--tree", action="append", type=Path, help="a checkout to serve (default: this one)")
     parser.add_argument(
-        "--engine", nargs="+", default=["here"], choices=("here", "process"), help="where the models run, in turn"
+        "--engine", nargs="+", default=["here"], type=engine, help="where the models run, in turn, as app.py has it"
     )
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 15, 30])
     parser.add_argument("--seconds", type=float, default=20, help="of each round")
@@ -311,10 +342,10 @@ def main() -> int:
                     one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page)
                     found[side].append(one.figures | {"MB": server.megabytes, "failed": one.failed})
         for side in sides:
-            medians = {name: statistics.median(one[name] for one in found[side]) for name in found[side][0]}
+            medians = {name: statistics.median(one.get(name, 0.0) for one in found[side]) for name in found[side][0]}
             print(f"{count:3d} visitors, {side}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
             if side != sides[0]:
-                base = {name: statistics.median(one[name] for one in found[sides[0]]) for name in medians}
+                base = {name: statistics.median(one.get(name, 0.0) for one in found[sides[0]]) for name in medians}
                 ratios = ", ".join(f"{name} {medians[name] / base[name]:.2f}" for name in medians if base[name])
                 print(f"    ratio to {sides[0]}: {ratios}", flush=True)
     return 0

@@ -8,6 +8,8 @@ import model
 from .engine import Engine, LocalEngine
 from .far.engine import FarEngine
 from .far.process import ModelProcess
+from .far.ray_serve import RayServe
+from .far.sealed import key_from_environment
 from .memory import give_back
 from .smollm2 import RealModel
 from .zoo import zoo
@@ -34,7 +36,12 @@ def load_here(wanted: Wanted) -> LocalEngine:
 
 
 def load(wanted: Wanted, engine: str = "here") -> Engine:
-    """The models "here", or in a "process" of their own that ends with this one. Raises as `load_here`."""
+    """The models "here", in a "process" of their own that ends with this one, or at ray://HOST:PORT/NAME.
+
+    Raises as `load_here`, and ValueError where no cluster answers. That has the models that it was given itself.
+    """
     if engine == "here":
         return load_here(wanted)
+    if engine != "process":
+        return FarEngine(RayServe(engine, key_from_environment()))
     return FarEngine(ModelProcess(partial(load_here, wanted)))

@@ -10,15 +10,17 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import model
 from model.interventions import NOTHING, Intervention
+from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
 
 from ..engine import Growing, Settings
 from ..operations import Operation
-from .messages import Asked, Recorded, RunRef, Transport
+from .messages import Asked, ModelLostError, Recorded, RunRef, Transport
 
 P = ParamSpec("P")
 T = TypeVar("T")
+TRIES = 3  # of a generation whose host is lost
 
 
 class FarModel:
@@ -78,6 +80,7 @@ class FarEngine:
     def __init__(self, transport: Transport):
         self._transport = transport
         self._about: dict[str, About] = {}
+        self._tokenizers: dict[str, Tokenizer] = {}
         self._visitor = ""
         self._is_wanted: Callable[[], bool] = lambda: True
         self._real = FarRealModel(self) if self._call("real", "state") is not None else None
@@ -101,13 +104,18 @@ class FarEngine:
         return self._about[name]
 
     def encode(self, name: str, text: str) -> list[int]:
-        return self._call("encode", name, text)
+        return self._tokenizer(name).encode(text)
 
     def decode(self, name: str, ids: Sequence[int]) -> str:
-        return self._call("decode", name, list(ids))
+        return self._tokenizer(name).decode(list(ids))
 
     def pieces(self, name: str, ids: Sequence[int]) -> list[str]:
-        return self._call("pieces", name, list(ids))
+        return self._tokenizer(name).pieces(list(ids))
+
+    def _tokenizer(self, name: str) -> Tokenizer:
+        if name not in self._tokenizers:  # a text of 24 tokens asks a hundred times
+            self._tokenizers[name] = self._call("tokenizer", name)
+        return self._tokenizers[name]
 
     def trace(
         self,
@@ -143,13 +151,37 @@ class FarEngine:
         growth: Growing | None = None,
     ) -> Iterator[model.Step]:
         growing = None if growth is None else cast(FarGrowth, growth)
-        given = None if growing is None else (growing.key, growing.ref)
-        asked = Asked("generate", self._visitor, (name, list(ids), count, settings, list(written), changes, given))
-        for step, read in self._transport.stream(asked):
+        given = ("", None) if growing is None else (growing.key, growing.ref)
+        asked = Asked("generate", self._visitor, (name, list(ids), count, settings, list(written), changes, *given))
+        for step, read in self._steps(asked):
             if growing is not None:
                 growing.read = read
             if step is not None:
                 yield step
+
+    def _steps(self, asked: Asked) -> Iterator[tuple[model.Step | None, int]]:
+        """What a generation yields. One that is lost is begun anew, and what is made again is not given again.
+
+        A text is made again of the same tokens, but where two are as likely to the last bits. Raises ModelLostError
+        where it is another, and where none comes to its end.
+        """
+        made: list[int] = []
+        for attempt in range(TRIES):
+            again = iter(list(made))
+            try:
+                for step, read in self._transport.stream(asked):
+                    expected = None if step is None else next(again, None)
+                    if step is None or expected is None:
+                        made += [] if step is None else [step.token_id]
+                        yield step, read
+                    elif step.token_id != expected:
+                        break
+                else:
+                    return
+            except ModelLostError:
+                if attempt == TRIES - 1:
+                    raise
+        raise ModelLostError
 
     def beginning(self, name: str, trace: model.Trace, count: int) -> model.Trace | None:
         return self._perhaps(self._call("beginning", ref_of(trace), count))

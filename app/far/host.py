@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from model import GlassLlamaError, LayerTrace, Step, Trace
 from model.growth import Growth
 from model.interventions import Intervention
+from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
 
@@ -55,8 +56,10 @@ class Host:
     Safe to use from several threads.
     """
 
-    def __init__(self, engine: LocalEngine, most_bytes: int = MOST_BYTES):
+    def __init__(self, engine: LocalEngine, most_bytes: int = MOST_BYTES, place: str = ""):
+        """Of several hosts each has a `place`, with which the keys of its runs begin (app/far/placement.py)."""
         self.engine = engine
+        self._place = f"{place}." if place else ""
         self._runs: Kept[Trace] = Kept(lambda kept: sum(trace.nbytes for trace in kept.values()) <= most_bytes)
         self._growing: Kept[Growth] = Kept(lambda kept: len(kept) <= MOST_GROWING)
 
@@ -72,14 +75,8 @@ class Host:
     def about(self, engine: Engine, name: str) -> About:
         return engine.about(name)
 
-    def encode(self, engine: Engine, name: str, text: str) -> list[int]:
-        return engine.encode(name, text)
-
-    def decode(self, engine: Engine, name: str, ids: Sequence[int]) -> str:
-        return engine.decode(name, ids)
-
-    def pieces(self, engine: Engine, name: str, ids: Sequence[int]) -> list[str]:
-        return engine.pieces(name, ids)
+    def tokenizer(self, _engine: Engine, name: str) -> Tokenizer:
+        return self.engine.tokenizer(name)
 
     def real(self, engine: Engine, act: str) -> RealModelState | None:
         """What the real model's method of this name gives; None where there is none."""
@@ -127,16 +124,17 @@ class Host:
         settings: Settings,
         written: Sequence[int],
         changes: Intervention,
-        growing: tuple[str, RunRef] | None,
+        growing: str,
+        grows_from: RunRef | None,
     ) -> Iterator[tuple[Step | None, int]]:
         """Each step, and how many tokens the run that grows has read by then; at last None with that number.
 
-        `growing` is the key of such a run, and the one that it grows from.
+        `growing` is the key of such a run, which grows from another.
         """
         growth = None
-        if growing is not None:
-            growth = Growth(self._run(engine, growing[1]))
-            self._growing.put(growing[0], growth)
+        if grows_from is not None:
+            growth = Growth(self._run(engine, grows_from))
+            self._growing.put(growing, growth)
         for step in engine.generate(name, ids, count, settings, written, changes, growth):
             yield step, 0 if growth is None else growth.read
         yield None, 0 if growth is None else growth.read
@@ -150,7 +148,7 @@ class Host:
     def _hold(
         self, trace: Trace, name: str, ids: Sequence[int], changes: Intervention, written: Sequence[int]
     ) -> Recorded:
-        ref = RunRef(secrets.token_urlsafe(16), name, tuple(ids), tuple(written), changes)
+        ref = RunRef(f"{self._place}{secrets.token_urlsafe(16)}", name, tuple(ids), tuple(written), changes)
         self._runs.put(ref.key, trace)
         return Recorded.of(trace, ref)
 

@@ -4,13 +4,14 @@ All of it is data. It is pickled, so both ends must be ours: a process that the 
 """
 
 import pickle
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from model import Trace
+from model import GlassLlamaError, Trace
 from model.interventions import NOTHING, Intervention
 from model.layer_metadata import NetworkMetadata
 from model.nonfinite import NonFinite
@@ -70,6 +71,13 @@ class Asked:
         return next((one.key for one in self.args if isinstance(one, RunRef)), "")
 
 
+class ModelLostError(GlassLlamaError):
+    """The models' process ended in the midst of a work, and the work could not be begun anew."""
+
+    def __init__(self) -> None:
+        super().__init__("model_lost", "The model's process ended and was started again. Please ask once more.")
+
+
 class Transport(Protocol):
     """How a page reaches a host. Both raise what the host's method raises.
 
@@ -93,3 +101,21 @@ def packed(value: object) -> bytes:
 def unpacked(data: bytes) -> Any:
     """The value of bytes that `packed` made."""
     return pickle.loads(data)
+
+
+def packed_error(error: Exception) -> bytes:
+    """An error as an answer, with the lines on which it arose for the page's log where it is unforeseen."""
+    if not isinstance(error, GlassLlamaError):
+        error.add_note("".join(traceback.format_exception(error)))
+    try:
+        return packed(("error", error))
+    except Exception:  # it holds what cannot be sent
+        return packed(("error", RuntimeError("".join(traceback.format_exception(error)))))
+
+
+def value_of(answer: bytes) -> Any:
+    """The value of an answer. Raises what `packed_error` made one of."""
+    kind, value = unpacked(answer)
+    if kind == "error":
+        raise value
+    return value

@@ -8,7 +8,6 @@ import os
 import secrets
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from multiprocessing import get_context
@@ -17,12 +16,10 @@ from multiprocessing.process import BaseProcess
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from model import GlassLlamaError
-
 from ..engine import LocalEngine
 from ..tuning import tune
 from .host import STREAMS, Host
-from .messages import Asked, packed, unpacked
+from .messages import Asked, ModelLostError, packed, packed_error, unpacked, value_of
 
 Build = Callable[[], LocalEngine]
 BACKLOG = 128  # connections that may wait to be taken
@@ -30,13 +27,6 @@ POLL_SECONDS = 0.2  # so often is looked whether an answer is still wanted
 LEFT = b""  # what a page says of a call whose answer nobody wants any more
 NEXT, CLOSE = b"next", b"close"
 GONE = (EOFError, OSError)
-
-
-class ModelLostError(GlassLlamaError):
-    """The models' process ended in the midst of a work that cannot be begun anew."""
-
-    def __init__(self) -> None:
-        super().__init__("model_lost", "The model's process ended and was started again. Please ask once more.")
 
 
 class ModelProcess:
@@ -69,7 +59,7 @@ class ModelProcess:
                     raise ModelLostError from error
                 continue
             self._give_back(connection, started)
-            return _value(answer)
+            return value_of(answer)
         raise AssertionError("unreachable")
 
     def stream(self, asked: Asked) -> Iterator[Any]:
@@ -159,13 +149,6 @@ def _wait(connection: Connection, is_wanted: Callable[[], bool]) -> None:
             told = True
 
 
-def _value(answer: bytes) -> Any:
-    kind, value = unpacked(answer)
-    if kind == "error":
-        raise value
-    return value
-
-
 def serve(build: Build, address: str, key: bytes, life: Connection) -> None:
     """The models' process: answers until the other end of `life` is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page, which closes `life`
@@ -204,18 +187,8 @@ def _answer(connection: Connection, host: Host, asked: Asked) -> None:
             return
         said = packed(("value", found))
     except Exception as error:  # the boundary to the page, which raises it
-        said = _packed_error(error)
+        said = packed_error(error)
     connection.send_bytes(said)
-
-
-def _packed_error(error: Exception) -> bytes:
-    """The error, with the lines on which it arose for the page's log where it is unforeseen."""
-    if not isinstance(error, GlassLlamaError):
-        error.add_note("".join(traceback.format_exception(error)))
-    try:
-        return packed(("error", error))
-    except Exception:  # it holds what cannot be sent
-        return packed(("error", RuntimeError("".join(traceback.format_exception(error)))))
 
 
 def _yield_on(connection: Connection, values: Generator[Any]) -> None:
@@ -227,7 +200,7 @@ def _yield_on(connection: Connection, values: Generator[Any]) -> None:
             except StopIteration:
                 said = packed(("end", None))
             except Exception as error:  # as in `_answer`
-                said = _packed_error(error)
+                said = packed_error(error)
             connection.send_bytes(said)
     finally:
         values.close()

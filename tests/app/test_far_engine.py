@@ -2,31 +2,44 @@
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
+import uvicorn
 from playwright.sync_api import Browser
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 import model
 from app.engine import LocalEngine, Settings
 from app.far.engine import FarEngine
 from app.far.host import Host
-from app.far.messages import Asked, packed, unpacked
-from app.far.process import ModelLostError, ModelProcess
+from app.far.http_host import HttpHost
+from app.far.messages import Asked, ModelLostError, RunRef, packed, unpacked
+from app.far.placement import by_preference
+from app.far.process import ModelProcess
+from app.far.ray_serve import RayServe
+from app.far.sealed import NONCE_BYTES, Frames, SealError, sealed_question
 from app.models import Wanted, load_here
 from app.operations import OPENING, SINKS, STREAM_SIZES
 from app.service import Service
 from model.interventions import Intervention, Patch
 from model.replaced.parts import Parts
-from tests.page import leave, open_page, running_app, wait_for_run
+from tests.page import free_port, leave, open_page, running_app, wait_for_run
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the"
 HOW = Settings(0.8, 0, 1.0, 5)
+KEY = b"a key of the tests"
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rests", {"token": 4}), ("looks_back", {"token": 4}), ("words", {"token": 4}), ("lens", {}), ("loss", {}),
     ("contributions", {"versus": True}), ("projection", {"layer": 1, "head": 0, "vector": "q"}), ("sinks", {}),
@@ -60,8 +73,32 @@ def process() -> Iterator[ModelProcess]:
         yield running
 
 
-@pytest.fixture(params=["beside", "process"])
+@contextmanager
+def over_http(host: Host) -> Iterator[str]:
+    """A host over HTTP, as a replica of a cluster has it; its address."""
+    port = free_port()
+    app = Starlette(routes=[Route("/llama", HttpHost(host, KEY, 8).answer, methods=["POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, "127.0.0.1", port, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield f"ray://127.0.0.1:{port}/llama"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def http_address(here: LocalEngine) -> Iterator[str]:
+    with over_http(Host(here)) as address:
+        yield address
+
+
+@pytest.fixture(params=["beside", "process", "http"])
 def far(request: pytest.FixtureRequest, here: LocalEngine) -> FarEngine:
+    if request.param == "http":
+        return FarEngine(RayServe(request.getfixturevalue("http_address"), KEY))
     transport = Beside(Host(here)) if request.param == "beside" else request.getfixturevalue("process")
     return FarEngine(transport)
 
@@ -152,7 +189,8 @@ def test_errors_come_as_they_were_raised(far: FarEngine) -> None:
 
 
 def test_work_that_nobody_wants_ends(far: FarEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.far.process.POLL_SECONDS", 0)  # it is said at once
+    for module in ("process", "ray_serve"):
+        monkeypatch.setattr(f"app.far.{module}.POLL_SECONDS", 0)  # it is said at once
     trace = far.trace("llama", far.encode("llama", PROMPT * 8))
 
     def is_abandoned() -> bool:
@@ -166,19 +204,18 @@ def test_work_that_nobody_wants_ends(far: FarEngine, monkeypatch: pytest.MonkeyP
     assert far.names  # on the same connection
 
 
-def test_a_process_that_dies_is_started_again(process: ModelProcess) -> None:
+def test_a_process_that_dies_is_started_again(process: ModelProcess, here: LocalEngine) -> None:
     far = FarEngine(process)
     ids = far.encode("llama", PROMPT)
     trace, before = far.trace("llama", ids), process.pid
     expected = far.layer("llama", trace, 1).attention
     written = far.generate("llama", ids, 50, HOW)
-    next(written)
+    first = next(written)
     assert before is not None
     os.kill(before, signal.SIGKILL)
-    with pytest.raises(ModelLostError) as caught:
-        list(written)
-    assert caught.value.code == "model_lost"
+    tokens = [first.token_id, *(step.token_id for step in written)]  # what was given is not given again
     assert process.pid != before
+    assert tokens == [step.token_id for step in here.generate("llama", ids, 50, HOW)]
     assert np.array_equal(far.layer("llama", trace, 1).attention, expected)  # which the new one never ran
     given_up = far.generate("llama", ids, 50, HOW)
     next(given_up)
@@ -186,6 +223,85 @@ def test_a_process_that_dies_is_started_again(process: ModelProcess) -> None:
     assert [step.token_id for step in far.generate("llama", ids, 2, HOW)] == [
         step.token_id for step in far.generate("llama", ids, 2, HOW)
     ]
+
+
+class Breaks(Beside):
+    """A host that is lost in the midst of every text, after `count` tokens; `other` is what it says instead of one."""
+
+    def __init__(self, host: Host, count: int, other: int | None = None):
+        super().__init__(host)
+        self.count, self.other, self.asked = count, other, 0
+
+    def stream(self, asked: Asked) -> Iterator[Any]:
+        self.asked += 1
+        for number, (step, read) in enumerate(super().stream(asked)):
+            if number == self.count:
+                raise ModelLostError
+            changed = replace(step, token_id=self.other) if self.other is not None and self.asked > 1 else step
+            yield changed, read
+
+
+def test_a_text_that_does_not_come_to_its_end_is_said_to_be_lost(here: LocalEngine) -> None:
+    ids = here.encode("llama", PROMPT)
+    expected = [step.token_id for step in here.generate("llama", ids, 9, HOW)]
+    for broken in (Breaks(Host(here), 3), Breaks(Host(here), 3, other=expected[0] + 1)):
+        came: list[int] = []
+        with pytest.raises(ModelLostError) as caught:
+            came.extend(step.token_id for step in FarEngine(broken).generate("llama", ids, 9, HOW))
+        assert caught.value.code == "model_lost"
+        assert broken.asked == 3
+        assert came == expected[:3]
+
+
+def test_who_lacks_the_key_is_not_listened_to(http_address: str, here: LocalEngine) -> None:
+    with pytest.raises(SealError, match="GLASS_LLAMA_KEY"):
+        RayServe(http_address, b"another key of a test")
+    url = http_address.replace("ray", "http", 1)
+    assert httpx.post(url, content=packed(Asked("names", "", ()))).status_code == 403
+    nonce = bytes(NONCE_BYTES)
+    question = sealed_question(KEY, nonce, packed(Asked("names", "", ())))
+    answer = httpx.post(url, content=question)
+    assert [unpacked(part) for part in Frames(KEY, nonce).feed(answer.content)] == [("value", here.names)]
+    for key, other, sent in (
+        (KEY, b"1" * NONCE_BYTES, answer.content),  # the answer to another question
+        (b"another key of a test", nonce, answer.content),
+        (KEY, nonce, answer.content[:-1] + b"?"),
+    ):
+        with pytest.raises(SealError):
+            list(Frames(key, other).feed(sent))
+
+
+def test_a_text_that_nobody_reads_any_more_is_let_go_of(http_address: str, here: LocalEngine) -> None:
+    written = FarEngine(RayServe(http_address, KEY)).generate("llama", here.encode("llama", PROMPT), 200, HOW)
+    next(written)
+    written.close()
+    while here._schedulers["llama"].writing:
+        time.sleep(0.01)
+
+
+def test_where_nobody_answers_it_is_said(http_address: str) -> None:
+    for address in (http_address + "s", "ray://127.0.0.1:1/llama"):
+        with pytest.raises(ValueError, match="no models answer"):
+            RayServe(address, KEY)
+
+
+def test_calls_go_where_a_run_is_and_only_what_a_lost_host_had_moves() -> None:
+    hosts = ["a", "b", "c", "d"]
+    places = [f"{number:x}" for number in range(2000)]
+    before = {place: by_preference(place, hosts) for place in places}
+    counts = [sum(best[0] == host for best in before.values()) for host in hosts]
+    assert min(counts) > 400  # of 500; 5 standard deviations are 97
+    for place, best in before.items():
+        left = [host for host in hosts if host != "b"]
+        assert by_preference(place, left) == [host for host in best if host != "b"]
+        assert by_preference(place, reversed(hosts)) == best
+        assert by_preference(f"c.{place}", hosts)[0] == "c"
+        assert by_preference(f"e.{place}", hosts) == by_preference(f"e.{place}", [*left, "b"])
+    assert len({by_preference(f"e.{place}", hosts)[0] for place in places}) == 4  # of a host that is gone
+    run = RunRef("c.1", "llama", (1,))
+    assert Asked("layer", "", (run, 0)).about == "c.1"
+    assert Asked("generate", "", ("llama", [1], 5, HOW, [], None, "key", run)).about == "c.1"
+    assert Asked("trace", "", ("llama", [1])).about == ""
 
 
 def test_what_cannot_be_loaded_is_said() -> None:

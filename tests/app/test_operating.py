@@ -17,6 +17,7 @@ from app import command
 from app.build import build
 from app.command import arguments
 from app.engine import LocalEngine
+from app.far.ray_serve import url_of
 from app.hosting import Hosting, launch
 from app.rates import LOGINS
 from tests import patient
@@ -118,6 +119,9 @@ def test_a_server_that_is_asked_to_go_finishes_what_it_writes(roomy_checkpoint: 
         (["--trusted-proxy", "10.0.0.1/8"], "expected one such as 10.0.0.1, or a network such as 10.0.0.0/8"),
         (["--frame", "school.example"], "expected one such as https://school.example"),
         (["--frame", "https://a.example; script-src *"], "expected one such as https://school.example"),
+        (["--engine", "http://models"], "expected ray://HOST:PORT/NAME, such as ray://models:8000/llama, or here or"),
+        (["--engine", "ray://models:x/llama"], "expected ray://HOST:PORT/NAME"),
+        (["--engine", "ray://models/llama", "--device", "cpu"], "are the cluster's; expected --engine ray://… without"),
         (["--auth", "nowhere.txt"], "expected a file with NAME:PASSWORD in each line"),
     ],
 )
@@ -152,6 +156,9 @@ def test_the_command_line_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert found.auth == [("ada", "love:lace"), ("alan", "turing")]
     assert found.frame == ["https://school.example"]
     assert arguments([]).trusted_proxy == []
+    engines = ["process", "ray://models/llama", "ray://[::1]:81"]
+    assert [arguments(["--engine", engine]).engine for engine in engines] == engines
+    assert [url_of(engine) for engine in engines[1:]] == ["http://models:8000/llama", "http://[::1]:81/"]
     file.write_text("nobody\n", encoding="utf-8")
     with pytest.raises(SystemExit):
         arguments(["--auth", str(file)])
