@@ -13,7 +13,7 @@ from model.analysis.draw import Draw
 from model.analysis.lens import Contributions, LogitLens
 from model.analysis.logit_terms import LogitTerms, logit_terms
 from model.analysis.nodes import run_pair
-from model.corpus.glosses import glosses
+from model.little_world import little_world
 from model.pieces import Work, in_pieces
 
 from .messages.choice import (
@@ -176,8 +176,8 @@ def causal_info(
 
 def glosses_message() -> GlossesAnswer:
     """The English of the Chinese words that the bundled model reads."""
-    words, parts = glosses()
-    return {"words": words, "parts": parts}
+    found = little_world().glosses
+    return {"words": dict(found["words"]), "parts": dict(found["parts"])}
 
 
 def causal_payload(info: CausalInfo, names: Sequence[str]) -> CausalMapDetail:

@@ -4,6 +4,7 @@ from itertools import islice
 from typing import Any
 
 from . import documents, lexicon
+from .glosses import glosses
 from .words import known_words
 
 SEED, TEXTS = 5, 128
@@ -15,8 +16,10 @@ _GROUPS = (
 
 def summary() -> dict[str, Any]:
     """The fields of model.little_world.LittleWorld as JSON holds them."""
+    words, parts = glosses()
     return {
         "known_words": {language: sorted(known_words(language)) for language in ("en", "zh")},
         "kinds": [[row[i].replace(" ", "") for row in group] for group in _GROUPS for i in (0, 1)],
         "held_out": [document.text for document in islice(documents(SEED, "heldout"), TEXTS)],
+        "glosses": {"words": words, "parts": parts},
     }
