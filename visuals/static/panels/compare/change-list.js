@@ -64,7 +64,7 @@ export function createChosen(glass, text, view) {
   const set = (/** @type {Changes} */ changes) => {
     view.changes = changes;
   };
-  const chosen = h("div.cmp-row");
+  const chosen = h("div.cmp-chosen");
   const hint = h("p.gp-note", { role: "status" });
   const run = h("button.cmp-button", {
     "data-text": "compare.run",
@@ -100,5 +100,5 @@ export function createChosen(glass, text, view) {
     clear.disabled = !chips.length;
     run.disabled = !chips.length && !isChanged;
   }
-  return { elements: [chosen, hint, h("div.cmp-row", null, run, clear)], draw };
+  return { elements: [h("div.cmp-row", null, chosen, run, clear), hint], draw };
 }

@@ -23,6 +23,8 @@ export function exchanged(changes, part) {
   return { ...changes, parts };
 }
 
+/** Fields whose choices are numbers. */
+const NUMBERS = ["window"];
 /** Fields of which there is more to say. */
 const EXPLAINED = ["position", "window"];
 
@@ -40,18 +42,22 @@ export function createParts(glass, view) {
     rows,
   );
 
-  /** @param {string} part */
-  const choice = (part) =>
+  /**
+   * @param {string} part
+   * @param {string} words
+   */
+  const choice = (part, words) =>
     h(
       "button.gp-option",
       {
         "data-part-choice": part,
+        "aria-label": partName(part, glass.text),
         "aria-pressed": String(view.changes.parts?.includes(part) ?? false),
         click: () => {
           view.changes = exchanged(view.changes, part);
         },
       },
-      partName(part, glass.text),
+      words,
     );
 
   function draw() {
@@ -60,13 +66,19 @@ export function createParts(glass, view) {
     element.hidden = !fields.length;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.partChoice;
     rows.replaceChildren(
-      ...fields.flatMap(([field, values]) => {
+      ...fields.map(([field, values]) => {
         const label = glass.text(`part.field_${field}`);
-        const choices = values.map((value) => choice(`${field}:${value}`));
+        const inNumbers = NUMBERS.includes(field); // of what is said beside them
+        const choices = values.map((value) => {
+          const part = `${field}:${value}`;
+          return choice(part, inNumbers ? String(value) : partName(part, glass.text));
+        });
         const group = h("div.gp-choices", { role: "group", "aria-label": label }, ...choices);
-        const row = h("div.cmp-row", null, h("span.cmp-field", null, label), group);
-        return EXPLAINED.includes(field) ? [row, h("p.gp-note", null, glass.text(`compare.exchange_${field}`))] : [row];
+        return h("div.cmp-row", null, h("span.cmp-field", null, label), group);
       }),
+      ...EXPLAINED.filter((field) => Object.hasOwn(offered, field)).map((field) =>
+        h("p.gp-note", null, glass.text(`compare.exchange_${field}`)),
+      ),
     );
     /** @type {HTMLElement | null} */ (rows.querySelector(`[data-part-choice="${focused}"]`))?.focus();
   }
