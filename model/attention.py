@@ -8,11 +8,10 @@ from typing import ClassVar, Literal
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from .config import NetworkConfig
 from .forward_pass import Pass
-from .linear import Linear
 from .masks import causal_mask, hidden
 from .module import Module
 from .norms import RMSNorm
@@ -30,7 +29,7 @@ class Heads(Module):
     """
 
     dimensions: ClassVar[dict[str, tuple[str, ...]]] = {}  # of a trace's arrays that differ from trace.SHAPES
-    o_proj: Linear  # W_O, whose columns belong to the heads in turn
+    o_proj: nn.Linear  # W_O, whose columns belong to the heads in turn
     position_bias: Tap  # where there is one: (1, n_heads, T, S), what is added to the scores
 
     def __init__(self, n_heads: int, n_kv_heads: int, qk_dim: int, scale: float | None = None):
@@ -152,7 +151,7 @@ class Attention(Heads):
         self.head_dim = head_dim
         kv_width = config.n_kv_heads * head_dim
         self.qkv_proj = StackedLinear(d, config.n_heads * head_dim, kv_width, kv_width, bias=bias)  # W_Q, W_K, W_V
-        self.o_proj = Linear(config.n_heads * head_dim, d, bias=out_bias)
+        self.o_proj = nn.Linear(config.n_heads * head_dim, d, bias=out_bias)
         self.q_norm = RMSNorm(head_dim, config.norm_eps) if qk_norm else None
         self.k_norm = RMSNorm(head_dim, config.norm_eps) if qk_norm else None
         self.q, self.k, self.v = Tap(), Tap(), Tap()
@@ -212,9 +211,9 @@ class CrossAttention(Heads):
     def __init__(self, config: NetworkConfig, scale: float | None = None):
         super().__init__(config.n_heads, config.n_heads, config.head_dim, scale)
         d, width = config.d_model, config.n_heads * config.head_dim
-        self.q_proj = Linear(d, width, bias=False)
+        self.q_proj = nn.Linear(d, width, bias=False)
         self.kv_proj = StackedLinear(d, width, width)
-        self.o_proj = Linear(width, d, bias=False)
+        self.o_proj = nn.Linear(width, d, bias=False)
         self.q, self.k, self.v = Tap(), Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"], at: Pass) -> Float[Tensor, "B T d"]:

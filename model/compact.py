@@ -16,7 +16,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from .linear import Linear
 from .network import Network
 from .stacked import StackedLinear
 
@@ -50,7 +49,7 @@ class Compact(nn.Module):
     order: Tensor  # of the table's rows: as they stand
     begins: Tensor  # (blocks,), the first row of each block
 
-    def _take(self, given: Linear | StackedLinear, int8: bool) -> None:
+    def _take(self, given: nn.Linear | StackedLinear, int8: bool) -> None:
         weight = given.weight.detach()
         d_out, self.in_features = weight.shape
         self.block = max(size for size in range(1, min(d_out, WIDEST) + 1) if d_out % size == 0)
@@ -94,10 +93,10 @@ class Compact(nn.Module):
         return add(self.table, self.order, self.begins, False, 0, False, factors)
 
 
-class CompactLinear(Compact, Linear):  # pyright: ignore[reportIncompatibleVariableOverride]  # of a property
-    """One linear map, as linear.Linear."""
+class CompactLinear(Compact, nn.Linear):  # pyright: ignore[reportIncompatibleVariableOverride]  # of a property
+    """One linear map, as torch.nn.Linear."""
 
-    def __init__(self, given: Linear, int8: bool):
+    def __init__(self, given: nn.Linear, int8: bool):
         nn.Module.__init__(self)
         self.out_features = given.out_features
         self._take(given, int8)
@@ -125,7 +124,7 @@ def compact(net: Network, int8: bool) -> Network:
     """
     for parent in [*net.modules()]:
         for name, child in [*parent.named_children()]:
-            if type(child) is Linear:
+            if type(child) is nn.Linear:
                 setattr(parent, name, CompactLinear(child, int8))
             elif type(child) is StackedLinear:
                 setattr(parent, name, CompactStacked(child, int8))

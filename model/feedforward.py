@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from .linear import Linear
 from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
@@ -35,7 +34,7 @@ class FeedForward(Module):
     activation_input: ClassVar[str] = "gate"
     dimensions: ClassVar[dict[str, tuple[str, ...]]] = {}
 
-    down_proj: Linear
+    down_proj: nn.Linear
 
     @property
     def neurons(self) -> int:
@@ -84,7 +83,7 @@ class SwiGLU(FeedForward):
     def __init__(self, d_model: int, ffn_hidden: int):
         super().__init__()
         self.gate_up_proj = StackedLinear(d_model, ffn_hidden, ffn_hidden)  # W_gate, W_up
-        self.down_proj = Linear(ffn_hidden, d_model, bias=False)
+        self.down_proj = nn.Linear(ffn_hidden, d_model, bias=False)
         self.gate, self.up, self.active = Tap(), Tap(), Tap()
 
     def forward(self, x: Float[Tensor, "B T d"]) -> Float[Tensor, "B T d"]:
@@ -112,8 +111,8 @@ class Mlp(FeedForward):
 
     def __init__(self, d_model: int, ffn_hidden: int, activation: str, bias: bool = False):
         super().__init__()
-        self.up_proj = Linear(d_model, ffn_hidden, bias=bias)
-        self.down_proj = Linear(ffn_hidden, d_model, bias=bias)
+        self.up_proj = nn.Linear(d_model, ffn_hidden, bias=bias)
+        self.down_proj = nn.Linear(ffn_hidden, d_model, bias=bias)
         self.activation = activation
         self.up, self.active = Tap(), Tap()
 

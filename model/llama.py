@@ -15,7 +15,6 @@ from .cache import KVCache
 from .config import NetworkConfig
 from .feedforward import FeedForward, SwiGLU
 from .forward_pass import Pass
-from .linear import Linear
 from .masks import Start
 from .network import Layer, Network
 from .norms import Norm, RMSNorm
@@ -56,7 +55,7 @@ class Llama(Network):
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(self.make_block(i) for i in range(config.n_layers))
         self.norm = self.make_norm()
-        self.head = Linear(config.d_model, config.vocab_size, bias=False)
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied_embeddings:
             self.head.weight = self.embed.weight
         self.final_resid, self.final_normed = Tap(), Tap()

@@ -13,11 +13,10 @@ from typing import ClassVar, Literal, Protocol
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from .attention import Heads
 from .forward_pass import Pass
-from .linear import Linear
 from .masks import causal_mask, hidden
 from .norms import RMSNorm
 from .positions import PositionEncoding
@@ -68,13 +67,13 @@ class LatentAttention(Heads):
         d, rank, q_rank = config.d_model, config.kv_lora_rank, config.q_lora_rank
         self.nope, self.rank, self.v_dim = nope, rank, config.v_head_dim
         self.absorbed: bool | None = None
-        self.q_down = None if q_rank is None else Linear(d, q_rank, bias=False)
+        self.q_down = None if q_rank is None else nn.Linear(d, q_rank, bias=False)
         self.q_norm = None if q_rank is None else RMSNorm(q_rank, NORM_EPS)
-        self.q_up = Linear(d if q_rank is None else q_rank, config.n_heads * (nope + rope), bias=False)
+        self.q_up = nn.Linear(d if q_rank is None else q_rank, config.n_heads * (nope + rope), bias=False)
         self.kv_down = StackedLinear(d, rank, rope)  # the latent, and the shared key
         self.kv_norm = RMSNorm(rank, NORM_EPS)
-        self.kv_up = Linear(rank, config.n_heads * (nope + config.v_head_dim), bias=False)  # W_UK, W_UV by head
-        self.o_proj = Linear(config.n_heads * config.v_head_dim, d, bias=False)
+        self.kv_up = nn.Linear(rank, config.n_heads * (nope + config.v_head_dim), bias=False)  # W_UK, W_UV by head
+        self.o_proj = nn.Linear(config.n_heads * config.v_head_dim, d, bias=False)
         self.q, self.q_rot, self.kv_latent, self.k_rope = Tap(), Tap(), Tap(), Tap()
         self.k_rot, self.v = Tap(), Tap()
 

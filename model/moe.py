@@ -15,7 +15,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from .feedforward import FeedForward, SwiGLU
-from .linear import Linear
 from .module import Module
 from .stacked import StackedLinear
 from .taps import Tap
@@ -50,7 +49,7 @@ class Expert(Module):
     def __init__(self, d_model: int, ffn_hidden: int):
         super().__init__()
         self.gate_up_proj = StackedLinear(d_model, ffn_hidden, ffn_hidden)
-        self.down_proj = Linear(ffn_hidden, d_model, bias=False)
+        self.down_proj = nn.Linear(ffn_hidden, d_model, bias=False)
 
 
 class Experts(FeedForward):
@@ -65,7 +64,7 @@ class Experts(FeedForward):
     def __init__(self, d_model: int, ffn_hidden: int, n_experts: int, routing: Routing, shared_hidden: int = 0):
         super().__init__()
         self.routing, self.width = routing, ffn_hidden
-        self.router = Linear(d_model, n_experts, bias=False)
+        self.router = nn.Linear(d_model, n_experts, bias=False)
         # No gradient moves it: only the choice reads it. See model/train/balance.py.
         self.balance = nn.Parameter(torch.zeros(n_experts), requires_grad=False) if routing.balanced else None
         self.expert = nn.ModuleList(Expert(d_model, ffn_hidden) for _ in range(n_experts))

@@ -15,7 +15,6 @@ from .attention import Heads
 from .cache import KVCache
 from .feedforward import FeedForward
 from .forward_pass import Pass
-from .linear import Linear
 from .masks import Start
 from .module import Module
 from .norms import Norm
@@ -106,7 +105,7 @@ class Network(Module):
     embed: nn.Embedding
     layers: nn.ModuleList
     norm: Norm
-    head: Linear
+    head: nn.Linear
     final_resid: Tap
     final_normed: Tap
     head_scale: float = 1.0

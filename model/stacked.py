@@ -1,10 +1,9 @@
 """Several linear maps of one input, done as one product: W_Q, W_K and W_V, or the gate and up of SwiGLU."""
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
-
-from .linear import linear
 
 
 class StackedLinear(nn.Module):
@@ -22,4 +21,4 @@ class StackedLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(sum(rows))) if bias else None
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> tuple[Float[Tensor, "*batch _"], ...]:
-        return linear(x, self.weight, self.bias).split_with_sizes(self.rows, -1)
+        return F.linear(x, self.weight, self.bias).split_with_sizes(self.rows, -1)

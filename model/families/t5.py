@@ -21,7 +21,6 @@ from ..config import NetworkConfig, config_fields
 from ..feedforward import FeedForward, GeGLU, Mlp
 from ..fields import NetworkFields, expect_fixed, expect_type, refusal
 from ..forward_pass import Pass
-from ..linear import Linear
 from ..llama import Block
 from ..masks import Start, own_keys
 from ..network import Network
@@ -208,7 +207,7 @@ class T5(Network):
         self.relative = nn.Embedding(config.buckets, config.n_heads)
         self.layers = nn.ModuleList(DecoderBlock(config) for _ in range(config.n_layers))
         self.norm = RMSNorm(config.d_model, config.norm_eps)
-        self.head = Linear(config.d_model, config.vocab_size, bias=False)
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied_embeddings:
             self.head.weight = self.embed.weight
         self.final_resid, self.final_normed = Tap(), Tap()

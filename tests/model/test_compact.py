@@ -12,7 +12,6 @@ from model import GlassLlamaError, generate, load, run_trace
 from model.analysis.kept_lens import fingerprint
 from model.checkpoint import pick_dtype, save_weights
 from model.compact import Compact, CompactLinear, CompactStacked, quantise
-from model.linear import Linear, linear
 from model.network import Network
 from model.stacked import StackedLinear
 from model.weight_error import TEXT
@@ -25,8 +24,8 @@ def random(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
-def of(weight: torch.Tensor, bias: bool = False) -> Linear:
-    made = Linear(weight.shape[1], len(weight), bias=bias).requires_grad_(False)
+def of(weight: torch.Tensor, bias: bool = False) -> nn.Linear:
+    made = nn.Linear(weight.shape[1], len(weight), bias=bias).requires_grad_(False)
     made.weight.copy_(weight)
     if bias:
         made.bias.copy_(random(len(weight)))
@@ -87,19 +86,6 @@ def test_a_stack_is_its_parts() -> None:
     made, x = CompactStacked(given, int8=True), random(1, 1, 24)
     assert [part.shape[-1] for part in made(x)] == [16, 8, 8]
     assert torch.allclose(torch.cat(made(x), -1), F.linear(x, made.weight), atol=1e-6)
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("by_column", [False, True])
-def test_a_product_of_one_vector_is_torchs(size: tuple[int, int], by_column: bool) -> None:
-    weight, bias, x = random(*size), random(size[0]), random(1, 1, size[1])
-    exact = F.linear(x.double(), weight.double(), bias.double())
-    laid = weight.t().contiguous().t() if by_column else weight
-    assert float((linear(x, laid, bias) - exact).abs().max()) < 2e-4
-    # With a gradient it is torch's own, bit by bit.
-    wanted = x.clone().requires_grad_()
-    assert torch.equal(linear(wanted, laid, bias), F.linear(x, laid, bias))
-    assert linear(wanted, laid, bias).requires_grad
 
 
 def written_out(net: Network) -> None:
