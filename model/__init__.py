@@ -3,8 +3,9 @@
 A name is imported when it is first asked for: `import model.kv_math` counts bytes without torch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import names_of
 
 if TYPE_CHECKING:
     from .analysis.circuit import Circuit, circuit
@@ -77,15 +78,7 @@ _MODULES = {
     ".trace": ("LayerTrace", "Trace", "run_trace"),
     ".trace_files": ("read_trace", "save_trace"),
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """A public name, from its module."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
-    return found
+__getattr__ = names_of(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -3,11 +3,12 @@
 A figure is imported when it is first asked for.
 """
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly
+
+from model.lazy import names_of
 
 if TYPE_CHECKING:
     from .figures.attend import attention_figure, heads_figure
@@ -46,12 +47,4 @@ _MODULES = {
     ".figures.norm": ("rms_figure", "stream_figure"),
     ".figures.position": ("rotation_figure",),
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """A public name, from its module."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_HOME[name], __name__), name)
-    return found
+__getattr__ = names_of(__name__, _MODULES)

@@ -34,7 +34,8 @@ from app.operations import OPENING, SINKS, STREAM_SIZES
 from app.service import Service
 from model.interventions import Intervention, Patch
 from model.replaced.parts import Parts
-from tests.page import free_port, leave, open_page, running_app, wait_for_run
+from tests.app.page_elsewhere import check_page
+from tests.page import free_port
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the"
@@ -310,17 +311,4 @@ def test_what_cannot_be_loaded_is_said() -> None:
 
 
 def test_a_page_with_its_models_in_another_process_runs_and_writes(browser: Browser) -> None:
-    with running_app("--engine", "process", "--model", str(ZOO / "llama")) as address:
-        page = open_page(browser, f"{address}#lang=en&chapter=glance")
-        wait_for_run(page)
-        before = page.evaluate("glass.state.trace.T")
-        page.click("#generate")
-        page.wait_for_function("(T) => glass.state.trace.T > T && glass.state.status === 'idle'", arg=before)
-        assert page.locator(".glass-panel[data-failed]").count() == 0
-        ids = page.evaluate("glass.state.trace.tokens.ids")
-        page.evaluate("glass.select({ layer: 1 })")
-        page.wait_for_function("glass.layer()")
-        weights = page.evaluate("[...glass.layer().k.data].slice(0, 8)")
-        leave(page)
-    trace: model.Trace = model.run_trace(model.load(ZOO / "llama", device="cpu"), ids)
-    assert np.allclose(weights, trace.layer(1).k.ravel()[:8], atol=1e-5)
+    check_page(browser, ZOO / "llama", "--engine", "process", "--model", str(ZOO / "llama"))

@@ -20,7 +20,8 @@ from app.far.messages import ModelLostError
 from app.far.ray_serve import RayServe
 from app.far.sealed import KEY
 from app.operations import OPENING, STREAM_SIZES
-from tests.page import ROOT, free_port, leave, open_page, running_app, wait_for_run
+from tests.app.page_elsewhere import check_page
+from tests.page import ROOT, free_port
 
 pytestmark = pytest.mark.ray
 ray = pytest.importorskip("ray", reason="Ray is not installed: make test-ray")
@@ -257,17 +258,4 @@ def test_no_request_is_lost_where_replicas_die_and_come(
 
 def test_a_page_with_its_models_on_a_cluster_runs_and_writes(cluster: str, browser: Browser) -> None:
     deploy(replicas=2)
-    with running_app("--engine", cluster) as address:
-        page = open_page(browser, f"{address}#lang=en&chapter=glance")
-        wait_for_run(page)
-        before = page.evaluate("glass.state.trace.T")
-        page.click("#generate")
-        page.wait_for_function("(T) => glass.state.trace.T > T && glass.state.status === 'idle'", arg=before)
-        assert page.locator(".glass-panel[data-failed]").count() == 0
-        ids = page.evaluate("glass.state.trace.tokens.ids")
-        page.evaluate("glass.select({ layer: 1 })")
-        page.wait_for_function("glass.layer()")
-        weights = page.evaluate("[...glass.layer().k.data].slice(0, 8)")
-        leave(page)
-    trace: model.Trace = model.run_trace(model.load(ZOO, device="cpu"), ids)
-    assert np.allclose(weights, trace.layer(1).k.ravel()[:8], atol=1e-5)
+    check_page(browser, ZOO, "--engine", cluster)
