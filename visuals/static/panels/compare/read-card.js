@@ -3,7 +3,7 @@
 import { labelsOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { linkRows, stepper } from "../../controls.js";
-import { h, share } from "../../dom.js";
+import { brief, h, share } from "../../dom.js";
 import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { createTable } from "../../marks/table.js";
@@ -92,7 +92,7 @@ export function createCard(side, glass, text, { step, point }) {
   const fillNext = memo((/** @type {Trace} */ trace) => {
     const { rows } = topCandidates(nextOf(trace), NEXT);
     next.fill(rows, (fields, { piece, probability }) => {
-      [fields[0].textContent, fields[1].textContent] = [visible(piece), share(probability)];
+      [fields[0].textContent, fields[1].textContent] = [visible(piece), brief(share(probability))];
     });
   });
 

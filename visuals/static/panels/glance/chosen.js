@@ -1,6 +1,6 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
-import { h, share } from "../../dom.js";
+import { brief, h, share } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { apart, word } from "./words.js";
 import { memo } from "../../reads.js";
@@ -32,10 +32,10 @@ export function createChosen(glass) {
       glass.text,
       [own, ...others].map(({ piece }) => piece),
     );
-    const rest = others.map(({ probability }, i) => `${names[i]} ${share(probability)}`).join(" · ");
+    const rest = others.map(({ probability }, i) => `${names[i]} ${brief(share(probability))}`).join(" · ");
     said.replaceChildren(
       h("b", null, word(own.piece)),
-      ` ${share(own.probability)} · ${glass.text("why.others")} ${rest}`,
+      ` ${brief(share(own.probability))} · ${glass.text("why.others")} ${rest}`,
     );
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });
   });

@@ -4,7 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
 import { shownIn } from "../../run-for.js";
 import { leftByChance, othersTakeAsMuch } from "./control.js";
-import { filled, formOf, leadTo, leadToCell, readBy, sentences, word } from "./words.js";
+import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -31,7 +31,7 @@ export function verdict({ probability, look }) {
   return look.without < KEPT * probability ? "falls" : "stays";
 }
 
-/** @param {string} words */
+/** @param {Node | string} words */
 const bold = (words) => h("b", null, words);
 
 /**
@@ -46,8 +46,8 @@ function answerNames(glass, { look, probability, piece, position }) {
     answer: bold(word(piece)),
     query: bold(word(labelsOf(trace.tokens.pieces)[position])),
     key: bold(word(readBy(trace, look.kind)[look.key])),
-    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, share(probability)),
-    q: bold(share(look.without)),
+    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, shareWord(probability)),
+    q: bold(shareWord(look.without)),
   };
 }
 
@@ -69,7 +69,7 @@ function headNames(glass, first, position) {
     part: glass.text(`why.part_${first.kind}`, { layer: first.layer, index: first.head }),
     layer: String(first.layer),
     head: String(first.head),
-    weight: leadToCell(glass, share(first.weight), first, position),
+    weight: leadToCell(glass, shareWord(first.weight), first, position),
     at: bold(word(readBy(trace, first.kind)[first.key])),
   };
 }
@@ -106,7 +106,7 @@ function proofOf({ text }, found, names) {
     text(`why.${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }),
     chance === null ? "" : text(`why.${lot ? "alike" : "chance"}${form}`, { count }),
   );
-  const given = { ...names, chance: share(chance ?? 0), draws: String(look.by_chance.length) };
+  const given = { ...names, chance: shareWord(chance ?? 0), draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
@@ -128,7 +128,7 @@ function groupProof({ text }, found, names) {
     text(`why.group_${kind}`, { count }),
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
-  const given = { ...names, chance: share(leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
+  const given = { ...names, chance: shareWord(leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
@@ -149,7 +149,7 @@ export function reasonsOf(glass, found) {
   if (found.grid) return { says: [], proves: [groupProof(glass, found, names)] };
   if (verdict(found) === "nobody") {
     const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
-    const given = { ...names, q: bold(share(own?.without ?? NaN)) };
+    const given = { ...names, q: bold(shareWord(own?.without ?? NaN)) };
     return { says: [sentence(`nobody${formOf(first.kind)}`, given)], proves: [] };
   }
   return { says: [sentence(lookForm(found, first), names)], proves: [proofOf(glass, found, names)] };

@@ -2,9 +2,9 @@
 // it.
 
 import { labelsOf } from "../../characters.js";
-import { exact, h, share, shown, signed } from "../../dom.js";
+import { brief, exact, h, share, shown, signed } from "../../dom.js";
 import { memo } from "../../reads.js";
-import { filled, named, sentences, word } from "./words.js";
+import { filled, named, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -91,7 +91,7 @@ const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.piece
 export const formSaid = ({ form, fetched }) =>
   `form_${form}${form === "recalled" && fetched < FETCHED ? "_early" : ""}`;
 
-/** @param {string} words */
+/** @param {Node | string} words */
 const bold = (words) => h("b", null, words);
 
 /**
@@ -109,14 +109,14 @@ function namesOf(glass, found) {
     answer: bold(word(found.piece)),
     query: bold(word(pieces[position])),
     key: bold(named(text, pieces, key)),
-    p: share(probability),
-    q: bold(share(leftWithout(found, key))),
+    p: shareWord(probability),
+    q: bold(shareWord(leftWithout(found, key))),
     lost: shown(found.lost.data[key], DIGITS),
     least: String(LEAST),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
     few: String(found.few),
-    alone: share(Math.min(1, probability * Math.exp(-found.alone))),
+    alone: shareWord(Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
     parked: String(Math.max(0, ...parked)),
     without: sinks.map((t) => shown(found.lost.data[t], DIGITS)).join(text("why.list")),
@@ -197,7 +197,7 @@ export function createNeeded(glass) {
       h("th.gp-token", { scope: "row" }, name),
       h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: signed(-lost, DIGITS) })),
       h("td.wy-track", null, bar),
-      h("td.gp-number", { title: exact(leftWithout(found, t)) }, share(leftWithout(found, t))),
+      h("td.gp-number", { title: exact(leftWithout(found, t)) }, brief(share(leftWithout(found, t)))),
     );
   }
   const draw = memo((/** @type {Rests | null} */ found, _language) => {

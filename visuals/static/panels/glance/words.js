@@ -1,7 +1,7 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
 import { labelsOf } from "../../characters.js";
-import { h } from "../../dom.js";
+import { brief, exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../scroll-anchor.js";
 
@@ -156,11 +156,14 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
   return choose({ layer, head, query, ...(kind !== "cross" && { key }) });
 }
 
+/** A probability or weight as it is read, exact on pointing. @param {number} x */
+export const shareWord = (x) => h("span", { title: exact(x) }, brief(share(x)));
+
 /**
  * A number that leads to the cell of a head, of whichever kind.
  *
  * @param {Glass} glass
- * @param {string} words
+ * @param {Node | string} words
  * @param {Look} one
  * @param {number} query from where a decoder's head looks
  */

@@ -2,7 +2,7 @@
 
 import { largest, subtract } from "../../arrays.js";
 import { attention, spanSeen } from "../../compute.js";
-import { exact, h, sample, share } from "../../dom.js";
+import { brief, exact, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -168,7 +168,7 @@ function fill(chips, glass, built) {
     });
   }
   for (const step of coming.slice(built.coming)) {
-    const meta = h("span.gp-meta", null, `p ${share(step.probability)}`);
+    const meta = h("span.gp-meta", null, `p ${brief(share(step.probability))}`);
     chips.append(h("span.gp-chip.is-generated.is-coming", null, pieceOf(step.piece), meta));
     chips.scrollTop = chips.scrollHeight;
   }
