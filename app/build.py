@@ -11,8 +11,8 @@ from visuals.messages.run import Notice
 from visuals.payload import message_payload
 
 from . import panels
-from .chapters import ABOVE, CALCULATORS, DETAILS, all_panels
-from .direct_calls import OF_HUB, SUMS, DirectCallLimiter
+from .chapters import ABOVE, CALCULATORS, DETAILS, LONG, all_panels
+from .direct_calls import LINES, DirectCallLimiter
 from .endpoints import endpoints
 from .engine import Engine
 from .examples import EXAMPLES, REAL_EXAMPLES
@@ -88,18 +88,27 @@ def direct_calls(service: Service) -> list[Callable[..., Mapping[str, object]]]:
 def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]]:
     """The same for gradio, which goes by their names; each visitor has so many places.
 
-    Sums have places of their own, and again those that wait for the Hub.
+    Long work has places of its own, and so have sums and what waits for the Hub.
     """
-    calls, sums = DirectCallLimiter(metrics=metrics), DirectCallLimiter(SUMS, metrics)
-    of_hub = DirectCallLimiter(OF_HUB, metrics).guarded(service.calculate, CALCULATORS)
-    plain = sums.guarded(service.calculate, CALCULATORS)
+    lines = {name: DirectCallLimiter(limit, metrics) for name, limit in LINES.items()}
+    details = {name: line.guarded(service.detail, DETAILS) for name, line in lines.items()}
+    sums = {name: line.guarded(service.calculate, CALCULATORS) for name, line in lines.items()}
+
+    async def detail(data: Any, request: gr.Request) -> Mapping[str, object]:
+        return await details["long" if asks_long(data) else "short"](data, request)
 
     async def calculate(data: Any, request: gr.Request) -> Mapping[str, object]:
         asks_hub = isinstance(data, dict) and bool(data.get("hub"))
-        return await (of_hub if asks_hub else plain)(data, request)
+        return await sums["hub" if asks_hub else "long" if asks_long(data) else "sums"](data, request)
 
-    others = [method for method in direct_calls(service) if method != service.calculate]
-    return [calculate, *(calls.guarded(method, DETAILS if method == service.detail else ()) for method in others)]
+    others = [method for method in direct_calls(service) if method not in (service.calculate, service.detail)]
+    return [calculate, detail, *(lines["short"].guarded(method) for method in others)]
+
+
+def asks_long(data: Any) -> bool:
+    """Whether what is asked for is long work; of what it is else, or is none, others say."""
+    what = data.get("what") if isinstance(data, dict) else None
+    return isinstance(what, str) and what in LONG
 
 
 def body() -> gr.HTML:

@@ -22,12 +22,17 @@ from .rates import count_refusal
 from .visitors import Visitor, visitor_of, works_for
 from .waiting import Limit
 
-# `each` is of an address here: a page asks for some at once, and a class behind one router for many. Long work has a
-# place while it waits for its turns; sums never wait, and take the processor from all others.
-DIRECT_CALLS = Limit(at_once=16, of_address=2, waiting=256, each=128)
-SUMS = Limit(at_once=2, of_address=1, waiting=256, each=128)
-# These wait for another machine, which may not answer (app/lookups.py).
-OF_HUB = Limit(at_once=16, of_address=16, waiting=256, each=128)
+# `each` is of an address here: a page asks for some at once, and a class behind one router for many.
+LINES = {
+    "short": Limit(at_once=16, of_address=2, waiting=256, each=128),
+    # Waits for its turns with a model, which go to the cheapest of a visitor's first: so it takes no place from what is
+    # soon answered, and what a chapter asks for has places together.
+    "long": Limit(at_once=32, of_address=8, waiting=256, each=128),
+    # Never wait for a turn, and take the processor from all others.
+    "sums": Limit(at_once=2, of_address=1, waiting=256, each=128),
+    # Wait for another machine, which may not answer (app/lookups.py).
+    "hub": Limit(at_once=16, of_address=16, waiting=256, each=128),
+}
 
 Answer = Mapping[str, object]  # one of visuals/messages
 
@@ -113,7 +118,7 @@ class AbandonedError(Exception):
 class DirectCallLimiter:
     """What the page asks past the queue: so many at once, and so many of each address."""
 
-    def __init__(self, limit: Limit = DIRECT_CALLS, metrics: Metrics | None = None):
+    def __init__(self, limit: Limit, metrics: Metrics | None = None):
         self.limit = limit
         self.metrics = metrics or Metrics()
         self._asked: Counter[str] = Counter()
