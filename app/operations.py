@@ -55,7 +55,7 @@ from visuals.choice import causal_info, logit_terms_info
 from visuals.compare import cost_info, loss_info
 from visuals.experts import routing_info
 from visuals.latent import latent_info
-from visuals.messages.circuit import CircuitDetail
+from visuals.messages.circuit import CircuitControlsDetail, CircuitDetail
 from visuals.messages.overview import TrainingDetail
 from visuals.norm import Learned, learned_of, norms_of, vectors_before
 from visuals.norm_replaced import branch_after, times_of
@@ -77,8 +77,8 @@ BACK = 3
 PULLS = 2 * BACK  # of why: what every head and neuron promises, and from where heads bring the answer
 FORM_ROWS = 12  # of the last tokens
 MATCHED = 8  # layers run once more, for two scores and for what two writers carried
-PAIRS_RUN = 1 + TRIES + PAIRS  # of a circuit: its own, those that are tried, and once more those that are kept
-CIRCUITS = 9 + 1 + circuit.DRAWS  # that are run beside: of the curve, and the controls
+CIRCUITS = 9 + 1  # that are run beside one: of its curve, and of all but its nodes
+PAIRS_RUN = 1 + TRIES + PAIRS  # for its controls: its own, those that are tried, and once more those that are kept
 AUTOMATIC = 3  # numbers of nodes that are tried with exchanges where nobody names one, about
 EDGES_MEASURED = 4 + 3 * circuit.EDGES // 2  # for each one run, and its target once more
 RACE_TOKENS = 512  # about so many are read without a cache, again and again, before the time of a race is over
@@ -161,6 +161,15 @@ def _circuit_message(
     """The message of a circuit: a circuit itself holds the network that it is of."""
     found = yield from circuit.circuit_info.pieces(lm, ids, other, nodes, written)
     return circuit.circuit_payload(found, lm.tokenizer.pieces)
+
+
+@in_pieces
+def _controls_message(
+    lm: LanguageModel, ids: Sequence[int], other: str, nodes: Sequence[AnyNode], written: Sequence[int] | None
+) -> Work[CircuitControlsDetail]:
+    """The message of a circuit's controls, as that of a circuit."""
+    found = yield from circuit.circuit_controls.pieces(lm, ids, other, nodes, written)
+    return circuit.controls_payload(found, lm.tokenizer.pieces)
 
 
 def _layer_norms(lm: LanguageModel, layer: int) -> dict[str, Learned]:
@@ -310,15 +319,34 @@ def _circuit_cost(
     nodes: int | None,
     written: Sequence[int] | None,
 ) -> float:
-    """The pairs, of which what both texts begin with is run once; what is expected at each word; every node's
-    attribution, exchanges, circuits; of a circuit no more is run than it keeps."""
+    """Both texts, of which what they begin with is run once; every node's attribution, exchanges, circuits; of a
+    circuit no more is run than it keeps; the text once more, for what nodes read."""
     after = _written_tokens(lm, written)
     whole, run = len(ids) + after, _tokens_that_differ(lm, ids, other) + after
-    kept = 1.0 if lm.reads_source else min(1.0, (nodes or COUNTS[-1]) / (2 * lm.config.n_layers))
+    kept = _kept_share(lm, nodes or COUNTS[-1])
     exchanges = (AUTOMATIC if nodes is None else 1) * (1 + ROUNDS * (BACK + WIDTH * kept))
     again = BACK * POINTS + exchanges + CIRCUITS * min(1.0, 2 * kept) + 1
-    words = min(MOST_WORDS, _tokens_that_differ(lm, ids, other))
-    return (3 + words) * whole + PAIRS_RUN * (whole + run) + again * run
+    return 3 * whole + run + again * run
+
+
+def _controls_cost(
+    lm: LanguageModel,
+    _trace: object,
+    ids: Sequence[int],
+    other: str,
+    nodes: Sequence[AnyNode],
+    written: Sequence[int] | None,
+) -> float:
+    """The pairs, of which what both texts begin with is run once; what is expected at each word; circuits."""
+    after, differ = _written_tokens(lm, written), _tokens_that_differ(lm, ids, other)
+    whole, run, circuits = len(ids) + after, differ + after, circuit.DRAWS + 1 + PAIRS
+    kept = min(1.0, 2 * _kept_share(lm, len(nodes)))
+    return min(MOST_WORDS, differ) * whole + PAIRS_RUN * (whole + run) + circuits * kept * run
+
+
+def _kept_share(lm: LanguageModel, nodes: int) -> float:
+    """About how much of a network runs where so many nodes alone are kept, each in a part of its own."""
+    return 1.0 if lm.reads_source else min(1.0, nodes / (2 * lm.config.n_layers))
 
 
 def _edges_cost(
@@ -424,6 +452,7 @@ CACHE_CONTENTS = long_of_model("cache_contents", cacheless.cache_contents, _cach
 RACE = long_of_model("race", cacheless.race, _race_cost)
 SWAPS = long_of_model("swaps", word_swaps, _swaps_cost)
 CIRCUIT = long_of_model("circuit", _circuit_message, _circuit_cost)
+CIRCUIT_CONTROLS = long_of_model("circuit_controls", _controls_message, _controls_cost)
 EDGES = long_of_model("edges", circuit.edges_info, _edges_cost)
 CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 

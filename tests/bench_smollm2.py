@@ -80,23 +80,25 @@ CHAPTER = """async () => {
   glass.open(chapter);
   return times;
 }"""
-# [ms until the circuit against another text is drawn, ms from there until all of its edges are]
+# [ms until the circuit against another text is drawn, ms from there until its controls are, ms from there until all of
+# its edges are]
 CIRCUIT = """async (text) => {
   const frame = () => new Promise(requestAnimationFrame), { details } = glass.state.run, { chapter } = glass.state;
   const drawn = async (there) => {
-    while (!there() || glass.asking() || !glass.drawn()) await frame();
+    while (!there() || !glass.drawn()) await frame();
     return performance.now();
   };
   const has = (name) => [...details.keys()].some((key) => key.startsWith(name));
   glass.open("glance");
-  await drawn(() => has("words "));  // what stands above the circuit has come
+  await drawn(() => has("words ") && !glass.asking());  // what stands above the circuit has come
   const began = performance.now();
   glass.settings.set("why", { open: "1", text, at: String(glass.state.query) });
   const circuit = await drawn(() => has("circuit "));
+  const controls = await drawn(() => !glass.asking());
   document.querySelector(".wy-circuit .gp-holds").click();
   const edges = await drawn(() => document.querySelector(".wy-circuit progress").hidden && has("edges "));
   glass.open(chapter);
-  return [circuit - began, edges - circuit];
+  return [circuit - began, controls - circuit, edges - controls];
 }"""
 CHAPTER_PARTS = ("chapter", "lens", "map")
 SETTLED = "() => !glass.asking() && glass.drawn()"
@@ -185,7 +187,7 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
         found |= dict(zip(CHAPTER_PARTS, page.evaluate(CHAPTER), strict=True))
         page.wait_for_function(SETTLED)
     if tokens == CIRCUIT_TOKENS:
-        found |= dict(zip(("circuit", "edges"), page.evaluate(CIRCUIT, PAIR[1]), strict=True))
+        found |= dict(zip(("circuit", "controls", "edges"), page.evaluate(CIRCUIT, PAIR[1]), strict=True))
         page.wait_for_function(SETTLED)
     if (layer := page.evaluate(LAYER)) is not None:
         found["layer"] = layer
@@ -211,9 +213,10 @@ def report(tokens: int, sides: list[Times]) -> bool:
         for name in bars
         if sides[0].get(name)
     ]
-    for name, words in (("lens", "the lens of all tokens"), ("map", "the causal map, too")):
+    for name, words in (("lens", "chapter Next token, the lens of all tokens"), ("map", "the causal map, too"),
+                        ("controls", "the circuit's controls, after it")):  # fmt: skip
         if sides[0].get(name):
-            print(f"{tokens} tokens, chapter Next token, {words}: ms {statistics.median(sides[0][name]):.0f}")
+            print(f"{tokens} tokens, {words}: ms {statistics.median(sides[0][name]):.0f}")
     for figure, name in figures:
         others = [statistics.median(side[name]) for side in sides[1:] if side.get(name)]
         print(figure, *(f"  against {other:.0f}: {figure.value / other:.2f} times" for other in others), flush=True)

@@ -1,4 +1,4 @@
-"""The circuit of an answer: its message and that of its edges."""
+"""The circuit of an answer: its message, that of its controls, and that of its edges."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,11 +7,19 @@ from typing import NamedTuple
 from model import Circuit, LanguageModel
 from model.analysis.circuit import HeldOut, chance_control, change_control, circuit, held_out_shares
 from model.analysis.node_roles import Role, node_roles
-from model.analysis.nodes import AnyNode, run_pair
+from model.analysis.nodes import AnyNode, Pair, run_pair
 from model.analysis.paths import Edge, Paths, edges_of_a_pass
 from model.pieces import Work, in_pieces
 
-from .messages.circuit import CircuitDetail, CircuitEdge, CircuitNode, EdgesDetail, HeldOutPair, ScoredNode
+from .messages.circuit import (
+    CircuitControlsDetail,
+    CircuitDetail,
+    CircuitEdge,
+    CircuitNode,
+    EdgesDetail,
+    HeldOutPair,
+    ScoredNode,
+)
 from .payload import Pieces
 
 EDGES = 32  # of a circuit that are sent at once
@@ -19,11 +27,17 @@ DRAWS = 5  # circuits by lot
 
 
 class CircuitInfo(NamedTuple):
-    """A circuit, what each of its nodes reads and writes, and its controls: what as many nodes drawn by lot recover,
-    draw by draw, and as many that change most between the two texts; and on other pairs what these same nodes do."""
+    """A circuit, and what each of its nodes reads and writes."""
 
     circuit: Circuit
     roles: list[Role]
+
+
+class CircuitControls(NamedTuple):
+    """What could refute a circuit: what as many nodes drawn by lot recover of the pair's difference, draw by draw, and
+    as many that change most between the two texts; and on other pairs what these same nodes do."""
+
+    pair: Pair
     by_chance: list[float]
     by_change: float
     held_out: list[HeldOut]
@@ -36,11 +50,23 @@ def circuit_info(
     """The circuit of a run's answer against that to `other`, after what is `written`, without its edges. With no number
     of nodes there are as many as are needed. Raises what `circuit` does."""
     found = yield from circuit.pieces(lm, ids, other, nodes, target=written)
-    pair, count = found.pair, len(found.nodes)
-    roles = yield from node_roles.pieces(pair, found.nodes)
-    by_chance = yield from chance_control.pieces(pair, count, draws=DRAWS)
-    by_change = yield from change_control.pieces(pair, count)
-    return CircuitInfo(found, roles, by_chance, by_change, (yield from held_out_shares.pieces(pair, found.nodes)))
+    return CircuitInfo(found, (yield from node_roles.pieces(found.pair, found.nodes)))
+
+
+@in_pieces
+def circuit_controls(
+    lm: LanguageModel,
+    ids: Sequence[int],
+    other: str,
+    nodes: Sequence[AnyNode],
+    written: Sequence[int] | None = None,
+) -> Work[CircuitControls]:
+    """The controls of a circuit of these nodes, for the same texts. Raises GlassLlamaError for prompts that make no
+    pair."""
+    pair = yield from run_pair.pieces(lm, ids, other, written)
+    by_chance = yield from chance_control.pieces(pair, len(nodes), draws=DRAWS)
+    by_change = yield from change_control.pieces(pair, len(nodes))
+    return CircuitControls(pair, by_chance, by_change, (yield from held_out_shares.pieces(pair, nodes)))
 
 
 def circuit_payload(info: CircuitInfo, pieces: Pieces) -> CircuitDetail:
@@ -60,9 +86,15 @@ def circuit_payload(info: CircuitInfo, pieces: Pieces) -> CircuitDetail:
         "recovered": found.recovered,
         "without": found.without,
         "curve": list(found.curve),
+    }
+
+
+def controls_payload(info: CircuitControls, pieces: Pieces) -> CircuitControlsDetail:
+    """The message of CircuitControls."""
+    return {
         "by_chance": info.by_chance,
         "by_change": info.by_change,
-        "held_out": [_held_out(found, one, pieces) for one in info.held_out],
+        "held_out": [_held_out(info.pair, one, pieces) for one in info.held_out],
     }
 
 
@@ -82,9 +114,8 @@ def _scored(node: AnyNode, score: float, role: Role) -> ScoredNode:
     }
 
 
-def _held_out(found: Circuit, one: HeldOut, pieces: Pieces) -> HeldOutPair:
+def _held_out(pair: Pair, one: HeldOut, pieces: Pieces) -> HeldOutPair:
     """The words that stand there instead, each once, as they come in the two texts."""
-    pair = found.pair
     both = ((one.pair.ids, pair.ids), (one.pair.other_ids, pair.other_ids))
     words = [token for made, own in both for token in made[made != own].tolist()]
     return {"words": pieces(list(dict.fromkeys(words))), "share": one.share}

@@ -11,7 +11,7 @@ from model.errors import shortly
 from model.network import StackName, Writer
 from visuals.circuit import edges_payload
 from visuals.glance import matching_payload, outside_payload, swaps_payload
-from visuals.messages.circuit import CircuitDetail, EdgesDetail
+from visuals.messages.circuit import CircuitControlsDetail, CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
     LooksBackDetail,
     MatchingDetail,
@@ -29,7 +29,19 @@ from visuals.why import back_payload, heads_payload, looked_payload, rests_paylo
 from ..engine import Engine
 from ..examples import nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
-from ..operations import CIRCUIT, EDGES, HEADS, LOOKS, LOOKS_BACK, MATCHING, OUTSIDE, RESTS, SWAPS, WINDOWS
+from ..operations import (
+    CIRCUIT,
+    CIRCUIT_CONTROLS,
+    EDGES,
+    HEADS,
+    LOOKS,
+    LOOKS_BACK,
+    MATCHING,
+    OUTSIDE,
+    RESTS,
+    SWAPS,
+    WINDOWS,
+)
 from ..prompts import check_text
 from ..requests import (
     PAIR_TOKENS,
@@ -87,10 +99,15 @@ class Nodes(OtherText):
     nodes: Annotated[int, below(MOST_NODES + 1)] | None = None
 
 
-class Edges(OtherText):
-    """The edges from number `start` on between these nodes."""
+class CircuitNodes(OtherText):
+    """A circuit of these nodes."""
 
     nodes: Annotated[list[list[object]], PlainValidator(_listed_nodes)]
+
+
+class Edges(CircuitNodes):
+    """Its edges from number `start` on."""
+
     start: Annotated[int, below((MOST_NODES + 2) ** 2)]
 
 
@@ -219,6 +236,14 @@ def circuit(engine: Engine, held: HeldRun, asked: Sent) -> CircuitDetail:
     return held.study(engine, CIRCUIT, texts.ids, other, of.nodes, texts.written or None)
 
 
+def circuit_controls(engine: Engine, held: HeldRun, asked: Sent) -> CircuitControlsDetail:
+    """{token, text, nodes}: what could refute a circuit of these `nodes`, which stand there as in "edges"."""
+    of = about_run(CircuitNodes, engine, held, asked)
+    texts, other = unchanged(held, of.token), check_text(of.text)
+    nodes = [_node(engine, held, one, texts) for one in of.nodes]
+    return held.study(engine, CIRCUIT_CONTROLS, texts.ids, other, nodes, texts.written or None)
+
+
 def edges(engine: Engine, held: HeldRun, asked: Sent) -> EdgesDetail:
     """{token, text, nodes, start}: the next edges from number `start` on between `nodes`, [layer, head, token] each,
     with null for the head of an FFN; of a network with an encoder [layer, head, token, kind, stack]. A page asks until
@@ -270,6 +295,7 @@ DETAILS = {
     "outside": outside,
     "words": words,
     "circuit": circuit,
+    "circuit_controls": circuit_controls,
     "edges": edges,
 }
 CALCULATORS = {"real_model": real_model}

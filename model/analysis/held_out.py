@@ -18,6 +18,7 @@ from torch import Tensor
 from ..errors import GlassLlamaError
 from ..pieces import Work, in_pieces
 from .content_words import is_function_word, shape_of
+from .nearness import cosines
 from .nodes import Pair, run_pair
 from .word_candidates import NEARNESS
 
@@ -80,10 +81,7 @@ def _alike(pair: Pair, words: Sequence[int]) -> dict[int, list[int]]:
     """For each word tokens of its shape, those that fit best first; none of a token that is no whole word."""
     pieces, found = pair.lm.tokenizer.pieces, dict[int, list[int]]()
     with torch.inference_mode():
-        embedding = pair.lm.net.embed.weight.float()
-        sizes = embedding.norm(dim=-1).clamp(min=1e-9)
-        cosines = (embedding[words] @ embedding.T) / sizes / sizes[words, None]
-        weights = NEARNESS * cosines + _expected(pair, words)
+        weights = NEARNESS * cosines(pair.lm, words) + _expected(pair, words)
         best: list[list[int]] = weights.topk(min(weights.shape[1], BEST)).indices.tolist()
     for word, tokens in zip(words, best, strict=True):
         (own,) = pieces([word])

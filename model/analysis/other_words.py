@@ -21,10 +21,11 @@ from ..checkpoint import LanguageModel
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from .content_words import content_words, is_letter
 from .last_token import TextRead, read_text
+from .nearness import cosines
 from .outside import knows_corpus
 from .read_before import ReadBefore, is_causal
 from .swaps import Swap, swaps
-from .word_candidates import NEARNESS, Candidate, candidates, cosines
+from .word_candidates import NEARNESS, Candidate, candidates
 
 LARGEST_LOGITS = 2**24  # numbers of one pass: tokens × V
 FAR = 12.0  # nats by which a proposal may weigh less than the best one
@@ -60,7 +61,7 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     yield
     tried = yield from candidates(read, log_p)
     names = bool(content_words(lm.tokenizer.pieces([read.answer])))
-    alike = NEARNESS * names * cosines(lm, read.answer)
+    alike = NEARNESS * names * cosines(lm, [read.answer])[0]
     found: list[tuple[float, OtherWord]] = []
     ran = yield from _run(read, tried)
     for one, new in zip(tried, ran, strict=True):

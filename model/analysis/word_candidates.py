@@ -24,6 +24,7 @@ from ..pieces import Work
 from .content_words import Shape, content_words, is_function_word, shape_of, sign_shape_of
 from .knock_out import knocked_out
 from .last_token import TextRead
+from .nearness import cosines
 from .sinks import sinks
 
 NEARNESS = 20.0  # nats that a cosine of 1 is worth
@@ -82,7 +83,7 @@ def _places(
 def _at(lm: LanguageModel, ids: list[int], at: int, log_p: Float[Tensor, "T V"]) -> list[Candidate]:
     own = ids[at]
     with torch.inference_mode():
-        cosine = cosines(lm, own)
+        (cosine,) = cosines(lm, [own])
         # What stands first is expected as much as any other.
         expected = log_p[at - 1] if at else torch.zeros_like(cosine)
     most = min(len(cosine), LOOKED_AT)
@@ -107,13 +108,6 @@ def _as_read(lm: LanguageModel, ids: list[int], tried: Iterator[Candidate]) -> I
         new = [*ids[: one.position], one.token, *ids[one.position + 1 :]]
         if not known or encode(decode(new)) == new:
             yield one
-
-
-def cosines(lm: LanguageModel, token: int) -> Float[Tensor, "V"]:
-    """Cosine of a token's row of the embedding with every row."""
-    embedding = lm.net.embed.weight.float()
-    own = embedding[token]
-    return embedding @ own / (embedding.norm(dim=-1) * own.norm()).clamp(min=1e-9)
 
 
 def _alike(lm: LanguageModel, tokens: Sequence[int], own: int) -> list[int]:

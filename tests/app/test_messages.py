@@ -136,6 +136,7 @@ def compare_texts(service: Service, run: dict[str, Any]) -> None:
     names = ("layer", "head", "token", *(("kind", "stack") if run["encoder"] else ()))
     nodes = [[node[name] for name in names] for node in answer(service, run, "circuit", **two, nodes=5)["nodes"]]
     assert answer(service, run, "edges", **two, nodes=nodes, start=0)["edges"]
+    assert answer(service, run, "circuit_controls", **two, nodes=nodes)["by_chance"]
     answer(service, run, "causal_map", **two)
 
 

@@ -96,7 +96,7 @@ def ask_all(service: Service, name: str) -> None:
     nodes = [[node["layer"], node["head"], node["token"]] for node in circuit["nodes"]]
     questions: list[tuple[str, dict[str, Any]]] = [
         ("rests", at), ("windows", at), ("heads", at), ("looks_back", at), ("why", at), ("words", at), ("outside", {}),
-        ("edges", pair | {"nodes": nodes, "start": 0}),
+        ("edges", pair | {"nodes": nodes, "start": 0}), ("circuit_controls", pair | {"nodes": nodes}),
         ("causal_map", pair), ("lens", {}), ("contributions", {"versus": True}), ("stream", {}), ("ffn_firing", {}),
         ("kv_live", {}), ("score_terms", head | {"query": last, "key": 0}), ("logit_terms", at | {"target": 5}),
         ("matching", head | {"query": last, "key": max(0, last - 2)}), ("tensors", {"layer": 1}), ("ends", at),

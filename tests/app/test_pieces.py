@@ -97,6 +97,7 @@ def asked_of(service: Service, prompt: str = PROMPT, name: str = "") -> tuple[st
         fields = ("layer", "head", "token") if source == last else ("layer", "head", "token", "kind", "stack")
         nodes = [[node[name] for name in fields] for node in circuit["data"]["nodes"]]
         long |= {"circuit": pair | {"nodes": 12}, "edges": pair | {"nodes": nodes, "start": 0}, "causal_map": pair}
+        long["circuit_controls"] = pair | {"nodes": nodes}
     return run["id"], long
 
 

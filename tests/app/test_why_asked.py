@@ -12,7 +12,7 @@ from app.engine import LocalEngine
 from app.examples import EXAMPLES
 from app.service import Service
 from model.analysis.causal_map import causal_map
-from model.analysis.circuit import circuit
+from model.analysis.circuit import chance_control, change_control, circuit, held_out_shares
 from model.analysis.first_look import first_look
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
@@ -179,8 +179,12 @@ def test_a_circuit_and_its_edges_are_the_models(
     assert said["without"] == pytest.approx(found.without, abs=1e-5)
     assert (said["answer"]["id"], said["other"]["id"]) == (found.answer, found.other)
     assert [(n["kind"], n["layer"], n["head"], n["token"]) for n in said["nodes"]] == list(found.nodes)
-    assert len(said["by_chance"]) == 5
     nodes = [[node.layer, node.head, node.token] for node in found.nodes]
+    controls = ask(service, run, "circuit_controls", token=last, text=other, nodes=nodes)
+    assert controls["by_chance"] == pytest.approx(chance_control(found.pair, 10, draws=5), abs=1e-5)
+    assert controls["by_change"] == pytest.approx(change_control(found.pair, 10), abs=1e-5)
+    held = [one.share for one in held_out_shares(found.pair, found.nodes)]
+    assert [one["share"] for one in controls["held_out"]] == pytest.approx(held, abs=1e-5)
     measured: list[dict[str, Any]] = []
     while not measured or len(measured) < answer["total"]:
         answer = ask(service, run, "edges", token=last, text=other, nodes=nodes, start=len(measured))

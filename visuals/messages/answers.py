@@ -25,7 +25,7 @@ from .choice import (
     LogitTermsDetail,
     NextDetail,
 )
-from .circuit import CircuitDetail, EdgesDetail
+from .circuit import CircuitControlsDetail, CircuitDetail, EdgesDetail
 from .code import CodeDetail
 from .compare import CostDetail, DifferenceDetail, LossDetail, PartsDetail
 from .families import FamiliesAnswer
@@ -100,6 +100,7 @@ class Details(TypedDict):
     outside: OutsideDetail | Nothing
     words: WordsDetail
     circuit: CircuitDetail
+    circuit_controls: CircuitControlsDetail
     edges: EdgesDetail
     stream: StreamDetail
     stage: StageDetail

@@ -1,4 +1,4 @@
-"""What the first chapter is sent of a circuit and its edges."""
+"""What the first chapter is sent of a circuit, its controls and its edges."""
 
 from typing import NotRequired
 
@@ -52,9 +52,7 @@ class CircuitDetail(TypedDict):
 
     `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions at
     which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the nodes
-    alone bring back, `without` what is left without them. `curve` has that share by number of nodes. Controls:
-    `by_chance` is what as many nodes drawn by lot bring back, `by_change` what as many do whose writes differ most
-    between the two texts, `held_out` what these nodes bring back on other pairs.
+    alone bring back, `without` what is left without them. `curve` has that share by number of nodes.
     """
 
     answer: AnswerToken
@@ -68,6 +66,15 @@ class CircuitDetail(TypedDict):
     recovered: float
     without: float
     curve: list[tuple[int, float]]
+
+
+class CircuitControlsDetail(TypedDict):
+    """What could refute a circuit.
+
+    `by_chance` is the share that as many nodes drawn by lot bring back, draw by draw, `by_change` that of as many whose
+    writes differ most between the two texts, `held_out` what the circuit's nodes bring back on other pairs.
+    """
+
     by_chance: list[float]
     by_change: float
     held_out: list[HeldOutPair]

@@ -28,6 +28,7 @@ export interface Details {
   outside: OutsideDetail | Nothing;
   words: WordsDetail;
   circuit: CircuitDetail;
+  circuit_controls: CircuitControlsDetail;
   edges: EdgesDetail;
   stream: StreamDetail;
   stage: StageDetail;
@@ -470,9 +471,7 @@ export interface HeldOutPair {
  *
  * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
  * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
- * nodes alone bring back, `without` what is left without them. `curve` has that share by number of nodes. Controls:
- * `by_chance` is what as many nodes drawn by lot bring back, `by_change` what as many do whose writes differ most
- * between the two texts, `held_out` what these nodes bring back on other pairs.
+ * nodes alone bring back, `without` what is left without them. `curve` has that share by number of nodes.
  */
 export interface CircuitDetail {
   answer: AnswerToken;
@@ -486,6 +485,15 @@ export interface CircuitDetail {
   recovered: number;
   without: number;
   curve: [number, number][];
+}
+
+/**
+ * What could refute a circuit.
+ *
+ * `by_chance` is the share that as many nodes drawn by lot bring back, draw by draw, `by_change` that of as many
+ * whose writes differ most between the two texts, `held_out` what the circuit's nodes bring back on other pairs.
+ */
+export interface CircuitControlsDetail {
   by_chance: number[];
   by_change: number;
   held_out: HeldOutPair[];

@@ -7,6 +7,8 @@ import { word } from "./words.js";
 /**
  * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
  *
+ * @typedef {import("../../decoded.d.ts").Detail<"circuit_controls">} Controls
+ *
  * @typedef {(name: string, params?: Record<string, string | number>) => string} Text of the section "why"
  */
 
@@ -23,14 +25,14 @@ export const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).rep
  * change most, all others, and the same parts with other words.
  *
  * @param {Circuit} circuit
+ * @param {Controls | null} controls null: they are on their way, which is said
  * @param {Text} text
  * @param {number} most the largest number of parts that can be chosen
  * @returns {HTMLElement[]}
  */
-export function faithOf(circuit, text, most) {
-  const { answer, other, recovered, without, by_chance: chance, by_change: change, nodes } = circuit;
+export function faithOf(circuit, controls, text, most) {
+  const { answer, other, recovered, without, nodes } = circuit;
   const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
-  const furthest = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   /** @type {(name: string, value: number) => HTMLElement} */
   const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
   const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
@@ -38,25 +40,28 @@ export function faithOf(circuit, text, most) {
   return [
     h("p", null, text("circuit", params)),
     line("recovered", recovered),
-    line("by_change", change),
-    line("by_lot", furthest),
+    ...(controls ? [line("by_change", controls.by_change), line("by_lot", furthestOf(controls))] : []),
     line("without", without),
     h("p", null, so, more),
-    h("p", null, ...heldOutOf(circuit, text)),
+    h("p", null, ...(controls ? heldOutOf(controls, nodes.length, text) : [text("controls_waiting", params)])),
   ];
 }
+
+/** What that draw by lot carries which carries most, either way. @param {Controls} controls */
+const furthestOf = ({ by_chance: draws }) => draws.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
 
 /**
  * What the same parts carry with other words.
  *
- * @param {Circuit} circuit
+ * @param {Controls} controls
+ * @param {number} count of parts
  * @param {Text} text
  */
-function heldOutOf({ held_out: heldOut, nodes }, text) {
+function heldOutOf({ held_out: heldOut }, count, text) {
   if (!heldOut.length) return [text("held_out_none")];
   const pairs = heldOut.map(({ words, share }) => `${words.map(word).join(" / ")} ${percent(share)}`).join(" · ");
   const mean = heldOut.reduce((sum, { share }) => sum + share, 0) / heldOut.length;
-  const rest = text("held_out", { count: nodes.length, tries: heldOut.length, pairs });
+  const rest = text("held_out", { count, tries: heldOut.length, pairs });
   return [h("strong", null, percent(mean)), ` ${rest}`];
 }
 

@@ -27,6 +27,14 @@ const AUTO = "auto"; // as many parts as are needed
 const COUNTS = [AUTO, "10", "20", "40", "60"];
 
 /**
+ * A circuit's nodes as the server is asked about them.
+ *
+ * @param {Circuit} circuit
+ */
+const sentNodes = ({ nodes }) =>
+  nodes.map(({ layer, head, token, kind, stack }) => [layer, head, token, ...(stack ? [kind, stack] : [])]);
+
+/**
  * All edges between a circuit's nodes that have come, asking for the next.
  *
  * @param {Glass} glass
@@ -35,12 +43,7 @@ const COUNTS = [AUTO, "10", "20", "40", "60"];
  * @returns {Known}
  */
 function edgesOf(glass, circuit, asked) {
-  const nodes = circuit.nodes.map(({ layer, head, token, kind, stack }) => [
-    layer,
-    head,
-    token,
-    ...(stack ? [kind, stack] : []),
-  ]);
+  const nodes = sentNodes(circuit);
   /** @type {Known["edges"]} */
   const edges = [];
   let total = 1;
@@ -169,7 +172,8 @@ export function createCircuit(glass, element, moment) {
    * @param {Asked} asked
    */
   function showCircuit(found, asked) {
-    faith.replaceChildren(...faithOf(found, text, Number(COUNTS.at(-1))), curveOf(found, text, percent));
+    const controls = glass.detail("circuit_controls", { ...asked, nodes: sentNodes(found) });
+    faith.replaceChildren(...faithOf(found, controls, text, Number(COUNTS.at(-1))), curveOf(found, text, percent));
     const known = view.measuring === found ? edgesOf(glass, found, asked) : null;
     measure.textContent = text(!known ? "edges" : known.done ? "edges_hide" : "edges_stop");
     progress.hidden = !known || known.done;
