@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { counted, readCache } from "../../visuals/static/readings/kv-answer.js";
 import { readChart } from "../../visuals/static/readings/kv-chart.js";
 import { readFit } from "../../visuals/static/readings/kv-fit.js";
+import { readLog } from "../../visuals/static/readings/kv-log.js";
+import { pairsOf, readRace, workOf } from "../../visuals/static/readings/kv-race.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 
 const CARD = {
@@ -165,4 +167,81 @@ test("by a share the rest is for what stands beside weights and cache, and may b
   ]); // 100 less 70
   const none = readFit({ fit: null, needs: null, card: null });
   assert.deepEqual([none.at, none.values, savedRows(none).length], ["", {}, 1]);
+});
+
+const MODEL = { n_layers: 2, n_heads: 4, n_kv_heads: 2, head_dim: 3, d_model: 12, ffn_hidden: 5, vocab_size: 7 };
+
+test("the work of a token is each matrix entry once, the output, and each key that a query meets", () => {
+  // A layer: Q and O of 12 × 12, K and V of 12 × 6, three matrices of 12 × 5; the output 7 × 12.
+  const layers = 2 * (2 * 144 + 2 * 72 + 3 * 60);
+  const each = 2 * 4 * 2 * 3; // layers, heads, Q·K and the weighted sum, head_dim
+  assert.equal(workOf(MODEL, 1, 5), layers + 84 + each * 5);
+  assert.equal(workOf(MODEL, 5, pairsOf(5)), 5 * layers + 84 + each * (1 + 2 + 3 + 4 + 5));
+});
+
+test("the last step is told unless another is asked about; without any there is nothing to save", () => {
+  const step = (tokens, seconds, same) => ({
+    tokens,
+    token_id: 9,
+    cached_seconds: seconds,
+    full_seconds: 4 * seconds,
+    cached_work: 10,
+    full_work: 10 * tokens,
+    same,
+  });
+  const steps = [step(3, 0.25, true), step(4, 0.5, false)];
+  const last = readRace(MODEL, steps, null);
+  assert.equal(last.at, "tokens=4");
+  const values = { cached_seconds: 0.5, full_seconds: 2, cached_work: 10, full_work: 40, same: "false" };
+  assert.deepEqual(last.values, values);
+  assert.deepEqual(last.sums, { cached: 0.75, full: 3, cachedWork: 20, fullWork: 70 });
+  assert.deepEqual([last.differ, last.floor], [1, 0.25]);
+  assert.equal(readRace(MODEL, steps, steps[0]).at, "tokens=3");
+  assert.equal(readRace(MODEL, steps, step(8, 1, true)).at, "tokens=4"); // of another text
+  assert.deepEqual(rowsOf(last)[0], {
+    tokens: 3,
+    token_id: 9,
+    cached_seconds: 0.25,
+    full_seconds: 1,
+    cached_multiply_adds: 10,
+    full_multiply_adds: 30,
+    same_token: "true",
+  });
+  const none = readRace(MODEL, [], null);
+  assert.deepEqual([none.at, none.values, savedRows(none).length], ["none", {}, 1]);
+});
+
+test("a log's figures are told with what its last difference is, and saved as the engine writes them", () => {
+  const cell = (value, how = "") => ({ value, how });
+  const answer = {
+    engine: "vLLM",
+    model: "text:kv.pasted",
+    dtype: "bf16",
+    ranks: 2,
+    rows: [
+      { quantity: "bytes", formula: cell("64", "8 × 8"), reserved: cell(HUGE), logged: null },
+      { quantity: "concurrency", formula: null, reserved: null, logged: cell("2.00") },
+    ],
+    differences: [
+      { code: "blocks", of: "pool", bytes: "-8", params: { size: 16 }, source: { text: "code", address: "" } },
+      { code: "rounding", of: "pool", bytes: "1", params: {}, source: { text: "code", address: "https://a" } },
+      { code: "remark", of: "pool", bytes: null, params: {}, source: null },
+      { code: "page", of: "request", bytes: "5", params: {}, source: null },
+    ],
+  };
+  const reading = readLog(answer);
+  assert.equal(reading.at, "engine=vLLM dtype=bf16");
+  assert.deepEqual(reading.values, { formula: 64, reserved: HUGE, logged: "none", rest: "rounding" });
+  const rows = rowsOf(reading).map((row) => Object.values(row));
+  assert.deepEqual(rows, [
+    ["engine", "vLLM", "<kv.pasted{}>", "bf16", "ranks=2"],
+    ["bytes", "formula", 64, "8 × 8", ""],
+    ["bytes", "reserved", HUGE, "", ""],
+    ["concurrency", "logged", "2.00", "", ""],
+    ["blocks", "difference_pool", -8, "size=16", "code"],
+    ["rounding", "difference_pool", 1, "", "https://a"],
+    ["remark", "difference_pool", "", "", ""],
+    ["page", "difference_request", 5, "", ""],
+  ]);
+  assert.deepEqual([readLog(null).at, readLog(null).values, savedRows(readLog(null)).length], ["", {}, 1]);
 });

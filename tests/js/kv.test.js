@@ -6,7 +6,7 @@ import { dressed } from "../../visuals/static/chart.js";
 import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
-import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
+import { both, exactBytes, milli, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
@@ -22,11 +22,11 @@ import {
   roleOf,
 } from "../../visuals/static/readings/kv.js";
 import { beyondContext } from "../../visuals/static/readings/kv-chart.js";
+import { totals } from "../../visuals/static/readings/kv-race.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
-import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
-import { milli } from "../../visuals/static/panels/kv/kv-race.js";
+import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
