@@ -49,3 +49,16 @@ def test_the_card_states_the_range_of_the_control() -> None:
     worst, best = (pick(found["random"], key=lambda draw: draw["share"]) for pick in (min, max))
     for draw in (worst, best):
         assert f"{draw['share']:.2%}".replace("%", " %") + f" at {draw['nats']:.3f}" in CARD
+
+
+@pytest.mark.parametrize("page", ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_guide_names_is_there(page: str) -> None:
+    """By the end of its path: `hf/sizes.py` is any file that ends so."""
+    rooms = ("app", "docs", "model", "tests", "visuals")
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for room in rooms for path in (ROOT / room).rglob("*")]
+    files += [f"/{path.name}" for path in ROOT.iterdir()]
+    named = re.findall(
+        r"`([\w./-]+\.(?:py|js|ts|json|md|css|toml|txt|lock))`", (ROOT / page).read_text(encoding="utf-8")
+    )
+    assert len(named) > 20
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []

@@ -311,7 +311,7 @@ def _layout(bytes_title: str, x: Mapping[str, object], y: Mapping[str, object] =
             "tickformat": "~g",
             **y,
         },
-        "showlegend": False,  # the page writes its own: panels/kv/points.js
+        "showlegend": False,  # the page writes its own: panels/kv/chart-legend.js
         "margin": {"l": left, "r": 16, "t": 16, "b": 56},
         "hoverlabel": {
             "bgcolor": _colour("raised"),

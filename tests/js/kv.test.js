@@ -6,7 +6,7 @@ import { dressed } from "../../visuals/static/chart.js";
 import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
-import { both, exactBytes, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
+import { both, exactBytes, milli, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
 import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
@@ -21,11 +21,12 @@ import {
   piecesOf,
   roleOf,
 } from "../../visuals/static/readings/kv.js";
+import { beyondContext } from "../../visuals/static/readings/kv-chart.js";
+import { totals } from "../../visuals/static/readings/kv-race.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
-import { beyondContext, drawable } from "../../visuals/static/panels/kv/points.js";
+import { drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
-import { AT_ONCE, createRace, totals } from "../../visuals/static/panels/kv/race.js";
-import { milli } from "../../visuals/static/panels/kv/kv-race.js";
+import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
@@ -258,9 +259,8 @@ test("a chart's heights are the exact bytes over the unit, and its points say th
   assert.equal(data[0].y[0], 1);
   assert.deepEqual(data[0].customdata[1], ["m", 2, "9007199254740993", "9,007,199,254,740,993\u00a0B"]);
   assert.deepEqual(Object.keys(data[0]).sort(), ["customdata", "name", "x", "y"]);
-  const marked = drawable({ data: [{ ...trace, contexts: [null, 1] }], layout: {}, unit: 2 ** 30 });
-  assert.deepEqual(beyondContext(marked.data), [["m", 1]]);
-  assert.deepEqual(beyondContext(data), []);
+  assert.deepEqual(beyondContext([{ ...trace, contexts: [null, 1] }]), [["m", 1]]);
+  assert.deepEqual(beyondContext([trace]), []);
 });
 
 test("a logarithmic axis goes from a whole power of ten to another, whatever the slider says", () => {

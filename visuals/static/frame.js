@@ -4,6 +4,7 @@ import { disclosed } from "./disclosure.js";
 import { exact, h, icon } from "./dom.js";
 import { createExplanation } from "./explain.js";
 import { savedRows } from "./readings/reading.js";
+import { remarkIn } from "./remark.js";
 import { saving } from "./save.js";
 import { createWithheld } from "./withheld.js";
 
@@ -39,7 +40,7 @@ import { createWithheld } from "./withheld.js";
  *   subject?: () => string;
  *   text: (name: string, params?: Record<string, unknown>) => string;
  *   tell: (value: string, reading?: string) => void;
- *   show: (reading: import("./readings/reading.js").Reading<any>, words: string) => void;
+ *   show: (reading: import("./readings/reading.js").AnswerReading, words: string) => void;
  *   speak: (forms: string[]) => void;
  *   formed: (key: string) => string;
  *   lack: (key: string | null, model: Model) => void;
@@ -117,8 +118,10 @@ export const panelOf = (element) => panels.get(element);
  * @returns {Panel}
  */
 export function frame(element, glass, kind, { svg, csv, subject, parts = ["what", "formula"], pointed = true }) {
-  /** @type {import("./readings/reading.js").Reading<any> | null} */
+  /** @type {import("./readings/reading.js").AnswerReading | null} */
   let read = null;
+  /** @type {(words: import("./readings/reading.js").Words) => string} */
+  const say = (words) => ("key" in words ? glass.text(words.key, words.params) : remarkIn(words, glass.state.language));
   /** @type {Partial<Panel>} */
   const begun = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
   const panel = /** @type {Panel} */ (begun);
@@ -145,7 +148,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   }
   const save = saving(button, panel, glass, kind, {
     svg,
-    csv: csv ?? (() => (read ? savedRows(read) : [])),
+    csv: csv ?? (() => (read ? savedRows(read, say) : [])),
   });
   tools.append(save.element, moreButton(tools));
   panel.head = h("header.gp-head", null, h("div.gp-heading", null, panel.title, ...(pointed ? [readout] : [])), tools);
@@ -195,8 +198,10 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   panel.show = (reading, words) => {
     read = reading;
     const { values, digits, whole = [] } = reading;
-    const told = (/** @type {string} */ name, /** @type {number} */ value) =>
-      whole.includes(name) && Number.isInteger(value) ? String(value) : exact(value, digits);
+    const told = (/** @type {string} */ name, /** @type {number | string} */ value) =>
+      typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
+        ? String(value)
+        : exact(value, digits);
     const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
     panel.tell([reading.at, ...numbers].filter(Boolean).join(" "), words);
   };

@@ -33,6 +33,25 @@
  */
 
 /**
+ * What a calculator's answer is read as, which is of no run: no other is subtracted from it.
+ *
+ * @typedef {Pick<Reading<any>, "at" | "digits" | "whole"> & {
+ *   values: Object<string, number | string>;
+ *   rows: Object<string, () => AnswerTable>;
+ * }} AnswerReading
+ *   `values`: a text is a whole number of more digits than a number holds, or a word
+ *
+ * @typedef {{ keys: Object<string, ArrayLike<Cell>>; columns: Object<string, ArrayLike<Cell>> }} AnswerTable
+ *
+ * @typedef {Part | Part[]} Cell of a file; several parts one after the other
+ *
+ * @typedef {number | string | Words} Part
+ *
+ * @typedef {{ key: string; params?: Record<string, unknown> } | import("../messages.d.ts").Remark} Words that the
+ *   page has in each language: a text by its key, or a remark
+ */
+
+/**
  * What the server is asked: a question and its parameters; and several by name.
  *
  * @typedef {[what: keyof import("../messages.d.ts").Details, params: object]} Question
@@ -59,17 +78,24 @@
  * @property {(run: Run, selection: Asked) => Read} read
  */
 
+/** Readings of runs hold no words. @type {(words: Words) => string} */
+const unsaid = (words) => {
+  throw new Error(`nobody says ${JSON.stringify(words)}`);
+};
+
 /**
- * A table as a file holds it.
+ * The first table's rows as a file holds them.
  *
- * @param {Table} table
+ * @param {Pick<AnswerReading, "rows">} reading
+ * @param {(words: Words) => string} say words in the reader's language
  * @returns {(string | number)[][]} under a row of names
  */
-function rowsOf({ keys, columns }) {
+export function savedRows({ rows }, say = unsaid) {
+  const { keys, columns } = Object.values(rows)[0]();
   const all = Object.entries({ ...keys, ...columns });
   const count = all[0][1].length;
-  return [all.map(([name]) => name), ...Array.from({ length: count }, (_, i) => all.map(([, values]) => values[i]))];
+  const written = (/** @type {Part} */ part) => (typeof part === "object" ? say(part) : part);
+  const cellOf = (/** @type {Cell} */ cell) => (Array.isArray(cell) ? cell.map(written).join("") : written(cell));
+  const row = (/** @type {number} */ i) => all.map(([, cells]) => cellOf(cells[i]));
+  return [all.map(([name]) => name), ...Array.from({ length: count }, (_, i) => row(i))];
 }
-
-/** The first table's rows. @param {Reading<any>} reading */
-export const savedRows = ({ rows }) => rowsOf(Object.values(rows)[0]());

@@ -1,18 +1,23 @@
 // A calculator's answer: the total, what it means per token and per GPU, and every product that it is the sum of.
 
-import { h } from "../../dom.js";
-import { both, exactBytes, remarkIn, scaled, titled, whole } from "./format.js";
 import { oneLine } from "../../one-line.js";
+import { remarkIn } from "../../remark.js";
+import { html, nothing } from "../../vendor/lit-html.js";
+import { both, exactBytes, scaled, whole } from "./format.js";
+import { titled } from "./product.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./question.js").Answer} Answer
+ * @typedef {import("../../readings/kv-answer.js").CacheReading} Reading
  *
- * @typedef {NonNullable<Answer["growth"]>["phases"][number]["terms"]} Products
+ * @typedef {Reading["answer"]} Answer
  */
+
+/** @param {string} words */
+const note = (words) => html`<p class="gp-note" .textContent=${words}></p>`;
 
 /**
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
@@ -20,9 +25,8 @@ import { oneLine } from "../../one-line.js";
  *
  * @param {Glass} glass
  * @param {import("../../messages.d.ts").NoteMessage[]} notes
- * @returns {HTMLElement[]}
  */
-export function notesOf(glass, notes) {
+export function notesView(glass, notes) {
   return notes.map(({ code, text: english, params }) => {
     const shown = Object.fromEntries(
       Object.entries(params).map(([name, value]) => [
@@ -31,152 +35,129 @@ export function notesOf(glass, notes) {
       ]),
     );
     const said = glass.text(`kv.note_${code}`, shown);
-    return h("p.gp-note", null, said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
+    return note(said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
   });
 }
 
 /**
- * One figure for every token.
+ * What is remarked on the model.
  *
- * @param {Say} text of the section "kv"
- * @param {string} bytes
+ * @param {Glass} glass
+ * @param {Answer["card"]} card
  */
-function perToken(text, bytes) {
-  const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
-  return h("p.gp-note", null, text("per_token", { bytes: exactBytes(bytes), scaled: also }));
+function sourceView(glass, { source, not_verified: unsure, notes, parameters, published }) {
+  /** @type {Say} */
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  /** @typedef {import("../../messages.d.ts").Remark} Remark */
+  const said = (/** @type {Remark} */ one) => remarkIn(one, glass.state.language);
+  const list = (/** @type {Remark[]} */ remarks) =>
+    html`<ul>
+      ${remarks.map((one) => html`<li .textContent=${said(one)}></li>`)}
+    </ul>`;
+  const stated = published
+    ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
+    : "";
+  const counted = oneLine([text("parameters", { count: whole(parameters) }), stated]);
+  return html`<details class="kv-source">
+    <summary .textContent=${text("source")}></summary>
+    ${list(source)}
+    <p class="gp-note kv-parameters" .textContent=${counted}></p>
+    ${unsure.length ? note(text("not_verified", { fields: unsure.map(said).join(text("list_comma")) })) : nothing}
+    ${
+      notes.length
+        ? html`<h4 .textContent=${text("notes")}></h4>
+            ${list(notes)}`
+        : nothing
+    }
+  </details>`;
 }
 
 /**
- * What is remarked on the model; what a reader opened stays open while the numbers change.
+ * What a token adds, as one sum of products under the names of their factors.
  *
- * @param {Glass} glass
- * @param {Say} text of the section "kv"
- * @param {HTMLElement} element
+ * @param {string} said until when
+ * @param {Reading["rates"][number]} rate
+ * @param {import("./format.js").Named} factor
  */
-function createSource(glass, text, element) {
-  let opened = false;
-  element.addEventListener(
-    "toggle",
-    (event) => {
-      const details = /** @type {HTMLDetailsElement} */ (event.target);
-      if (details.matches(".kv-source")) opened = details.open;
-    },
-    true,
-  );
-
-  /** @param {Answer["card"]} card */
-  function of({ source: read, not_verified: unsure, notes, parameters, published }) {
-    /** @typedef {import("../../messages.d.ts").Remark} Remark */
-    const remark = (/** @type {Remark} */ one) => remarkIn(one, glass.state.language);
-    const list = (/** @type {Remark[]} */ remarks) =>
-      h("ul", null, ...remarks.map((one) => h("li", null, remark(one))));
-    const fields = unsure.map(remark).join(text("list_comma"));
-    const stated = published
-      ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
-      : "";
-    return h(
-      "details.kv-source",
-      opened ? { open: "" } : null,
-      h("summary", null, text("source")),
-      list(read),
-      h("p.gp-note.kv-parameters", null, oneLine([text("parameters", { count: whole(parameters) }), stated])),
-      ...(unsure.length ? [h("p.gp-note", null, text("not_verified", { fields }))] : []),
-      ...(notes.length ? [h("h4", null, text("notes")), list(notes)] : []),
-    );
-  }
-  return { of };
+function rateView(said, { terms, bytes }, factor) {
+  const names = terms.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × "));
+  const sum = terms.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
+  const more = BigInt(bytes) >= 1024n ? ` =\u00a0${scaled(bytes, "binary").replace(" ", "\u00a0")}` : "";
+  return html`<div class="kv-rate">
+    <p>
+      <span .textContent=${said}></span> <strong .textContent=${exactBytes(bytes)}></strong
+      ><span .textContent=${more}></span>
+    </p>
+    ${note(`${sum} = ${exactBytes(bytes)}`)} ${note([...new Set(names)].join(" + "))}
+  </div>`;
 }
 
-/** @param {Glass} glass */
-export function answerView(glass) {
-  /** @type {Say} */
-  const text = (name, params) => glass.text(`kv.${name}`, params);
-  const element = h("div.kv-answer");
-  const source = createSource(glass, text, element);
-  /** @type {import("./format.js").Named} */
-  const factor = (code, params) => text(`factor_${code}`, params);
+/**
+ * Bytes a token: one figure, or more where a window drops older tokens once it is full.
+ *
+ * @param {Reading} reading
+ * @param {import("./format.js").Named} factor
+ * @param {Say} text of the section "kv"
+ */
+function ratesView({ rates, answer: { growth } }, factor, text) {
+  if (!growth) {
+    const [{ bytes }] = rates;
+    const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
+    return note(text("per_token", { bytes: exactBytes(bytes), scaled: also }));
+  }
+  const said = (/** @type {number | null} */ until, /** @type {number} */ i) =>
+    until === null
+      ? text(`after_${growth.kind}`)
+      : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) });
+  return rates.map((rate, i) => rateView(said(rate.until, i), rate, factor));
+}
 
-  /** @param {Answer["terms"][number]} term */
-  function term({ label, factors, bytes }) {
+/**
+ * The products, and where there are several, their sum.
+ *
+ * @param {Answer} answer
+ * @param {import("./format.js").Named} factor
+ * @param {Say} text of the section "kv"
+ */
+function termsView({ terms, bytes }, factor, text) {
+  /** @param {string} label */
+  function nameOfTerm(label) {
     const parts = label.replace("draft.", "").split(".");
     const what = parts.pop();
     const own = `${text(`place_${parts.join("_")}`)} · ${text(`part_${what}`)}`;
-    return titled(label.startsWith("draft.") ? text("draft", { part: own }) : own, factors, factor, bytes);
+    return label.startsWith("draft.") ? text("draft", { part: own }) : own;
   }
+  const sum = `${terms.map((term) => exactBytes(term.bytes)).join(" + ")} = `;
+  return html`<div class="kv-terms">
+      ${terms.map((term) => titled(nameOfTerm(term.label), term.factors, factor, term.bytes))}
+    </div>
+    ${
+      terms.length > 1
+        ? html`<p class="kv-sum">
+            <span .textContent=${sum}></span><strong .textContent=${exactBytes(bytes)}></strong>
+          </p>`
+        : nothing
+    }`;
+}
 
-  /**
-   * What a token adds, as one sum of products under the names of their factors.
-   *
-   * @param {string} said until when
-   * @param {Products} products
-   */
-  function rate(said, products) {
-    const names = new Set(
-      products.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × ")),
-    );
-    const sum = products.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
-    const added = products.reduce((all, one) => all + BigInt(one.bytes), 0n);
-    return h(
-      "div.kv-rate",
-      null,
-      h(
-        "p",
-        null,
-        said,
-        " ",
-        h("strong", null, exactBytes(added)),
-        added >= 1024n ? ` =\u00a0${scaled(added, "binary").replace(" ", "\u00a0")}` : "",
-      ),
-      h("p.gp-note", null, `${sum} = ${exactBytes(added)}`),
-      h("p.gp-note", null, [...names].join(" + ")),
-    );
-  }
-
-  /**
-   * Bytes a token: one figure, or more where a window drops older tokens once it is full.
-   *
-   * @param {Answer} answer
-   */
-  function rates({ per_token, growth }) {
-    if (!growth) return [perToken(text, per_token)];
-    const said = (/** @type {number | null} */ until, /** @type {number} */ i) =>
-      until === null
-        ? text(`after_${growth.kind}`)
-        : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) });
-    return growth.phases.map(({ until, terms }, i) => rate(said(until, i), terms));
-  }
-
-  /** @param {Answer} answer */
-  function show(answer) {
-    const { bytes, per_gpu, gpus, terms, notes, card } = answer;
-    element.replaceChildren(
-      h(
-        "p.kv-total",
-        null,
-        h("strong", null, scaled(bytes, "binary")),
-        h("span", null, ` = ${scaled(bytes, "decimal")}`),
-      ),
-      h("p.kv-exact", null, exactBytes(bytes)),
-      ...rates(answer),
-      ...(gpus > 1
-        ? [h("p.gp-note", null, text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) }))]
-        : []),
-      h("div.kv-terms", null, ...terms.map(term)),
-      ...(terms.length > 1
-        ? [
-            h(
-              "p.kv-sum",
-              null,
-              terms.map((t) => exactBytes(t.bytes)).join(" + "),
-              " = ",
-              h("strong", null, exactBytes(bytes)),
-            ),
-          ]
-        : []),
-      ...notesOf(glass, notes),
-      source.of(card),
-    );
-  }
-
-  return { element, show };
+/**
+ * @param {Glass} glass
+ * @param {Reading} reading
+ */
+export function answerView(glass, reading) {
+  /** @type {Say} */
+  const text = (name, params) => glass.text(`kv.${name}`, params);
+  /** @type {import("./format.js").Named} */
+  const factor = (code, params) => text(`factor_${code}`, params);
+  const { bytes, per_gpu, gpus, notes, card } = reading.answer;
+  return html`<div class="kv-answer">
+    <p class="kv-total">
+      <strong .textContent=${scaled(bytes, "binary")}></strong
+      ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
+    </p>
+    <p class="kv-exact" .textContent=${exactBytes(bytes)}></p>
+    ${ratesView(reading, factor, text)}
+    ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
+    ${termsView(reading.answer, factor, text)} ${notesView(glass, notes)} ${sourceView(glass, card)}
+  </div>`;
 }

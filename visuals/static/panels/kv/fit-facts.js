@@ -1,17 +1,26 @@
 // The facts beside a GPU's memory: the largest batch and context, and the bound on decoding.
 
-import { h, shown } from "../../dom.js";
+import { shown } from "../../dom.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { exactBytes, scaled, whole } from "./format.js";
 import { troubleText } from "./trouble.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Calculation<"kv_fit">} Fit
+ * @typedef {import("../../readings/kv-fit.js").Fit} Fit
  *
  * @typedef {import("../../types.d.ts").Glass} Glass
  */
 
-const noteOf = (/** @type {string} */ words) => h("p.gp-note", null, words);
-const figure = (/** @type {string} */ words) => h("p.kv-kind-size", null, h("strong", null, words));
+/** @param {string} words */
+const note = (words) => html`<p class="gp-note" .textContent=${words}></p>`;
+/** @param {string} words */
+const figure = (words) => html`<p class="kv-kind-size"><strong .textContent=${words}></strong></p>`;
+/** @param {string} title @param {unknown} content */
+const fact = (title, content) =>
+  html`<div class="kv-fact">
+    <h4 .textContent=${title}></h4>
+    ${content}
+  </div>`;
 
 /**
  * The largest batch or context that fits, and what one more would take.
@@ -24,8 +33,7 @@ const figure = (/** @type {string} */ words) => h("p.kv-kind-size", null, h("str
 export function largestFact(glass, found, title, unit) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
-  if ("refused" in found)
-    return h("div.kv-fact", null, h("h4", null, title), noteOf(troubleText(glass, found.refused)));
+  if ("refused" in found) return fact(title, note(troubleText(glass, found.refused)));
   const value = found.unlimited
     ? text("no_limit")
     : found.value
@@ -33,11 +41,11 @@ export function largestFact(glass, found, title, unit) {
       : text("none_fits");
   const { next, max_context: trained } = found;
   const beyond = unit === "tokens" && trained !== null && found.value > trained;
-  const notes = [
-    ...(next === null ? [] : [text("next", { bytes: exactBytes(next) })]),
-    ...(beyond ? [text("trained", { max_context: whole(trained) })] : []),
-  ];
-  return h("div.kv-fact", null, h("h4", null, title), figure(value), ...notes.map(noteOf));
+  return fact(
+    title,
+    html`${figure(value)} ${next === null ? nothing : note(text("next", { bytes: exactBytes(next) }))}
+    ${beyond ? note(text("trained", { max_context: whole(trained) })) : nothing}`,
+  );
 }
 
 /** Tokens a second: as a whole number, or to three digits. */
@@ -69,20 +77,17 @@ function boundText(found, text) {
  * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
 export function boundFact(found, batch, text) {
-  const title = h("h4", null, text("bound_title"));
-  if ("refused" in found) return h("div.kv-fact", null, title, noteOf(text("bound_none")));
+  if ("refused" in found) return fact(text("bound_title"), note(text("bound_none")));
+  const all = batch > 1 ? text("bound_all", { rate: rate(found.all), batch: whole(batch) }) : "";
   const spread = {
     weights: scaled(found.spread_weights, "decimal"),
     ms: shown(found.spread_milliseconds, 3),
   };
-  return h(
-    "div.kv-fact",
-    null,
-    title,
-    figure(text("bound_each", { rate: rate(found.each) })),
-    ...(batch > 1 ? [h("p", null, text("bound_all", { rate: rate(found.all), batch: whole(batch) }))] : []),
-    noteOf(boundText(found, text)),
-    ...(found.spread_milliseconds > found.milliseconds ? [noteOf(text("spread", spread))] : []),
-    noteOf(text("bound_drafts")),
+  return fact(
+    text("bound_title"),
+    html`${figure(text("bound_each", { rate: rate(found.each) }))} ${all ? html`<p .textContent=${all}></p>` : nothing}
+    ${note(boundText(found, text))}
+    ${found.spread_milliseconds > found.milliseconds ? note(text("spread", spread)) : nothing}
+    ${note(text("bound_drafts"))}`,
   );
 }

@@ -1,13 +1,17 @@
 // The answer about one GPU: its memory as a bar, the largest batch and context, the bound, and the weights' sum.
 
-import { h } from "../../dom.js";
-import { largestFact, boundFact } from "./fit-facts.js";
-import { both, exactBytes, remarkIn, scaled, titled, weightName, whole } from "./format.js";
-import { memoryBar } from "./memory-bar.js";
 import { oneLine } from "../../one-line.js";
+import { remarkIn } from "../../remark.js";
+import { html, nothing } from "../../vendor/lit-html.js";
+import { boundFact, largestFact } from "./fit-facts.js";
+import { both, exactBytes, scaled, weightName, whole } from "./format.js";
+import { memoryBar } from "./memory-bar.js";
+import { titled } from "./product.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Calculation<"kv_fit">} Fit
+ * @typedef {import("../../readings/kv-fit.js").FitReading} Reading
+ *
+ * @typedef {import("../../readings/kv-fit.js").Fit} Fit
  *
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
@@ -21,9 +25,11 @@ import { oneLine } from "../../one-line.js";
  * @param {Say} text of the section "kv-fit"
  */
 function verdict({ fits, free }, text) {
-  const words = fits ? text("fits") : text("lacks", { bytes: both(-Number(free)) });
-  const left = fits ? [h("span", null, ` ${text("free", { bytes: both(free) })}`)] : [];
-  return h("p.kv-total.kv-fits", null, h("strong", null, words), ...left);
+  const words = fits ? text("fits") : text("lacks", { bytes: both(free.replace("-", "")) });
+  const left = fits ? ` ${text("free", { bytes: both(free) })}` : "";
+  return html`<p class="kv-total kv-fits">
+    <strong .textContent=${words}></strong><span .textContent=${left}></span>
+  </p>`;
 }
 
 /**
@@ -32,53 +38,41 @@ function verdict({ fits, free }, text) {
  * @param {Glass} glass
  * @param {Fit["use"]} use
  */
-const stored = ({ state, text }, { stored: notes, weights_in: format }) =>
-  notes.map((one) =>
-    h("p.gp-note.kv-stored", null, oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })])),
-  );
+const storedView = ({ state, text }, { stored, weights_in: format }) =>
+  stored.map((one) => {
+    const said = oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })]);
+    return html`<p class="gp-note kv-stored" .textContent=${said}></p>`;
+  });
 
 /**
- * The weights as the sum of their terms, in a list that stays open where a reader opened it.
+ * The weights as the sum of their terms, and what the files hold.
  *
  * @param {Glass} glass
- * @param {HTMLElement} element that the list stands in
+ * @param {Fit["use"]} use
+ * @param {import("./format.js").Named} factor
  */
-function createWeights(glass, element) {
-  let opened = false;
-  element.addEventListener(
-    "toggle",
-    (event) => {
-      opened = /** @type {HTMLDetailsElement} */ (event.target).open;
-    },
-    true,
-  );
-  /** @type {import("./format.js").Named} */
-  const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-
-  /** @param {Fit["use"]} use */
-  function of({ weight_terms, all_weights, measured }) {
-    const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
-    const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
-    const rows = weight_terms.map(({ label, factors, bytes }) =>
-      titled(weightName(glass.text, label), factors, factor, bytes),
-    );
-    const summary = h("summary", null, glass.text("kv-fit.weights_sum", sum));
-    const list = h("details.kv-source", opened ? { open: "" } : null, summary, ...rows);
-    return h("div", null, ...(files ? [h("p.gp-note.kv-measured", null, files)] : []), list);
-  }
-  return { of };
+function weightsView(glass, { weight_terms, all_weights, measured }, factor) {
+  const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
+  const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
+  return html`<div>
+    ${files ? html`<p class="gp-note kv-measured" .textContent=${files}></p>` : nothing}
+    <details class="kv-source">
+      <summary .textContent=${glass.text("kv-fit.weights_sum", sum)}></summary>
+      ${weight_terms.map(({ label, factors, bytes }) => titled(weightName(glass.text, label), factors, factor, bytes))}
+    </details>
+  </div>`;
 }
 
 /**
  * The sum that decides, with exact bytes: memory less weights and cache, and by lines less each of these.
  *
- * @param {Fit} found
+ * @param {Fit} fit
  * @param {Say} text of the section "kv-fit"
  */
-function sumOf({ use, beside }, text) {
+function sumText({ use, beside }, text) {
   const percent = use.by === "share" || use.percent < 100;
   const memory = exactBytes(use.gpu.memory);
-  const words = text(`sum_${use.by}`, {
+  return text(`sum_${use.by}`, {
     memory: percent ? `${memory} × ${use.percent}%` : memory,
     weights: exactBytes(use.weights),
     cache: exactBytes(use.cache),
@@ -87,97 +81,62 @@ function sumOf({ use, beside }, text) {
     fragmentation: exactBytes(beside.left),
     free: exactBytes(use.free).replace("-", "−"),
   });
-  return h("p.kv-sum.kv-fit-sum", null, words);
 }
 
-/**
- * What the memory that weights and cache may not take is for: each line's name, bytes and words.
- *
- * @param {Fit} found
- * @param {Say} text of the section "kv-fit"
- * @returns {[string, string, string][]}
- */
-function linesOf({ use, beside }, text) {
-  const { activation_bytes, context, left } = beside;
-  const mib = (/** @type {string} */ bytes) => `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · `;
-  /** @type {[string, string, string][]} */
-  const lines = [
-    ["activations", activation_bytes, text("kept_activations_says")],
-    ["context", context, mib(context) + text("kept_context_says")],
-  ];
-  if (use.by === "share") {
-    const name = left.startsWith("-") ? "lacking" : "left";
-    return [...lines, [name, left.replace("-", ""), text(`kept_${name}_says`)]];
-  }
-  const system = String(BigInt(use.gpu.memory) - BigInt(use.share));
-  lines.push(["fragmentation", left, mib(left) + text("kept_fragmentation_says")]);
-  return system === "0" ? lines : [...lines, ["system", system, text("kept_system_says", { percent: use.percent })]];
-}
+/** Amounts that are set in MiB. */
+const IN_MIB = ["context", "fragmentation"];
 
 /**
  * What the memory that weights and cache may not take is for, line by line, and the products of the activations.
  *
- * @param {Glass} glass
- * @param {Fit} found
+ * @param {Fit} fit
+ * @param {Reading["kept"]} kept
+ * @param {import("./format.js").Named} factor
+ * @param {Say} text of the section "kv-fit"
  */
-function keptBack(glass, found) {
+function keptBackView({ use, beside: { kept_back, activations } }, kept, factor, text) {
+  /** @param {Reading["kept"][number]} amount */
+  function line([name, bytes]) {
+    const set = IN_MIB.includes(name) ? `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · ` : "";
+    return html`<li data-line=${name}>
+      <strong .textContent=${text(`kept_${name}`)}></strong>
+      <span class="kv-log-bytes" .textContent=${scaled(bytes, "binary")}></span>
+      <span class="gp-note" .textContent=${set + text(`kept_${name}_says`, { percent: use.percent })}></span>
+    </li>`;
+  }
+  return html`<div class="kv-kept-back">
+    <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
+    ${use.by === "share" ? html`<p class="gp-note" .textContent=${text("share_says")}></p>` : nothing}
+    <ul class="kv-log-steps">
+      ${kept.map(line)}
+    </ul>
+    <details class="kv-kept-products">
+      <summary .textContent=${text("kept_products")}></summary>
+      ${activations.map(({ label, factors, bytes }) => titled(text(`kept_${label}`), factors, factor, bytes))}
+    </details>
+  </div>`;
+}
+
+/**
+ * @param {Glass} glass
+ * @param {Reading} reading
+ * @param {{ tokens: number; batch: number }} asked
+ */
+export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences }) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   /** @type {import("./format.js").Named} */
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
-  const { kept_back, activations } = found.beside;
-  const line = (/** @type {[string, string, string]} */ [name, bytes, says]) =>
-    h(
-      "li",
-      { "data-line": name },
-      h("strong", null, text(`kept_${name}`)),
-      h("span.kv-log-bytes", null, scaled(bytes, "binary")),
-      h("span.gp-note", null, says),
-    );
-  return h(
-    "div.kv-kept-back",
-    null,
-    h("h4", null, text(`kept_title_${found.use.by}`, { bytes: both(kept_back) })),
-    ...(found.use.by === "share" ? [h("p.gp-note", null, text("share_says"))] : []),
-    h("ul.kv-log-steps", null, ...linesOf(found, text).map(line)),
-    h(
-      "details.kv-kept-products",
-      null,
-      h("summary", null, text("kept_products")),
-      ...activations.map(({ label, factors, bytes }) => titled(text(`kept_${label}`), factors, factor, bytes)),
-    ),
-  );
-}
-
-/** @param {Glass} glass */
-export function fitView(glass) {
-  /** @type {Say} */
-  const text = (name, params) => glass.text(`kv-fit.${name}`, params);
-  const element = h("div.kv-answer");
-  const weights = createWeights(glass, element);
-
-  /**
-   * @param {Fit} found
-   * @param {{ tokens: number; batch: number }} asked
-   */
-  function show(found, { tokens, batch: sequences }) {
-    const { use, batch, context, bound } = found;
-    element.replaceChildren(
-      verdict(use, text),
-      ...stored(glass, use),
-      ...memoryBar(found, text),
-      sumOf(found, text),
-      h(
-        "div.kv-facts",
-        null,
-        largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences"),
-        largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens"),
-        boundFact(bound, sequences, text),
-      ),
-      keptBack(glass, found),
-      weights.of(use),
-      h("p.gp-note", null, text("source", { source: remarkIn(use.gpu.source, glass.state.language) })),
-    );
-  }
-  return { element, show };
+  if (!fit) return nothing;
+  const { use, batch, context, bound } = fit;
+  const source = remarkIn(use.gpu.source, glass.state.language);
+  return html`${verdict(use, text)} ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
+    <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
+    <div class="kv-facts">
+      ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences")}
+      ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens")}
+      ${boundFact(bound, sequences, text)}
+    </div>
+    ${keptBackView(fit, kept, factor, text)} ${weightsView(glass, use, factor)}
+    <p class="gp-note" .textContent=${text("source", { source })}></p>`;
 }

@@ -1,6 +1,7 @@
-// Bytes and counts as people read them: exact, in GiB and in GB, and products with their factors named.
+// Bytes and counts as people read them: exact, in GiB and in GB; what models and factors are called.
 
-import { fixed, h, untied } from "../../dom.js";
+import { fixed, shown, untied } from "../../dom.js";
+import { remarkIn } from "../../remark.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -62,6 +63,13 @@ export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "de
 export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
 
 /**
+ * A time in ms, never as a power of ten.
+ *
+ * @param {number} seconds
+ */
+export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) : whole(Math.round(1000 * seconds)));
+
+/**
  * A number of a product, as visuals/kv.py hands it over: `params` are of its name, and `how` is its own arithmetic,
  * in words where it is no text.
  *
@@ -79,66 +87,6 @@ export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
  * @param {Named} name
  */
 export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : (how ?? ""));
-
-/**
- * One product, each factor over its name.
- *
- * @param {Factor[]} factors
- * @param {Named} name
- * @param {...Node} result after the last factor
- */
-export function product(factors, name, ...result) {
-  const parts = factors.flatMap(({ value, code, params, how }, i) => {
-    const label = h("span.kv-name", null, name(code, params));
-    const came = origin(how, name);
-    const cell = h(
-      "span.kv-factor",
-      null,
-      h("span.kv-number", null, whole(value)),
-      label,
-      ...(came ? [h("span.kv-how", null, came)] : []),
-    );
-    return [i ? h("span.kv-pair", null, h("span.kv-times", null, "×"), cell) : cell];
-  });
-  return h("p.kv-product", null, ...parts, ...result);
-}
-
-/**
- * A product under its title.
- *
- * @param {string} title
- * @param {Factor[]} factors
- * @param {Named} name
- * @param {string | number} bytes
- */
-export const titled = (title, factors, name, bytes) =>
-  h("div.kv-term", null, h("h4", null, title), product(factors, name, equals(bytes)));
-
-/**
- * A product in two lines of running text, first the names, then the numbers; for narrow places.
- *
- * @param {Factor[]} factors
- * @param {Named} name
- * @param {string | number} bytes
- */
-export function shortProduct(factors, name, bytes) {
-  const names = factors.map(({ code, params }) => name(code, params));
-  const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
-  return h(
-    "div.kv-short",
-    null,
-    h("p.gp-note", null, names.join(" × ")),
-    h("p", null, sum, h("strong", null, exactBytes(bytes))),
-  );
-}
-
-/**
- * "= bytes", the end of a product.
- *
- * @param {string | number} bytes
- */
-export const equals = (bytes) =>
-  h("span.kv-result", null, h("span.kv-times", null, "="), h("strong", null, exactBytes(bytes)));
 
 /**
  * What a weight's product is of; parts of one kind share a name.
@@ -187,11 +135,3 @@ export const sourcesOf = (glass, card) => card.source.map((one) => remarkIn(one,
  */
 export const subjectOf = (glass, answer) =>
   answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "";
-
-/**
- * A remark of visuals/kv.py in the reader's language.
- *
- * @param {import("../../messages.d.ts").Remark} remark
- * @param {string} language
- */
-export const remarkIn = ({ en, zh }, language) => (language === "zh" ? zh : en);

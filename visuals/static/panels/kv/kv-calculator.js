@@ -4,10 +4,11 @@ import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { readCache } from "../../readings/kv-answer.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { answerView } from "./answer.js";
 import { figureText, formulaLatex, formulaText } from "./copied.js";
-import { calledIn, nameOf, origin, sourcesOf, subjectOf, whole } from "./format.js";
+import { nameOf, subjectOf, whole } from "./format.js";
 import { kindsView } from "./kv-kinds.js";
 import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
@@ -19,39 +20,9 @@ import { troubleText } from "./trouble.js";
  * @typedef {import("./question.js").Asked} Asked
  *
  * @typedef {import("./question.js").Answer} Answer
- */
-
-/**
- * The products and the kinds of the shown answer.
  *
- * @param {Glass} glass
- * @param {Asked} asked
- * @returns {(string | number)[][]}
+ * @typedef {import("../../readings/kv-answer.js").CacheReading} CacheReading
  */
-function table(glass, { answer }) {
-  if (!answer) return [];
-  /** @type {import("./format.js").Named} */
-  const name = (code, params) => glass.text(`kv.factor_${code}`, params);
-  /** @typedef {Answer["terms"][number]} Term */
-  const counted = (/** @type {Term["factors"][number]} */ { value, code, how }) =>
-    `${value} ${code}${how ? ` (${origin(how, name)})` : ""}`;
-  const product = (/** @type {Term} */ { factors }) => factors.map(counted).join(" × ");
-  const { tokens, batch, dtype, card } = answer;
-  const row = (/** @type {string[]} */ ...values) => [
-    calledIn(glass, card),
-    tokens,
-    batch,
-    dtype,
-    ...values,
-    sourcesOf(glass, card),
-  ];
-  const rows = answer.terms.map((term) => row(term.label, product(term), term.bytes));
-  const kinds = answer.kinds.flatMap(({ kind, terms, bytes }) =>
-    bytes && terms ? [row(`as ${kind}`, terms.map(product).join(" + "), bytes)] : [],
-  );
-  const names = ["model", "tokens", "batch", "dtype", "what", "product", "bytes", "source"];
-  return [names, ...rows, row("total", "", answer.bytes), ...kinds];
-}
 
 /**
  * Buttons that copy the figure, and the formula as text and as LaTeX.
@@ -102,45 +73,63 @@ const PLAIN = [
 export const about = { namesChanges: false };
 
 /**
+ * The answer with its buttons, and what is wrong with the settings.
+ *
+ * @param {Glass} glass
+ * @param {{ reading: CacheReading | null; trouble: string; kept: string; copies: HTMLElement }} shown
+ */
+const resultView = (glass, { reading, trouble, kept, copies }) => html`
+  <p class="kv-trouble" role="alert" .textContent=${trouble}></p>
+  <p class="gp-note kv-kept" role="status" .textContent=${kept}></p>
+  ${reading ? answerView(glass, reading) : nothing} ${copies}
+`;
+
+/**
+ * The same shape under every kind of attention; without attention there is none.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ * @param {boolean} plain as in `kindsView`
+ */
+const comparedView = (glass, { kinds }, plain) =>
+  kinds.length
+    ? html`<h3 class="gp-subtitle" .textContent=${glass.text("kv.kinds_title")}></h3>
+        ${kindsView(glass, kinds, plain)}`
+    : nothing;
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
 export default function kvCalculator(element, glass) {
   const asked = question(glass);
   const panel = frame(element, glass, "kv-calculator", {
-    csv: () => table(glass, asked),
     subject: () => subjectOf(glass, asked.answer),
     parts: ["what", "formula", "myth"],
     pointed: false,
   });
   const form = settingsForm(glass, asked);
-  const answer = answerView(glass);
-  const kinds = h("div");
-  const trouble = h("p.kv-trouble", { role: "alert" });
-  const kept = h("p.gp-note.kv-kept", { role: "status" });
   const copies = copyButtons(glass, asked);
-  const result = h("div.kv-result-side", { "data-part": "result" }, trouble, kept, answer.element, copies);
+  const [result, kinds] = [h("div.kv-result-side", { "data-part": "result" }), h("div")];
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds);
   glass.translate(element);
+  glass.translate(copies);
 
   return inView(element, function draw() {
-    panel.title.textContent = asked.answer
-      ? panel.text("title_of", settingsIn(glass, asked.answer))
-      : panel.text("title");
+    const { answer, trouble } = asked;
+    const settings = answer && settingsIn(glass, answer);
+    const reading = answer && readCache(answer);
+    panel.title.textContent = settings ? panel.text("title_of", settings) : panel.text("title");
     form.show();
-    const said = asked.trouble ? troubleText(glass, asked.trouble) : "";
-    const placed = form.complain(asked.trouble, said);
-    trouble.textContent = placed ? "" : said;
-    element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    kept.textContent = asked.trouble && asked.answer ? panel.text("kept", settingsIn(glass, asked.answer)) : "";
-    kinds.hidden = !asked.answer?.kinds.length; // without attention there are no kinds of it
-    if (!asked.answer) return;
-    answer.show(asked.answer);
+    const said = trouble ? troubleText(glass, trouble) : "";
+    const placed = form.complain(trouble, said);
+    element.toggleAttribute("data-stale", Boolean(trouble));
+    const kept = trouble && settings ? panel.text("kept", settings) : "";
+    render(resultView(glass, { reading, trouble: placed ? "" : said, kept, copies }), result);
+    if (!reading) return;
     copies.hidden = false;
     const plain = PLAIN.some((name) => asked.settings[name]);
-    const heading = html`<h3 class="gp-subtitle" .textContent=${glass.text("kv.kinds_title")}></h3>`;
-    render(html`${heading}${kindsView(glass, asked.answer.kinds, plain)}`, kinds);
-    const { model, tokens, batch, dtype, bytes } = asked.answer;
-    panel.tell(`${model} tokens=${tokens} batch=${batch} dtype=${dtype} bytes=${bytes}`);
+    render(comparedView(glass, reading.answer, plain), kinds);
+    panel.show(reading, "");
   });
 }

@@ -5,12 +5,15 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
+import { readChart } from "../../readings/kv-chart.js";
 import { memo } from "../../reads.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { createAsker } from "./asking.js";
-import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
-import { beyondContext, drawable, entriesOf } from "./points.js";
+import { legendView } from "./chart-legend.js";
 import { choiceBar } from "./choice-bar.js";
+import { nameOf, subjectOf, whole } from "./format.js";
 import { createPinned } from "./pinned-point.js";
+import { drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
@@ -36,7 +39,9 @@ export const about = { namesChanges: false };
  *
  * @typedef {import("./question.js").Asked} Asked the calculator's question
  *
- * @typedef {{ figure: ReturnType<typeof drawable>; excluded: string[] }} Answer
+ * @typedef {import("../../readings/kv-chart.js").ChartReading} Reading
+ *
+ * @typedef {Reading["answer"]} Answer
  *
  * @typedef {object} State of the panel
  * @property {Answer | null} answer the last good one
@@ -86,7 +91,7 @@ function chartRequest(calculator, settings, width) {
  */
 function createFigure(glass, view, asked, wide) {
   const asker = createAsker(glass, "kv_chart", ({ data, message = null }) => {
-    if (data) view.answer = { ...data, figure: drawable(data.figure) };
+    if (data) view.answer = data;
     view.trouble = message;
   });
   /** @type {ReturnType<typeof chartRequest>} */
@@ -124,11 +129,11 @@ function excludedText(glass, models, asked, text) {
  * Which lines go beyond their model's context, in words; "" where none does.
  *
  * @param {Glass} glass
- * @param {import("./points.js").Drawn[]} traces of the figure
+ * @param {Reading["beyond"]} beyond
  * @param {Say} text of the panel
  */
-function beyondText(glass, traces, text) {
-  const past = beyondContext(traces).map(([model, context]) =>
+function beyondText(glass, beyond, text) {
+  const past = beyond.map(([model, context]) =>
     text("beyond_model", { model: nameOf(glass, model), context: whole(context) }),
   );
   return past.length ? text("beyond", { models: past.join(glass.text("kv.list_comma")) }) : "";
@@ -154,10 +159,10 @@ function createPlot(glass, view, pin) {
   let scene = ""; // the settings that it was asked with
   /** @typedef {(...key: unknown[]) => void} Anew */
   /** @type {Anew} */
-  const fillLegend = memo(() => legend.replaceChildren(...entriesOf(figure.data, glass)));
+  const fillLegend = memo(() => render(legendView(figure.data, glass), legend));
   /** @type {Anew} */
   const plot = memo(() => {
-    chart.draw(figure, scene).catch((error) => {
+    chart.draw(drawable(figure), scene).catch((error) => {
       view.failed = String(error.message);
     });
   });
@@ -185,7 +190,6 @@ export default function kvChart(element, glass) {
   const first = { answer: null, trouble: null, failed: "", pinned: null };
   const { state: view, set } = linkedState(glass, "kvchart", FIRST, first, { emptied: NOBODY });
   const panel = frame(element, glass, "kv-chart", {
-    csv: () => table(glass, view.answer, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
     parts: ["what", "formula", "myth"],
     pointed: false,
@@ -199,65 +203,38 @@ export default function kvChart(element, glass) {
     most: MOST,
     catalogue: () => asked.catalogue,
   });
-  const hint = h("p.gp-note", { "data-text": "kv-chart.hint" });
-  const [excluded, beyond] = [h("p.gp-note"), h("p.gp-note")];
-  const trouble = h("p.kv-trouble", { role: "alert" });
-  const stale = h("p.kv-trouble.kv-stale", { role: "status" });
-  panel.body.append(bar.element, stale, trouble, plot.legend, plot.chart, beyond, hint, excluded, pinned.element);
-  glass.translate(element);
 
   /** What went wrong: with the drawing, else with the question. */
   function troubleNow() {
     if (view.failed) return text("failed", { detail: view.failed });
     return view.trouble ? troubleText(glass, view.trouble) : "";
   }
+  const note = (/** @type {string} */ words) => html`<p class="gp-note" .textContent=${words}></p>`;
+
+  /** @param {Reading | null} reading null before the first answer */
+  function parts(reading) {
+    const bare = Boolean(asked.trouble) && !reading; // an empty frame says nothing
+    for (const part of [plot.legend, plot.chart]) part.hidden = bare;
+    const excluded = reading ? excludedText(glass, reading.answer.excluded, asked, text) : "";
+    const beyond = reading ? beyondText(glass, reading.beyond, text) : "";
+    return html`${bar.element}
+      <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
+      <p class="kv-trouble" role="alert" .textContent=${troubleNow()}></p>
+      ${plot.legend} ${plot.chart} ${note(beyond)} ${note(bare ? "" : text("hint"))} ${note(excluded)}
+      ${pinned.pinnedView()}`;
+  }
+  render(parts(null), panel.body);
 
   return inView(element, function draw() {
     need();
     const { answer, settings } = view;
+    const reading = answer && readChart(answer, settings, asked.answer?.card ?? null);
     panel.title.textContent = text("title");
     bar.show();
-    trouble.textContent = troubleNow();
-    stale.textContent = staleText(glass, asked);
-    // an empty frame says nothing
-    for (const part of [plot.legend, plot.chart, hint]) part.hidden = Boolean(asked.trouble) && !answer;
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
-    pinned.show();
-    if (!answer) return;
-    const traces = answer.figure.data;
-    excluded.textContent = excludedText(glass, answer.excluded, asked, text);
-    beyond.textContent = beyondText(glass, traces, text);
-    plot.draw(answer, settings);
-    panel.tell(`view=${settings.view} x=${settings.x} y=${settings.y} unit=${settings.unit} traces=${traces.length}`);
+    render(parts(reading), panel.body);
+    if (!reading) return;
+    plot.draw(reading.answer, settings);
+    panel.show(reading, "");
   });
-}
-
-/**
- * Every point of the figure, with its exact bytes.
- *
- * @param {Glass} glass
- * @param {Answer | null} answer
- * @param {Asked["answer"]} asked the calculator's answer
- * @returns {(string | number)[][]}
- */
-function table(glass, answer, asked) {
-  const card = asked?.card; // of the model asked about; the others are the catalogue's, under their own names
-  /** @typedef {(name: string) => string} Naming */
-  /** @type {Naming} */
-  const called = (name) => (card && name === card.name ? calledIn(glass, card) : nameOf(glass, name));
-  /** @type {Naming} */
-  const what = (name) => (name.startsWith("text:kv.stack_") ? name.slice("text:kv.stack_".length) : called(name));
-  /** @type {Naming} */
-  const source = (name) => (card && name === card.name ? sourcesOf(glass, card) : "");
-  const row =
-    (/** @type {string} */ name) =>
-    (/** @type {import("./points.js").Said} */ [model, tokens, bytes]) => [
-      called(model),
-      tokens,
-      what(name),
-      bytes,
-      source(model),
-    ];
-  const rows = (answer?.figure.data ?? []).flatMap(({ name, customdata }) => (name ? customdata.map(row(name)) : []));
-  return [["model", "tokens", "what", "bytes", "source"], ...rows];
 }

@@ -3,12 +3,14 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { readFit } from "../../readings/kv-fit.js";
 import { memo } from "../../reads.js";
 import { linkedState } from "../../settings.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questions.js";
 import { fitView } from "./fit-view.js";
-import { calledIn, nameOf, sourcesOf, subjectOf, whole } from "./format.js";
+import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
 import { question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
@@ -30,7 +32,6 @@ export const FIRST = {
   memory_gb: "80",
   bandwidth_gb_per_s: "2000",
 };
-const HEADS = ["question", "gpu", "quantity", "value"]; // of the CSV
 export const about = { namesChanges: false };
 
 /**
@@ -44,7 +45,7 @@ export const about = { namesChanges: false };
  *
  * @typedef {import("./question.js").Asked} Asked the calculator's question
  *
- * @typedef {import("./fit-view.js").Fit} Fit
+ * @typedef {import("../../readings/kv-fit.js").Fit} Fit
  *
  * @typedef {import("./fit-questions.js").Answers & {
  *   gpus: import("../../decoded.d.ts").Calculation<"kv_gpus"> | null;
@@ -75,23 +76,6 @@ function titleText(glass, text, gpu, answer) {
     tokens: whole(tokens),
     dtype,
   });
-}
-
-/**
- * The most that fits; null where that is refused.
- *
- * @param {Fit["batch"] | Fit["context"]} found
- */
-const mostOf = (found) => ("refused" in found ? null : found.value);
-
-/**
- * The value line.
- *
- * @param {Fit} found
- */
-function valueOf({ use, batch, context }) {
-  const most = `batch=${mostOf(batch) ?? "none"} context=${mostOf(context) ?? "none"}`;
-  return `gpu=${use.gpu.name} fits=${use.fits} free=${use.free} ${most}`;
 }
 
 /**
@@ -185,26 +169,30 @@ function createFiles(glass, view, asked, set) {
  *
  * @param {Glass} glass
  * @param {Field[]} fields
- * @param {{ element: HTMLElement }} result
  * @param {{ more?: HTMLElement[]; look?: string }} how `more`: what stands under the fields
  */
-function createSide(glass, fields, result, { more = [], look = "" }) {
-  const trouble = h("p.kv-trouble", { role: "alert" });
+function createSide(glass, fields, { more = [], look = "" }) {
+  const result = h("div");
   const form = h("div.kv-form", null, ...fields.map((one) => one.element), ...more);
-  const element = h(`div.kv-two${look}`, null, form, h("div", null, trouble, result.element));
+  const element = h(`div.kv-two${look}`, null, form, result);
   /**
-   * Puts it under the field that it is of, else above the result.
+   * The answer; what is wrong stands under the field that it is of, else above the answer.
    *
    * @param {Refusal | null} message
+   * @param {unknown} answer
    */
-  function complain(message) {
+  function show(message, answer) {
     const said = message ? troubleText(glass, message) : "";
     const field = message?.params.field;
     for (const one of fields) one.complain(one.name === field ? said : "");
-    trouble.textContent = fields.some((one) => one.name === field) ? "" : said;
-    result.element.toggleAttribute("data-stale", Boolean(message));
+    const placed = fields.some((one) => one.name === field);
+    render(
+      html`<p class="kv-trouble" role="alert" .textContent=${placed ? "" : said}></p>
+        <div class="kv-answer" ?data-stale=${Boolean(message)}>${answer}</div>`,
+      result,
+    );
   }
-  return { element, complain };
+  return { element, show };
 }
 
 /**
@@ -220,7 +208,6 @@ export default function kvFit(element, glass) {
   };
   const { state: view, set } = linkedState(glass, "kvfit", FIRST, first);
   const panel = frame(element, glass, "kv-fit", {
-    csv: () => table(glass, view, asked.answer),
     subject: () => subjectOf(glass, asked.answer),
     parts: ["what", "formula", "myth"],
     pointed: false,
@@ -237,9 +224,8 @@ export default function kvFit(element, glass) {
   ];
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
-  const [fit, needs] = [fitView(glass), needsView(glass)];
-  const fitSide = createSide(glass, gpu.fields, fit, { more: [limited, files.element] });
-  const needsSide = createSide(glass, reverse, needs, { look: ".kv-reverse" });
+  const fitSide = createSide(glass, gpu.fields, { more: [limited, files.element] });
+  const needsSide = createSide(glass, reverse, { look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
 
@@ -262,76 +248,17 @@ export default function kvFit(element, glass) {
   return inView(element, function draw() {
     questions.ask();
     files.show();
-    const { kv_fit: found, kv_needs: needed, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked.answer);
+    const { answer } = asked;
+    const { kv_fit: fit, kv_needs: needs, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
+    const reading = readFit({ fit, needs, card: answer?.card ?? null });
+    panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, answer);
     gpu.show(view.settings);
     for (const one of reverse) one.show(view.settings);
-    fitSide.complain(bad);
-    needsSide.complain(unmet);
+    fitSide.show(bad, answer ? fitView(glass, reading, answer) : nothing);
+    needsSide.show(unmet, needs ? needsView(glass, needs) : nothing);
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    showLimit(found);
-    if (found && asked.answer) fit.show(found, asked.answer);
-    if (needed) needs.show(needed);
-    if (found) panel.tell(valueOf(found));
+    showLimit(fit);
+    if (fit ?? needs) panel.show(reading, "");
   });
-}
-
-/**
- * What one GPU holds, and the GPUs that the reverse question found; a row a number.
- *
- * @param {Glass} glass
- * @param {View} view
- * @param {Asked["answer"]} answer the calculator's
- * @returns {(string | number)[][]}
- */
-function table(glass, { kv_fit: found, kv_needs: need }, answer) {
-  /** @type {(string | number)[][]} */
-  const rows = [];
-  /**
-   * @type {(
-   *   question: string,
-   *   gpu: string,
-   *   values: Record<string, string | number | null | undefined>,
-   * ) => void}
-   */
-  const add = (question, gpu, values) => {
-    for (const [name, value] of Object.entries(values)) rows.push([question, gpu, name, value ?? ""]);
-  };
-  if (answer) add("model", "", { name: calledIn(glass, answer.card), source: sourcesOf(glass, answer.card) });
-  if (found) {
-    add("model", "", { weights: found.use.weights_in, ...(found.use.stored[0] && { remark: found.use.stored[0].en }) });
-    const { use, batch, context, bound, beside } = found;
-    add("fits", use.gpu.name, {
-      memory_bytes: use.gpu.memory,
-      usable_bytes: use.usable,
-      weights_bytes: use.weights,
-      cache_bytes: use.cache,
-      free_bytes: use.free,
-      fits: String(use.fits),
-      largest_batch: mostOf(batch),
-      largest_context: mostOf(context),
-      tokens_per_second_at_most: "refused" in bound ? null : bound.each,
-    });
-    add("beside", use.gpu.name, {
-      decided_by: use.by,
-      kept_back_bytes: beside.kept_back,
-      activation_bytes: beside.activation_bytes,
-      context_bytes: beside.context,
-      left_for_fragmentation_bytes: beside.left,
-    });
-  }
-  if (!need) return [HEADS, ...rows];
-  const { users, tokens } = need;
-  for (const { name, at_least, layout } of need.gpus) {
-    add("needed", name, {
-      users,
-      tokens_each: tokens,
-      gpus_by_bytes: at_least,
-      gpus_that_fit: layout?.gpus,
-      tp: layout?.tp,
-      pp: layout?.pp,
-    });
-  }
-  return [HEADS, ...rows];
 }

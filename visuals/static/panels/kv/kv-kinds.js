@@ -7,7 +7,8 @@ import { inView } from "../../pointing.js";
 import { isCounted, kindsReader, momentOf } from "../../readings/kv.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { scaled, shortProduct, times, whole } from "./format.js";
+import { scaled, times, whole } from "./format.js";
+import { shortProduct } from "./product.js";
 import { troubleText } from "./trouble.js";
 
 /**

@@ -19,9 +19,10 @@ import {
 } from "../../readings/kv.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { both, equals, exactBytes, product, whole } from "./format.js";
+import { both, exactBytes, whole } from "./format.js";
 import { cellAt, drawGrid } from "./live-grid.js";
 import { createPlayer } from "./live-player.js";
+import { product } from "./product.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -73,7 +74,7 @@ function sums(trace, { measured, tally, values: { tokens: held, bytes } }, glass
   const more =
     source &&
     html`<p class="kv-line" .textContent=${text("source_line", { tokens: trace.encoder?.T })}></p>
-      ${product(source, name, equals(bytesOf(source)))}
+      ${product(source, name, bytesOf(source))}
       <p class="kv-line">
         ${text("together")} ${exactBytes(bytesOf(own))} + ${exactBytes(bytesOf(source))} =
         <strong .textContent=${exactBytes(bytes)}></strong>
@@ -81,7 +82,7 @@ function sums(trace, { measured, tally, values: { tokens: held, bytes } }, glass
   const [look, verdict] =
     measured === null ? ["open", "unmeasured"] : measured === bytes ? ["equal", "equal"] : ["unequal", "unequal"];
   return html`<p class="kv-line" .textContent=${text("formula_line")}></p>
-    ${product(own, name, equals(bytesOf(own)))} ${more ?? nothing}
+    ${product(own, name, bytesOf(own))} ${more ?? nothing}
     <p class="kv-line kv-verdict">
       ${text("measured_line", { held: whole(held) })}
       <strong .textContent=${measured === null ? "—" : exactBytes(measured)}></strong>

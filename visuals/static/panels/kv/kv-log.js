@@ -3,12 +3,13 @@
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { readLog } from "../../readings/kv-log.js";
 import { reactive } from "../../reads.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { nameOf } from "./format.js";
 import { take, takenView } from "./log-example.js";
 import { EXAMPLES } from "./log-examples.js";
-import { COLUMNS, logView } from "./log-view.js";
+import { logView } from "./log-view.js";
 import { question, requestOf } from "./question.js";
 import { troubleText } from "./trouble.js";
 
@@ -40,31 +41,6 @@ function wrong(glass, text, refused) {
     engines: [engines].flat().join(glass.text("why.list")),
   };
   return text(`trouble_${reason}`, listed);
-}
-
-/**
- * @param {Answer | null} answer
- * @returns {(string | number)[][]} every figure, then every difference
- */
-function table(answer) {
-  const rows = (answer?.rows ?? []).flatMap((row) =>
-    COLUMNS.flatMap((name) => {
-      const cell = row[name];
-      return cell ? [[row.quantity, name, cell.value, cell.how, ""]] : [];
-    }),
-  );
-  const steps = (answer?.differences ?? []).map(({ code, of, bytes, params, source }) => [
-    code,
-    `difference_${of}`,
-    bytes ?? "",
-    Object.entries(params)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(" "),
-    source ? source.address || source.text : "",
-  ]);
-  const head = ["quantity", "column", "value", "how", "source"];
-  const subject = answer ? [["engine", answer.engine, answer.model, answer.dtype, `ranks=${answer.ranks}`]] : [];
-  return [head, ...subject, ...rows, ...steps];
 }
 
 /**
@@ -140,7 +116,6 @@ export default function kvLog(element, glass) {
     reactive({ answer: null, trouble: null, busy: false, taken: null }, glass.repaint)
   );
   const panel = frame(element, glass, "kv-log", {
-    csv: () => table(view.answer),
     parts: ["what", "formula", "myth", "source"],
     pointed: false,
   });
@@ -174,18 +149,6 @@ export default function kvLog(element, glass) {
     const empty = html`<p class="gp-note" .textContent=${panel.text(busy ? "busy" : "empty")}></p>`;
     const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model)) : empty;
     render(html`${takenView(view.taken, panel.text, back)}${shown}`, result);
-    panel.tell(answer ? valueOf(answer) : "");
+    panel.show(readLog(answer), "");
   });
-}
-
-/**
- * The value line.
- *
- * @param {Answer} answer
- */
-function valueOf({ engine, dtype, rows, differences }) {
-  const bytes = rows.find(({ quantity }) => quantity === "bytes");
-  const left = differences.filter(({ of, bytes: more }) => of === "pool" && more !== null).at(-1);
-  const figures = COLUMNS.map((name) => `${name}=${bytes?.[name]?.value ?? "none"}`).join(" ");
-  return `engine=${engine} dtype=${dtype} ${figures} rest=${left?.code ?? "none"}`;
 }

@@ -6,7 +6,8 @@ import { bytesOf } from "../../readings/kv.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { copiedFactors } from "./copied-sum.js";
-import { equals, exactBytes, product, scaled } from "./format.js";
+import { exactBytes, scaled } from "./format.js";
+import { product } from "./product.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
 
@@ -52,14 +53,14 @@ function verdict(glass, text, answer) {
   const factor = (code, params) => glass.text(`kv.factor_${code}`, params);
   const grouped = kinds.find(({ kind }) => kind === "GQA");
   const params = paramsOf(answer);
-  const side = (/** @type {string} */ name, /** @type {string} */ size, /** @type {HTMLElement[]} */ products) =>
+  const side = (/** @type {string} */ name, /** @type {string} */ size, /** @type {unknown} */ products) =>
     html`<div class=${`kv-verdict-card is-${name}`}>
       <h3 class="gp-subtitle" .textContent=${text(name)}></h3>
       <p class="kv-total"><strong .textContent=${size}></strong></p>
       ${products}
       <p .textContent=${text(`${name}_text`, params)}></p>
     </div>`;
-  const products = terms.map((term) => product(term.factors, factor, equals(term.bytes)));
+  const products = terms.map((term) => product(term.factors, factor, term.bytes));
   const [wrongSize, rightSize] = [scaled(wrong, "binary"), scaled(bytes, "binary")];
   const ratio = { ...params, wrong: wrongSize, right: rightSize, ratio: wrong / Number(bytes) };
   const gqa = grouped?.bytes && {
@@ -69,7 +70,7 @@ function verdict(glass, text, answer) {
   };
   return html`<p .textContent=${text("question", params)}></p>
     <div class="gp-columns">
-      ${side("wrong", wrongSize, [product(copied, factor, equals(wrong))])} ${side("right", rightSize, products)}
+      ${side("wrong", wrongSize, [product(copied, factor, wrong)])} ${side("right", rightSize, products)}
     </div>
     <p .textContent=${text("ratio", ratio)}></p>
     ${gqa ? html`<p .textContent=${text("gqa", gqa)}></p>` : nothing}

@@ -1,15 +1,18 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
-import { h, sample, shown } from "../../dom.js";
+import { h, shown } from "../../dom.js";
 import { chartHeight, fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { oneLine } from "../../one-line.js";
 import { oneText } from "../../parts.js";
 import { axes, chartIn, dot, path, rule, xAt } from "../../plot.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
+import { pairsOf, readRace } from "../../readings/kv-race.js";
 import { reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
-import { times, whole } from "./format.js";
-import { AT_ONCE, layerWeights, raceOf, totals } from "./race.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { milli, times, whole } from "./format.js";
+import { AT_ONCE, raceOf } from "./race.js";
 import { troubleText } from "./trouble.js";
 
 /**
@@ -19,7 +22,9 @@ import { troubleText } from "./trouble.js";
  *
  * @typedef {import("./race.js").Trace} Trace
  *
- * @typedef {import("./race.js").Step} Step
+ * @typedef {import("../../readings/kv-race.js").RaceReading} Reading
+ *
+ * @typedef {import("../../readings/kv-race.js").Step} Step
  *
  * @typedef {"time" | "work"} Kind
  *
@@ -31,12 +36,6 @@ import { troubleText } from "./trouble.js";
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
 const ABOVE = 96; // the legend and a title of two lines
-/**
- * A time in ms, never as a power of ten.
- *
- * @param {number} seconds
- */
-export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) : whole(Math.round(1000 * seconds)));
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {
@@ -87,46 +86,6 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
 }
 
 /**
- * The count of one step, written out.
- *
- * @param {Say} text
- * @param {Trace} trace
- * @param {Step} at
- * @returns {HTMLElement[]}
- */
-function arithmetic(text, { model }, at) {
-  const { n_layers, n_heads, head_dim, d_model, vocab_size } = model;
-  const weights = layerWeights(model);
-  const [head, n, each] = [vocab_size * d_model, at.tokens, n_layers * n_heads * 2 * head_dim];
-  const pairs = (n * (n + 1)) / 2;
-  const sum = (/** @type {number} */ fresh, /** @type {number} */ meeting, /** @type {number} */ work) =>
-    `${whole(fresh)} × ${whole(weights)} + ${whole(head)} + ${whole(each)} × ${whole(meeting)} = ${whole(work)}`;
-  const params = { weights: whole(weights), head: whole(head), layers: n_layers, heads: n_heads, head_dim };
-  return [
-    h("p.gp-note", null, text("work_formula", params)),
-    h("p", null, text("work_cached", { n }), " ", sum(1, n, at.cached_work)),
-    h("p", null, text("work_full", { n, m: n + 1, pairs: whole(pairs) }), " ", sum(n, pairs, at.full_work)),
-  ];
-}
-
-/**
- * @param {import("./race.js").Race} race
- * @returns {(string | number)[][]}
- */
-const table = (race) => [
-  ["tokens", "token_id", "cached_seconds", "full_seconds", "cached_multiply_adds", "full_multiply_adds", "same_token"],
-  ...race.steps.map((s) => [
-    s.tokens,
-    s.token_id,
-    s.cached_seconds,
-    s.full_seconds,
-    s.cached_work,
-    s.full_work,
-    String(s.same),
-  ]),
-];
-
-/**
  * The step whose text is nearest in length.
  *
  * @param {Step[]} steps
@@ -138,22 +97,11 @@ const nearestStep = (steps, tokens) =>
 const ratioOf = (/** @type {number} */ a, /** @type {number} */ b) => times(b / a);
 
 /**
- * The numbers of a step, as a program reads them.
+ * What is read of a step.
  *
  * @param {Step} step
  */
-const valueOf = ({ tokens, cached_seconds, full_seconds, cached_work, full_work, same }) =>
-  [
-    `tokens=${tokens} cached_seconds=${cached_seconds} full_seconds=${full_seconds}`,
-    `cached_work=${cached_work} full_work=${full_work} same=${same}`,
-  ].join(" ");
-
-/**
- * The same for the text "read".
- *
- * @param {Step} step
- */
-const readingOf = (step) => ({
+const said = (step) => ({
   tokens: step.tokens,
   cached: milli(step.cached_seconds),
   full: milli(step.full_seconds),
@@ -164,34 +112,50 @@ const readingOf = (step) => ({
 });
 
 /**
+ * The count of one step, written out.
+ *
+ * @param {Say} text
+ * @param {Trace["model"]} model
+ * @param {Step} step
+ * @param {Reading["parts"]} parts
+ */
+function arithmetic(text, { n_layers, n_heads, head_dim }, step, { weights, head, each }) {
+  const { tokens: n, cached_work: cached, full_work: full } = step;
+  const pairs = pairsOf(n);
+  const sum = (/** @type {number} */ fresh, /** @type {number} */ meeting, /** @type {number} */ work) =>
+    `${whole(fresh)} × ${whole(weights)} + ${whole(head)} + ${whole(each)} × ${whole(meeting)} = ${whole(work)}`;
+  const line = (/** @type {string} */ words, /** @type {string} */ sums) =>
+    html`<p .textContent=${oneLine([words, sums])}></p>`;
+  const params = { weights: whole(weights), head: whole(head), layers: n_layers, heads: n_heads, head_dim };
+  return html`<p class="gp-note" .textContent=${text("work_formula", params)}></p>
+    ${line(text("work_cached", { n }), sum(1, n, cached))}
+    ${line(text("work_full", { n, m: n + 1, pairs: whole(pairs) }), sum(n, pairs, full))}`;
+}
+
+/**
  * What all steps together took, whether both ways gave the same tokens, and one step written out.
  *
  * @param {Say} text
- * @param {Trace} trace
- * @param {Step[]} steps
- * @param {Step} at
- * @returns {HTMLElement[]}
+ * @param {Trace["model"]} model
+ * @param {Reading} reading
  */
-function sumsOf(text, trace, steps, at) {
-  const sum = totals(steps);
+function sumsView(text, model, { steps, step, sums, differ, floor, parts }) {
   const all = {
     count: steps.length,
-    cached: milli(sum.cached),
-    full: milli(sum.full),
-    ratio: ratioOf(sum.cached, sum.full),
-    work_ratio: ratioOf(sum.cachedWork, sum.fullWork),
+    cached: milli(sums.cached),
+    full: milli(sums.full),
+    ratio: ratioOf(sums.cached, sums.full),
+    work_ratio: ratioOf(sums.cachedWork, sums.fullWork),
   };
-  const differ = steps.filter(({ same }) => !same).length;
   const check = differ
-    ? text("differ", { count: differ, all: steps.length, dtype: trace.model.dtype })
+    ? text("differ", { count: differ, all: steps.length, dtype: model.dtype })
     : text("same", { count: steps.length });
-  const floor = milli(Math.min(...steps.map(({ cached_seconds }) => cached_seconds)));
-  const mark = h(`span.kv-check.${differ ? "is-open" : "is-equal"}`, null, check);
-  return [
-    h("p", null, h("strong", null, text("sum", all)), " ", mark),
-    ...arithmetic(text, trace, at),
-    h("p.gp-note", null, text("overhead", { floor })),
-  ];
+  return html`<p>
+      <strong .textContent=${text("sum", all)}></strong>
+      <span class=${`kv-check is-${differ ? "open" : "equal"}`} .textContent=${check}></span>
+    </p>
+    ${step ? arithmetic(text, model, step, parts) : nothing}
+    <p class="gp-note" .textContent=${text("overhead", { floor: milli(floor) })}></p>`;
 }
 
 /**
@@ -207,6 +171,47 @@ function statusOf(glass, text, { steps, running, trouble }) {
   return steps.length ? "" : text("ready", { count: AT_ONCE });
 }
 
+/**
+ * The charts, over which the pointer leads from step to step.
+ *
+ * @param {() => Step[]} steps
+ * @param {(step: Step | null) => void} hover
+ */
+function createCharts(steps, hover) {
+  /** @type {ReturnType<typeof drawChart> | null} null until it is drawn */
+  let chart = null;
+  const kinds = /** @type {Kind[]} */ (Object.keys(CHARTS));
+  const canvases = kinds.map((name) => {
+    const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` });
+    canvas.addEventListener("pointermove", (event) =>
+      hover(chart && nearestStep(steps(), xAt(chart, placeIn(event, canvas).x))),
+    );
+    canvas.addEventListener("pointerleave", () => hover(null));
+    return { name, canvas, room: h("div", null, canvas) };
+  });
+
+  /**
+   * @param {number} width
+   * @param {Reading} reading
+   * @param {Say} text
+   */
+  function draw(width, { steps: all, step }, text) {
+    if (!step) return;
+    for (const { name, canvas } of canvases)
+      chart = drawChart(canvas, width, all, CHARTS[name], step, text, `axis_${name}`);
+  }
+  /** @param {(name: Kind) => string} title */
+  const view = (title) =>
+    canvases.map(
+      ({ name, room }) =>
+        html`<div>
+          <h3 class="gp-subtitle" .textContent=${title(name)}></h3>
+          ${room}
+        </div>`,
+    );
+  return { room: canvases[0].room, draw, view };
+}
+
 export const about = { namesChanges: false, absent: oneText };
 
 /**
@@ -216,63 +221,63 @@ export const about = { namesChanges: false, absent: oneText };
 export default function kvRace(element, glass) {
   const state = shownIn(glass);
   const race = raceOf(glass);
-  const panel = frame(element, glass, "kv-race", { csv: () => table(race), parts: ["what", "formula", "myth"] });
-  const go = h("button.kv-button", { click: () => (race.running ? race.stop() : race.start(false)) });
-  const anew = h("button.kv-button", { "data-text": "kv-race.again", click: () => race.start(true) });
-  const status = h("span.gp-note", { role: "status" });
-  const charts = /** @type {Kind[]} */ (Object.keys(CHARTS)).map((name) => {
-    const title = h("h3.gp-subtitle");
-    const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` });
-    const room = h("div", null, canvas);
-    return { name, title, canvas, room, side: h("div", null, title, room) };
-  });
-  const stroke = (/** @type {string} */ name) => sample(`span.kv-stroke.is-${name}`, `kv-race.${name}`);
-  const legend = h("div.gp-samples", null, stroke("cached"), stroke("full"));
-  const sums = h("div.kv-sums");
-  const results = h(
-    "div",
-    { hidden: "" },
-    legend,
-    h("div.gp-columns.kv-charts", null, ...charts.map(({ side }) => side)),
-    sums,
-  );
-  panel.body.append(h("div.kv-bar", null, h("div.kv-player", null, go, anew, status)), results);
-  const wide = widthOf(charts[0].room, glass);
+  const panel = frame(element, glass, "kv-race", { parts: ["what", "formula", "myth"] });
+  const { text } = panel;
   /** @type {{ hovered: Step | null }} */
-  const view = reactive({ hovered: null }, glass.repaint);
-  /** @type {ReturnType<typeof drawChart> | null} null until it is drawn */
-  let chart = null;
-  for (const { canvas } of charts) {
-    canvas.addEventListener("pointermove", (event) => {
-      view.hovered = chart && nearestStep(race.steps, xAt(chart, placeIn(event, canvas).x));
-    });
-    canvas.addEventListener("pointerleave", () => {
-      view.hovered = null;
-    });
+  const shows = reactive({ hovered: null }, glass.repaint);
+  const charts = createCharts(
+    () => race.steps,
+    (step) => {
+      shows.hovered = step;
+    },
+  );
+  const wide = widthOf(charts.room, glass);
+  const stroke = (/** @type {string} */ name) =>
+    html`<span class="gp-sample"
+      ><span class=${`kv-stroke is-${name}`}></span><span .textContent=${text(name)}></span
+    ></span>`;
+
+  /** @param {Reading | null} reading null before there is a run */
+  function view(reading) {
+    const { steps, running } = race;
+    const device = reading ? `${state.trace.model.device}, ${state.trace.model.dtype}` : "";
+    const go = () => (running ? race.stop() : race.start(false));
+    return html`<div class="kv-bar">
+        <div class="kv-player">
+          <button
+            class="kv-button"
+            ?disabled=${state.trace?.generating}
+            .textContent=${text(running ? "stop" : steps.length ? "more" : "start")}
+            @click=${go}
+          ></button>
+          <button
+            class="kv-button"
+            ?hidden=${running || !steps.length}
+            .textContent=${text("again")}
+            @click=${() => race.start(true)}
+          ></button>
+          <span class="gp-note" role="status" .textContent=${statusOf(glass, text, race)}></span>
+        </div>
+      </div>
+      <div ?hidden=${!reading?.step}>
+        <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
+        <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
+        <div class="kv-sums">${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}</div>
+      </div>`;
   }
+  render(view(null), panel.body);
 
   return inView(element, function draw() {
     const { trace } = state;
     race.follow(trace);
-    const { steps, running } = race;
-    panel.title.textContent = panel.text("title");
-    go.textContent = panel.text(running ? "stop" : steps.length ? "more" : "start");
-    anew.hidden = running || !steps.length;
-    go.disabled = trace.generating;
-    status.textContent = statusOf(glass, panel.text, race);
-    results.hidden = !steps.length;
-    if (!steps.length) {
-      panel.tell("none", "");
-      return;
-    }
-    const width = wide(); // known once the results are in view
-    if (width === 0) return;
-    const at = view.hovered && steps.includes(view.hovered) ? view.hovered : steps[steps.length - 1];
-    for (const { name, title, canvas } of charts) {
-      title.textContent = panel.text(`${name}_title`, { device: `${trace.model.device}, ${trace.model.dtype}` });
-      chart = drawChart(canvas, width, steps, CHARTS[name], at, panel.text, `axis_${name}`);
-    }
-    panel.tell(valueOf(at), panel.text("read", readingOf(at)));
-    sums.replaceChildren(...sumsOf(panel.text, trace, steps, at));
+    const reading = readRace(trace.model, race.steps, shows.hovered);
+    const { step } = reading;
+    const width = step ? wide() : 0; // known once the results are in view
+    if (width) charts.draw(width, reading, text);
+    return () => {
+      panel.title.textContent = text("title");
+      render(view(reading), panel.body);
+      panel.show(reading, step ? text("read", said(step)) : "");
+    };
   });
 }

@@ -1,5 +1,6 @@
 // A log beside the formula: three columns, the ladder of differences with their sources, and what was read where.
 
+import { COLUMNS } from "../../readings/kv-log.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { exactBytes, scaled, whole } from "./format.js";
 
@@ -13,7 +14,6 @@ import { exactBytes, scaled, whole } from "./format.js";
  * @typedef {(name: string, params?: Record<string, unknown>) => string} Text
  */
 
-export const COLUMNS = /** @type {const} */ (["formula", "reserved", "logged"]);
 /** Quantities that are bytes; the others are counts. */
 const BYTES = new Set(["token", "bytes", "request", "state"]);
 /** Particulars of differences that are bytes. */

@@ -1,50 +1,45 @@
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
-import { h } from "../../dom.js";
-import { createTable } from "../../marks/table.js";
-import { notesOf } from "./answer.js";
+import { html } from "../../vendor/lit-html.js";
+import { notesView } from "./answer.js";
 import { both, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
 
-/** @param {import("../../types.d.ts").Glass} glass */
-export function needsView(glass) {
+/**
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Needs} needs
+ */
+export function needsView(glass, { users, tokens, weights, cache, total, gpus, notes }) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
-  const element = h("div.kv-answer");
-  const table = createTable(null, [
-    ["gpu", "th.gp-token"],
-    ["at_least", "td"],
-    ["found", "td"],
-    ["one_server", "td"],
-  ]);
-
   /** @param {Needs["gpus"][number]["layout"]} found */
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
-
-  /** @param {Needs} needs */
-  function show({ users, tokens, weights, cache, total, gpus, notes }) {
-    table.entitle(text);
-    table.body.replaceChildren(
-      ...gpus.map(({ name, own, at_least, layout: found, one_server }) =>
-        table.line([
-          own ? text("own_gpu") : name,
-          at_least === null ? "—" : whole(at_least),
-          layout(found),
-          one_server ? String(one_server) : "—",
-        ]),
-      ),
-    );
-    element.replaceChildren(
-      h("h3.gp-subtitle", null, text("reverse_title", { users: whole(users), tokens: whole(tokens) })),
-      h(
-        "p",
-        null,
-        text("reverse_sum", { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) }),
-      ),
-      h("div.kv-scroll", null, table.element),
-      ...notesOf(glass, notes),
-    );
-  }
-  return { element, show };
+  const sum = { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) };
+  const row = (/** @type {Needs["gpus"][number]} */ { name, own, at_least: least, layout: found, one_server: one }) =>
+    html`<tr>
+      <th class="gp-token" scope="row" dir="auto" .textContent=${own ? text("own_gpu") : name}></th>
+      <td .textContent=${least === null ? "—" : whole(least)}></td>
+      <td .textContent=${layout(found)}></td>
+      <td .textContent=${one ? String(one) : "—"}></td>
+    </tr>`;
+  return html`<h3
+      class="gp-subtitle"
+      .textContent=${text("reverse_title", { users: whole(users), tokens: whole(tokens) })}
+    ></h3>
+    <p .textContent=${text("reverse_sum", sum)}></p>
+    <div class="kv-scroll">
+      <table class="gp-table">
+        <thead>
+          <tr>
+            <th class="is-left" scope="col" .textContent=${text("gpu")}></th>
+            ${["at_least", "found", "one_server"].map((name) => html`<th scope="col" .textContent=${text(name)}></th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${gpus.map(row)}
+        </tbody>
+      </table>
+    </div>
+    ${notesView(glass, notes)}`;
 }

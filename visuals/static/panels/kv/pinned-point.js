@@ -1,7 +1,8 @@
 // The point of the chart that was clicked: its arithmetic, as the calculator shows it.
 
-import { h } from "../../dom.js";
 import { latest } from "../../latest.js";
+import { readCache } from "../../readings/kv-answer.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { answerView } from "./answer.js";
 import { nameOf, whole } from "./format.js";
 import { requestOf } from "./question.js";
@@ -34,20 +35,19 @@ export function createPinned(glass, view, asked, text) {
     const own = model === nameOf(glass, answer.model);
     pick({ ...(own ? requestOf(answered) : { batch, dtype, model }), tokens });
   }
-  const point = answerView(glass);
-  const use = h("button.kv-button", {
-    "data-text": "kv-chart.use",
-    click: () => view.pinned && asked.set({ tokens: String(view.pinned.tokens) }),
-  });
-  const title = h("h3.gp-subtitle");
-  const element = h("div.kv-pinned", { hidden: "" }, h("div.kv-bar", null, title, use), point.element);
+  const use = () => view.pinned && asked.set({ tokens: String(view.pinned.tokens) });
 
-  function show() {
+  function pinnedView() {
     const { pinned } = view;
-    element.hidden = !pinned;
-    if (!pinned) return;
-    title.textContent = text("point", { model: nameOf(glass, pinned.model), tokens: whole(pinned.tokens) });
-    point.show(pinned);
+    if (!pinned) return nothing;
+    const named = { model: nameOf(glass, pinned.model), tokens: whole(pinned.tokens) };
+    return html`<div class="kv-pinned">
+      <div class="kv-bar">
+        <h3 class="gp-subtitle" .textContent=${text("point", named)}></h3>
+        <button class="kv-button" .textContent=${text("use")} @click=${use}></button>
+      </div>
+      ${answerView(glass, readCache(pinned))}
+    </div>`;
   }
-  return { element, pin, show };
+  return { pin, pinnedView };
 }

@@ -7,10 +7,7 @@ export const AT_ONCE = 32; // tokens a press of the button measures
 /**
  * @typedef {import("../../decode.js").Trace} Trace
  *
- * @typedef {import("../../decoded.d.ts").Calculation<"kv_race">["steps"][number]} Step
- *
- * @typedef {Pick<Trace["model"], "n_layers" | "n_heads" | "n_kv_heads" | "head_dim" | "d_model" | "ffn_hidden">} Shape
- *
+ * @typedef {import("../../readings/kv-race.js").Step} Step
  *
  * @typedef {object} Measured what was measured so far
  * @property {Step[]} steps
@@ -96,41 +93,4 @@ export function createRace(glass) {
   /** @type {Race} */
   const race = reactive({ steps: [], running: false, trouble: null, start, stop, follow }, glass.repaint);
   return race;
-}
-
-/**
- * Entries of all matrices that a token is multiplied with in the layers.
- *
- * @param {Shape} model
- */
-export const layerWeights = ({ n_layers, n_heads, n_kv_heads, head_dim, d_model, ffn_hidden }) =>
-  n_layers * d_model * ((2 * n_heads + 2 * n_kv_heads) * head_dim + 3 * ffn_hidden);
-
-/**
- * Multiply–adds to read `fresh` tokens, whose queries meet keys in `pairs` pairs, and to score the next token
- * (model/analysis/cacheless.py has the same sum).
- *
- * @param {Shape & Pick<Trace["model"], "vocab_size">} model of the run
- * @param {number} fresh
- * @param {number} pairs
- */
-export const workOf = (model, fresh, pairs) =>
-  fresh * layerWeights(model) +
-  model.vocab_size * model.d_model +
-  model.n_layers * model.n_heads * 2 * model.head_dim * pairs;
-
-/**
- * Sums over the measured tokens.
- *
- * @param {Omit<Step, "tokens" | "token_id" | "same">[]} steps
- */
-export function totals(steps) {
-  /** @param {"cached_seconds" | "full_seconds" | "cached_work" | "full_work"} name */
-  const sum = (name) => steps.reduce((all, step) => all + step[name], 0);
-  return {
-    cached: sum("cached_seconds"),
-    full: sum("full_seconds"),
-    cachedWork: sum("cached_work"),
-    fullWork: sum("full_work"),
-  };
 }

@@ -2,8 +2,9 @@
 
 import { slider } from "../../../controls.js";
 import { exact, h } from "../../../dom.js";
-import { milli } from "../../../panels/kv/kv-race.js";
-import { raceOf, workOf } from "../../../panels/kv/race.js";
+import { milli } from "../../../panels/kv/format.js";
+import { raceOf } from "../../../panels/kv/race.js";
+import { pairsOf, workOf } from "../../../readings/kv-race.js";
 import { memo, reactive } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { bold, count, few, large, told } from "../../words.js";
@@ -15,7 +16,7 @@ import { bold, count, few, large, told } from "../../words.js";
  * @param {number} n
  * @returns {[cached: number, full: number]}
  */
-const worksAt = (model, n) => [workOf(model, 1, n), workOf(model, n, (n * (n + 1)) / 2)];
+const worksAt = (model, n) => [workOf(model, 1, n), workOf(model, n, pairsOf(n))];
 
 /**
  * @param {import("../../scene.js").Glass} glass

@@ -1,0 +1,247 @@
+// What the calculators of the KV cache read off answers, against sums done by hand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { counted, readCache } from "../../visuals/static/readings/kv-answer.js";
+import { readChart } from "../../visuals/static/readings/kv-chart.js";
+import { readFit } from "../../visuals/static/readings/kv-fit.js";
+import { readLog } from "../../visuals/static/readings/kv-log.js";
+import { pairsOf, readRace, workOf } from "../../visuals/static/readings/kv-race.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
+
+const CARD = {
+  name: "text:kv.pasted",
+  called: null,
+  source: [
+    { en: "config.json", zh: "配置" },
+    { en: "its card", zh: "说明" },
+  ],
+};
+const say = (words) => ("key" in words ? `<${words.key}${JSON.stringify(words.params ?? {})}>` : words.en);
+/** The rows of a reading's file, each by the names of its columns. */
+function rowsOf(reading) {
+  const [names, ...rows] = savedRows(reading, say);
+  return rows.map((row) => Object.fromEntries(row.map((cell, i) => [names[i], cell])));
+}
+
+test("a count is a number as long as that holds its digits", () => {
+  assert.deepEqual(["12", "-3", "0"].map(counted), [12, -3, 0]);
+  for (const text of ["9007199254740993", "1.00", "1.56", "", "none"]) assert.equal(counted(text), text);
+});
+
+const PRODUCT = {
+  label: "self.full.kv",
+  bytes: "48",
+  factors: [
+    { value: 3, code: "layers", params: {}, how: "" },
+    { value: 2, code: "tokens", params: {}, how: { code: "shared", params: { shared: "1" } } },
+    { value: 8, code: "bytes", params: { format: "bf16" }, how: "2 × 4" },
+  ],
+};
+const HUGE = "98765432109876543210";
+const CACHE = {
+  model: "text:kv.pasted",
+  tokens: 2,
+  batch: 1,
+  dtype: "bf16",
+  bytes: HUGE,
+  per_token: "24",
+  growth: {
+    kind: "sliding",
+    phases: [
+      { until: 4, terms: [PRODUCT, { ...PRODUCT, bytes: HUGE }] },
+      { until: null, terms: [PRODUCT] },
+    ],
+  },
+  terms: [PRODUCT],
+  kinds: [
+    { kind: "MHA", bytes: "96", terms: [PRODUCT, PRODUCT] },
+    { kind: "MLA", refused: { code: "kv_format", params: {} } },
+  ],
+  card: CARD,
+};
+
+test("a cache is read to its last byte; its file has products in words, and no kind that is refused", () => {
+  const reading = readCache(CACHE);
+  assert.equal(reading.at, "text:kv.pasted tokens=2 batch=1 dtype=bf16");
+  assert.deepEqual(reading.values, { bytes: HUGE });
+  const rows = rowsOf(reading);
+  const product = '3 layers × 2 tokens (<kv.factor_how_shared{"shared":"1"}>) × 8 bytes (2 × 4)';
+  assert.deepEqual(
+    rows.map(({ what, product: made, bytes }) => [what, made, bytes]),
+    [
+      ["self.full.kv", product, 48],
+      ["total", "", HUGE],
+      ["as MHA", `${product} + ${product}`, 96],
+    ],
+  );
+  for (const { model, source } of rows) assert.deepEqual([model, source], ["<kv.pasted{}>", "config.json; its card"]);
+  assert.equal(rowsOf(readCache({ ...CACHE, card: { ...CARD, called: "Mine" } }))[0].model, "Mine");
+});
+
+test("what a token adds is summed in each phase, and is one figure where every token adds the same", () => {
+  const bytes = (answer) => readCache(answer).rates.map(({ until, bytes: added }) => [until, added]);
+  assert.deepEqual(bytes(CACHE), [
+    [4, "98765432109876543258"],
+    [null, "48"],
+  ]);
+  assert.deepEqual(bytes({ ...CACHE, growth: null }), [[null, "24"]]);
+});
+
+test("a chart's file names the model asked about as it calls itself, parts of a stack by their codes", () => {
+  const points = { tokens: [1, 2], bytes: ["5", HUGE] };
+  const data = [
+    { ...points, name: "text:kv.pasted", models: ["text:kv.pasted", "text:kv.pasted"], contexts: [null, 1] },
+    { ...points, name: "text:kv.stack_self_full_kv", models: ["Other", "Other"] },
+    { ...points, models: ["Other", "Other"] }, // no line of its own
+  ];
+  const settings = { view: "lines", x: "log", y: "linear", unit: "gb" };
+  const reading = readChart({ figure: { data }, excluded: [] }, settings, { ...CARD, called: "Mine" });
+  assert.equal(reading.at, "view=lines x=log y=linear unit=gb");
+  assert.deepEqual(reading.values, { traces: 3 });
+  assert.deepEqual(reading.beyond, [["text:kv.pasted", 1]]);
+  assert.deepEqual(rowsOf(reading), [
+    { model: "Mine", tokens: 1, what: "Mine", bytes: 5, source: "config.json; its card" },
+    { model: "Mine", tokens: 2, what: "Mine", bytes: HUGE, source: "config.json; its card" },
+    { model: "Other", tokens: 1, what: "self_full_kv", bytes: 5, source: "" },
+    { model: "Other", tokens: 2, what: "self_full_kv", bytes: HUGE, source: "" },
+  ]);
+});
+
+const USE = {
+  gpu: { name: "G", memory: "100" },
+  by: "lines",
+  share: "90",
+  usable: "70",
+  weights: "40",
+  cache: "20",
+  free: "10",
+  fits: true,
+  weights_in: "bf16",
+  stored: [],
+};
+const BESIDE = { kept_back: "20", activation_bytes: "15", context: "5", left: "0" };
+const FIT = { use: USE, beside: BESIDE, batch: { value: 2 }, context: { refused: {} }, bound: { each: 7.5 } };
+const LAYOUT = { gpus: 4, tp: 2, pp: 2 };
+const NEEDS = {
+  users: 3,
+  tokens: 9,
+  gpus: [
+    { name: "G", at_least: 2, layout: LAYOUT },
+    { name: "S", at_least: 9, layout: null },
+  ],
+};
+
+test("a GPU's memory is shared out to the last byte; what is refused is said to be none", () => {
+  const reading = readFit({ fit: FIT, needs: NEEDS, card: CARD });
+  assert.equal(reading.at, "gpu=G fits=true");
+  assert.deepEqual(reading.values, { free: 10, batch: 2, context: "none" });
+  const sum = (amounts) => amounts.reduce((all, [, bytes]) => all + Number(bytes), 0);
+  assert.equal(sum(reading.pieces), 100); // all of the memory
+  assert.deepEqual(reading.pieces.at(-1), ["system", "10"]); // 100 less the share
+  assert.deepEqual(
+    reading.kept.map(([name]) => name),
+    ["activations", "context", "fragmentation", "system"],
+  );
+  const rows = Object.fromEntries(
+    rowsOf(reading).map(({ question, gpu, quantity, value }) => [`${question} ${gpu} ${quantity}`, value]),
+  );
+  assert.equal(rows["model  name"], "<kv.pasted{}>");
+  assert.deepEqual([rows["fits G free_bytes"], rows["fits G fits"], rows["fits G largest_context"]], [10, "true", ""]);
+  assert.equal(rows["fits G tokens_per_second_at_most"], 7.5);
+  assert.deepEqual([rows["needed G gpus_that_fit"], rows["needed S gpus_that_fit"]], [4, ""]);
+});
+
+test("by a share the rest is for what stands beside weights and cache, and may be too little", () => {
+  const use = { ...USE, by: "share", share: "70", free: "-5", fits: false };
+  const lacking = readFit({ fit: { ...FIT, use, beside: { ...BESIDE, left: "-3" } }, needs: null, card: null });
+  assert.deepEqual(lacking.pieces, [
+    ["weights", "40"],
+    ["cache", "20"],
+  ]);
+  assert.deepEqual(lacking.kept.at(-1), ["lacking", "3"]);
+  assert.equal(lacking.values.free, -5);
+  const fitting = readFit({ fit: { ...FIT, use: { ...use, free: "10", fits: true } }, needs: null, card: null });
+  assert.deepEqual(fitting.pieces.slice(2), [
+    ["room", "10"],
+    ["reserve", "30"],
+  ]); // 100 less 70
+  const none = readFit({ fit: null, needs: null, card: null });
+  assert.deepEqual([none.at, none.values, savedRows(none).length], ["", {}, 1]);
+});
+
+const MODEL = { n_layers: 2, n_heads: 4, n_kv_heads: 2, head_dim: 3, d_model: 12, ffn_hidden: 5, vocab_size: 7 };
+
+test("the work of a token is each matrix entry once, the output, and each key that a query meets", () => {
+  // A layer: Q and O of 12 × 12, K and V of 12 × 6, three matrices of 12 × 5; the output 7 × 12.
+  const layers = 2 * (2 * 144 + 2 * 72 + 3 * 60);
+  const each = 2 * 4 * 2 * 3; // layers, heads, Q·K and the weighted sum, head_dim
+  assert.equal(workOf(MODEL, 1, 5), layers + 84 + each * 5);
+  assert.equal(workOf(MODEL, 5, pairsOf(5)), 5 * layers + 84 + each * (1 + 2 + 3 + 4 + 5));
+});
+
+test("the last step is told unless another is asked about; without any there is nothing to save", () => {
+  const step = (tokens, seconds, same) => ({
+    tokens,
+    token_id: 9,
+    cached_seconds: seconds,
+    full_seconds: 4 * seconds,
+    cached_work: 10,
+    full_work: 10 * tokens,
+    same,
+  });
+  const steps = [step(3, 0.25, true), step(4, 0.5, false)];
+  const last = readRace(MODEL, steps, null);
+  assert.equal(last.at, "tokens=4");
+  const values = { cached_seconds: 0.5, full_seconds: 2, cached_work: 10, full_work: 40, same: "false" };
+  assert.deepEqual(last.values, values);
+  assert.deepEqual(last.sums, { cached: 0.75, full: 3, cachedWork: 20, fullWork: 70 });
+  assert.deepEqual([last.differ, last.floor], [1, 0.25]);
+  assert.equal(readRace(MODEL, steps, steps[0]).at, "tokens=3");
+  assert.equal(readRace(MODEL, steps, step(8, 1, true)).at, "tokens=4"); // of another text
+  assert.deepEqual(rowsOf(last)[0], {
+    tokens: 3,
+    token_id: 9,
+    cached_seconds: 0.25,
+    full_seconds: 1,
+    cached_multiply_adds: 10,
+    full_multiply_adds: 30,
+    same_token: "true",
+  });
+  const none = readRace(MODEL, [], null);
+  assert.deepEqual([none.at, none.values, savedRows(none).length], ["none", {}, 1]);
+});
+
+test("a log's figures are told with what its last difference is, and saved as the engine writes them", () => {
+  const cell = (value, how = "") => ({ value, how });
+  const answer = {
+    engine: "vLLM",
+    model: "text:kv.pasted",
+    dtype: "bf16",
+    ranks: 2,
+    rows: [
+      { quantity: "bytes", formula: cell("64", "8 × 8"), reserved: cell(HUGE), logged: null },
+      { quantity: "concurrency", formula: null, reserved: null, logged: cell("2.00") },
+    ],
+    differences: [
+      { code: "blocks", of: "pool", bytes: "-8", params: { size: 16 }, source: { text: "code", address: "" } },
+      { code: "rounding", of: "pool", bytes: "1", params: {}, source: { text: "code", address: "https://a" } },
+      { code: "remark", of: "pool", bytes: null, params: {}, source: null },
+      { code: "page", of: "request", bytes: "5", params: {}, source: null },
+    ],
+  };
+  const reading = readLog(answer);
+  assert.equal(reading.at, "engine=vLLM dtype=bf16");
+  assert.deepEqual(reading.values, { formula: 64, reserved: HUGE, logged: "none", rest: "rounding" });
+  const rows = rowsOf(reading).map((row) => Object.values(row));
+  assert.deepEqual(rows, [
+    ["engine", "vLLM", "<kv.pasted{}>", "bf16", "ranks=2"],
+    ["bytes", "formula", 64, "8 × 8", ""],
+    ["bytes", "reserved", HUGE, "", ""],
+    ["concurrency", "logged", "2.00", "", ""],
+    ["blocks", "difference_pool", -8, "size=16", "code"],
+    ["rounding", "difference_pool", 1, "", "https://a"],
+    ["remark", "difference_pool", "", "", ""],
+    ["page", "difference_request", 5, "", ""],
+  ]);
+  assert.deepEqual([readLog(null).at, readLog(null).values, savedRows(readLog(null)).length], ["", {}, 1]);
+});

@@ -1,0 +1,127 @@
+// What the calculators of the KV cache read off the server's answers: bytes, of which every digit tells, and their
+// products.
+
+/**
+ * @typedef {import("../decoded.d.ts").Calculation<"kv">} Answer
+ *
+ * @typedef {import("../messages.d.ts").CalledCard} Card
+ *
+ * @typedef {import("../messages.d.ts").Product} Product
+ *
+ * @typedef {import("./reading.js").Cell} Cell
+ *
+ * @typedef {import("./reading.js").Part} Part
+ */
+
+/**
+ * A number of a message, which is a decimal text: it stays one where a number does not hold all its digits.
+ *
+ * @param {string} text
+ */
+export function counted(text) {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && String(number) === text ? number : text;
+}
+
+/**
+ * A model as it is called; a pasted config has a text of the page for its name.
+ *
+ * @param {string} name
+ * @returns {Part}
+ */
+export const nameCell = (name) => (name.startsWith("text:") ? { key: name.slice("text:".length) } : name);
+
+/**
+ * As `nameCell`; a pasted config that calls itself something is called so.
+ *
+ * @param {Card} card
+ */
+export const calledCell = (card) => card.called ?? nameCell(card.name);
+
+/**
+ * Parts with a text between every two.
+ *
+ * @param {Part[]} parts
+ * @param {string} between
+ */
+const joined = (parts, between) => parts.flatMap((part, i) => (i ? [between, part] : [part]));
+
+/**
+ * Where a model's numbers were read.
+ *
+ * @param {Card} card
+ */
+export const sourceCell = (card) => joined(card.source, "; ");
+
+/**
+ * @param {Product} product
+ * @returns {Part[]} each factor with what it counts, and how it came about
+ */
+const productCell = ({ factors }) =>
+  factors.flatMap(({ value, code, how }, i) => {
+    const came = typeof how === "object" ? { key: `kv.factor_how_${how.code}`, params: how.params } : how;
+    return [`${i ? " × " : ""}${value} ${code}`, ...(came ? [" (", came, ")"] : [])];
+  });
+
+/**
+ * The products, their sum, and the products of the same shape under every kind of attention.
+ *
+ * @param {Answer} answer
+ * @returns {import("./reading.js").AnswerTable}
+ */
+function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
+  /** @type {[what: string, product: Part[], bytes: string][]} */
+  const rows = terms.map((term) => [term.label, productCell(term), term.bytes]);
+  rows.push(["total", [], bytes]);
+  for (const { kind, terms: own, bytes: all } of kinds)
+    if (all && own) rows.push([`as ${kind}`, own.flatMap((one, i) => [i ? " + " : "", ...productCell(one)]), all]);
+  const each = (/** @type {Cell} */ cell) => rows.map(() => cell);
+  return {
+    keys: {
+      model: each(calledCell(card)),
+      tokens: each(tokens),
+      batch: each(batch),
+      dtype: each(dtype),
+      what: rows.map(([what]) => what),
+      product: rows.map(([, product]) => product),
+    },
+    columns: { bytes: rows.map(([, , count]) => counted(count)), source: each(sourceCell(card)) },
+  };
+}
+
+/**
+ * What a token adds, up to token `until`; null: however many there are.
+ *
+ * @typedef {{ until: number | null; terms: Product[]; bytes: string }} Rate
+ */
+
+/**
+ * One rate, or several where a window drops older tokens once it is full.
+ *
+ * @param {Answer} answer
+ * @returns {Rate[]}
+ */
+function ratesOf({ per_token, growth }) {
+  if (!growth) return [{ until: null, terms: [], bytes: per_token }];
+  const sum = (/** @type {Product[]} */ terms) => terms.reduce((all, { bytes }) => all + BigInt(bytes), 0n);
+  return growth.phases.map(({ until, terms }) => ({ until, terms, bytes: String(sum(terms)) }));
+}
+
+/**
+ * The bytes of a cache and how they come about.
+ *
+ * @typedef {import("./reading.js").AnswerReading & { answer: Answer; rates: Rate[] }} CacheReading
+ * @param {Answer} answer
+ * @returns {CacheReading}
+ */
+export function readCache(answer) {
+  const { model, tokens, batch, dtype, bytes } = answer;
+  return {
+    answer,
+    rates: ratesOf(answer),
+    at: `${model} tokens=${tokens} batch=${batch} dtype=${dtype}`,
+    values: { bytes: counted(bytes) },
+    whole: ["bytes"],
+    rows: { products: () => productsOf(answer) },
+  };
+}

@@ -1,0 +1,79 @@
+// What the chart of bytes against context reads off the server's answer: its points, and which are beyond a model's
+// context.
+
+import { calledCell, counted, nameCell, sourceCell } from "./kv-answer.js";
+
+/**
+ * @typedef {import("../decoded.d.ts").Calculation<"kv_chart">} Answer
+ *
+ * @typedef {Answer["figure"]["data"][number]} Trace
+ *
+ * @typedef {import("./kv-answer.js").Card} Card
+ */
+
+const STACK = "text:kv.stack_"; // how a part of a stack is called, before its code
+
+/**
+ * Every point with its exact bytes, and of the model asked about where its numbers were read; the others are of the
+ * catalogue.
+ *
+ * @param {Trace[]} traces
+ * @param {Card | null} card of the model asked about
+ * @returns {import("./reading.js").AnswerTable}
+ */
+function pointsOf(traces, card) {
+  const called = (/** @type {string} */ name) => (card && name === card.name ? calledCell(card) : nameCell(name));
+  const points = traces.flatMap(({ name = "", models, tokens, bytes }) =>
+    name ? models.map((model, i) => ({ model, what: name, tokens: tokens[i], bytes: bytes[i] })) : [],
+  );
+  return {
+    keys: {
+      model: points.map(({ model }) => called(model)),
+      tokens: points.map(({ tokens }) => tokens),
+      what: points.map(({ what }) => (what.startsWith(STACK) ? what.slice(STACK.length) : called(what))),
+    },
+    columns: {
+      bytes: points.map(({ bytes }) => counted(bytes)),
+      source: points.map(({ model }) => (card && model === card.name ? sourceCell(card) : "")),
+    },
+  };
+}
+
+/**
+ * Models with a bar beyond their own context, and that.
+ *
+ * @param {Pick<Trace, "models" | "contexts">[]} traces
+ * @returns {[model: string, context: number][]}
+ */
+export function beyondContext(traces) {
+  /** @type {Map<string, number>} */
+  const found = new Map();
+  for (const { models, contexts = [] } of traces)
+    contexts.forEach((context, i) => {
+      if (context !== null) found.set(models[i], context);
+    });
+  return [...found];
+}
+
+/**
+ * @typedef {import("./reading.js").AnswerReading & {
+ *   answer: Answer;
+ *   beyond: [model: string, context: number][];
+ * }} ChartReading
+ *
+ * @param {Answer} answer
+ * @param {Record<string, string>} settings how it is drawn
+ * @param {Card | null} card of the model asked about
+ * @returns {ChartReading}
+ */
+export function readChart(answer, { view, x, y, unit }, card) {
+  const { data } = answer.figure;
+  return {
+    answer,
+    beyond: beyondContext(data),
+    at: `view=${view} x=${x} y=${y} unit=${unit}`,
+    values: { traces: data.length },
+    whole: ["traces"],
+    rows: { points: () => pointsOf(data, card) },
+  };
+}

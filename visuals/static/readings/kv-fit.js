@@ -1,0 +1,187 @@
+// What the panel on GPUs reads off the server's answers: what lies in a GPU's memory, the most that fits, and what
+// users need.
+
+import { calledCell, counted, sourceCell } from "./kv-answer.js";
+
+/**
+ * @typedef {import("../decoded.d.ts").Calculation<"kv_fit">} Fit
+ *
+ * @typedef {import("../decoded.d.ts").Calculation<"kv_needs">} Needs
+ *
+ * @typedef {import("./reading.js").Cell} Cell
+ *
+ * @typedef {[name: string, bytes: string]} Amount
+ */
+
+/** What is taken of a number of bytes. @param {string} all @param {string} part */
+const less = (all, part) => String(BigInt(all) - BigInt(part));
+
+/**
+ * What lies in the memory of the fullest GPU, and where all of it fits, what is left and what is kept back.
+ *
+ * @param {Fit} found
+ * @returns {Amount[]} without those of no bytes
+ */
+function piecesOf({ use, beside }) {
+  const { gpu, by, share, usable, weights, cache, free, fits } = use;
+  /** @type {Amount[]} */
+  const pieces = [
+    ["weights", weights],
+    ["cache", cache],
+  ];
+  if (by === "lines")
+    pieces.push(["activations", beside.activation_bytes], ["context", beside.context], ["fragmentation", beside.left]);
+  if (fits)
+    pieces.push(
+      ["room", free],
+      by === "lines" ? ["system", less(gpu.memory, share)] : ["reserve", less(gpu.memory, usable)],
+    );
+  return pieces.filter(([, bytes]) => Number(bytes) > 0);
+}
+
+/**
+ * What the memory that weights and cache may not take is for.
+ *
+ * @param {Fit} found
+ * @returns {Amount[]}
+ */
+function keptOf({ use, beside: { activation_bytes, context, left } }) {
+  /** @type {Amount[]} */
+  const lines = [
+    ["activations", activation_bytes],
+    ["context", context],
+  ];
+  if (use.by === "share") return [...lines, left.startsWith("-") ? ["lacking", left.slice(1)] : ["left", left]];
+  const system = less(use.gpu.memory, use.share);
+  return [...lines, ["fragmentation", left], ...(system === "0" ? [] : [/** @type {Amount} */ (["system", system])])];
+}
+
+/**
+ * The most that fits; null where that is refused.
+ *
+ * @param {Fit["batch"] | Fit["context"]} found
+ */
+const mostOf = (found) => ("refused" in found ? null : found.value);
+
+/**
+ * @typedef {[question: string, gpu: string, values: Record<string, Cell | null | undefined>]} Group of numbers that
+ *   answer one question about one GPU
+ */
+
+/**
+ * What one GPU holds.
+ *
+ * @param {Fit} found
+ * @returns {Group[]}
+ */
+function groupsOfFit({ use, batch, context, bound, beside }) {
+  const { gpu, stored } = use;
+  return [
+    ["model", "", { weights: use.weights_in, ...(stored[0] && { remark: stored[0] }) }],
+    [
+      "fits",
+      gpu.name,
+      {
+        memory_bytes: counted(gpu.memory),
+        usable_bytes: counted(use.usable),
+        weights_bytes: counted(use.weights),
+        cache_bytes: counted(use.cache),
+        free_bytes: counted(use.free),
+        fits: String(use.fits),
+        largest_batch: mostOf(batch),
+        largest_context: mostOf(context),
+        tokens_per_second_at_most: "refused" in bound ? null : bound.each,
+      },
+    ],
+    [
+      "beside",
+      gpu.name,
+      {
+        decided_by: use.by,
+        kept_back_bytes: counted(beside.kept_back),
+        activation_bytes: counted(beside.activation_bytes),
+        context_bytes: counted(beside.context),
+        left_for_fragmentation_bytes: counted(beside.left),
+      },
+    ],
+  ];
+}
+
+/**
+ * The GPUs that users need.
+ *
+ * @param {Needs} needs
+ * @returns {Group[]}
+ */
+const groupsOfNeeds = ({ users, tokens, gpus }) =>
+  gpus.map(({ name, at_least, layout }) => [
+    "needed",
+    name,
+    {
+      users,
+      tokens_each: tokens,
+      gpus_by_bytes: at_least,
+      gpus_that_fit: layout?.gpus,
+      tp: layout?.tp,
+      pp: layout?.pp,
+    },
+  ]);
+
+/**
+ * A row a number: what one GPU holds, and the GPUs that users need.
+ *
+ * @param {Answered} answered
+ * @returns {import("./reading.js").AnswerTable}
+ */
+function answersOf({ fit, needs, card }) {
+  /** @type {Group[]} */
+  const groups = [
+    ...(card ? [/** @type {Group} */ (["model", "", { name: calledCell(card), source: sourceCell(card) }])] : []),
+    ...(fit ? groupsOfFit(fit) : []),
+    ...(needs ? groupsOfNeeds(needs) : []),
+  ];
+  const rows = groups.flatMap(([question, gpu, values]) =>
+    Object.entries(values).map(([quantity, value]) => ({ question, gpu, quantity, value: value ?? "" })),
+  );
+  return {
+    keys: {
+      question: rows.map(({ question }) => question),
+      gpu: rows.map(({ gpu }) => gpu),
+      quantity: rows.map(({ quantity }) => quantity),
+    },
+    columns: { value: rows.map(({ value }) => value) },
+  };
+}
+
+/**
+ * @typedef {object} Answered what was answered; null: not yet
+ * @property {Fit | null} fit
+ * @property {Needs | null} needs
+ * @property {import("./kv-answer.js").Card | null} card of the model
+ *
+ * @typedef {import("./reading.js").AnswerReading & Answered & { pieces: Amount[]; kept: Amount[] }} FitReading
+ *   `pieces`: of the fullest GPU's memory; `kept`: what stands there beside weights and cache
+ */
+
+/**
+ * @param {Answered} answered
+ * @returns {FitReading}
+ */
+export function readFit(answered) {
+  const { fit } = answered;
+  return {
+    ...answered,
+    pieces: fit ? piecesOf(fit) : [],
+    kept: fit ? keptOf(fit) : [],
+    at: fit ? `gpu=${fit.use.gpu.name} fits=${fit.use.fits}` : "",
+    values: fit
+      ? {
+          free: counted(fit.use.free),
+          batch: mostOf(fit.batch) ?? "none",
+          context: mostOf(fit.context) ?? "none",
+        }
+      : {},
+    whole: ["free", "batch", "context"],
+    rows: { answers: () => answersOf(answered) },
+  };
+}
