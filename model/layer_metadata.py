@@ -80,7 +80,8 @@ class NetworkMetadata(NamedTuple):
     - `sinusoidal`: positions are added to the embedding.
     - `norms`: the layer's norms with what each reads, a tap; `norm_kind` is the same for all.
     - `rotary`: how RoPE turns queries and keys. Or `bias` (n_heads, T): what is added to a score, by the distance from
-      query to key, and `bias_after` for keys after the query, where it sees them.
+      query to key, and `bias_after` for keys after the query, where it sees them. `no_position`: that number is 0 at
+      any distance, as where positions are taken out.
     - `scale` multiplies q·k; `cross_scale` does so where a decoder looks at the source.
     - `ffn`: the feed-forward of each layer.
     """
@@ -98,6 +99,7 @@ class NetworkMetadata(NamedTuple):
     rotary: RotaryMetadata | None
     bias: Float[Tensor, "n_heads T"] | None
     bias_after: Float[Tensor, "n_heads T"] | None
+    no_position: bool
     buckets: BucketMetadata | None
     scale: float
     cross_scale: float | None
@@ -142,12 +144,14 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
     if isinstance(attn, LatentAttention):
         latent = LatentMetadata(attn.rank, attn.nope, attn.qk_dim - attn.nope, attn.v_dim)
     rotary = bias = bias_after = numbered = None
+    no_position = False
     if isinstance(positions, Bias):
         last = cast(Bias, net.positions(tokens - 1, 1))  # what the last token's scores get, key by key
         first = cast(Bias, net.positions(0, tokens)) if sees_all else None
         bias = last.bias[:, 0].flip(-1).float().cpu()
         bias_after = None if first is None else first.bias[:, 0].float().cpu()
         numbered = bucket_metadata(net, last, first)
+        no_position = not cast(Bias, net.positions(1, 1)).bias.any()  # one token alone has distance 0, which may add 0
     elif isinstance(positions, Rotation | PairRotation):
         first = 0 if latent is None else latent.nope
         rotary = RotaryMetadata(rope_frequencies(net.config, tokens), first, isinstance(positions, PairRotation))
@@ -165,6 +169,7 @@ def network_metadata(net: Network, tokens: int) -> NetworkMetadata:
         rotary=rotary,
         bias=bias,
         bias_after=bias_after,
+        no_position=no_position,
         buckets=numbered,
         scale=attn.score_scale,
         cross_scale=cast(Heads, block.cross).score_scale if "cross" in block.extra_sublayers else None,

@@ -238,6 +238,7 @@ def parts_payload(made: NetworkMetadata) -> PartsMessage:
         "rotary": made.rotary and rotary_payload(made.rotary),
         "bias": maybe(made.bias, "f4"),
         "bias_after": maybe(made.bias_after, "f4"),
+        "no_position": made.no_position,
         "buckets": made.buckets and buckets_payload(made.buckets),
         "scale": made.scale,
         "cross_scale": made.cross_scale,

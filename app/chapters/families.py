@@ -22,7 +22,7 @@ ROW_PLACES = {
     "ffn": ("ffn", "swiglu"),
     "biases": ("attend", "qkv"),
     "tied": ("choice", "contributions"),
-    "goal": ("attend", "attention"),
+    "goal": ("attend", "mask-kinds"),
     "data": ("overview", "training"),
     "context": ("kv", "kv-chart"),
     "vocabulary": ("token", "merges"),

@@ -112,6 +112,9 @@ def check_norm_kinds(page: Page, before: Tensor, eps: float, place: str, token: 
     for kind, truth in truths.items():
         assert number(value, f"to_{kind}") == pytest.approx(float(truth[token, channel]), rel=1e-3, abs=1e-4), kind
     assert "to_deep=" in value
+    tables = page.locator("section[data-kind=norm-kinds] .norm-channels:has(th.norm-name)")
+    heads = tables.evaluate_all("(all) => all.map((one) => one.querySelector('thead th').textContent)")
+    assert heads == [text("norm-kinds.head_norm")] * 3  # whichever norm the network has
 
 
 def score_at(page: Page, key: int, chapter: str, kind: str) -> dict[str, float]:
@@ -178,6 +181,16 @@ def check_bias(page: Page, heads: int, head: int, query: int, key: int) -> None:
         page.locator(f"section[data-kind={kind}][data-absent] .gp-absent").wait_for()
 
 
+def check_one_token(page: Page, name: str) -> None:
+    """ALiBi's bias is 0 where one token looks at itself, and it is ALiBi's all the same."""
+    assert len(read(page, name, "a")) == 1
+    value_of(page, "position", "position-kinds", "layer")
+    own = page.locator("section[data-kind=position-kinds] tr", has_text=text("position-kinds.own").strip())
+    expect(own).to_contain_text(text("position-kinds.kind_alibi"))
+    lacking = page.locator("section[data-kind=rope-derivation] .gp-absent")
+    expect(lacking).to_have_text(text("absent.rotary_derivation", model=name))
+
+
 def check_overview(
     page: Page, theirs: Any, seen: dict[tuple[int, str], tuple[Tensor, Tensor]], layer: int, token: int
 ) -> None:
@@ -228,3 +241,5 @@ def test_a_family_is_shown_as_transformers_computes_it(name: str, page: Page, pa
         check_bias(page, pair.lm.config.n_heads, head, query, key)
     check_overview(page, theirs, seen, layer, query)
     check_logit(page, pair, theirs, query)
+    if name == "bloom":
+        check_one_token(page, name)

@@ -248,10 +248,14 @@ def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) 
     value = value_here(page, "experts", "layer 2 token 6 ")
     other = value_here(page, "routing-kinds", "layer 2 token 6 scheme own ")
     mlp = "model.layers.2.mlp"
-    _, seen = keep(pair, ids, out_shared=f"{mlp}.shared_experts", out_ffn=mlp)
+    _, seen = keep(pair, ids, out_shared=f"{mlp}.shared_experts", in_ffn=mlp, out_ffn=mlp)
     lengths = [seen[name].view(len(ids), -1).norm(dim=-1) for name in ("out_shared", "out_ffn")]
     assert number(other, "no_shared") == pytest.approx(float((lengths[0] / lengths[1]).mean()), **CLOSE)
     assert number(other, "no_balance") >= 0
+    router = pair.peer.get_submodule(f"{mlp}.gate").weight.detach().double()
+    p = (seen["in_ffn"].view(len(ids), -1).double() @ router.T).softmax(-1)
+    first = switch_loss(p[None], p.argmax(-1)[None, :, None])  # whatever its bias for balance puts first
+    assert number(other, "loss_first") == pytest.approx(0.02 * float(first), **CLOSE)
     assert number(value, "shared") == pytest.approx(float(seen["out_shared"].view(len(ids), -1)[6].norm()), **CLOSE)
     theirs, head, query = run(pair.peer, torch.tensor([ids])), 4, 8
     scores = []

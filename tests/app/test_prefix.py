@@ -140,6 +140,7 @@ def test_the_page_shows_a_prompt_that_sees_itself_whole(page: Page, pairs: dict[
     explained = page.locator("section[data-kind=attention]")
     explained.get_by_role("button", name=text("frame.explain")).click()
     expect(explained.locator(".gp-explain")).to_contain_text(text("attention.what_prefix"))
+    expect(explained.locator(".gp-explain")).not_to_contain_text("up to the query")
     explained.get_by_role("button", name=text("frame.explain")).click()
     page.evaluate("glass.open('compare')")
     compare = page.locator("section[data-kind=compare]")

@@ -68,7 +68,7 @@ test("what is lost without a slot, and for whom", () => {
   assert.equal(read({ scheme: "no such" }).scheme.name, "own");
 });
 
-test("the loss is α where all are used alike, and more where not", () => {
+test("the loss is α where all are used alike, and more where the probable experts get the tokens", () => {
   const rows = balanceOf(found);
   assert.deepEqual(
     rows.map(({ f }) => f),
@@ -84,8 +84,15 @@ test("the loss is α where all are used alike, and more where not", () => {
     schemes: [{ ...own, chosen: array([3, 1], [0, 1, 2]), weight: array([3, 1], [1, 1, 1]) }],
     probabilities: array([3, 3], Array(9).fill(1 / 3)),
   };
-  const sum = balanceOf(even).reduce((all, { f, p }) => all + f * p, 0);
-  assert.ok(Math.abs(3 * sum - 1) < 1e-6);
+  const sumOf = (/** @type {any} */ one) => balanceOf(one).reduce((all, { f, p }) => all + f * p, 0);
+  assert.ok(Math.abs(3 * sumOf(even) - 1) < 1e-6);
+  const biased = { ...found, schemes: [{ ...own, chosen: array([4, 2], [1, 0, 0, 1, 1, 0, 2, 0]) }] };
+  assert.deepEqual(
+    balanceOf(biased).map(({ f }) => f),
+    [0.75, 0.25, 0], // by the probability alone, whatever a bias puts first
+  );
+  const apart = { ...even, probabilities: array([3, 3], [0.4, 0.3, 0.3, 0.4, 0.3, 0.3, 0, 0.5, 0.5]) };
+  assert.ok(3 * sumOf(apart) < 1); // f and P disagree: α is not the least
 });
 
 test("what passes between devices", () => {

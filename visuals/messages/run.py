@@ -82,8 +82,9 @@ class PartsMessage(TypedDict):
 
     `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
     are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias`
-    (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query.
-    `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+    (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query;
+    with `no_position` it is 0 at any distance. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at
+    its source. `ffn` is by layer.
     """
 
     stack: Literal["encoder", "decoder"] | None
@@ -97,6 +98,7 @@ class PartsMessage(TypedDict):
     rotary: RotaryMessage | None
     bias: Packed | None
     bias_after: Packed | None
+    no_position: bool
     buckets: BucketsMessage | None
     scale: float
     cross_scale: float | None

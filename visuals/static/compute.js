@@ -23,6 +23,7 @@ import { rotate } from "./rotation.js";
  *     rotary: Rotary | null;
  *     bias: NumArray | null;
  *     bias_after: NumArray | null;
+ *     no_position?: boolean;
  *     buckets?: { before: NumArray; after: NumArray | null } | null;
  *     scale: number;
  *   };
@@ -161,11 +162,11 @@ export function bucketAt({ parts: { buckets } }, distance) {
 }
 
 /**
- * Whether a network adds a number to its scores: where its positions are taken out, all of them are 0.
+ * Whether a network adds a number to its scores that depends on the distance.
  *
  * @param {Pick<Model, "parts">} model
  */
-export const hasBias = ({ parts: { bias } }) => bias?.data.some(Boolean) ?? false;
+export const hasBias = ({ parts: { bias, no_position: none } }) => bias !== null && !none;
 
 /**
  * ALiBi's slope of a head: what its bias falls by from each token to the next before it; null where it is not so.

@@ -1972,8 +1972,9 @@ export interface Ffn {
  *
  * `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
  * are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias` (n_heads, T)
- * float32 is added to a score by the distance from query to key, `bias_after` for keys after the query. `scale`
- * multiplies q·k, and `cross_scale` that of a decoder's look at its source. `ffn` is by layer.
+ * float32 is added to a score by the distance from query to key, `bias_after` for keys after the query; with
+ * `no_position` it is 0 at any distance. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its
+ * source. `ffn` is by layer.
  */
 export interface PartsMessage {
   stack: "encoder" | "decoder" | null;
@@ -1987,6 +1988,7 @@ export interface PartsMessage {
   rotary: RotaryMessage | null;
   bias: Packed | null;
   bias_after: Packed | null;
+  no_position: boolean;
   buckets: BucketsMessage | null;
   scale: number;
   cross_scale: number | null;

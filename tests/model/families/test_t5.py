@@ -13,6 +13,7 @@ from model.analysis.lens import contributions
 from model.analysis.logit_terms import logit_terms
 from model.interventions import Intervention
 from model.kv_math import KvOptions
+from model.positions import buckets
 from tests.families import Pair, check_layer, close, pair_of, refusal, sample, save
 
 FIELDS = {
@@ -176,3 +177,15 @@ def test_what_is_not_implemented_is_refused(pair: Pair) -> None:
         assert field in refusal(pair.directory, **{field: value})
     with pytest.raises(ValueError, match="no source"):
         pair.lm.net(TARGET)
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_buckets_of_the_published_t5(both_ways: bool) -> None:
+    """32 buckets up to a distance of 128: in the encoder 8 to 11 share one and 12 to 15 the next."""
+    tokens = 200
+    ahead = torch.arange(tokens)[None] - torch.arange(tokens)[:, None]
+    theirs = transformers.models.t5.modeling_t5.T5Attention._relative_position_bucket(ahead, both_ways, 32, 128)
+    own = buckets(0, tokens, 32, 128, both_ways, torch.device("cpu"))
+    assert torch.equal(own, theirs)
+    if both_ways:
+        assert own[20, [12, 9, 8, 5]].tolist() == [8, 8, 9, 9]  # distances 8, 11, 12 and 15

@@ -11,6 +11,7 @@ from torch import nn
 
 import model
 from model.interventions import Intervention
+from model.layer_metadata import network_metadata
 from model.positions import alibi_slopes
 from model.replaced.exchange import offered, with_parts
 from model.replaced.parts import Parts, read_parts
@@ -100,6 +101,13 @@ def test_no_position_and_alibi_in_place_of_rope(own: model.LanguageModel, place:
     bias = alibi_slopes(own.config.n_heads)[:, None, None] * far
     hidden = torch.finfo(torch.float32).min
     check(own, Parts(position="alibi"), without_rotation(place), bias.masked_fill(far > 0, hidden)[None])
+
+
+def test_a_network_says_that_it_has_no_position_whatever_it_reads(own: model.LanguageModel) -> None:
+    for position, none in (("none", True), ("sinusoidal", True), ("alibi", False)):
+        net = with_parts(own, Parts(position=position)).net
+        assert [network_metadata(net, tokens).no_position for tokens in (1, 5)] == [none, none], position
+    assert not network_metadata(own.net, 1).no_position
 
 
 def with_added_positions(place: Path) -> Any:

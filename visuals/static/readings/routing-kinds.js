@@ -16,8 +16,8 @@
  * @typedef {{ token: number; choice: number; kept: boolean }} Guest a token at an expert, in the order of coming;
  *   `choice` 0 is its first
  *
- * @typedef {{ expert: number; f: number; every: number; p: number }} BalanceRow `f` the share of tokens whose best
- *   expert it is, `every` the share with all choices counted and divided by k, `p` the mean probability
+ * @typedef {{ expert: number; f: number; every: number; p: number }} BalanceRow `f` the share of tokens whose most
+ *   probable expert it is, `every` the share with all choices counted and divided by k, `p` the mean probability
  *
  * @typedef {import("./reading.js").Reading<RoutingSelection> & {
  *   found: Found;
@@ -99,8 +99,9 @@ export function balanceOf({ schemes: [own], probabilities: { shape, data } }) {
   const rows = Array.from({ length: experts }, (_, expert) => ({ expert, f: 0, every: 0, p: 0 }));
   for (let token = 0; token < tokens; token++) {
     for (let i = 0; i < count; i++) rows[own.chosen.data[token * count + i]].every += 1 / (count * tokens);
-    rows[own.chosen.data[token * count]].f += 1 / tokens;
-    for (let e = 0; e < experts; e++) rows[e].p += data[token * experts + e] / tokens;
+    const row = data.subarray(token * experts, (token + 1) * experts);
+    rows[row.indexOf(Math.max(...row))].f += 1 / tokens; // a bias for balance may put another first
+    row.forEach((p, e) => (rows[e].p += p / tokens));
   }
   return rows;
 }

@@ -5,7 +5,7 @@ import { BENDS } from "../../activations.js";
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { choices } from "../../controls.js";
-import { h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
+import { h, inBrackets, line, percent as inPercent, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { neuronName } from "../../neuron-names.js";
@@ -22,8 +22,8 @@ import { drawnOf, ffnForms, kindOf } from "./kinds.js";
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 
 const KIND = "activation-kinds";
-/** A share in percent, to two or three digits. @param {number} share */
-const percent = (share) => (share >= 1 ? (100 * share).toFixed(0) : shown(100 * share, 2));
+/** A share in per cent, to two digits, from 100% on to three; the texts have the sign. @param {number} share */
+const percent = (share) => inPercent(share, share >= 1 ? 3 : 2).replace("%", "");
 
 /** @param {{ layer: number; query: number }} place */
 const select = ({ layer, query }) => ({ layer, query });

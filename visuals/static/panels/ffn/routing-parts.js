@@ -1,14 +1,14 @@
 // Tables of the panel on routing: the ways to route beside each other, and the balance loss expert by expert.
 
-import { line, shown, strong } from "../../dom.js";
+import { line, percent as inPercent, shown, strong } from "../../dom.js";
 import { html } from "../../vendor/lit-html.js";
 import { oneLine } from "../../one-line.js";
 
 /** @typedef {import("../../readings/routing-kinds.js").RoutingReading} RoutingReading */
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 
-/** A share in percent, to two digits or whole. @param {number} share */
-export const percent = (share) => `${share >= 1 || share === 0 ? (100 * share).toFixed(0) : shown(100 * share, 2)}%`;
+/** A share in per cent, to two digits, from 100% on to three. @param {number} share */
+export const percent = (share) => inPercent(share, share >= 1 ? 3 : 2);
 
 /**
  * @param {string} look

@@ -21,7 +21,7 @@ export function createFigures() {
   const table = createTable(
     KIND,
     [
-      ["kind", "th.gp-token.norm-name"],
+      ["head_norm", "th.gp-token.norm-name"],
       ["over", "td.norm-words"],
       ["subtracted", "td.gp-number"],
       ["divisor", "td.gp-number"],
@@ -50,7 +50,7 @@ export function createTimes() {
   const table = createTable(
     KIND,
     [
-      ["timed", "th.gp-token.norm-name"],
+      ["head_norm", "th.gp-token.norm-name"],
       ["fused", "td.gp-number"],
       ["written", "td.gp-number"],
       ["bytes", "td.gp-number"],
@@ -74,8 +74,8 @@ export function createTimes() {
 
 /** Who has each norm and why, with sources. */
 export function usesTable() {
-  const columns = ["kind", "used_by", "why"];
-  const head = columns.map((name) => h("th.is-left", { scope: "col", "data-text": `${KIND}.${name}` }));
+  const columns = ["norm", "used_by", "why"];
+  const head = columns.map((name) => h("th.is-left", { scope: "col", "data-text": `${KIND}.head_${name}` }));
   const rows = USES.map((kind) =>
     h(
       "tr",

@@ -3,7 +3,7 @@
 
 import { largest } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { h, shown } from "../../dom.js";
+import { h, percent as inPercent, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { normForms } from "../../parts.js";
@@ -155,12 +155,8 @@ function timesText(found, { model: { device, dtype, d_model: d }, T }, text) {
   });
 }
 
-/**
- * A share in percent, to two or three digits.
- *
- * @param {number} share
- */
-const percent = (share) => `${shown(100 * share, share < 0.1 ? 2 : 3)}%`;
+/** A share in per cent, to two or three digits. @param {number} share */
+const percent = (share) => inPercent(share, share < 0.1 ? 2 : 3);
 
 /**
  * @param {HTMLElement} element

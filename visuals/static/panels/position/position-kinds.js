@@ -228,6 +228,7 @@ function noticeOf({ kinds, places, selection: { head, query } }, trace, say, tex
     query: named(say, trace.tokens.pieces, query),
     change: change === 0 ? "0" : shown(change, 2),
     own: text(`kind_${own}`),
+    own_change: shown(by(own).change, 2),
     moved: (100 * by(own).moved).toFixed(1),
   });
 }
