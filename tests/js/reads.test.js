@@ -140,6 +140,15 @@ test("what is not finished, or broke off, is drawn again", () => {
   for (let i = 0; i < 2; i++) assert.throws(() => reads.redraw(broken, false), /no canvas/);
 });
 
+test("what is not finished goes on, though its words are written when all panels have drawn", () => {
+  let left = 2;
+  const drew = counted(() => {
+    if (left-- > 0) unfinished();
+    return () => {};
+  });
+  assert.deepEqual([drew(), drew(), drew(), drew()], [true, true, true, false]);
+});
+
 test("a drawing that changes what it read is drawn once more", () => {
   const view = reactive({ zoom: 9 });
   const drew = counted(() => {

@@ -173,14 +173,17 @@ export class Reads {
   }
 
   /**
-   * Notes what `draw` reads, in the place of what was noted before, or with `more` beside it.
+   * Notes what `draw` reads, in the place of what was noted before, or with `more` beside it: then what is not
+   * finished stays so.
    *
    * @template Drawn
    * @param {() => Drawn} draw
    */
   during(draw, more = false) {
-    if (!more) this.#seen.clear();
-    this.#stale = false;
+    if (!more) {
+      this.#seen.clear();
+      this.#stale = false;
+    }
     this.#outer = current;
     current = this;
     try {
