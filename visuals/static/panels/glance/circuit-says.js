@@ -5,7 +5,9 @@ import { h, shown, signed } from "../../dom.js";
 import { word } from "./words.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ * @typedef {import("../../readings/circuit.js").Circuit} Circuit
+ *
+ * @typedef {import("../../readings/circuit.js").CircuitReading} CircuitReading
  *
  * @typedef {(name: string, params?: Record<string, string | number>) => string} Text of the section "why"
  */
@@ -22,42 +24,39 @@ export const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).rep
  * How much of the difference a circuit carries, beside its controls: as many parts drawn by lot, as many that
  * change most, all others, and the same parts with other words.
  *
- * @param {Circuit} circuit
+ * @param {CircuitReading} reading
  * @param {Text} text
  * @param {number} most the largest number of parts that can be chosen
  * @returns {HTMLElement[]}
  */
-export function faithOf(circuit, text, most) {
-  const { answer, other, recovered, without, by_chance: chance, by_change: change, nodes } = circuit;
+export function faithOf(reading, text, most) {
+  const { answer, other, nodes } = reading.circuit;
+  const { recovered, by_change, by_lot, without } = reading.values;
   const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
-  const furthest = chance.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
-  /** @type {(name: string, value: number) => HTMLElement} */
-  const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
+  const lines = Object.entries({ recovered, by_change, by_lot, without }).map(([name, value]) =>
+    h("p", null, h("strong", null, percent(value)), " ", text(name, params)),
+  );
   const so = text(recovered >= NEARLY ? "carries_all" : recovered >= HALF ? "carries_most" : "carries_little", params);
   const more = recovered < NEARLY && nodes.length < most ? ` ${text("carries_more")}` : "";
   return [
     h("p", null, text("circuit", params)),
-    line("recovered", recovered),
-    line("by_change", change),
-    line("by_lot", furthest),
-    line("without", without),
+    ...lines,
     h("p", null, so, more),
-    h("p", null, ...heldOutOf(circuit, text)),
+    h("p", null, ...heldOutOf(reading, text)),
   ];
 }
 
 /**
  * What the same parts carry with other words.
  *
- * @param {Circuit} circuit
+ * @param {CircuitReading} reading
  * @param {Text} text
  */
-function heldOutOf({ held_out: heldOut, nodes }, text) {
+function heldOutOf({ circuit: { held_out: heldOut, nodes }, values }, text) {
   if (!heldOut.length) return [text("held_out_none")];
   const pairs = heldOut.map(({ words, share }) => `${words.map(word).join(" / ")} ${percent(share)}`).join(" · ");
-  const mean = heldOut.reduce((sum, { share }) => sum + share, 0) / heldOut.length;
   const rest = text("held_out", { count: nodes.length, tries: heldOut.length, pairs });
-  return [h("strong", null, percent(mean)), ` ${rest}`];
+  return [h("strong", null, percent(values.held_out)), ` ${rest}`];
 }
 
 /**
