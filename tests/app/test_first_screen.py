@@ -127,6 +127,10 @@ def test_a_circuit_is_drawn_with_what_it_recovers(opened: Page, bundled: model.L
     held = [one.share for one in held_out_shares(found.pair, found.nodes)]
     said = f"{100 * sum(held) / len(held):.1f}%" if held else text("why.held_out_none")
     expect(opened.locator(".wy-faith")).to_contain_text(said)
+    value = opened.locator(".wy-circuit").get_attribute("data-value") or ""
+    assert f"parts {count} " in value
+    told = [number(value, name) for name in ("recovered", "by_change", *(["held_out"] if held else []))]
+    assert told == pytest.approx([found.recovered, change, *([sum(held) / len(held)] if held else [])], abs=1e-4)
     expect(opened.locator(".wy-curve circle")).to_have_count(len(found.curve))
     role = next(role for role in node_roles(found.pair, found.nodes) if role.reads is not None and role.to_answer)
     pieces = bundled.tokenizer.pieces(found.pair.ids[0].tolist())

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeRun } from "../../visuals/static/decode.js";
 import { askedOf, choiceAt, momentAt, momentOf, placeOfToken } from "../../visuals/static/chosen-step.js";
-import { candidatesOf } from "../../visuals/static/panels/choice/next.js";
+import { candidatesOf } from "../../visuals/static/readings/next.js";
 import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
 

@@ -8,7 +8,8 @@ globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { arrivalOf, causalMapReader, homesOf } = await import("../../visuals/static/readings/causal-map.js");
 const { savedRows } = await import("../../visuals/static/readings/reading.js");
-const { columnsOf, rowsOf, stacksOf } = await import(`${panels}/glance/circuit-grid.js`);
+const { columnsOf, rowsOf } = await import(`${panels}/glance/circuit-grid.js`);
+const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../../visuals/static/readings/circuit.js");
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
 const { verdict } = await import(`${panels}/glance/reasons.js`);
 const { createTerms } = await import(`${panels}/glance/terms.js`);
@@ -104,6 +105,26 @@ test("a circuit of two texts stands in two stacks, the one that answers above, w
     [encoder.stack, encoder.layers, encoder.nodes, columnsOf(encoder)],
     ["encoder", 2, [nodes[0]], [1, 4]],
   );
+});
+
+test("of a circuit is read its share; of its controls that of as many others, and the mean with other words", () => {
+  const node = { stack: null, kind: "head", layer: 2, head: 1, token: 3, score: -0.5 };
+  const nodes = [node, { ...node, kind: "ffn", head: null, score: 0.25 }];
+  const found = { recovered: 0.9, without: -0.2, curve: [], nodes, differ: [], other_pieces: ["a"] };
+  const trace = { tokens: { pieces: ["a"] }, model: { n_layers: 3 }, encoder: null };
+  const asked = { token: 4, text: "b", nodes: null };
+  assert.deepEqual(circuitReader.needs(trace, asked), { found: ["circuit", asked] });
+  const read = circuitReader.read({ trace, details: { found } }, asked);
+  assert.deepEqual(read.values, { recovered: 0.9, without: -0.2 });
+  assert.deepEqual([read.at, read.largest], ["after 4 parts 2", 0.5]);
+  assert.deepEqual(savedRows(read)[1], ["", "head", 2, 1, 3, -0.5]);
+  const about = { token: 4, text: "b", nodes: sentNodes(read.circuit) };
+  assert.deepEqual(about.nodes, [[2, 1, 3], [2, null, 3]]);
+  assert.deepEqual(controlsReader.needs(trace, about), { found: ["circuit_controls", about] });
+  const controls = { by_change: 0.4, by_chance: [0.1, -0.3, 0.2], held_out: [{ share: 0.5 }, { share: 1 }] };
+  const of = (found) => controlsReader.read({ trace, details: { found } }, about);
+  assert.deepEqual(of(controls).values, { by_change: 0.4, by_lot: -0.3, held_out: 0.75 });
+  assert.equal("held_out" in of({ ...controls, held_out: [] }).values, false);
 });
 
 test("a circuit's rows name the layers that are left out", () => {

@@ -94,7 +94,7 @@ const known = new WeakMap();
  * @param {Answer} answer
  * @returns {Offered}
  */
-function asNext(answer) {
+export function asNext(answer) {
   const before = known.get(answer);
   if (before) return before;
   const next = { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size };

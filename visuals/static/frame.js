@@ -100,6 +100,20 @@ const panels = new WeakMap();
 export const panelOf = (element) => panels.get(element);
 
 /**
+ * The value line of a reading: where, and its numbers.
+ *
+ * @param {Pick<Parameters<Panel["show"]>[0], "at" | "values" | "digits" | "whole">} reading
+ */
+export function valueOf({ at, values, digits, whole = [] }) {
+  const told = (/** @type {string} */ name, /** @type {number | string} */ value) =>
+    typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
+      ? String(value)
+      : exact(value, digits);
+  const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
+  return [at, ...numbers].filter(Boolean).join(" ");
+}
+
+/**
  * Builds a panel's chrome into its section.
  *
  * @param {HTMLElement} element the section
@@ -197,13 +211,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   };
   panel.show = (reading, words) => {
     read = reading;
-    const { values, digits, whole = [] } = reading;
-    const told = (/** @type {string} */ name, /** @type {number | string} */ value) =>
-      typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
-        ? String(value)
-        : exact(value, digits);
-    const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
-    panel.tell([reading.at, ...numbers].filter(Boolean).join(" "), words);
+    panel.tell(valueOf(reading), words);
   };
   panel.tell = (value, reading) => {
     element.dataset.value = value;

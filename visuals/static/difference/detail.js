@@ -1,27 +1,10 @@
-// What the SwiGLU chapter and the sampling panel read from a run.
+// What the SwiGLU chapter reads from a run.
 
-import { h } from "../dom.js";
 import { visible } from "../draw.js";
-import { filter, probabilityAfter, rank } from "../panels/choice/filters.js";
-import { createSliders, settingsOf } from "../panels/choice/controls.js";
 import { HALVES, QUADRANTS, meanOf, quadrants } from "../panels/ffn/kinds.js";
 import { createMap, createViews, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import {
-  allLogits,
-  atNeuron,
-  candidates,
-  candidateTable,
-  chooseNeuron,
-  inner,
-  kindIn,
-  lastOf,
-  nameOfNeuron,
-  neuronNumbers,
-  neuronTable,
-  ofCandidate,
-  ofNeuron,
-} from "./glance.js";
+import { atNeuron, chooseNeuron, inner, kindIn, nameOfNeuron, neuronNumbers, neuronTable, ofNeuron } from "./glance.js";
 import { noChoice } from "../parts.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
@@ -40,9 +23,6 @@ import { table } from "./table.js";
  *     firing: import("../decoded.d.ts").Detail<"ffn_firing">;
  *   };
  * }} TokensRun
- *
- *
- * @typedef {import("./glance.js").LogitsRun} LogitsRun
  */
 /**
  * @template {import("./face.js").Run} Of
@@ -190,55 +170,4 @@ const ffnTokens = {
   ],
 };
 
-/** @type {WeakMap<object, { key: string; ranked: ReturnType<typeof rank>; p: Float64Array }>} by the logits */
-const ranks = new WeakMap();
-/**
- * The probability of every token after temperature, top-k and top-p as the panel's sliders are set.
- *
- * @param {LogitsRun} run
- * @param {unknown} _state
- * @param {Glass} glass
- */
-function chances({ details: { logits } }, _state, glass) {
-  const { data } = logits.logits;
-  const set = settingsOf(glass);
-  const key = `${set.temperature} ${set.topK} ${set.topP}`;
-  const known = ranks.get(data);
-  if (known?.key === key) return known.p;
-  const ranked = known?.ranked ?? rank(data);
-  const after = filter(ranked, set);
-  const p = new Float64Array(data.length);
-  ranked.order.forEach((id, place) => {
-    p[id] = probabilityAfter(after, "topP", place);
-  });
-  ranks.set(data, { key, ranked, p });
-  return p;
-}
-
-/** @type {View<LogitsRun, number>} */
-const sampling = {
-  anyLength: true,
-  named: lastOf,
-  controls(glass) {
-    const { elements, lively, show } = createSliders(glass);
-    return {
-      elements: [h("div.ch-controls", null, ...elements, h("div", null, lively))],
-      show: () => show(settingsOf(glass)),
-    };
-  },
-  without: "b_minus_a.without_draw",
-  details: allLogits,
-  at: (_state, _glass, id) => `id ${id}`,
-  of: ofCandidate,
-  choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
-  numbers: (run, state, glass, id) => ({
-    p_after: chances(run, state, glass)[id],
-    logit: run.details.logits.logits.data[id],
-  }),
-  parts: (glass, text) => [
-    candidateTable(chances, "after_filters")(glass, text),
-    candidateTable(({ details: { logits } }) => logits.logits.data, "before_filters")(glass, text),
-  ],
-};
-
-export default { "ffn-token": ffnToken, "ffn-tokens": ffnTokens, sampling };
+export default { "ffn-token": ffnToken, "ffn-tokens": ffnTokens };

@@ -97,7 +97,8 @@ import { numbersOf, selectionOf, valueLine } from "./value-line.js";
  * @property {(glass: Glass) => Controls<Of>} [controls]
  * @property {string} [without] a text that says which of the panel's own controls B − A has no use for, and why
  * @property {string} [note] a text under the parts
- * @property {(a: Of, b: Of, state: State, text: Say) => string} [about] a line over them that is made of both runs
+ * @property {(a: Of, b: Of, state: State, text: Say, glass: Glass) => string} [about] a line over them that is made
+ *   of both runs
  * @property {boolean} [beside] what follows the first part stands at its right where there is room
  * @property {(state: State, glass: Glass, chosen: Chosen, b: Of) => string} at
  * @property {(state: State, a: Of, b: Of, pointed: number | null, glass: Glass) => Chosen} [choose] else it is what
@@ -270,7 +271,7 @@ function withDifference(kind, element, glass, view, unused) {
     controls?.show(a, b);
     parts.draw(runs, width, fresh);
     body.key.hidden = parts.markSame(runs);
-    body.about.textContent = (!body.key.hidden && view.about?.(a, b, state, text)) || "";
+    body.about.textContent = (!body.key.hidden && view.about?.(a, b, state, text, glass)) || "";
     const pointed = parts.pointed(b);
     chosen = view.choose ? view.choose(state, a, b, pointed, glass) : /** @type {Chosen} */ (pointed);
     const { value, words } = valueLine(view, runs, glass, chosen, text);

@@ -49,7 +49,10 @@ import { mostChanged, table } from "./table.js";
  * @property {boolean} [points] a row stands for what the view `points` to
  * @property {"layer" | "head" | "query" | "key"} [selects] the part of the page's selection that a row's number is;
  *   no row depends on it
+ * @property {(row: number) => Partial<import("../selection.js").Selection>} [pick] the page's selection that a row
+ *   stands for otherwise
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
+ * @property {(a: any, b: any) => number[]} [order] of both readings: which rows are listed, and come first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] as of strips
@@ -121,10 +124,14 @@ import { mostChanged, table } from "./table.js";
  * @property {string} [without]
  * @property {string} [note] `of`, `named`, `controls`, `without` and `note` are as in face.js
  * @property {boolean} [beside]
- * @property {(glass: Glass, sides: import("./face.js").Sides) => string | null} [lacks] `beside` and `lacks` too
+ * @property {boolean} [anyLength]
+ * @property {(glass: Glass, sides: import("./face.js").Sides) => string | null} [lacks] `beside`, `anyLength` and
+ *   `lacks` too
  * @property {string[]} [waits] which answers that come later nothing is subtracted without
  * @property {{ rows: string; column: string }} [most] what is pointed to where nothing is and the selection leaves
  *   it open: the row that changes most; else what the reader takes in B
+ * @property {(a: any, b: any) => number} [first] the same, of both readings
+ * @property {(a: any, b: any, text: Say) => string} [about] of both readings: as in face.js
  */
 
 /**
@@ -211,27 +218,29 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
 
   /** @param {TablePart} part */
   function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
-    const { needs, bare, follows, kept, saved, free = [] } = more;
+    const { order, pick, needs, bare, follows, kept, saved, free = [] } = more;
     const place = placeOf(glass, select, selects ? [...free, selects] : free);
     const chosenFor = (/** @type {Run} */ b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
     let shown = { keys: {}, columns: {} }; // of B
+    const readAt = (/** @type {Run} */ run, /** @type {Run} */ b) => reader.read(run, chosenFor(b));
     const made = table({
       ...titled(more),
       heading,
       needs,
       bare,
       values(run, _state, _glass, b) {
-        shown = reader.read(run, chosenFor(b)).rows[rows](); // of A, then of B
+        shown = readAt(run, b).rows[rows](); // of A, then of B
         return shown.columns[column];
       },
       name: (index, b, _glass, a) => name({ key: keyOf(shown, index), index, a, b, glass, text }),
-      order: step ? inOrder(step) : undefined,
+      order: order ? (_change, b, a) => order(readAt(a, b), readAt(b, b)) : step ? inOrder(step) : undefined,
       wordy,
       rows: most,
+      ...(pick ? { pick } : {}),
       ...(selects ? { pick: (i) => ({ [selects]: i }), chosen: (state) => state[selects] } : {}),
       ...(kept && points ? { chosen: () => select(glass)[points] } : {}),
-      ...(selects || own || !points ? {} : { pick: () => ({}) }),
+      ...(pick || selects || own || !points ? {} : { pick: () => ({}) }),
     });
     /** @type {typeof made} */
     const unsaved = (...given) => ({ ...made(...given), csv: undefined });
@@ -264,23 +273,25 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
  */
 export function fromReading(view) {
   const { reader, select, points, of, named, without, note, said, beside, lacks, waits = [], most, controls } = view;
-  const { between, worded } = view;
+  const { between, worded, anyLength, first, about } = view;
   /** @type {(run: Run, glass: Glass, chosen: Partial<Chosen>) => import("../readings/reading.js").Reading<any>} */
   const readIn = (run, glass, chosen) => reader.read(run, { ...select(glass), ...chosen });
   /** @type {(at: number | null) => Partial<Chosen>} */
   const pointedAt = (at) => (at === null || !points ? {} : { [points]: at });
 
   /**
-   * The place that changes most, of what the view takes where nothing is pointed to.
+   * What the view takes where nothing is pointed to and the selection leaves it open; null: what the reader takes.
    *
    * @param {Run} a
    * @param {Run} b
    * @param {Glass} glass
-   * @param {{ rows: string; column: string }} most
    */
-  function mostIn(a, b, glass, { rows, column }) {
-    const [first, second] = [a, b].map((run) => readIn(run, glass, {}).rows[rows]().columns[column]);
-    return first.length === second.length ? mostChanged(subtract(second, first)) : 0; // 0: one is not here yet
+  function firstIn(a, b, glass) {
+    if (!first && !most) return null;
+    const [one, other] = [a, b].map((run) => readIn(run, glass, {}));
+    if (first || !most) return first?.(one, other) ?? null;
+    const [before, after] = [one, other].map(({ rows }) => rows[most.rows]().columns[most.column]);
+    return before.length === after.length ? mostChanged(subtract(after, before)) : 0; // 0: one is not here yet
   }
   /**
    * The selection that both runs are read at: B's, with what the pointer is on (null: nothing).
@@ -293,8 +304,7 @@ export function fromReading(view) {
    */
   function chosenIn(a, b, at, glass) {
     const open = at === null && points && (select(glass)[points] ?? null) === null;
-    const here = open && most ? mostIn(a, b, glass, most) : at;
-    return readIn(b, glass, pointedAt(here)).selection;
+    return readIn(b, glass, pointedAt(open ? firstIn(a, b, glass) : at)).selection;
   }
   /**
    * What the server is asked of each run: what is waited for, or what is not.
@@ -321,6 +331,7 @@ export function fromReading(view) {
 
   return {
     layer: reader.layer,
+    anyLength,
     details: (glass, sides) => ({ ...needed(glass, sides), ...asked(glass, sides, true) }),
     later: (glass, sides) => asked(glass, sides, false),
     at: (_state, glass, chosen, b) => readIn(b, glass, chosen).at,
@@ -329,6 +340,7 @@ export function fromReading(view) {
     said: typeof said === "function" ? (run, _state, glass) => said(readIn(run, glass, {})) : said,
     of,
     between: between && ((a, b, _state, glass, chosen) => between(readIn(a, glass, chosen), readIn(b, glass, chosen))),
+    about: about && ((a, b, _state, text, glass) => about(readIn(a, glass, {}), readIn(b, glass, {}), text)),
     worded,
     named,
     without,

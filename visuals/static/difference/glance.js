@@ -1,15 +1,11 @@
 // What the panels of the first chapter read from a run.
 
 import { innerOf, strongestNeuron } from "../activations.js";
-import { once, softmax } from "../arrays.js";
 import { channelsOf } from "../rotation.js";
-import { visible } from "../draw.js";
-import { askedOf, choiceAt } from "../chosen-step.js";
 import { columnOf, kindOf } from "../panels/ffn/kinds.js";
 import { neuronName, neuronPlace } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
-import { shownIn } from "../run-for.js";
 import { atCell, atToken, byDimension, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
@@ -24,11 +20,6 @@ import { table } from "./table.js";
  * @typedef {import("./face.js").State} State
  *
  * @typedef {import("../types.d.ts").Glass} Glass
- *
- * @typedef {import("../chosen-step.js").Offered} Offered
- *
- * @typedef {Run & { details: { logits: import("../decoded.d.ts").Detail<"logits">; offered?: Offered } }} LogitsRun
- *   all logits after a position, and the candidates there; those at the run's end come with the run
  */
 /**
  * @template {Run} [Of=Run]
@@ -168,104 +159,4 @@ const swiglu = {
   parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
 };
 
-const softmaxOf = once(softmax);
-/**
- * p of every token of the vocabulary, from all logits of the last position; computed once.
- *
- * @param {LogitsRun} run
- * @returns {ArrayLike<number>}
- */
-export const probabilities = ({ details: { logits } }) => softmaxOf(logits.logits.data);
-
-/**
- * The moment at which two runs are compared: the position that is kept, or each run's end where they differ in
- * length.
- *
- * @param {Glass} glass
- * @param {import("./face.js").Sides} sides
- */
-export const momentOfBoth = ({ state: { locked } }, { A, B }) => choiceAt(B, A.T === B.T ? locked.query : B.T - 1);
-/**
- * What a run, in which something is chosen, was sent by name at the moment that its logits are of.
- *
- * @param {LogitsRun} run
- */
-const offeredIn = ({ trace, details }) => details.offered ?? /** @type {Offered} */ (trace.next);
-
-/**
- * The tokens that either run was sent by name, the most probable in either first.
- *
- * @param {LogitsRun} b
- * @param {LogitsRun} a
- * @param {(run: LogitsRun) => ArrayLike<number>} [of]
- */
-export function candidates(b, a, of = probabilities) {
-  const [first, second] = [a, b].map(of);
-  const ids = [...new Set([...offeredIn(b).ids, ...offeredIn(a).ids])];
-  return ids.sort((x, y) => Math.max(first[y], second[y]) - Math.max(first[x], second[x]) || x - y);
-}
-
-/**
- * A token of the vocabulary in words, where either run was sent its piece.
- *
- * @param {number} id
- * @param {LogitsRun} b
- * @param {LogitsRun} a
- */
-export function pieceOf(id, b, a) {
-  for (const { ids, pieces } of [b, a].map(offeredIn)) {
-    const place = ids.indexOf(id);
-    if (place >= 0) return visible(pieces[place]);
-  }
-  return `#${id}`;
-}
-
-/**
- * What the tokens get that either run was sent by name.
- *
- * @param {import("./table.js").TableView<LogitsRun>["values"]} values
- * @param {string} [title]
- */
-export const candidateTable = (values, title) =>
-  table({
-    title,
-    heading: "candidate",
-    values,
-    name: (id, b, _glass, a) => pieceOf(id, b, a),
-    order: (_change, b, a) => candidates(b, a),
-  });
-
-/** @type {NonNullable<View<LogitsRun, number>["of"]>} */
-export const ofCandidate = ({ text, chosen, a, b }) => text("of_candidate", { piece: pieceOf(chosen, b, a) });
-
-/** @type {NonNullable<View["details"]>} */
-export function allLogits(glass, sides) {
-  const moment = momentOfBoth(glass, sides);
-  const asked = askedOf(moment);
-  return { logits: ["logits", asked], ...(moment.kind === "end" ? {} : { offered: ["next", asked] }) };
-}
-
-/**
- * The token after which the two runs are compared, for a title.
- *
- * @param {Glass} glass
- */
-export function lastOf(glass) {
-  const { trace } = shownIn(glass);
-  const sides = glass.sides() ?? { A: trace, B: trace }; // B − A is of two
-  return { last: visible(trace.tokens.pieces[momentOfBoth(glass, sides).at]) };
-}
-
-/** @type {View<LogitsRun, number>} */
-const next = {
-  anyLength: true,
-  named: lastOf,
-  details: allLogits,
-  at: (_state, _glass, id) => `id ${id}`,
-  of: ofCandidate,
-  choose: (_state, a, b, pointed) => pointed ?? candidates(b, a)[0],
-  numbers: (run, _state, _glass, id) => ({ p: probabilities(run)[id], logit: run.details.logits.logits.data[id] }),
-  parts: (glass, text) => [candidateTable(probabilities)(glass, text)],
-};
-
-export default { rope, swiglu, next };
+export default { rope, swiglu };

@@ -66,38 +66,179 @@ export const readOneToken = once((/** @type {Answer} */ answer) => {
   };
 });
 
-const NAMES = ["rank_1_id", "rank_1_piece", "rank_1_probability", "followed_id", "followed_rank"].concat(
-  "followed_probability",
-);
+/**
+ * @typedef {object} LensSelection
+ * @property {number} depth 0 is the embedding, d + 1 comes after layer d
+ * @property {number} token
+ * @property {boolean} follow whether the text's next token is followed, in the place of the model's final choice
+ * @property {boolean} jacobian whether the stream is carried to the end
+ * @property {string | null} [other] the run whose tokens are followed, where that is another
+ *
+ * @typedef {{ id: number; p: number; rank: number }} Followed `rank`: counted from 1
+ *
+ * @typedef {import("./reading.js").Reading<LensSelection> & {
+ *   lens: Lens;
+ *   answer: Answer | null;
+ *   here: boolean;
+ *   best: { id: number; probability: number }[];
+ *   followed: Followed;
+ *   way: Followed[];
+ * }} LensReading
+ *   `answer`: null while the selected token alone has been read; `here`: whether something is read at this depth;
+ *   `way`: what is followed, at every depth
+ *
+ * @typedef {import("./reading.js").Reading<LensSelection> & { lens: Lens }} FollowedReading
+ */
 
 /**
- * A row for each depth and token, with the numbers of one lens or of both; the heads alone before an answer has
- * come.
- *
- * @param {Lens | null} lens the logit lens
- * @param {Lens | null} jacobian
- * @param {string[]} pieces of the run
- * @returns {(string | number)[][]}
+ * @param {LensSelection} selection
+ * @param {object} [more]
+ * @returns {import("./reading.js").Question}
  */
-export function lensTable(lens, jacobian, pieces) {
-  const heads = ["depth", "token", "piece", ...NAMES, ...(jacobian ? NAMES.map((name) => `jacobian_${name}`) : [])];
-  const rows = Array.from({ length: lens ? lens.depths * lens.tokens : 0 }, (_, i) => {
-    const { tokens } = /** @type {Lens} */ (lens);
-    const [depth, t] = [Math.floor(i / tokens), i % tokens];
-    return [depth, t, pieces[t], ...[lens, jacobian].flatMap((one) => (one ? numbersAt(one, depth, t) : []))];
-  });
-  return [heads, ...rows];
-}
+const question = ({ follow, jacobian, other = null }, more = {}) => [
+  "lens",
+  { follow, ...(jacobian && { jacobian }), ...(other !== null && { other }), ...more },
+];
 
 /**
  * @param {Lens} lens
  * @param {number} depth
  * @param {number} token
- * @returns {(string | number)[]}
+ * @returns {Followed}
  */
-function numbersAt(lens, depth, token) {
-  if (!lens.here(depth)) return NAMES.map(() => "");
-  const [{ id, probability }] = lens.best(depth, token);
-  const followed = [lens.target(token), lens.rank(depth, token) + 1, lens.own(depth, token)];
-  return [id, lens.piece(id), probability, ...followed];
+const followedAt = (lens, depth, token) => ({
+  id: lens.target(token),
+  p: lens.own(depth, token),
+  rank: lens.rank(depth, token) + 1,
+});
+
+/**
+ * Where something is read, as the value line begins.
+ *
+ * @param {LensSelection} selection
+ */
+const placeOf = ({ depth, token }) => `${depth === 0 ? "embedding" : `layer ${depth - 1}`} token ${token}`;
+
+/**
+ * The token that is followed at every depth.
+ *
+ * @param {Lens} lens
+ * @param {number} token
+ */
+const wayOf = (lens, token) => Array.from({ length: lens.depths }, (_, depth) => followedAt(lens, depth, token));
+
+/**
+ * The numbers of one lens at every depth and token.
+ *
+ * @param {Lens} lens
+ * @param {string} before what their names begin with
+ * @returns {import("./reading.js").Table}
+ */
+function columnsOf(lens, before) {
+  /** @type {<Cell>(read: (depth: number, token: number) => Cell) => Cell[]} */
+  const each = (read) =>
+    Array.from({ length: lens.depths * lens.tokens }, (_, i) => read(Math.floor(i / lens.tokens), i % lens.tokens));
+  /** @type {<Cell>(read: (depth: number, token: number) => Cell) => (Cell | "")[]} */
+  const text = (read) => each((depth, t) => (lens.here(depth) ? read(depth, t) : ""));
+  return {
+    keys: {
+      [`${before}rank_1_id`]: text((depth, t) => lens.best(depth, t)[0].id),
+      [`${before}rank_1_piece`]: text((depth, t) => lens.piece(lens.best(depth, t)[0].id)),
+      [`${before}followed_id`]: text((_, t) => lens.target(t)),
+    },
+    columns: {
+      [`${before}rank_1_probability`]: each((depth, t) => lens.best(depth, t)[0]?.probability ?? NaN),
+      [`${before}followed_rank`]: each((depth, t) => followedAt(lens, depth, t).rank),
+      [`${before}followed_probability`]: each((depth, t) => followedAt(lens, depth, t).p),
+    },
+  };
 }
+
+/**
+ * A row for each depth and token, with the numbers of one lens or of both; none before all tokens are read.
+ *
+ * @param {Lens | null} lens the logit lens
+ * @param {Lens | null} jacobian
+ * @param {string[]} pieces of the run
+ * @returns {import("./reading.js").Table}
+ */
+function tableOf(lens, jacobian, pieces) {
+  const tokens = lens?.tokens ?? 0;
+  const places = Array.from({ length: (lens?.depths ?? 0) * tokens }, (_, i) => [Math.floor(i / tokens), i % tokens]);
+  const [plain, carried] = [lens && columnsOf(lens, ""), jacobian && columnsOf(jacobian, "jacobian_")];
+  return {
+    keys: {
+      depth: places.map(([depth]) => depth),
+      token: places.map(([, t]) => t),
+      piece: places.map(([, t]) => pieces[t]),
+      ...plain?.keys,
+      ...carried?.keys,
+    },
+    columns: { ...plain?.columns, ...carried?.columns },
+  };
+}
+
+/**
+ * What is read at one place: the best token, and the one that is followed. One token of many is read much sooner
+ * than all.
+ *
+ * @type {import("./reading.js").Reader<LensReading>}
+ */
+export const lensReader = {
+  needs(_trace, selection, answered) {
+    /** @type {import("./reading.js").Questions} a file holds the logit lens beside the other */
+    const whole = { lens: question(selection), plain: question({ ...selection, jacobian: false }) };
+    const came = Object.values(whole).map((asked) => answered(...asked));
+    return came.every(Boolean) ? whole : { early: question(selection, { token: selection.token }) };
+  },
+  read({ trace, details }, selection) {
+    const { depth, token, jacobian } = selection;
+    /** @type {Record<string, Answer>} */
+    const { early, lens: answer, plain } = details;
+    const lens = answer ? readLens(answer) : readOneToken(early);
+    const here = lens.here(depth);
+    const [best, followed] = [lens.best(depth, token), followedAt(lens, depth, token)];
+    return {
+      selection,
+      lens,
+      answer: answer ?? null,
+      here,
+      best,
+      followed,
+      way: wayOf(lens, token),
+      at: here
+        ? `${placeOf(selection)} top ${best[0].id} target ${followed.id} rank ${followed.rank}`
+        : `${placeOf(selection)} unfitted`,
+      values: { ...(here && { p: best[0].probability, p_target: followed.p }) },
+      rows: {
+        lens: () => tableOf(plain ? readLens(plain) : null, answer && jacobian ? lens : null, trace.tokens.pieces),
+      },
+    };
+  },
+};
+
+/**
+ * The token that is followed alone: the best one may be another in each of two runs.
+ *
+ * @type {import("./reading.js").Reader<FollowedReading>}
+ */
+export const followedReader = {
+  needs: (_trace, selection) => ({ lens: question(selection) }),
+  read({ details }, selection) {
+    const lens = readLens(details.lens);
+    const { p, rank } = followedAt(lens, selection.depth, selection.token);
+    return {
+      selection,
+      lens,
+      at: placeOf(selection),
+      values: { p, rank },
+      rows: { depths: () => depthsOf(wayOf(lens, selection.token)) },
+    };
+  },
+};
+
+/**
+ * @param {Followed[]} way
+ * @returns {import("./reading.js").Table}
+ */
+const depthsOf = (way) => ({ keys: { depth: way.map((_, depth) => depth) }, columns: { p: way.map(({ p }) => p) } });

@@ -5,9 +5,9 @@ import { createSurface } from "../../marks/surface.js";
 import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
 
 /**
- * @typedef {"embedding" | "attention" | "cross" | "ffn"} Kind what writes
+ * @typedef {import("../../readings/contributions.js").Kind} Kind
  *
- * @typedef {{ kind: Kind; layer: number | null; value: number }} Part what it adds to the logit
+ * @typedef {import("../../readings/contributions.js").Part} Part
  *
  * @typedef {{ low: number; high: number; span: number }} Span
  *

@@ -4,23 +4,17 @@
 import { slider } from "../../controls.js";
 import { h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { askedOf } from "../../chosen-step.js";
 import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
 import { reactive } from "../../reads.js";
-import { shownIn } from "../../run-for.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../sampling.js").Sampling} Sampling
  *
- * @typedef {import("../../decode.js").Step} Step
+ * @typedef {import("../../readings/sampling.js").SamplingReading} SamplingReading
  *
- * @typedef {import("../../chosen-step.js").Moment} Moment
- *
- * @typedef {import("./sampling.js").Drawn} Drawn
- *
- * @typedef {import("./filters.js").Settings} Settings
+ * @typedef {import("../../readings/filters.js").Settings} Settings
  */
 
 const NAME = "sampling";
@@ -71,7 +65,6 @@ export function createSliders(glass) {
  * @param {import("../../frame.js").Panel} panel
  */
 export function createControls(glass, panel) {
-  const state = shownIn(glass);
   let timer = 0;
   const touch = reactive({ moving: false }, glass.repaint);
 
@@ -113,68 +106,27 @@ export function createControls(glass, panel) {
   );
 
   /**
-   * How a token is drawn at a moment: as the written one was, or as the settings are.
-   *
-   * @param {Step | null} step as it was
-   */
-  function settings(step) {
-    if (!step) return settingsOf(glass);
-    const { temperature, top_k: topK, top_p: topP, seed: own } = step.sampling;
-    return { temperature, topK, topP, seed: own };
-  }
-
-  /**
-   * Tokens written before a moment: "+1 token" adds their count to the seed, and so is done here.
-   *
-   * @param {Moment} moment
-   */
-  function writtenBefore({ at, kind }) {
-    const { steps, nPrompt } = state.trace;
-    return kind === "end" ? steps.length : Math.max(0, at + 1 - nPrompt);
-  }
-
-  /**
-   * What the server is asked for.
-   *
-   * @param {Moment} moment
-   * @param {Step | null} step
-   */
-  function asked(moment, step) {
-    if (step) return { ...askedOf(moment), ...step.sampling };
-    const { temperature, topK, topP, seed: own } = settingsOf(glass);
-    return { ...askedOf(moment), temperature, top_k: topK, top_p: topP, seed: own + writtenBefore(moment) };
-  }
-
-  /**
    * How the drawn token came about, in words: the name of a text, of those with `then` for one that is written.
    *
-   * @param {Moment} moment
-   * @param {Step | null} step
-   * @param {number} temperature
-   * @param {number} before how many tokens were written before it
-   * @param {Drawn} drawn
+   * @param {SamplingReading} reading
    */
-  function nameOf({ kind }, step, temperature, before, drawn) {
-    if (step) return temperature === 0 ? "then_taken" : drawn.race ? "then" : "then_unknown";
+  function nameOf({ moment: { kind }, step, settings: { temperature }, before, drawn }) {
+    if (step) return temperature === 0 ? "then_taken" : drawn?.race ? "then" : "then_unknown";
     if (kind !== "end") return temperature === 0 ? "would_take" : "would_draw";
     return temperature === 0 ? "taken" : before ? "drawn_after" : "drawn";
   }
 
   /**
-   * The sliders as the settings are, and the drawn token, null until it is known.
+   * The sliders as the settings are, and the drawn token, once it is known.
    *
-   * @param {Drawn | null} drawn
-   * @param {Moment} moment
-   * @param {Step | null} step as in `settings`
+   * @param {SamplingReading} reading
    */
-  function show(drawn, moment, step) {
-    const now = settings(step);
+  function show(reading) {
+    const { drawn, moment, step, settings: now, before } = reading;
     sliders.show(now, step !== null);
     if (Number(seed.value) !== now.seed || seed.value === "") seed.value = String(now.seed);
     seed.disabled = again.disabled = step !== null;
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
-    const before = writtenBefore(moment);
-    const name = nameOf(moment, step, now.temperature, before, drawn);
     const params = {
       piece: visible(drawn.piece),
       p: share(drawn.probability),
@@ -183,7 +135,7 @@ export function createControls(glass, panel) {
       written: before,
     };
     const more = moment.token && { next: visible(moment.token.piece), number: (step?.sampling.draws ?? 0) + 1 };
-    outcome.textContent = panel.text(name, { ...params, ...more });
+    outcome.textContent = panel.text(nameOf(reading), { ...params, ...more });
   }
-  return { element, settings, asked, show, settled: () => !touch.moving };
+  return { element, show, settled: () => !touch.moving };
 }

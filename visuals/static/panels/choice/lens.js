@@ -1,7 +1,7 @@
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
-import { brief, exact, h, share } from "../../dom.js";
+import { brief, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
@@ -11,8 +11,8 @@ import { noChoice } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, placeIn, widthOf } from "../../pointing.js";
 import { choices } from "../../controls.js";
-import { shownIn } from "../../run-for.js";
-import { lensTable, readLens, readOneToken } from "../../readings/lens.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { followedReader, lensReader, readLens } from "../../readings/lens.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createChart, pointAt, rankTicks } from "./chart.js";
 import { fitOf, isFitted } from "./lens-fit.js";
@@ -24,11 +24,9 @@ import { fitOf, isFitted } from "./lens-fit.js";
  *
  * @typedef {import("../../readings/lens.js").Lens} Lens
  *
- * @typedef {{ row: number; token: number }} Place
+ * @typedef {import("../../readings/lens.js").LensReading} LensReading
  */
 
-/** What a file holds before all tokens are read. */
-const NOTHING_YET = { logit: null, jacobian: null };
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
 /**
@@ -65,7 +63,7 @@ const COLOURS = {
  * @param {Pick<Glass, "text">} glass
  * @param {number} depth
  */
-export const depthName = (glass, depth) =>
+const depthName = (glass, depth) =>
   depth === 0 ? glass.text("lens.embedding") : glass.text("lens.layer", { layer: depth - 1 });
 
 /** Whether the embedding is selected or under the pointer: it has no layer in the store. */
@@ -75,7 +73,7 @@ const embedding = ownChoice(false);
  *
  * @param {{ layer: number }} at
  */
-export const depthOf = ({ layer }) => (embedding.now() && layer === 0 ? 0 : layer + 1);
+const depthOf = ({ layer }) => (embedding.now() && layer === 0 ? 0 : layer + 1);
 /** @type {(by: number) => import("../../pointing.js").Move} */
 const step =
   (by) =>
@@ -94,28 +92,32 @@ const step =
 const wantsJacobian = (glass) => glass.settings.get("lens").kind === "jacobian";
 
 /**
- * What the server is asked for the lens that is chosen: the logit lens until the other is fitted.
+ * What the panel's reader is asked about: the logit lens until the other is fitted.
  *
  * @param {Glass} glass
- * @returns {{ follow: boolean; jacobian?: true }}
+ * @returns {import("../../readings/lens.js").LensSelection}
  */
-export function lensAsked(glass) {
-  const follow = glass.settings.get("lens").follow === "text";
-  if (!wantsJacobian(glass)) return { follow };
+function select(glass) {
+  const { trace, layer, query } = shownIn(glass);
   const fit = fitOf(glass);
-  fit.follow(shownIn(glass).trace.model.name);
-  return isFitted(fit) ? { follow, jacobian: true } : { follow };
+  if (wantsJacobian(glass)) fit.follow(trace.model.name);
+  return {
+    depth: depthOf({ layer }),
+    token: query,
+    follow: glass.settings.get("lens").follow === "text",
+    jacobian: wantsJacobian(glass) && isFitted(fit),
+  };
 }
 
 /**
  * Every depth and token in the colour that is chosen; of two runs the probability of the token that is followed.
  *
- * @typedef {import("../../marks/runs.js").RunWith<{ lens: import("../../readings/lens.js").Answer }>} LensRun
+ * @typedef {import("../../readings/reading.js").Run} LensRun with the answer "lens"
  * @param {Glass} glass
  * @param {string} label the key of its name
  * @param {() => "own" | "top"} colour
  */
-export const lensMap = (glass, label, colour) =>
+const lensMap = (glass, label, colour) =>
   createDepthMap(glass, {
     label,
     values(/** @type {LensRun} */ { details }) {
@@ -138,22 +140,62 @@ export const lensMap = (glass, label, colour) =>
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
+/**
+ * What the panel is set with.
+ *
+ * @param {Glass} glass
+ */
+const settingsOf = (glass) => ({
+  kind: choices(glass, "lens", "kind", ["logit", "jacobian"]),
+  follow: choices(glass, "lens", "follow", ["choice", "text"]),
+  colour: choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"])),
+});
+
+/** @param {Glass} glass */
+function followedControls(glass) {
+  const { kind, follow } = settingsOf(glass);
+  return { elements: [kind.element, follow.element], show: () => [kind, follow].forEach((one) => one.show()) };
+}
+
 /** @type {import("../../frame.js").About} */
-export const about = { tensors: ["resid_out", "logits"], difference: "depth", absent: noChoice };
+export const about = {
+  tensors: ["resid_out", "logits"],
+  difference: {
+    reader: followedReader,
+    // Both runs are asked about B's tokens, so that one token's numbers are subtracted.
+    select: (glass) => ({ ...select(glass), other: glass.sides()?.B.id ?? null }),
+    controls: followedControls,
+    without: "b_minus_a.without_colour",
+    of: ({ text, glass, state, named }) => text("of_place", { part: depthName(glass, depthOf(state)), ...named }),
+    parts: [
+      { draw: "map", create: (...to) => lensMap(...to, () => "own"), called: "p_followed" },
+      {
+        draw: "table",
+        rows: "depths",
+        column: "p",
+        title: "p_by_depth",
+        heading: "place",
+        name: ({ index, glass }) => depthName(glass, index),
+        free: ["depth"],
+        pick: (depth) => ({ layer: Math.max(0, depth - 1) }),
+        most: 16,
+      },
+    ],
+  },
+  absent: noChoice,
+};
 
 /**
  * The lines of the table: the most probable tokens, and the one that is followed where it is not among them.
  *
- * @param {Lens} lens
- * @param {Place} place
+ * @param {LensReading} reading
  * @param {number | undefined} written the id of the token that was written there
  * @param {import("../../gloss.js").Gloss} gloss
  */
-function bestLines(lens, { row, token }, written, gloss) {
-  const target = lens.target(token);
+function bestLines({ lens, best, followed }, written, gloss) {
   /** @type {(rank: number, id: number, probability: number) => unknown} */
   const line = (rank, id, probability) => html`
-    <tr class=${id === target ? "is-chosen" : ""}>
+    <tr class=${id === followed.id ? "is-chosen" : ""}>
       <th class="gp-token" scope="row">
         ${glossed(`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`, gloss(lens.piece(id)))}
       </th>
@@ -161,11 +203,10 @@ function bestLines(lens, { row, token }, written, gloss) {
       <td class="gp-number" title=${share(probability)}>${brief(share(probability))}</td>
     </tr>
   `;
-  const best = lens.best(row, token);
-  const apart = best.length > 0 && !best.some(({ id }) => id === target);
+  const apart = best.length > 0 && !best.some(({ id }) => id === followed.id);
   return [
     ...best.map(({ id, probability }, i) => line(i + 1, id, probability)),
-    ...(apart ? [line(lens.rank(row, token) + 1, target, lens.own(row, token))] : []),
+    ...(apart ? [line(followed.rank, followed.id, followed.p)] : []),
   ];
 }
 
@@ -173,11 +214,10 @@ function bestLines(lens, { row, token }, written, gloss) {
  * The most probable tokens at one place.
  *
  * @param {Glass} glass
- * @param {Lens | null} lens null before it has come
- * @param {Place} place
+ * @param {LensReading | null} reading null before it has come
  * @param {number | undefined} written as in `bestLines`
  */
-function bestTable(glass, lens, place, written) {
+function bestTable(glass, reading, written) {
   return html`
     <table class="gp-table ch-best">
       <thead>
@@ -187,7 +227,7 @@ function bestTable(glass, lens, place, written) {
         </tr>
       </thead>
       <tbody>
-        ${lens ? bestLines(lens, place, written, glossOf(glass)) : nothing}
+        ${reading ? bestLines(reading, written, glossOf(glass)) : nothing}
       </tbody>
     </table>
   `;
@@ -239,25 +279,21 @@ function createCurves(glass, text) {
     for (const chart of Object.values(charts))
       chart.addEventListener("click", (event) => choose(pointAt(placeIn(event, chart).x, width(), count)));
   }
-  /**
-   * @param {Lens} lens
-   * @param {Place} place
-   */
-  function draw(lens, { row, token }) {
-    count = lens.depths;
-    const depths = Array.from({ length: count }, (_, i) => i);
+  /** @param {LensReading} reading */
+  function draw({ lens, selection: { depth }, followed, way }) {
+    count = way.length;
     const vocabulary = shownIn(glass).trace.model.vocab_size;
-    const followed = lens.piece(lens.target(token));
-    const piece = followed + glossOf(glass)(followed);
+    const name = lens.piece(followed.id);
+    const piece = name + glossOf(glass)(name);
     const common = {
       axis: text("depth"),
       hue: "output",
-      selected: row,
+      selected: depth,
       labels: (/** @type {number} */ i) => (i === 0 ? text("embedding") : String(i - 1)),
     };
     drawOwn(width(), {
       ...common,
-      values: depths.map((depth) => lens.own(depth, token)),
+      values: way.map(({ p }) => p),
       title: text("curve_own", { piece }),
       ticks: [
         [0, "0.0"],
@@ -268,7 +304,7 @@ function createCurves(glass, text) {
     });
     drawRank(width(), {
       ...common,
-      values: depths.map((depth) => lens.rank(depth, token) + 1),
+      values: way.map(({ rank }) => rank),
       title: text("curve_rank", { piece, vocabulary }),
       ticks: rankTicks(vocabulary).map((rank) => [rank, String(rank)]),
       y: (rank) => 1 - Math.log(rank) / Math.log(vocabulary),
@@ -278,43 +314,20 @@ function createCurves(glass, text) {
 }
 
 /**
- * The value line of a place, and what is read out of it.
+ * What is read at a place, in words.
  *
  * @param {Glass} glass
- * @param {import("../../frame.js").Panel} panel
- * @param {Lens} lens
- * @param {Place} place
+ * @param {Say} text the panel's own
+ * @param {LensReading} reading
  */
-function tellPlace(glass, panel, lens, { row, token }) {
-  const at = row === 0 ? "embedding" : `layer ${row - 1}`;
-  const params = { at: depthName(glass, row), piece: visible(shownIn(glass).trace.tokens.pieces[token]) };
-  const target = lens.target(token);
-  if (!lens.here(row)) {
-    panel.tell(`${at} token ${token} unfitted`, panel.text("unfitted", { ...params, layer: lens.first - 1 }));
-    return;
-  }
-  const [top] = lens.best(row, token);
-  const [rank, own] = [lens.rank(row, token) + 1, lens.own(row, token)];
-  const first = `top ${top.id} p=${exact(top.probability)}`;
-  const [gloss, named] = [glossOf(glass), [top.id, target].map(lens.piece)];
-  const [best, followed] = named.map((piece) => piece + gloss(piece));
-  const words = { top: best, p: share(top.probability), target: followed, rank };
-  panel.tell(
-    `${at} token ${token} ${first} target ${target} rank ${rank} p_target=${exact(own)}`,
-    panel.text("read", { ...params, ...words, own: share(own) }),
-  );
+function wordsAt(glass, text, { lens, selection: { depth, token }, here, best, followed }) {
+  const params = { at: depthName(glass, depth), piece: visible(shownIn(glass).trace.tokens.pieces[token]) };
+  if (!here) return text("unfitted", { ...params, layer: lens.first - 1 });
+  const gloss = glossOf(glass);
+  const [top, target] = [best[0].id, followed.id].map(lens.piece).map((piece) => piece + gloss(piece));
+  const numbers = { p: share(best[0].probability), rank: followed.rank, own: share(followed.p) };
+  return text("read", { ...params, top, target, ...numbers });
 }
-
-/**
- * What the panel is set with.
- *
- * @param {Glass} glass
- */
-const settingsOf = (glass) => ({
-  kind: choices(glass, "lens", "kind", ["logit", "jacobian"]),
-  follow: choices(glass, "lens", "follow", ["choice", "text"]),
-  colour: choices(glass, "lens", "colour", /** @type {("own" | "top")[]} */ (["own", "top"])),
-});
 
 /**
  * @param {HTMLElement} element
@@ -323,40 +336,31 @@ const settingsOf = (glass) => ({
 export default function lensPanel(element, glass) {
   const state = shownIn(glass);
   const fit = fitOf(glass);
-  /** @type {Record<"logit" | "jacobian", Lens | null>} */
-  const read = { logit: null, jacobian: null };
-  const panel = frame(element, glass, "lens", {
-    csv: () => lensTable(read.logit, read.jacobian, state.trace.tokens.pieces),
-    parts: ["what", "formula", "myth"],
-  });
+  const panel = frame(element, glass, "lens", { parts: ["what", "formula", "myth"] });
   const set = settingsOf(glass);
   const map = lensMap(glass, "lens.map", set.colour.now);
   map.element.dataset.part = "map";
   const curves = createCurves(glass, panel.text);
 
-  /** @param {Lens | null} lens null before it has come */
-  function view(lens, selected = { row: 0, token: 0 }) {
+  /** @param {LensReading | null} reading null before it has come */
+  function view(reading) {
     const { trace } = state;
-    const moment = lens && momentAt(trace, selected.token);
-    const place = moment && {
-      at: depthName(glass, selected.row),
-      piece: visible(trace.tokens.pieces[selected.token]),
+    const moment = reading && momentAt(trace, reading.selection.token);
+    const place = reading && {
+      at: depthName(glass, reading.selection.depth),
+      piece: visible(trace.tokens.pieces[reading.selection.token]),
     };
-    const title = place
-      ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}`
-      : "";
+    const title =
+      place && moment ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}` : "";
     const about = trace && wantsJacobian(glass) ? fitView(panel.text, trace.model.n_layers, fit) : nothing;
-    render(
-      html`
-        <div class="gp-options">${set.kind.element} ${set.follow.element} ${set.colour.element}</div>
-        ${about} ${map.element}
-        <h3 class="gp-subtitle" .textContent=${title}></h3>
-        <div class="gp-columns">${bestTable(glass, lens, selected, moment?.token?.id)} ${curves.elements}</div>
-      `,
-      panel.body,
-    );
+    return html`
+      <div class="gp-options">${set.kind.element} ${set.follow.element} ${set.colour.element}</div>
+      ${about} ${map.element}
+      <h3 class="gp-subtitle" .textContent=${title}></h3>
+      <div class="gp-columns">${bestTable(glass, reading, moment?.token?.id)} ${curves.elements}</div>
+    `;
   }
-  view(null);
+  render(view(null), panel.body);
   const wide = widthOf(map.element, glass);
   curves.onDepth((depth) => {
     embedding.keep(depth === 0);
@@ -367,27 +371,20 @@ export default function lensPanel(element, glass) {
   });
 
   return inView(element, function draw(fresh) {
-    for (const { show } of Object.values(set)) show();
-    const { trace, query } = state;
-    const asked = lensAsked(glass);
-    const answer = glass.detail("lens", asked);
-    const plain = asked.jacobian ? glass.detail("lens", { follow: asked.follow }) : answer; // a file holds both
-    const came = answer && plain;
-    // one token of many is read much sooner than all
-    const early = came ? null : glass.detail("lens", { ...asked, token: query });
-    element.toggleAttribute("data-loading", !came);
-    const widths = [wide(), curves.width()];
-    const lens = came ? readLens(answer) : early && readOneToken(early);
-    if (!lens || widths.includes(0)) return;
-    const whole = came ? { logit: readLens(plain), jacobian: asked.jacobian ? lens : null } : NOTHING_YET;
-    Object.assign(read, whole);
     if (fresh) embedding.hover(null);
-    const selected = { row: depthOf(state), token: query };
-    panel.title.textContent = panel.text("title", { layers: trace.model.n_layers });
-    map.element.style.visibility = came ? "" : "hidden"; // that of another run is not shown, and keeps its room
-    if (came) map.draw([{ trace, details: { lens: answer } }], widths[0], fresh);
-    curves.draw(lens, selected);
-    view(lens, selected);
-    tellPlace(glass, panel, lens, selected);
+    const reading = readHere(glass, lensReader, select(glass));
+    const answer = reading?.answer;
+    element.toggleAttribute("data-loading", !answer);
+    const widths = [wide(), curves.width()];
+    if (!reading || widths.includes(0)) return undefined;
+    if (answer) map.draw([{ trace: state.trace, details: { lens: answer } }], widths[0], fresh);
+    curves.draw(reading);
+    return () => {
+      for (const { show } of Object.values(set)) show();
+      panel.title.textContent = panel.text("title", { layers: state.trace.model.n_layers });
+      map.element.style.visibility = answer ? "" : "hidden"; // that of another run is not shown, and keeps its room
+      render(view(reading), panel.body);
+      panel.show(reading, wordsAt(glass, panel.text, reading));
+    };
   });
 }

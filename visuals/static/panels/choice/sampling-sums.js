@@ -3,16 +3,18 @@
 
 import { fraction, h, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { probabilityAfter, sumAfter } from "./filters.js";
+import { sumAfter } from "../../readings/filters.js";
 
 /**
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./filters.js").Stage} Stage
+ * @typedef {import("../../readings/filters.js").Stage} Stage
  *
- * @typedef {import("./sampling.js").Result} Result
+ * @typedef {import("../../readings/sampling.js").SamplingReading} SamplingReading
  *
- * @typedef {import("./filters.js").Settings} Settings
+ * @typedef {import("../../readings/logits.js").Result} Result
+ *
+ * @typedef {import("../../readings/filters.js").Settings} Settings
  */
 
 const name = () => tinted("output", "p");
@@ -24,7 +26,7 @@ const result = (value) => h("strong", null, shown(value, 5));
 /**
  * The exponential of how far a logit lies below the largest, divided by the temperature.
  *
- * @param {import("./filters.js").Ranked} ranked
+ * @param {import("../../readings/filters.js").Ranked} ranked
  * @param {number} rank
  * @param {number} t
  */
@@ -50,30 +52,17 @@ function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
 }
 
 /**
- * How the probability of the token of a rank after a stage comes about, in lines.
+ * How the probability that is read comes about, in lines.
  *
  * @param {Say} text the panel's own
- * @param {Result} of
- * @param {import("./stages.js").Place} place
- * @param {Settings} settings
+ * @param {SamplingReading} reading
  * @returns {HTMLElement[]}
  */
-export function stepsOf(text, of, { rank, stage }, settings) {
+export function stepsOf(text, { result: of, selection: { rank, stage }, settings, values: { p } }) {
   const { ranked, plain, after } = of;
   if (stage === "softmax") {
-    const all = sumAfter(plain, "all");
-    const sum = fraction(power(ranked, rank, 1), shown(all, 6));
-    return [
-      line(
-        name(),
-        " = ",
-        fraction("e^(l − max)", "Σ"),
-        " = ",
-        sum,
-        " = ",
-        result(probabilityAfter(plain, "all", rank)),
-      ),
-    ];
+    const sum = fraction(power(ranked, rank, 1), shown(sumAfter(plain, "all"), 6));
+    return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(p))];
   }
   if (after.greedy) return [line(text("greedy"))];
   const all = sumAfter(after, "all");
@@ -92,10 +81,10 @@ export function stepsOf(text, of, { rank, stage }, settings) {
  * Why the drawn token won: its p / E is the largest.
  *
  * @param {Say} text the panel's own
- * @param {import("./sampling.js").Drawn | null} drawn
+ * @param {SamplingReading} reading
  * @returns {HTMLElement[]}
  */
-export function raceOf(text, drawn) {
+export function raceOf(text, { drawn }) {
   if (!drawn?.race) return [];
   const { winner, second } = drawn.race;
   const one = (/** @type {import("../../messages.d.ts").Runner} */ { piece, probability: p, throw: e }) => [

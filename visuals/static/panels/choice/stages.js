@@ -2,29 +2,18 @@
 
 import { h, share, shown } from "../../dom.js";
 import { writeNumber } from "../../marks/table.js";
-import { sumAfter } from "./filters.js";
+import { sumAfter } from "../../readings/filters.js";
+import { nameOfRank, othersIn, probabilityIn, STAGES } from "../../readings/sampling.js";
 
 /**
- * @typedef {"softmax" | import("./filters.js").Stage} Column probabilities by softmax alone, and after each stage
+ * @typedef {import("../../readings/sampling.js").Column} Column
  *
- * @typedef {{ rank: number; stage: Column }} Place a number of the table
+ * @typedef {import("../../readings/sampling.js").Place} Place
+ *
+ * @typedef {import("../../readings/sampling.js").SamplingReading} SamplingReading
  *
  * @typedef {ReturnType<typeof makeRow>} Row
- *
- * @typedef {{ count: number; probability: number }} Rest
- *
- * @typedef {object} All what the table shows
- * @property {import("./sampling.js").Result} result
- * @property {import("./sampling.js").Drawn | null} drawn
- * @property {number} drawnRank −1 before it is known
- * @property {import("./filters.js").Settings} settings
- * @property {(rank: number) => string} pieceOf
- * @property {(stage: Column, rank: number) => number} probability
- * @property {(stage: Column, from: number) => Rest} others what the ranks from one on share
  */
-
-/** @type {Column[]} */
-export const STAGES = ["softmax", "all", "topK", "topP"];
 
 /**
  * Something for each column, by its name.
@@ -131,7 +120,7 @@ function pointAtCells(body, point, shownRows) {
 /**
  * How the token of a rank fared in the race of the draw; null where it took no part.
  *
- * @param {Pick<All, "result" | "drawn">} all
+ * @param {SamplingReading} reading
  * @param {number} rank
  */
 function thrownBy({ result, drawn }, rank) {
@@ -147,23 +136,26 @@ function thrownBy({ result, drawn }, rank) {
  *
  * @param {Row} parts
  * @param {number} rank
- * @param {All} all
+ * @param {SamplingReading} reading
  */
-function fill(parts, rank, all) {
-  const { result, drawnRank, pieceOf, probability } = all;
-  parts.piece.textContent = pieceOf(rank);
+function fill(parts, rank, reading) {
+  const { result, drawnRank } = reading;
+  parts.piece.textContent = nameOfRank(reading, rank);
   writeNumber(parts.logit, shown(result.ranked.values[rank], 5));
   for (const stage of STAGES) {
-    const p = probability(stage, rank);
+    const p = probabilityIn(result, stage, rank);
     const { bar, number, cell } = parts.cells[stage];
     cell.dataset.rank = String(rank);
     bar.style.width = `${100 * p}%`;
     writeNumber(number, p > 0 ? share(p) : "–");
     cell.classList.toggle("is-out", p === 0);
   }
-  const thrown = thrownBy(all, rank);
+  const thrown = thrownBy(reading, rank);
   const taken = rank === drawnRank;
-  writeNumber(parts.draw, thrown === null ? (taken ? "✓" : "") : shown(probability("topP", rank) / thrown, 4));
+  writeNumber(
+    parts.draw,
+    thrown === null ? (taken ? "✓" : "") : shown(probabilityIn(result, "topP", rank) / thrown, 4),
+  );
   parts.row.classList.toggle("is-chosen", taken);
 }
 
@@ -172,14 +164,14 @@ function fill(parts, rank, all) {
  *
  * @param {import("../../types.d.ts").Say} text the panel's own
  * @param {Column} stage
- * @param {All} all
+ * @param {SamplingReading} reading
  */
 function keptText(text, stage, { result: { ranked, after }, settings: { topK, topP } }) {
   const total = ranked.values.length;
   if (stage === "softmax") return text("kept_all", { kept: total });
   if (after.greedy) return text(stage === "all" ? "kept_greedy" : "kept_unused");
   if (stage === "all") return text("kept_all", { kept: total });
-  /** @type {[boolean, import("./filters.js").Stage]} */
+  /** @type {[boolean, import("../../readings/filters.js").Stage]} */
   const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
   const kept = after.kept[stage];
   return off
@@ -204,35 +196,35 @@ export function createStages(panel, count, point) {
   const shownRows = () => [...rows, drawnRow].filter(({ row }) => !row.hidden);
   pointAtCells(body, point, shownRows);
 
-  /** @param {All} all */
-  function showOthers({ result, drawnRank, others: rest, probability }) {
+  /** @param {SamplingReading} reading */
+  function showOthers({ result, drawnRank }) {
     const total = result.ranked.values.length;
     const far = drawnRank >= count;
     others.row.hidden = total <= count;
     others.piece.textContent = panel.text("others", { count: total - count - (far ? 1 : 0) });
     for (const stage of STAGES) {
       const { bar, number } = others.cells[stage];
-      const left = rest(stage, count);
-      const own = far ? probability(stage, drawnRank) : 0;
+      const left = othersIn(result, stage, count);
+      const own = far ? probabilityIn(result, stage, drawnRank) : 0;
       const mass = Math.max(0, left.probability - own);
       bar.style.width = `${100 * mass}%`;
       writeNumber(number, mass > 0 ? share(mass) : left.count ? "0" : "–");
     }
   }
 
-  /** @param {All} all */
-  function show(all) {
-    const { result, drawnRank } = all;
+  /** @param {SamplingReading} reading */
+  function show(reading) {
+    const { result, drawnRank } = reading;
     const total = result.ranked.values.length;
     rows.forEach((parts, i) => {
       parts.row.hidden = i >= total;
-      if (i < total) fill(parts, i, all);
+      if (i < total) fill(parts, i, reading);
     });
     const far = drawnRank >= count;
     drawnRow.row.hidden = !far;
-    if (far) fill(drawnRow, drawnRank, all);
-    showOthers(all);
-    for (const stage of STAGES) kept[stage].textContent = keptText(panel.text, stage, all);
+    if (far) fill(drawnRow, drawnRank, reading);
+    showOthers(reading);
+    for (const stage of STAGES) kept[stage].textContent = keptText(panel.text, stage, reading);
   }
 
   return { element, show };

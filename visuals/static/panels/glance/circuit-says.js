@@ -5,9 +5,11 @@ import { h, shown, signed } from "../../dom.js";
 import { word } from "./words.js";
 
 /**
- * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ * @typedef {import("../../readings/circuit.js").Circuit} Circuit
  *
- * @typedef {import("../../decoded.d.ts").Detail<"circuit_controls">} Controls
+ * @typedef {import("../../readings/circuit.js").CircuitReading} CircuitReading
+ *
+ * @typedef {import("../../readings/circuit.js").ControlsReading} Controls
  *
  * @typedef {(name: string, params?: Record<string, string | number>) => string} Text of the section "why"
  */
@@ -24,14 +26,15 @@ export const percent = (x) => `${(Math.round(1000 * x) / 10 || 0).toFixed(1).rep
  * How much of the difference a circuit carries, beside its controls: as many parts drawn by lot, as many that
  * change most, all others, and the same parts with other words.
  *
- * @param {Circuit} circuit
+ * @param {CircuitReading} reading
  * @param {Controls | null} controls null: they are on their way, which is said
  * @param {Text} text
  * @param {number} most the largest number of parts that can be chosen
  * @returns {HTMLElement[]}
  */
-export function faithOf(circuit, controls, text, most) {
-  const { answer, other, recovered, without, nodes } = circuit;
+export function faithOf(reading, controls, text, most) {
+  const { answer, other, nodes } = reading.circuit;
+  const { recovered, without } = reading.values;
   const params = { answer: word(answer.piece), other: word(other.piece), count: nodes.length };
   /** @type {(name: string, value: number) => HTMLElement} */
   const line = (name, value) => h("p", null, h("strong", null, percent(value)), " ", text(name, params));
@@ -40,15 +43,12 @@ export function faithOf(circuit, controls, text, most) {
   return [
     h("p", null, text("circuit", params)),
     line("recovered", recovered),
-    ...(controls ? [line("by_change", controls.by_change), line("by_lot", furthestOf(controls))] : []),
+    ...(controls ? ["by_change", "by_lot"].map((name) => line(name, controls.values[name])) : []),
     line("without", without),
     h("p", null, so, more),
     h("p", null, ...(controls ? heldOutOf(controls, nodes.length, text) : [text("controls_waiting", params)])),
   ];
 }
-
-/** What that draw by lot carries which carries most, either way. @param {Controls} controls */
-const furthestOf = ({ by_chance: draws }) => draws.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
 
 /**
  * What the same parts carry with other words.
@@ -57,12 +57,11 @@ const furthestOf = ({ by_chance: draws }) => draws.reduce((a, b) => (Math.abs(b)
  * @param {number} count of parts
  * @param {Text} text
  */
-function heldOutOf({ held_out: heldOut }, count, text) {
-  if (!heldOut.length) return [text("held_out_none")];
-  const pairs = heldOut.map(({ words, share }) => `${words.map(word).join(" / ")} ${percent(share)}`).join(" · ");
-  const mean = heldOut.reduce((sum, { share }) => sum + share, 0) / heldOut.length;
-  const rest = text("held_out", { count, tries: heldOut.length, pairs });
-  return [h("strong", null, percent(mean)), ` ${rest}`];
+function heldOutOf({ pairs: tried, values }, count, text) {
+  if (!tried.length) return [text("held_out_none")];
+  const pairs = tried.map(({ words, share }) => `${words.map(word).join(" / ")} ${percent(share)}`).join(" · ");
+  const rest = text("held_out", { count, tries: tried.length, pairs });
+  return [h("strong", null, percent(values.held_out)), ` ${rest}`];
 }
 
 /**

@@ -2,9 +2,12 @@
 
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
+import { valueOf } from "../../frame.js";
 import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
-import { shownIn } from "../../run-for.js";
+import { circuitReader, controlsReader, sentNodes } from "../../readings/circuit.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { curveOf } from "./circuit-curve.js";
 import { faithOf, percent } from "./circuit-says.js";
 import { createDrawing } from "./drawing.js";
@@ -13,7 +16,9 @@ import { chooseText, otherText, swapButtons } from "./words.js";
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ * @typedef {import("../../readings/circuit.js").Circuit} Circuit
+ *
+ * @typedef {import("../../readings/circuit.js").CircuitReading} CircuitReading
  *
  * @typedef {import("../../decoded.d.ts").Detail<"words">} Words
  *
@@ -25,14 +30,6 @@ import { chooseText, otherText, swapButtons } from "./words.js";
 
 const AUTO = "auto"; // as many parts as are needed
 const COUNTS = [AUTO, "10", "20", "40", "60"];
-
-/**
- * A circuit's nodes as the server is asked about them.
- *
- * @param {Circuit} circuit
- */
-const sentNodes = ({ nodes }) =>
-  nodes.map(({ layer, head, token, kind, stack }) => [layer, head, token, ...(stack ? [kind, stack] : [])]);
 
 /**
  * All edges between a circuit's nodes that have come, asking for the next.
@@ -115,21 +112,9 @@ export function createCircuit(glass, element, moment) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   const choice = createTextChoice(glass, (other) => chooseText(glass, other, moment().at));
   const counts = choices(glass, "why", "nodes", COUNTS, AUTO);
-  const note = h("p.gp-note");
-  const faith = h("div.wy-faith");
   const measure = h("button.gp-option.gp-holds", { click: toggleEdges });
   const progress = h("progress", { hidden: "", "data-text-label": "why.edges" });
-  const tools = h("div.gp-options", null, counts.element, measure, progress);
   const drawing = createDrawing(glass);
-  element.append(
-    h("h3.gp-subtitle", { "data-text": "why.change" }),
-    h("p.gp-note", { "data-text": "why.change_means" }),
-    ...choice.elements,
-    note,
-    faith,
-    tools,
-    drawing.element,
-  );
   /**
    * The circuit whose edges are asked for; what was wrong with a text.
    *
@@ -137,8 +122,8 @@ export function createCircuit(glass, element, moment) {
    */
   const view = reactive({ measuring: null, trouble: null }, glass.repaint);
 
-  /** @type {Circuit | null} */
-  let circuit = null;
+  /** @type {CircuitReading | null} */
+  let reading = null;
   glass.on("message", (/** @type {import("../../messages.d.ts").Notice | null} */ message) => {
     if (!message?.code.startsWith("circuit_")) return;
     view.trouble = {
@@ -147,6 +132,7 @@ export function createCircuit(glass, element, moment) {
     };
   });
   function toggleEdges() {
+    const circuit = reading?.circuit ?? null;
     view.measuring = view.measuring === circuit ? null : circuit;
   }
 
@@ -161,25 +147,50 @@ export function createCircuit(glass, element, moment) {
     if (changed) return text("changed");
     if (found && isLong(found)) return text(state.trace.encoder ? "too_long_two" : "too_long", { limit: found.limit });
     if (found && !found.swaps.length && !other) return text("no_swaps");
-    if (!other || circuit) return "";
+    if (!other || reading) return "";
     return view.trouble?.with === other ? view.trouble.words : text("circuit_waiting");
   }
 
+  /** @type {HTMLElement[]} what is said of the circuit, the glossary's marks in it */
+  let faith = [];
+  /** @typedef {import("../../readings/circuit.js").ControlsReading} Controls */
+  /** @type {Controls | null} what could refute it, once that is measured */
+  let controls = null;
+  const write = memo(
+    (/** @type {Circuit} */ circuit, /** @type {Controls["pairs"] | undefined} */ _pairs, _language) => {
+      if (reading?.circuit !== circuit) return;
+      faith = [...faithOf(reading, controls, text, Number(COUNTS.at(-1))), curveOf(circuit, text, percent)];
+    },
+  );
+  const build = memo((/** @type {Circuit} */ circuit, _language) => {
+    if (reading?.circuit === circuit) drawing.build(reading);
+  });
+
   /**
-   * The circuit in words and drawn, with its edges where they are asked for.
+   * The edges between its parts, where they are asked for.
    *
    * @param {Circuit} found
    * @param {Asked} asked
    */
-  function showCircuit(found, asked) {
-    const controls = glass.detail("circuit_controls", { ...asked, nodes: sentNodes(found) });
-    faith.replaceChildren(...faithOf(found, controls, text, Number(COUNTS.at(-1))), curveOf(found, text, percent));
+  function drawEdges(found, asked) {
     const known = view.measuring === found ? edgesOf(glass, found, asked) : null;
     measure.textContent = text(!known ? "edges" : known.done ? "edges_hide" : "edges_stop");
     progress.hidden = !known || known.done;
     if (known) Object.assign(progress, { max: Math.max(1, known.total), value: known.edges.length });
-    drawing.draw(found, known);
+    drawing.draw(known);
   }
+
+  /** @param {string} note */
+  const body = (note) => html`
+    <h3 class="gp-subtitle" data-text="why.change"></h3>
+    <p class="gp-note" data-text="why.change_means"></p>
+    ${choice.elements}
+    <p class="gp-note" .textContent=${note}></p>
+    <div class="wy-faith" ?hidden=${!reading}>${faith}</div>
+    <div class="gp-options" ?hidden=${!reading}>${counts.element} ${measure} ${progress}</div>
+    <div ?hidden=${!reading}>${drawing.element}</div>
+  `;
+  render(body(""), element);
 
   return {
     /** @param {{ position: number } | null} ready the answer, once it is told */
@@ -192,11 +203,17 @@ export function createCircuit(glass, element, moment) {
       const other = otherText(glass, at.token);
       choice.draw(found, other);
       const asked = { ...at, text: other, nodes: counts.now() === AUTO ? null : Number(counts.now()) };
-      circuit = other && !changed && ready.position === at.token ? glass.detail("circuit", asked) : null;
-      note.textContent = noteOf(found, other, changed);
-      for (const one of [faith, tools, drawing.element]) one.hidden = !circuit;
+      const isAsked = other && !changed && ready.position === at.token;
+      reading = isAsked ? readHere(glass, circuitReader, asked) : null;
+      controls = reading && readHere(glass, controlsReader, { ...at, text: other, nodes: sentNodes(reading.circuit) });
       counts.show();
-      if (circuit) showCircuit(circuit, { ...at, text: other });
+      if (reading) {
+        write(reading.circuit, controls?.pairs, state.language);
+        build(reading.circuit, state.language);
+      }
+      render(body(noteOf(found, other, changed)), element);
+      if (reading) drawEdges(reading.circuit, { ...at, text: other });
+      element.dataset.value = [reading, controls].flatMap((read) => (read ? [valueOf(read)] : [])).join(" ");
     },
   };
 }

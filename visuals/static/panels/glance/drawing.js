@@ -1,13 +1,12 @@
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
-import { labelsOf } from "../../characters.js";
 import { h, shown, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { still } from "../../pointer-rest.js";
 import { shownIn } from "../../run-for.js";
 import { roleOf } from "./circuit-says.js";
-import { columnsOf, rowsOf, stacksOf } from "./circuit-grid.js";
+import { columnsOf, rowsOf } from "./circuit-grid.js";
 import { leadTo, readBy, word } from "./words.js";
 
 /**
@@ -15,9 +14,11 @@ import { leadTo, readBy, word } from "./words.js";
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./circuit-grid.js").Stack} Stack
+ * @typedef {import("../../readings/circuit.js").Stack} Stack
  *
- * @typedef {import("../../decoded.d.ts").Detail<"circuit">} Circuit
+ * @typedef {import("../../readings/circuit.js").Circuit} Circuit
+ *
+ * @typedef {import("../../readings/circuit.js").CircuitReading} CircuitReading
  *
  * @typedef {Circuit["nodes"][number]} Node
  *
@@ -191,19 +192,14 @@ export function createDrawing(glass) {
   /** @type {Places} */
   let places = new Map();
 
-  /**
-   * @param {Circuit} circuit
-   * @param {import("../../decode.js").Trace} trace
-   */
-  function build(circuit, trace) {
+  /** @param {CircuitReading} reading */
+  function build({ circuit, stacks, largest }) {
     const { nodes, answer, other } = circuit;
-    const most = Math.max(...nodes.map(({ score }) => Math.abs(score))) || 1;
     places = new Map();
     const goal = h("span.wy-goal", null, text("goal", { answer: word(answer.piece), other: word(other.piece) }));
-    const stacks = stacksOf(circuit, trace);
     const { stack, layers, pieces } = stacks[0];
     places.set(keyOf({ kind: "logits", layer: layers, head: null, token: pieces.length - 1, stack }), goal);
-    const about = { most, count: nodes.length, say, places, goal, circuit };
+    const about = { most: largest || 1, count: nodes.length, say, places, goal, circuit };
     grids.replaceChildren(lines, ...stacks.flatMap((one) => gridOf(glass, one, about)));
     say(text(stack ? "drawing_means_two" : "drawing_means"));
   }
@@ -218,18 +214,9 @@ export function createDrawing(glass) {
     if (known) say(text("edges_shown", { drawn: drawn.length, total: known.edges.length, least }));
   }
   const wide = widthOf(room, glass);
-  const [buildAnew, connectAnew] = [memo(build), memo(connect)];
+  const connectAnew = memo(connect);
 
-  return {
-    element,
-    /**
-     * @param {Circuit} circuit
-     * @param {import("./circuit.js").Known | null} known
-     */
-    draw(circuit, known) {
-      const { trace, language } = shownIn(glass);
-      buildAnew(circuit, trace, labelsOf(trace.tokens.pieces), language);
-      connectAnew(known && known.edges.length ? known : null, wide());
-    },
-  };
+  /** @param {import("./circuit.js").Known | null} known what is known of the edges between what was built */
+  const draw = (known) => connectAnew(known && known.edges.length ? known : null, wide());
+  return { element, build, draw };
 }

@@ -55,7 +55,7 @@ export function weigh({ values }, temperature) {
  * @param {number} from
  * @param {number} to
  */
-export const massOf = ({ below }, from, to) => below[from] - below[Math.max(from, to)];
+const massOf = ({ below }, from, to) => below[from] - below[Math.max(from, to)];
 
 /**
  * How many ranks top-k keeps: k, and those that tie with the last of them.
