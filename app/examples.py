@@ -1,6 +1,8 @@
-"""The sentences that the page offers, by language, and which of them fits a reader's own text."""
+"""The sentences that the page offers, by language, and which of them fit a network or a reader's own text."""
 
 import re
+
+from .engine import Engine
 
 # Each has an answer that a reader can check and a mechanism that shows: who is where, of whom "she" speaks, what came
 # next the last time, which bracket is open; in Chinese also a translation and a count.
@@ -18,7 +20,7 @@ EXAMPLES = {
         "一，二，三，四，",
     ),
 }
-# For a real LLaMA that reads English: two facts, whom a gift goes to, a name that came before, an opposite, a later
+# For a network that reads English: two facts, whom a gift goes to, a name that came before, an opposite, a later
 # year, a plural, a line of code.
 REAL_EXAMPLES = (
     "The capital of France is",
@@ -32,6 +34,12 @@ REAL_EXAMPLES = (
 )
 _SHARED = re.compile(r"[A-Za-z]+|[^\s\w]|[一-鿿]")
 _CHINESE = re.compile(r"[一-鿿]")
+_WORDS = re.compile(r"\w+|[^\w\s]")
+
+
+def knows_words(engine: Engine, name: str, text: str) -> bool:
+    """Whether the network's tokenizer has each word and sign of the text as a token of its own."""
+    return len(engine.encode(name, text)) <= len(_WORDS.findall(text)) + 1  # some begin or end every text with a token
 
 
 def nearest_example(text: str) -> str:

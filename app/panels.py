@@ -107,9 +107,10 @@ def body(kinds: Sequence[str]) -> gr.HTML:
 
 
 def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTML:
-    """Example sentences as buttons, by language, and those for a `real` LLaMA; the one that is pressed is the value.
+    """Example sentences as buttons: those of the small world, by language, and the `real` ones, of English at large.
 
-    Styles show those of the model that was run.
+    The one that is pressed is the value.
+    Styles show those of the model that was run, if it has some.
     """
     code = "element.addEventListener('click', ({ target }) => { const chip = target.closest('button'); "
     code += "if (chip) { props.value = chip.textContent; trigger('click'); } });"

@@ -11,6 +11,7 @@ from model.smollm2 import NAME as REAL_NAME
 from visuals.messages.page import Offer
 
 from .engine import Engine
+from .examples import EXAMPLES, REAL_EXAMPLES, knows_words
 from .memory import give_back
 
 ZOO = Path(model.__file__).parent / "zoo"
@@ -38,6 +39,9 @@ def small_name(family: str) -> str:
 Kind = Literal["bundled", "real", "small"]
 # The other models that the page knows.
 KINDS: dict[str, Kind] = {BUNDLED_NAME: "bundled", REAL_NAME: "real"}
+# Whose examples are theirs: those of the small world, which they were trained on, or those of English at large.
+Examples = Literal["world", "english"]
+OWN_EXAMPLES: dict[Kind, Examples] = {"bundled": "world", "small": "world", "real": "english"}
 SMALL = {small_name(family): name for family, name in FAMILIES.items()}
 
 
@@ -54,12 +58,23 @@ def zoo(where: Path = ZOO, device: str = "auto", dtype: str = "auto", max_bytes:
 def offers(engine: Engine) -> list[Offer]:
     """The engine's models for the page's picker: `name`, `parameters`, and `kind` and `family` where it knows them.
 
+    Of a network that an operator named, `examples` are those whose words its tokenizer has, if it has either's.
     The real one stands before the small ones, whenever it came.
     """
 
+    def examples_of(name: str) -> Examples | None:
+        if knows_words(engine, name, REAL_EXAMPLES[0]):
+            return "english"
+        return "world" if knows_words(engine, name, EXAMPLES["en"][0]) else None
+
     def offer(name: str) -> Offer:
-        kind = "small" if name in SMALL else KINDS.get(name)
-        parameters = engine.about(name).n_parameters
-        return {"name": name, "parameters": parameters, "kind": kind, "family": SMALL.get(name, FAMILIES["llama"])}
+        kind: Kind | None = "small" if name in SMALL else KINDS.get(name)
+        return {
+            "name": name,
+            "parameters": engine.about(name).n_parameters,
+            "kind": kind,
+            "family": SMALL.get(name, FAMILIES["llama"]),
+            "examples": OWN_EXAMPLES[kind] if kind else examples_of(name),
+        }
 
     return sorted(map(offer, engine.names), key=lambda one: one["kind"] == "small")

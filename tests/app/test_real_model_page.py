@@ -167,6 +167,20 @@ def test_a_model_that_is_picked_begins_with_a_prompt_of_its_own(browser: Browser
     leave(page)
 
 
+def test_an_example_runs_and_fills_the_prompt(browser: Browser, there: str) -> None:
+    page = open_page(browser, f"{there}#lang=en")
+    chips = page.locator(".page-chips button:visible")
+    expect(chips).to_have_text(EXAMPLES["en"])  # of the page's language, and none is cut
+    assert chips.last.evaluate(
+        "(one) => one.getBoundingClientRect().right <= one.parentElement.getBoundingClientRect().right"
+    )
+    sentence = EXAMPLES["en"][2]
+    page.click(f".page-chips button:has-text('{sentence}')")
+    page.wait_for_function("(sentence) => glass.state.trace.prompt === sentence", arg=sentence)
+    expect(page.locator("#prompt textarea")).to_have_value(sentence)
+    leave(page)
+
+
 def test_a_link_to_a_model_begins_with_its_prompt(browser: Browser, there: str) -> None:
     page = open_page(browser, f"{there}#model={quote(NAME)}")
     assert page.evaluate("[glass.state.run.model.name, glass.state.run.prompt]") == [NAME, REAL_EXAMPLES[0]]

@@ -4,6 +4,7 @@ import math
 import re
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from playwright.sync_api import Browser, expect
 
 import model
 from app.engine import LocalEngine
+from app.examples import EXAMPLES, REAL_EXAMPLES, knows_words
 from app.service import Service
 from app.session import Runs
 from app.zoo import FAMILIES, MAX_BYTES, offers, small_name, zoo
@@ -81,9 +83,18 @@ def test_what_is_there_is_offered_without_its_weights(engine: LocalEngine, direc
         ("small", "T5"),
     ]
     assert told[0]["kind"] is None
+    assert [one["examples"] for one in told] == [None, "world", "world", "world"]  # the stand-in has only letters
     assert engine.encode("Qwen (small)", PROMPT)
     assert held(engine) == []
     assert zoo(directory / "nowhere") == []
+
+
+def test_a_network_has_the_examples_whose_words_its_tokenizer_has() -> None:
+    engine = LocalEngine([replace(model.load(device="cpu"), name="own")])  # as an operator names one
+    assert knows_words(engine, "own", EXAMPLES["en"][0])
+    assert not knows_words(engine, "own", REAL_EXAMPLES[0])
+    (offer,) = offers(engine)
+    assert (offer["kind"], offer["examples"]) == (None, "world")
 
 
 def test_the_page_opens_on_the_first_and_reads_no_other(engine: LocalEngine) -> None:

@@ -19,8 +19,8 @@ test("the picker's choices, by what a reader calls them, under a heading before 
     (count) => `${count / 1e6} M`,
   );
   models.offer([
-    { name: "Glass Llama (bundled)", parameters: 6.5e6, kind: "bundled", family: "LLaMA" },
-    { name: "BLOOM (small)", parameters: 3e6, kind: "small", family: "BLOOM" },
+    { name: "Glass Llama (bundled)", parameters: 6.5e6, kind: "bundled", family: "LLaMA", examples: "world" },
+    { name: "BLOOM (small)", parameters: 3e6, kind: "small", family: "BLOOM", examples: "world" },
   ]);
   assert.deepEqual(models.choices(), [
     ["bar.model_bundled LLaMA 6.5 M", "Glass Llama (bundled)"],
@@ -28,7 +28,11 @@ test("the picker's choices, by what a reader calls them, under a heading before 
   ]);
   assert.equal(document.documentElement.dataset.small, "1");
   assert.equal(set["--small-networks"], '"bar.models_small"');
-  models.offer([{ name: "own/model", parameters: 1, kind: null, family: "LLaMA" }]);
+  models.mark("BLOOM (small)");
+  assert.equal(document.documentElement.dataset.examples, "world");
+  models.offer([{ name: "own/model", parameters: 1, kind: null, family: "LLaMA", examples: null }]);
+  models.mark("own/model");
+  assert.equal(document.documentElement.dataset.examples, ""); // none is offered
   assert.deepEqual(models.choices(), [["own/model", "own/model"]]);
   assert.equal(document.documentElement.dataset.small, "-1");
 });

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  formSaid,
-  leftWithout,
-  mostOf,
-  partsLost,
-  restsOf,
-  restsTable,
-} from "../../visuals/static/panels/glance/rests.js";
+import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
+import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
 
 const found = {
   ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
@@ -56,7 +51,9 @@ test("a file holds every token, then every head", () => {
     lost: { shape: [1, 2], data: Float32Array.of(1, -0.25) },
     measured: { shape: [1, 2], data: Uint8Array.of(1, 0) },
   };
-  const [names, ...rows] = restsTable(found, ["The", " capital", " France", " is"], grid);
+  const saved = (more) =>
+    savedRows({ rows: { all: () => restsTable(found, ["The", " capital", " France", " is"], more) } });
+  const [names, ...rows] = saved({ grid });
   assert.deepEqual(
     rows.map((row) => [row[0], row.at(-1)]),
     [
@@ -70,5 +67,5 @@ test("a file holds every token, then every head", () => {
   );
   assert.deepEqual(rows.at(-1).slice(0, 6), ["head", 0, 1, "", "", -0.25]);
   assert.ok(rows.every((row) => row.length === names.length));
-  assert.equal(restsTable(found, ["a", "b", "c", "d"]).length, 5);
+  assert.equal(saved().length, 5);
 });

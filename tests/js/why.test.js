@@ -8,6 +8,7 @@ globalThis.ResizeObserver = class {};
 const panels = "../../visuals/static/panels";
 const { arrivalOf, causalMapReader, homesOf } = await import("../../visuals/static/readings/causal-map.js");
 const { savedRows } = await import("../../visuals/static/readings/reading.js");
+const { whyReader } = await import("../../visuals/static/readings/why.js");
 const { columnsOf, rowsOf } = await import(`${panels}/glance/circuit-grid.js`);
 const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../../visuals/static/readings/circuit.js");
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
@@ -105,6 +106,30 @@ test("a circuit of two texts stands in two stacks, the one that answers above, w
     [encoder.stack, encoder.layers, encoder.nodes, columnsOf(encoder)],
     ["encoder", 2, [nodes[0]], [1, 4]],
   );
+});
+
+test("an answer is read as far as it has come: the word, what it rests on, what is left without its heads", () => {
+  const next = {
+    ...{ ids: [7, 8], pieces: [" a", " b"], logits: { data: [Math.log(3), 0] } },
+    ...{ logZ: Math.log(4), vocabSize: 2, tail: 0 },
+  };
+  const trace = { T: 2, nPrompt: 2, tokens: { ids: [1, 2], pieces: ["x", "y"] }, steps: [], next };
+  const asked = { token: null, others: 1, open: false };
+  const closed = whyReader.read({ trace, details: {} }, asked);
+  assert.deepEqual([closed.at, closed.own.probability], ["after 1 answer 7 ' a'", 0.75]);
+  assert.deepEqual(savedRows(closed).slice(0, 2), [
+    ["id", "piece", "probability"],
+    [7, " a", 0.75],
+  ]);
+  const rests = { lost: { shape: [2], data: [0.5, 9] }, form: "habit", tokens: [0], sinks: [], probability: 0.75 };
+  const look = { kind: "head", key: 0, heads: [{}, {}], without: 0.25 };
+  const open = whyReader.read({ trace, details: { rests, why: { look, parts: [] } } }, { ...asked, open: true });
+  assert.equal(open.at, "after 1 answer 7 ' a' form habit rests 0 sinks  key 0 heads 2");
+  assert.deepEqual(open.values, { probability: 0.75, without: 0.25 });
+  assert.deepEqual(savedRows(open)[1].slice(0, 6), ["token", "", "", 0, "x", 0.5]);
+  const part = { kind: "head", layer: 1, index: 2, without: 0.5, loss: 0.4, key: null, weight: null };
+  const parts = whyReader.read({ trace, details: { why: { look, parts: [part] } } }, { ...asked, open: true });
+  assert.deepEqual(savedRows(parts)[1].slice(0, 6), ["head", 1, 2, "", 0.5, 0.4]);
 });
 
 test("of a circuit is read its share; of its controls that of as many others, and the mean with other words", () => {

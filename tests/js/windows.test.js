@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 globalThis.requestAnimationFrame = () => {};
-const { restsWithin, windowAt, windowsTable } = await import("../../visuals/static/panels/glance/windows.js");
+const { savedRows } = await import("../../visuals/static/readings/reading.js");
+const { restsInWindow, restsTable, restsWithin, windowAt } = await import("../../visuals/static/readings/rests.js");
 
 const found = {
   ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
@@ -32,9 +33,15 @@ test("a window that a link names is shown where there is one, else the middle on
 });
 
 test("a file holds every token in every window", () => {
-  const rows = windowsTable(found, windows, ["The", " capital", " France", " is"]);
+  const table = restsTable(found, ["The", " capital", " France", " is"], { windows });
+  const rows = savedRows({ rows: { all: () => table } }).slice(1 + 4); // after its names, and the tokens in all layers
   assert.equal(rows.length, 8);
   assert.deepEqual(rows[2].slice(0, 6), ["token", "0-1", "", 2, " France", 1]);
   assert.ok(Math.abs(rows[2][6] - 0.5 * Math.exp(-1)) < 1e-9);
   assert.deepEqual([rows[4][0], rows[4][1]], ["sink", "3-4"]);
+});
+
+test("all windows are drawn on one scale", () => {
+  assert.equal(restsInWindow(windows, 1, found).most, 1);
+  assert.equal(restsInWindow(windows, 1, found), restsInWindow(windows, 1, found));
 });

@@ -39,12 +39,16 @@ class PageConfig(TypedDict):
 
 
 class Offer(TypedDict):
-    """A model on offer: how many parameters it has, and where it comes from, null for an operator's own."""
+    """A model on offer: how many parameters it has, and where it comes from, null for an operator's own.
+
+    `examples`: which of the page's are its own, those of the small world or those of English at large; null: neither.
+    """
 
     name: str
     parameters: int
     kind: Literal["bundled", "real", "small"] | None
     family: str
+    examples: Literal["world", "english"] | None
 
 
 class RealModelState(TypedDict):

@@ -2,6 +2,7 @@
 // every written token how it was drawn (its step), and the server reads what it was chosen from off the recorded
 // stream.
 
+import { labelsOf } from "./characters.js";
 import { topCandidates } from "./compute.js";
 import { visible } from "./draw.js";
 import { isChanged } from "./off.js";
@@ -94,7 +95,7 @@ const known = new WeakMap();
  * @param {Answer} answer
  * @returns {Offered}
  */
-export function asNext(answer) {
+function asNext(answer) {
   const before = known.get(answer);
   if (before) return before;
   const next = { ...answer, logZ: answer.log_z, vocabSize: answer.vocab_size };
@@ -103,31 +104,34 @@ export function asNext(answer) {
 }
 
 /**
- * The candidates of a moment, null until they have come.
+ * The candidates of a moment: at the end those of the run, else what the server answered, null until that has come.
+ *
+ * @param {Trace} trace
+ * @param {Moment} moment
+ * @param {Answer | null} answer
+ * @returns {Offered | null}
+ */
+export const offeredIn = (trace, { kind }, answer) => (kind === "end" ? trace.next : answer && asNext(answer));
+
+/**
+ * The same, of what is here.
  *
  * @param {Pick<Glass, "state" | "detail">} glass
  * @param {Moment} moment
  * @param {Trace} trace the one that is shown unless told
- * @returns {Offered | null}
  */
-export function offeredOf(glass, moment, trace = /** @type {Trace} */ (glass.state.trace)) {
-  if (moment.kind === "end") return trace.next;
-  const answer = glass.detail("next", askedOf(moment), trace);
-  return answer && asNext(answer);
-}
+export const offeredOf = (glass, moment, trace = /** @type {Trace} */ (glass.state.trace)) =>
+  offeredIn(trace, moment, moment.kind === "end" ? null : glass.detail("next", askedOf(moment), trace));
 
 /**
- * The token whose choice a moment is about, or would be, and what else was offered; null until that has come.
+ * The token whose choice a moment is about, or would be, and what else was offered.
  *
- * @param {Pick<Glass, "state" | "detail">} glass
- * @param {Trace} trace
+ * @param {Offered} next
  * @param {Moment} moment
  * @param {number} others how many
- * @returns {{ own: Candidate; others: Candidate[] } | null}
+ * @returns {{ own: Candidate; others: Candidate[] }}
  */
-export function choiceOf(glass, trace, moment, others) {
-  const next = offeredOf(glass, moment, trace);
-  if (!next) return null;
+export function choiceIn(next, moment, others) {
   const { rows } = topCandidates(next, others + 1);
   const { id, piece } = moment.token ?? rows[0];
   const own = rows.find((row) => row.id === id) ?? {
@@ -139,6 +143,19 @@ export function choiceOf(glass, trace, moment, others) {
 }
 
 /**
+ * The same of a run; null until that has come.
+ *
+ * @param {Pick<Glass, "state" | "detail">} glass
+ * @param {Trace} trace
+ * @param {Moment} moment
+ * @param {number} others
+ */
+export function choiceOf(glass, trace, moment, others) {
+  const next = offeredOf(glass, moment, trace);
+  return next && choiceIn(next, moment, others);
+}
+
+/**
  * A moment in words, of the section "moment" of the texts.
  *
  * @param {{ state: { trace: Trace }; text: Glass["text"] }} glass with the run that the moment is of
@@ -147,11 +164,12 @@ export function choiceOf(glass, trace, moment, others) {
  */
 export function wordsOf({ state: { trace }, text }, moment, length = "long") {
   const { at, kind, token } = moment;
+  const labels = labelsOf(trace.tokens.pieces);
   const params = {
     at,
-    after: visible(trace.tokens.pieces[at]),
+    after: visible(labels[at]),
     position: token?.position,
-    piece: token && visible(token.piece),
+    piece: token && visible(labels[token.position]),
   };
   if (trace.whole) return text(`moment.${length}_source`, params);
   const written = kind === "end" && trace.T > trace.nPrompt ? "_written" : "";

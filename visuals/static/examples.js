@@ -1,13 +1,16 @@
 // The page's examples: which are a network's own, and what it begins with.
 
+/** @typedef {import("./models.js").Examples} Examples */
+
+/** Whose examples a button (app/panels.py) is of. @param {HTMLElement} chip @returns {Examples} */
+const examplesIn = (chip) => ("real" in chip.dataset ? "english" : "world");
+
 /**
- * @param {boolean} isReal
+ * @param {Examples} own
  * @param {string} language
- * @returns {(chip: HTMLElement) => boolean} whether a button of the examples (app/panels.py) is offered for a real
- *   LLaMA, or for the others in this language
+ * @returns {(chip: HTMLElement) => boolean} whether a button is of these, those of the small world in this language
  */
-const offeredTo = (isReal, language) => (chip) =>
-  isReal === "real" in chip.dataset && (isReal || chip.lang === language);
+const isOf = (own, language) => (chip) => examplesIn(chip) === own && (own === "english" || chip.lang === language);
 
 /** @returns {HTMLElement[]} */
 const chips = () => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".page-chips button"))];
@@ -22,15 +25,15 @@ export function markExample(prompt) {
 }
 
 /**
- * What a network is to run where another has run this prompt: the reader's own text stays, of the other's examples
- * the first of its own stands in its place.
+ * What a network is to run where another has run this prompt: the reader's own text stays; in the place of the
+ * other's example stands the first of its own, if it has some.
  *
  * @param {string} prompt
- * @param {boolean} isReal whether the network is a real LLaMA
+ * @param {Examples} own the network's examples
  * @param {string} language
  */
-export function promptFor(prompt, isReal, language) {
+export function promptFor(prompt, own, language) {
   const example = chips().find(({ textContent }) => textContent === prompt);
-  if (!example || isReal === "real" in example.dataset) return prompt;
-  return chips().find(offeredTo(isReal, language))?.textContent ?? prompt;
+  if (!example || examplesIn(example) === own) return prompt;
+  return chips().find(isOf(own, language))?.textContent ?? prompt;
 }

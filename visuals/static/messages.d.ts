@@ -1800,12 +1800,18 @@ export interface PageConfig {
   files?: Record<string, string>;
 }
 
-/** A model on offer: how many parameters it has, and where it comes from, null for an operator's own. */
+/**
+ * A model on offer: how many parameters it has, and where it comes from, null for an operator's own.
+ *
+ * `examples`: which of the page's are its own, those of the small world or those of English at large; null:
+ * neither.
+ */
 export interface Offer {
   name: string;
   parameters: number;
   kind: "bundled" | "real" | "small" | null;
   family: string;
+  examples: "world" | "english" | null;
 }
 
 /**

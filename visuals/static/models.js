@@ -1,8 +1,17 @@
 // The networks that this page offers, and what a reader calls them.
 
 /**
- * @typedef {{ name: string; parameters: number; kind: "bundled" | "real" | "small" | null; family: string }} Offer
- *   `name` is what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name
+ * @typedef {{
+ *   name: string;
+ *   parameters: number;
+ *   kind: "bundled" | "real" | "small" | null;
+ *   family: string;
+ *   examples: Examples;
+ * }} Offer
+ *   `name` is what a run and a link say; `kind` null: one that whoever opened the page asked for, known by its name;
+ *   `examples`: which of the page's are its own
+ *
+ * @typedef {"world" | "english" | null} Examples
  */
 
 /**
@@ -26,12 +35,19 @@ export function createModels(text, count) {
     }));
 
   /**
+   * Which of the page's examples are a network's own.
+   *
+   * @param {unknown} name
+   */
+  const examplesOf = (name) => offered.find((one) => one.name === name)?.examples ?? null;
+
+  /**
    * Has the examples be those of this run's network (page.css).
    *
    * @param {string} name
    */
   function mark(name) {
-    document.documentElement.dataset.runOf = offered.find((one) => one.name === name)?.kind ?? "";
+    document.documentElement.dataset.examples = examplesOf(name) ?? "";
   }
 
   /** The picker's choices, as gradio has them. Over the small ones stands a heading of page.css. */
@@ -56,5 +72,5 @@ export function createModels(text, count) {
    * @param {string} name
    */
   const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
-  return { offer, list, nameOf, choices, mark, realModel, mayGetReal: () => mayGetReal && !realModel() };
+  return { offer, list, nameOf, choices, mark, examplesOf, realModel, mayGetReal: () => mayGetReal && !realModel() };
 }

@@ -208,7 +208,7 @@ export function createPage(store, texts, link, settings, config) {
    * @param {unknown[]} inputs
    */
   function picked([given, model, ...others]) {
-    const prompt = promptFor(String(given), model === models.realModel(), state.language);
+    const prompt = promptFor(String(given), models.examplesOf(model), state.language);
     if (prompt !== given) bar.fill({ prompt });
     return [prompt, model, ...others];
   }

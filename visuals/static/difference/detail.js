@@ -1,5 +1,6 @@
 // What the SwiGLU chapter reads from a run.
 
+import { labelsOf } from "../characters.js";
 import { visible } from "../draw.js";
 import { HALVES, QUADRANTS, meanOf, quadrants } from "../panels/ffn/kinds.js";
 import { createMap, createViews, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
@@ -56,7 +57,11 @@ const pushesOf = (run) =>
 const written = (title, rows) =>
   table({
     title,
-    named: ({ locked: { layer, query }, trace }) => ({ layer, m: query, piece: visible(trace.tokens.pieces[query]) }),
+    named: ({ locked: { layer, query }, trace }) => ({
+      layer,
+      m: query,
+      piece: visible(labelsOf(trace.tokens.pieces)[query]),
+    }),
     needs: ["written"],
     absent: ({ trace }) => Boolean(noChoice(trace.model)),
     ...rows,

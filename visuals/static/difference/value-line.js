@@ -1,5 +1,6 @@
 // The value line of B − A: the numbers of both runs, subtracted by name.
 
+import { labelsOf } from "../characters.js";
 import { exact } from "../dom.js";
 import { visible } from "../draw.js";
 import { shownIn } from "../run-for.js";
@@ -24,7 +25,7 @@ import { number, plus } from "./table.js";
 
 /** How titles name the selection. @param {State} state */
 export function selectionOf({ trace, layer, head, query, key, pair }) {
-  const piece = (/** @type {number} */ t) => visible(trace.tokens.pieces[t]);
+  const piece = (/** @type {number} */ t) => visible(labelsOf(trace.tokens.pieces)[t]);
   return {
     layer,
     head,

@@ -1,6 +1,7 @@
 // What a run offers as its next token: the first candidates, the token that was written, and all others.
 
-import { asNext, momentAt } from "../chosen-step.js";
+import { labelsOf } from "../characters.js";
+import { momentAt, offeredIn } from "../chosen-step.js";
 import { topCandidates } from "../compute.js";
 
 /**
@@ -54,9 +55,9 @@ function choiceIn({ trace, details }, { token: position, generating }) {
     const after = steps.at(-2)?.piece ?? tokens.pieces[nPrompt - 1];
     return { next: step.next, kind: "end", after, token: step };
   }
-  const { at, kind, token } = momentAt(trace, position ?? trace.T - 1);
-  const next = details.offered ? asNext(details.offered) : /** @type {Offered} */ (trace.next);
-  return { next, kind, after: tokens.pieces[at], token };
+  const moment = momentAt(trace, position ?? trace.T - 1);
+  const next = /** @type {Offered} */ (offeredIn(trace, moment, details.offered ?? null)); // a run that chooses has one
+  return { next, kind: moment.kind, after: labelsOf(tokens.pieces)[moment.at], token: moment.token };
 }
 
 /**

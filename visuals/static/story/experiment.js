@@ -4,7 +4,7 @@
 import { exact, h } from "../dom.js";
 import { isChanged } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
-import { leftWithout } from "../panels/glance/rests.js";
+import { leftWithout } from "../readings/rests.js";
 import { readersOff, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
 import { named, percent } from "./words.js";
@@ -14,7 +14,7 @@ const SWAPS = 3;
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
  *
- * @typedef {import("../panels/glance/rests.js").Rests} Rests
+ * @typedef {import("../readings/rests.js").Rests} Rests
  *
  * @typedef {{ id: number; word: string; p: number }} Answer
  *

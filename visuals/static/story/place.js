@@ -1,7 +1,7 @@
 // Where in the run the story looks: from the last token at the one that its answer needs most, with the head that looks
 // there to most effect.
 
-import { LEAST, restsOf } from "../panels/glance/rests.js";
+import { LEAST, restsOf } from "../readings/rests.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass

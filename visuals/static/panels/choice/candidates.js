@@ -1,5 +1,6 @@
 // B − A of what comes next: at which position two runs are compared, and the table of the tokens of either.
 
+import { labelsOf } from "../../characters.js";
 import { visible } from "../../draw.js";
 import { momentOfBoth, nameInEither, namedInEither } from "../../readings/logits.js";
 import { shownIn } from "../../run-for.js";
@@ -28,7 +29,9 @@ export function comparedAt(glass) {
  *
  * @param {Glass} glass
  */
-export const lastName = (glass) => ({ last: visible(shownIn(glass).trace.tokens.pieces[momentNow(glass).at]) });
+export const lastName = (glass) => ({
+  last: visible(labelsOf(shownIn(glass).trace.tokens.pieces)[momentNow(glass).at]),
+});
 
 /**
  * A table of tokenReader's: of the whole vocabulary, those are listed that either run was sent by name.

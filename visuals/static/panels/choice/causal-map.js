@@ -2,6 +2,7 @@
 // loses. Of a network with an encoder there are two maps, the decoder's above that of the encoder, which has a place of
 // its own.
 
+import { labelsOf } from "../../characters.js";
 import { largest } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
@@ -175,7 +176,7 @@ function createMaps(glass, text, part, steering) {
     label: "causal-map.map",
     values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.left),
     name: (row, { trace }) => named(row, trace),
-    pieces: ({ trace, details: { causal } }) => trace.tokens.pieces.slice(0, causal.left.shape[1]),
+    pieces: ({ trace, details: { causal } }) => labelsOf(trace.tokens.pieces).slice(0, causal.left.shape[1]),
     at: ({ layer, query }, { details: { causal } }) => ({
       row: layer,
       token: Math.min(query, causal.left.shape[1] - 1),
@@ -187,7 +188,7 @@ function createMaps(glass, text, part, steering) {
     label: "causal-map.map_encoder",
     values: (/** @type {MapRun} */ { details: { causal } }) => lostOf(causal.source_left),
     name: (row, { trace }) => named(row, trace.encoder ?? trace),
-    pieces: ({ trace }) => (trace.encoder ?? trace).tokens.pieces,
+    pieces: ({ trace }) => labelsOf((trace.encoder ?? trace).tokens.pieces),
     pick: () => ({}),
     ...steering,
   });
@@ -238,18 +239,22 @@ export default function causalMap(element, glass) {
   /** @param {CausalReading} read */
   function tell(read) {
     const { trace } = state;
-    const { pieces } = trace.tokens;
+    const pieces = labelsOf(trace.tokens.pieces);
     if (!read.source || !trace.encoder) return panel.show(read, words.readOf(`read${formOf(now())}`, read.own, pieces));
     const own = words.readOf("read_decoder", read.own, pieces);
-    return panel.show(read, `${own} · ${words.readOf("read_encoder", read.source, trace.encoder.tokens.pieces)}`);
+    return panel.show(
+      read,
+      `${own} · ${words.readOf("read_encoder", read.source, labelsOf(trace.encoder.tokens.pieces))}`,
+    );
   }
 
   /** @param {CausalReading} read */
   function noticeOf({ found }) {
     const { encoder, tokens } = state.trace;
+    const pieces = labelsOf(tokens.pieces);
     return found.source_left && encoder
-      ? words.noticeOfTwo(found, found.source_left, encoder.tokens.pieces, tokens.pieces)
-      : words.noticeOfOne(found, tokens.pieces, now());
+      ? words.noticeOfTwo(found, found.source_left, labelsOf(encoder.tokens.pieces), pieces)
+      : words.noticeOfOne(found, pieces, now());
   }
 
   return inView(element, function draw(fresh) {

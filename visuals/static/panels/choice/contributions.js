@@ -1,5 +1,6 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
+import { labelsOf } from "../../characters.js";
 import { largest, once } from "../../arrays.js";
 import { fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -199,10 +200,16 @@ function lineOfAll(text, { shares, selection: { token }, parts, against, values:
     ["constant", shares.constant(token)],
   ];
   const further = others.flatMap(([name, value]) => (value ? [text(name), ` ${signed(value, 6)}   `] : []));
-  return html`<p>
-    ${added}${further}= <strong>${shown(sum, 7)}</strong>${`   ${text(against ? "gap" : "logit")} ${shown(logit, 7)}`}
-    ${`   ${text("difference")} ${signed(sum - logit, 2)}`}
-  </p>`;
+  return h(
+    "p",
+    null,
+    ...added,
+    ...further,
+    "= ",
+    h("strong", null, shown(sum, 7)),
+    `   ${text(against ? "gap" : "logit")} ${shown(logit, 7)}`,
+    `   ${text("difference")} ${signed(sum - logit, 2)}`,
+  );
 }
 
 /**
@@ -218,9 +225,8 @@ function lineOfPart(glass, { selection: { kind }, row, target, against, values: 
     ? fraction(h("span", null, "((", tinted(HUES[kind], part), ` − μ) ⊙ γ) · ${read}`), "σ")
     : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS");
   const numbers = fraction(shown(adds * scale, 6), shown(scale, 6));
-  return html`<p>
-    ${partName(glass, row) + glass.text("marks.colon")}${divided} = ${numbers} = <strong>${signed(adds, 5)}</strong>
-  </p>`;
+  const name = partName(glass, row) + glass.text("marks.colon");
+  return h("p", null, name, divided, " = ", numbers, " = ", h("strong", null, signed(adds, 5)));
 }
 
 /** What all bars and running sums of a run span. @type {(shares: Shares) => import("./bars.js").Span} */
@@ -243,18 +249,16 @@ export default function contributionsPanel(element, glass) {
   const legend = makeLegend();
   const room = h("div", null, bars);
 
+  /** @param {ContributionReading} reading */
+  const sums = (reading) => [
+    lineOfAll(panel.text, reading, ["embedding", ...kindsOf(state.trace.model)]),
+    lineOfPart(glass, reading),
+  ];
   /** @param {ContributionReading | null} reading null before it has come */
   const view = (reading) => html`
     <div class="gp-options">${versus.element} ${legend}</div>
     ${room}
-    <div class="gp-formula ch-scroll">
-      ${
-        reading && [
-          lineOfAll(panel.text, reading, ["embedding", ...kindsOf(state.trace.model)]),
-          lineOfPart(glass, reading),
-        ]
-      }
-    </div>
+    <div class="gp-formula ch-scroll">${reading && sums(reading)}</div>
     <h3 class="gp-subtitle" data-text="contributions.all"></h3>
     ${map.element}
   `;
@@ -272,7 +276,7 @@ export default function contributionsPanel(element, glass) {
       value: signed(values.adds, 5),
       target: target.piece,
       other: against?.piece,
-      piece: visible(state.trace.tokens.pieces[selection.token]),
+      piece: visible(labelsOf(state.trace.tokens.pieces)[selection.token]),
     };
     panel.title.textContent = panel.text(against ? "title_second" : "title", params);
     const moment = wordsOf({ state, text: glass.text }, momentAt(state.trace, selection.token), "short");

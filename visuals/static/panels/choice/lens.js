@@ -1,6 +1,7 @@
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
+import { labelsOf } from "../../characters.js";
 import { brief, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -321,7 +322,7 @@ function createCurves(glass, text) {
  * @param {LensReading} reading
  */
 function wordsAt(glass, text, { lens, selection: { depth, token }, here, best, followed }) {
-  const params = { at: depthName(glass, depth), piece: visible(shownIn(glass).trace.tokens.pieces[token]) };
+  const params = { at: depthName(glass, depth), piece: visible(labelsOf(shownIn(glass).trace.tokens.pieces)[token]) };
   if (!here) return text("unfitted", { ...params, layer: lens.first - 1 });
   const gloss = glossOf(glass);
   const [top, target] = [best[0].id, followed.id].map(lens.piece).map((piece) => piece + gloss(piece));
@@ -348,7 +349,7 @@ export default function lensPanel(element, glass) {
     const moment = reading && momentAt(trace, reading.selection.token);
     const place = reading && {
       at: depthName(glass, reading.selection.depth),
-      piece: visible(trace.tokens.pieces[reading.selection.token]),
+      piece: visible(labelsOf(trace.tokens.pieces)[reading.selection.token]),
     };
     const title =
       place && moment ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}` : "";

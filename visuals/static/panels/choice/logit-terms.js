@@ -1,5 +1,6 @@
 // What made this logit: an exact sum over the embedding, every head by the token that it read, and every neuron.
 
+import { labelsOf } from "../../characters.js";
 import { momentOf, offeredOf } from "../../chosen-step.js";
 import { choices } from "../../controls.js";
 import { signed } from "../../dom.js";
@@ -41,7 +42,7 @@ export const about = { tensors: ["attention", "v", "gate", "up", "logits"], abse
  */
 function namedTerm(glass, { part, layer, head, neuron, key, value }, query) {
   const { tokens, encoder, model } = shownIn(glass).trace;
-  const { pieces } = part === "cross" && encoder ? encoder.tokens : tokens;
+  const pieces = labelsOf((part === "cross" && encoder ? encoder : { tokens }).tokens.pieces);
   const isNeuron = layer !== null && neuron !== null;
   const words = glass.text(`${KIND}.${part}`, {
     layer,

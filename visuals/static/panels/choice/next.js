@@ -1,5 +1,6 @@
 // Next-token bars: the first candidates with probability and logit, and one row for all others, so that all sum to 1.
 
+import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
 import { exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -153,11 +154,12 @@ export default function next(element, glass) {
     element.toggleAttribute("data-loading", !reading);
     if (!reading) return undefined;
     const { kind, after, token } = reading;
+    const written = token?.position === undefined ? after : labelsOf(state.trace.tokens.pieces)[token.position];
     return () => {
       fillAll(reading);
       panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
         after: visible(after),
-        piece: visible(kind === "end" || !token ? after : token.piece),
+        piece: visible(kind === "end" ? after : written),
         position: token?.position,
       });
       panel.show(reading, wordsOf(reading));

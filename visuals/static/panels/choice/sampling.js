@@ -1,5 +1,6 @@
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
+import { labelsOf } from "../../characters.js";
 import { h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
@@ -74,14 +75,14 @@ export default function sampling(element, glass) {
     place.under = pointed;
   });
 
+  /** @param {SamplingReading} reading */
+  const sums = (reading) => [...stepsOf(panel.text, reading), ...raceOf(panel.text, reading)];
   /** @param {SamplingReading | null} reading null before there is one */
   const view = (reading) => html`
     <div ?hidden=${!reading?.moment.step}>${how.element}</div>
     ${controls.element}
     <div class="ch-wide">${stages.element}</div>
-    <div class="gp-formula ch-sums">
-      ${reading && [...stepsOf(panel.text, reading), ...raceOf(panel.text, reading)]}
-    </div>
+    <div class="gp-formula ch-sums">${reading && sums(reading)}</div>
   `;
   render(view(null), panel.body);
 
@@ -99,7 +100,7 @@ export default function sampling(element, glass) {
 
   /** @param {SamplingReading} reading */
   function titleOf({ moment: { at, kind }, result }) {
-    const { pieces } = state.trace.tokens;
+    const pieces = labelsOf(state.trace.tokens.pieces);
     return panel.text(kind === "end" ? "title" : `title_${kind}`, {
       piece: visible(pieces[at + 1] ?? pieces[at]),
       position: at + 1,

@@ -1,5 +1,6 @@
 // The selected head in both runs: its attention weights in A, in B, and B − A, cell by cell.
 
+import { labelsOf } from "../../characters.js";
 import { row } from "../../compute.js";
 import { exact, h, share, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -120,7 +121,8 @@ export default function headChange(element, glass) {
     }
     drawMaps(sides);
     const [a, b] = rowsOf(sides, state);
-    const name = (/** @type {number} */ t) => nameOf(sides.A.tokens.pieces[t], sides.B.tokens.pieces[t]);
+    const [first, second] = [sides.A, sides.B].map(({ tokens }) => labelsOf(tokens.pieces));
+    const name = (/** @type {number} */ t) => nameOf(first[t], second[t]);
     const weights = `A=${exact(a[key])} B=${exact(b[key])} change=${exact(b[key] - a[key])}`;
     return panel.tell(
       `layer ${layer} head ${head} query ${query} key ${key} ${weights}`,

@@ -1,5 +1,6 @@
 // One sentence read by two networks: words, what a head of each reads, next tokens, and what each network costs.
 
+import { labelsOf } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -117,7 +118,8 @@ function table(runs) {
  */
 function wordLine({ side, trace, layer, head, query, found }, token, text) {
   const weight = found?.weights[token] ?? 0;
-  const [from, to] = [trace.tokens.pieces[query], textRead(trace).tokens.pieces[token]].map(visible);
+  const [read, looked] = [trace, textRead(trace)].map(({ tokens }) => labelsOf(tokens.pieces));
+  const [from, to] = [read[query], looked[token]].map(visible);
   return [
     `${side} layer ${layer} head ${head} query ${query} key ${token} weight=${exact(weight)}`,
     text("read_weight", { side, query: from, key: to, weight: share(weight) }),

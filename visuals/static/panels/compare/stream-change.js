@@ -1,5 +1,6 @@
 // How far the residual stream of run B lies from that of run A: layers × tokens.
 
+import { labelsOf } from "../../characters.js";
 import { exact, h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
@@ -140,7 +141,7 @@ export default function streamChange(element, glass) {
     const [rows, tokens] = known.apart.shape;
     const place = { row: Math.min(state.layer, rows - 1), token: Math.min(state.query, tokens - 1) };
     cut.textContent = panel.text("cut", { a: sides.A.T, b: sides.B.T, tokens });
-    const [first, pieces] = [sides.A, sides.B].map((trace) => trace.tokens.pieces.slice(0, tokens));
+    const [first, pieces] = [sides.A, sides.B].map((trace) => labelsOf(trace.tokens.pieces).slice(0, tokens));
     const drawn = { trace: sides.B, details: { known }, first, pieces };
     both = drawn;
     const width = wide();

@@ -1,16 +1,17 @@
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
-import { exact, h } from "../../dom.js";
+import { h } from "../../dom.js";
 import { STORY } from "../../level.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { createHow } from "./how.js";
 import { createMissed } from "./missed.js";
-import { partsTable, rankingOf } from "./ranking.js";
+import { rankingOf } from "./ranking.js";
 import { reasonsOf } from "./reasons.js";
-import { createNeeded, restsSaid, restsTable } from "./rests.js";
-import { createWindows, windowsTable } from "./windows.js";
+import { createNeeded, restsSaid } from "./rests.js";
+import { createWindows } from "./windows.js";
 import { readersOff, selectLook } from "./words.js";
 
 /**
@@ -18,14 +19,11 @@ import { readersOff, selectLook } from "./words.js";
  *
  * @typedef {import("../../decoded.d.ts").Detail<"why">} Why
  *
- * @typedef {import("./rests.js").Rests} Rests
+ * @typedef {import("../../readings/rests.js").Rests} Rests
  *
- * @typedef {object} Told what is told of a moment, as far as it has come
- * @property {Why | null} found
- * @property {Rests | null} rests
- * @property {import("./windows.js").Within | null} within what is shown of what the answer rests on: in all layers,
- *   or in a window
- * @property {import("./measuring.js").Heads | null} heads
+ * @typedef {import("../../readings/why.js").WhyReading} WhyReading
+ *
+ * @typedef {import("./measuring.js").Heads} Heads
  */
 
 /**
@@ -56,7 +54,8 @@ function createCircuitPlace(glass, moment) {
 }
 
 /**
- * What is said of an answer, and the ranking of what it would miss.
+ * What is said of an answer, and the ranking of what it would miss. The glossary marks words in it, so it is made
+ * anew where another thing is said alone.
  *
  * @param {Glass} glass
  */
@@ -64,61 +63,57 @@ function createReasons(glass) {
   const state = shownIn(glass);
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`why.${name}`, params);
-  const said = h("div.wy-said", { "aria-live": "polite" });
-  const proof = h("div.wy-proof", { "aria-live": "polite" });
-  const off = h("button.gp-option.gp-holds", {
-    click: () => glass.change(isChanged(state.trace) || !shown ? {} : readersOff(shown.look)),
-  });
-  const parts = h("ol.wy-parts");
-  const [heading, means] = [h("summary"), h("p.gp-note")];
-  const list = h("details.wy-list", null, heading, means, parts);
-  const told = h("button.gp-option", { "data-story": STORY, "data-text": "story.start" });
-  const actions = h("p.wy-actions", null, told, " ", off);
-  /** @type {Why | null} the answer whose heads the button switches off */
-  let shown = null;
-
+  /** @type {{ said: HTMLElement[]; proof: HTMLElement[]; ranking: HTMLElement[] }} */
+  const words = { said: [], proof: [], ranking: [] };
   /**
    * @param {Why | null} found
    * @param {Rests | null} rests
    * @param {boolean} stopped
-   * @param {boolean} changed
    */
-  function write(found, rests, stopped, changed) {
-    shown = found;
+  function write(found, rests, stopped) {
     const waiting = h("p.gp-note", null, text(rests ? "measuring_heads" : "measuring"));
     const { says, proves } = found ? reasonsOf(glass, found) : { says: [waiting], proves: [] };
-    said.replaceChildren(...(rests ? restsSaid(glass, rests) : says));
-    proof.replaceChildren(...(rests && !found ? (stopped ? [] : [waiting]) : proves));
-    list.hidden = !found?.parts.length;
-    const count = found?.look.heads.length ?? 0;
-    off.hidden = !changed && !count; // nothing to switch off, or not yet
-    off.textContent = text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count });
-    if (!found) return;
-    const of = found.grid ? "_group" : "";
-    heading.textContent = text(`parts${of}`);
-    means.textContent = text(`parts${of}_means`);
-    parts.replaceChildren(...rankingOf(glass, found));
+    words.said = rests ? restsSaid(glass, rests) : says;
+    words.proof = rests && !found ? (stopped ? [] : [waiting]) : proves;
+    if (found) words.ranking = rankingOf(glass, found);
   }
-  return { said, proof, actions, list, draw: memo(write) };
-}
 
-/**
- * For data-value: which token the answer rests on or is read at, and what is left without the heads that it misses.
- *
- * @param {Why | null} found
- * @param {Rests | null} rests
- */
-function tell(found, rests) {
-  const within = rests?.layers ? ` layers ${rests.layers.join("-")}` : "";
-  const lost = rests
-    ? ` form ${rests.form}${within} rests ${rests.tokens.join(",")} sinks ${rests.sinks.join(",")}`
-    : "";
-  return `${lost}${found ? tellHeads(found) : ""}`;
-}
-/** @param {Why} found */
-function tellHeads(found) {
-  const { kind, key, heads, without } = found.look;
-  return ` ${kind === "cross" ? "source" : "key"} ${key} heads ${heads.length} without=${exact(without)}`;
+  /**
+   * The heads that read the answer, to be switched off; what is switched off, to be taken back.
+   *
+   * @param {Why | null} found
+   * @param {boolean} changed
+   */
+  function switchView(found, changed) {
+    const count = found?.look.heads.length ?? 0;
+    const act = () => glass.change(isChanged(state.trace) || !found ? {} : readersOff(found.look));
+    // hidden: nothing to switch off, or not yet
+    return html`
+      <button
+        class="gp-option gp-holds"
+        ?hidden=${!changed && !count}
+        @click=${act}
+        .textContent=${text(changed ? `back_${takenBack(state.trace)}` : "switch_off", { count })}
+      ></button>
+    `;
+  }
+
+  /** @param {Why | null} found */
+  function listView(found) {
+    const of = found?.grid ? "_group" : "";
+    return html`
+      <details class="wy-list" ?hidden=${!found?.parts.length}>
+        <summary .textContent=${text(`parts${of}`)}></summary>
+        <p class="gp-note" .textContent=${text(`parts${of}_means`)}></p>
+        <ol class="wy-parts">
+          ${words.ranking}
+        </ol>
+      </details>
+    `;
+  }
+  const said = () => html`<div class="wy-said" aria-live="polite">${words.said}</div>`;
+  const proof = () => html`<div class="wy-proof" aria-live="polite">${words.proof}</div>`;
+  return { said, proof, switchView, listView, write: memo(write) };
 }
 
 /**
@@ -134,46 +129,38 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   const windows = createWindows(glass);
   const missed = createMissed(glass, toggleMeasuring);
   const circuit = createCircuitPlace(glass, moment);
-  const twoTexts = h("p.gp-note", { hidden: "", "data-text": "why.two_texts" });
-  const { said, proof, actions, list } = reasons;
-  const element = h(
-    "div.wy-answer",
-    { hidden: "" },
-    h("div.wy-rests", null, said, needed.element),
-    how.element,
-    windows.element,
-    proof,
-    actions,
-    missed.element,
-    list,
-    circuit.element,
-    twoTexts,
-  );
-  /** @type {Why | null} the answer that is shown */
-  let shown = null;
-  /** @type {Rests | null} */
-  let resting = null;
-  /** @type {import("./windows.js").Within | null} */
-  let inLayers = null;
+  const element = h("div.wy-answer", { hidden: "" });
   let leading = false; // the selection is to go where the answer leads
 
+  /** @param {WhyReading | null} reading */
+  const view = (reading) => html`
+    <div class="wy-rests">${reasons.said()} ${needed.element}</div>
+    ${how.element} ${windows.element} ${reasons.proof()}
+    <p class="wy-actions">
+      <button class="gp-option" data-story=${STORY} data-text="story.start"></button>
+      ${reasons.switchView(reading?.found ?? null, isChanged(state.trace))}
+    </p>
+    ${missed.element} ${reasons.listView(reading?.found ?? null)} ${circuit.element}
+    <p class="gp-note" ?hidden=${!state.trace.encoder} data-text="why.two_texts"></p>
+  `;
+  render(view(null), element);
+
   /**
-   * @param {boolean} open
-   * @param {Told} told
+   * @param {WhyReading} reading
+   * @param {Heads | null} heads how far they are measured, where that is done in parts
    * @param {boolean} fresh
    */
-  function draw(open, { found, rests, within, heads }, fresh) {
-    element.hidden = !open;
-    if (!open) return;
-    [shown, resting, inLayers] = [found, rests, within];
-    const seen = within?.shown ?? null;
-    reasons.draw(found, seen, Boolean(heads?.stopped), isChanged(state.trace), state.language);
-    needed.draw(seen, state.language);
-    windows.draw(within);
-    missed.draw(found?.grid ?? heads?.part?.grid ?? null, heads, fresh);
+  function draw(reading, heads, fresh) {
+    const { selection, found, rests, grid } = reading;
+    element.hidden = !selection.open;
+    if (!selection.open) return;
+    reasons.write(found, rests, Boolean(heads?.stopped), state.language);
+    needed.draw(rests, state.language);
+    windows.draw(reading);
+    render(view(reading), element);
+    missed.draw(grid, heads, fresh);
     how.draw(found?.first ?? null, found?.position ?? 0);
     if (found && leading) follow(found);
-    twoTexts.hidden = !state.trace.encoder;
     circuit.draw(found ?? (heads?.stopped ? rests : null));
   }
 
@@ -187,20 +174,9 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
   }
 
-  /** Rows of a file. */
-  function table() {
-    if (!resting) return partsTable(shown?.parts ?? []);
-    const { pieces } = state.trace.tokens;
-    const { windows: measured } = inLayers ?? {};
-    return [...restsTable(resting, pieces, shown?.grid), ...(measured ? windowsTable(resting, measured, pieces) : [])];
-  }
-
   return {
     element,
     draw,
-    table,
-    within: windows.follow,
-    tell,
     lead: () => {
       leading = true;
     },

@@ -1,5 +1,6 @@
 // A circuit drawn: columns are tokens, rows are layers, nodes are buttons, and edges lie between them.
 
+import { labelsOf } from "../../characters.js";
 import { h, shown, svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
@@ -55,7 +56,7 @@ const markOf = ({ kind, head }) => (kind === "ffn" ? "F" : `${kind === "cross" ?
  * @param {Say} text glass.text
  */
 const called = ({ stack, pieces }, t, text) =>
-  stack === "decoder" && t === 0 ? text("why.from_start") : word(pieces[t]);
+  stack === "decoder" && t === 0 ? text("why.from_start") : word(labelsOf(pieces)[t]);
 
 /**
  * A node as a button that selects its place and says what it is; to an encoder's the page leads, as nothing is
@@ -130,7 +131,7 @@ function gridOf(glass, part, about) {
   };
   const across = `grid-column: 2 / span ${Math.max(1, columns.length)}`;
   const tokenAt = (/** @type {number} */ t) => {
-    const other = differ.includes(t) ? [h("i", null, word(theirs[t]))] : [];
+    const other = differ.includes(t) ? [h("i", null, word(labelsOf(theirs)[t]))] : [];
     const name = h("span.wy-token", { dir: "auto" }, h("b", null, called(part, t, glass.text)), ...other);
     places.set(keyOf({ kind: "embedding", layer: -1, head: null, token: t, stack }), name);
     return name;

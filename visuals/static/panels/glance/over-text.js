@@ -5,9 +5,9 @@
 import { svg } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { partsLost } from "./rests.js";
+import { partsLost } from "../../readings/rests.js";
 
-/** @typedef {import("./rests.js").Rests} Rests */
+/** @typedef {import("../../readings/rests.js").Rests} Rests */
 
 /** @typedef {{ x: number; top: number; bottom: number }} Box of an element's first line, and its middle */
 

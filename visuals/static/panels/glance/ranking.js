@@ -89,14 +89,3 @@ export function rankingOf(glass, { parts, position }) {
       : h("li", null, leadToCell(glass, words, one, position), `${left}${lookText(glass, one)}`);
   });
 }
-
-/**
- * Every part that was measured, as a file holds it.
- *
- * @param {Part[]} parts
- * @returns {(string | number)[][]}
- */
-export const partsTable = (parts) => [
-  ["part", "layer", "index", "probability_without", "loss_nats", "key", "weight"],
-  ...parts.map((one) => [one.kind, one.layer, one.index, one.without, one.loss, one.key ?? "", one.weight ?? ""]),
-];

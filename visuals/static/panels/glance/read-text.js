@@ -7,7 +7,7 @@ import { memo } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { createArcs } from "./over-text.js";
 import { strangeAt } from "./outside.js";
-import { partsLost } from "./rests.js";
+import { partsLost } from "../../readings/rests.js";
 
 const MOST = 120; // letters of a text before its words are written smaller
 const TINT = 45; // per cent of a colour: so the words on it are read as well in the light as in the dark
@@ -63,7 +63,8 @@ function partsOf(pieces) {
  * @property {number} key the token that is read there; -1: none
  * @property {boolean} inSource whether that is one of an encoder's source
  * @property {number[][]} strange the strange words' tokens
- * @property {import("./rests.js").Rests | null} rests what the answer rests on, where that is to be seen
+ * @property {import("../../readings/rests.js").Rests | null} rests what the answer rests on, where that is to be
+ *   seen
  */
 
 /**
@@ -104,7 +105,7 @@ export function createReadText(glass, panelText, ...after) {
    * @param {number} key
    * @param {number[][]} strange
    * @param {number} begun the first token that is shown
-   * @param {import("./rests.js").Rests | null} rests
+   * @param {import("../../readings/rests.js").Rests | null} rests
    */
   function writeText(pieces, nPrompt, query, key, strange, begun, rests) {
     const parts = rests ? partsLost(rests) : [];

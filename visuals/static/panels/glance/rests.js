@@ -4,70 +4,19 @@
 import { labelsOf } from "../../characters.js";
 import { brief, exact, h, share, shown, signed } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { leftWithout, LEAST, partsLost } from "../../readings/rests.js";
 import { filled, named, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
- * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RestsDetail> & {
- *   layers?: [number, number];
- *   most?: number;
- * }} Rests
- *   `layers`: the first and the last in which a look is forbidden; all where it is left out; `most`: nats that are
- *   drawn as the largest; those of this answer where it is left out
+ * @typedef {import("../../readings/rests.js").Rests} Rests
  */
 
 const LISTED = 5;
 const DIGITS = 2; // significant
-/** Nats from which on something counts as needed (model/analysis/why.py). */
-export const LEAST = 0.05;
 /** Nats from which on something is fetched in the upper layers (model/analysis/form.py). */
 const FETCHED = 0.5;
-
-/**
- * What of the detail "rests" there is: nothing for a network in which it is not measured.
- *
- * @param {import("../../decoded.d.ts").Detail<"rests"> | null} found
- * @returns {Rests | null}
- */
-export const restsOf = (found) => (found && "lost" in found ? found : null);
-
-/**
- * The probability without a look at one token.
- *
- * @param {Rests} found
- * @param {number} t
- */
-export const leftWithout = ({ probability, lost }, t) => Math.min(1, probability * Math.exp(-lost.data[t]));
-
-/**
- * What is drawn of a token: nats lost, as a part of the most that any loses or gains; null of a sink, of the last
- * token, whose number is of its look at itself, and of one whose number is not to be measured.
- *
- * @param {Rests} found
- * @returns {(number | null)[]}
- */
-export function partsLost(found) {
-  const most = Math.max(found.most ?? mostOf(found), LEAST);
-  return drawnOf(found).map((x) => x && x / most);
-}
-
-/**
- * What is lost by token; null of what is not drawn.
- *
- * @param {Rests} found
- */
-function drawnOf({ lost, sinks }) {
-  const last = lost.data.length - 1;
-  return Array.from(lost.data, (x, t) => (t === last || sinks.includes(t) || !Number.isFinite(x) ? null : x));
-}
-
-/**
- * The most nats that any token that is drawn loses or gains.
- *
- * @param {Rests} found
- */
-export const mostOf = (found) => Math.max(0, ...drawnOf(found).map((x) => Math.abs(x ?? 0)));
 
 /**
  * Which tokens it names first.
@@ -141,34 +90,6 @@ export function restsSaid(glass, found) {
   const said = [h("p", null, ...filled(template, names))];
   if (sinks.length) said.push(h("p.gp-note", null, ...filled(text("why.sinks", { count: sinks.length }), names)));
   return said;
-}
-
-/**
- * Rows of a file: every token, with what is lost without a look at it, then every head, with what is lost without
- * it.
- *
- * @param {Rests} found
- * @param {string[]} pieces
- * @param {import("../../decoded.d.ts").Detail<"why">["grid"]} [grid]
- * @returns {(string | number)[][]}
- */
-export function restsTable(found, pieces, grid) {
-  const { lost, sinks, probability } = found;
-  const tokens = Array.from(lost.data, (x, t) => [
-    sinks.includes(t) ? "sink" : "token",
-    ...["", "", t, pieces[t], x, leftWithout(found, t), 1],
-  ]);
-  const [, wide] = grid?.lost.shape ?? [0, 1];
-  const heads = Array.from(grid?.lost.data ?? [], (x, i) => [
-    ...["head", Math.floor(i / wide), i % wide, "", "", x],
-    Math.min(1, probability * Math.exp(-x)),
-    grid?.measured.data[i] ?? 0,
-  ]);
-  return [
-    ["part", "layer", "head", "position", "piece", "lost_nats", "probability_without", "measured"],
-    ...tokens,
-    ...heads,
-  ];
 }
 
 /**

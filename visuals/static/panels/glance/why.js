@@ -1,18 +1,20 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
-import { exact, h, share } from "../../dom.js";
-import { writeNumber } from "../../marks/table.js";
+import { brief, share } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
+import { askedOf, choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
+import { restsOf } from "../../readings/rests.js";
+import { whyReader } from "../../readings/why.js";
 import { shownIn } from "../../run-for.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createMade } from "./made.js";
 import { ablationOf } from "./ablation.js";
 import { createMeasuring } from "./measuring.js";
 import { createOutside } from "./outside.js";
 import { createReadText } from "./read-text.js";
-import { restsOf } from "./rests.js";
+import { isInWindow } from "./windows.js";
 import { apart, word } from "./words.js";
 
 /**
@@ -22,12 +24,15 @@ import { apart, word } from "./words.js";
  *
  * @typedef {import("../../chosen-step.js").Moment} Moment
  *
- * @typedef {import("./answer.js").Told} Told
+ * @typedef {import("../../readings/why.js").WhyReading} WhyReading
+ *
+ * @typedef {import("./measuring.js").Heads} Heads
+ *
+ * @typedef {{ details: Record<string, unknown>; heads: Heads | null }} Told what has come of what is told, and how
+ *   far the heads are measured
  */
 
 const OTHERS = 4;
-/** @type {Told} */
-const NOTHING_TOLD = { rests: null, within: null, heads: null, found: null };
 
 /**
  * What a question to the server says of a moment: the position, and the token that was written there, if any.
@@ -43,64 +48,46 @@ const ablationAsked = (glass) => (ablationOf(glass) === "zero" ? { ablation: "ze
 export const about = { tensors: ["attention", "logits"], sides: "itself", absent: noChoice };
 
 /**
- * While the answer is closed: the word and what else was offered, as a file holds them.
- *
- * @param {Glass} glass
- * @returns {(string | number)[][]}
- */
-function offeredTable(glass) {
-  const state = shownIn(glass);
-  const choice = choiceOf(glass, state.trace, momentOf(state), OTHERS);
-  const offered = choice ? [choice.own, ...choice.others] : [];
-  return [["id", "piece", "probability"], ...offered.map(({ id, piece, probability }) => [id, piece, probability])];
-}
-
-/**
- * The model's next word, how probable it is, and what else was offered.
+ * The model's next word, how probable it is, and what else was offered; of B − A, both runs' words.
  *
  * @param {Glass} glass
  * @param {import("../../types.d.ts").Say} panelText
+ * @param {WhyReading | null} reading
  */
-function createNext(glass, panelText) {
-  const chosen = h("strong.wy-word");
-  const sure = h("span.wy-sure");
-  const others = h("p.wy-others");
-  const element = h("div.wy-next", null, h("p.wy-choice", null, chosen, sure), others);
-
-  /**
-   * Of B − A, both runs' words.
-   *
-   * @param {Moment} moment
-   * @returns {import("../../chosen-step.js").Candidate | null} the word; null until it has come
-   */
-  function draw(moment) {
-    const { trace: shown, side } = shownIn(glass);
-    const of = (/** @type {Trace} */ trace) =>
-      choiceOf(glass, trace, choiceAt(trace, Math.min(moment.at, trace.T - 1)), OTHERS);
-    const sides = side === "B-A" ? glass.sides() : null;
-    const now = of(shown);
-    if (!now) return null;
-    const first = sides && of(sides.A);
-    chosen.textContent = first ? `${word(first.own.piece)} → ${word(now.own.piece)}` : word(now.own.piece);
-    const own = share(now.own.probability);
-    writeNumber(sure, first ? `A ${share(first.own.probability)} · B ${own}` : own);
-    const pieces = [now.own, ...now.others].map(({ piece }) => piece);
-    const [, ...names] = apart(glass.text, pieces);
-    // one does not stand without the other
-    const rest = now.others.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`);
-    writeNumber(others, `${panelText("others")} ${rest.join(" · ")}`);
-    return now.own;
-  }
-  return { element, draw };
+function nextView(glass, panelText, reading) {
+  const now = reading?.own;
+  if (!now) return html`<div class="wy-next"></div>`;
+  const sides = shownIn(glass).side === "B-A" ? glass.sides() : null;
+  const first = sides && choiceOf(glass, sides.A, choiceAt(sides.A, Math.min(reading.position, sides.A.T - 1)), OTHERS);
+  const own = share(now.probability);
+  const sure = first ? `A ${share(first.own.probability)} · B ${own}` : own;
+  const [, ...names] = apart(
+    glass.text,
+    [now, ...reading.offered].map(({ piece }) => piece),
+  );
+  // one does not stand without the other
+  const rest = reading.offered.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`);
+  const others = `${panelText("others")} ${rest.join(" · ")}`;
+  /** All digits, on pointing. @param {string} words */
+  const exactly = (words) => (brief(words) === words ? nothing : words);
+  const chosen = first ? `${word(first.own.piece)} → ${word(now.piece)}` : word(now.piece);
+  return html`
+    <div class="wy-next">
+      <p class="wy-choice">
+        <strong class="wy-word" .textContent=${chosen}></strong
+        ><span class="wy-sure" title=${exactly(sure)} .textContent=${brief(sure)}></span>
+      </p>
+      <p class="wy-others" title=${exactly(others)} .textContent=${brief(others)}></p>
+    </div>
+  `;
 }
 
 /**
  * Why it is that word: fetched when the reader asks for the first time.
  *
  * @param {Glass} glass
- * @param {HTMLElement} place that the answer is added to
  */
-function createLateAnswer(glass, place) {
+function createLateAnswer(glass) {
   /** @type {{ answer: ReturnType<typeof import("./answer.js").createAnswer> | null }} once it has come */
   const view = reactive({ answer: null }, glass.repaint);
   const measuring = createMeasuring(glass);
@@ -112,7 +99,6 @@ function createLateAnswer(glass, place) {
     const [{ createAnswer }] = await Promise.all([import("./answer.js"), import("./how.js"), import("./matching.js")]);
     const made = createAnswer(glass, () => momentOf(shownIn(glass)), measuring.toggle);
     glass.translate(made.element);
-    place.append(made.element);
     if (leading) made.lead();
     view.answer = made;
   }
@@ -126,15 +112,37 @@ function createLateAnswer(glass, place) {
     if (open) view.answer?.lead();
   }
   /**
-   * @param {boolean} open
-   * @param {Told} told
+   * @param {WhyReading} reading
+   * @param {Heads | null} heads
    * @param {boolean} fresh
    */
-  function draw(open, told, fresh) {
-    if (open) fetchAnswer();
-    view.answer?.draw(open, told, fresh);
+  function draw(reading, heads, fresh) {
+    if (isOpen(glass)) fetchAnswer();
+    view.answer?.draw(reading, heads, fresh);
   }
   return { made: () => view.answer, follow: measuring.follow, lead, draw };
+}
+
+/** @param {Glass} glass */
+const isOpen = ({ settings }) => settings.get("why").open === "1";
+
+/**
+ * What is asked of a moment, one question after the other: the heads take longer, so they are asked for once the
+ * first answer is there, and what all of them say once they are measured.
+ *
+ * @param {Glass} glass
+ * @param {Moment} moment
+ * @param {(question: { token: number; target?: number; ablation?: string }) => Heads} follow measures the heads
+ * @returns {Told}
+ */
+function askAbout(glass, moment, follow) {
+  const [plain, question] = [questionOf(moment), { ...questionOf(moment), ...ablationAsked(glass) }];
+  const rests = glass.detail("rests", plain);
+  const isMeasured = restsOf(rests) !== null;
+  const windows = isMeasured && isInWindow(glass) ? glass.detail("windows", plain) : null;
+  const heads = isMeasured ? follow(question) : null;
+  const why = rests && (!heads || heads.complete) ? glass.detail("why", question) : null;
+  return { details: { rests, windows, heads: heads?.part, why }, heads };
 }
 
 /**
@@ -144,21 +152,29 @@ function createLateAnswer(glass, place) {
 export default function why(element, glass) {
   const { settings } = glass;
   const state = shownIn(glass);
-  const isOpen = () => settings.get("why").open === "1";
-  const panel = frame(element, glass, "why", {
-    csv: () => (isOpen() && answer.made()?.table()) || offeredTable(glass),
-    parts: ["what", "formula", "myth"],
-    pointed: false,
-  });
-  const answer = createLateAnswer(glass, panel.body);
+  const panel = frame(element, glass, "why", { parts: ["what", "formula", "myth"], pointed: false });
+  const answer = createLateAnswer(glass);
   const text = createReadText(glass, panel.text);
-  const next = createNext(glass, panel.text);
   const made = createMade(glass);
-  const ask = h("button.wy-ask", { "aria-expanded": "false", click: toggle });
   const outside = createOutside(glass);
-  panel.body.append(
-    h("div.wy-stage", { "data-part": "answer" }, text.element, next.element, outside.element, made.element, ask),
-  );
+
+  /** @param {WhyReading | null} reading null before there is a run */
+  function view(reading) {
+    const open = isOpen(glass);
+    return html`
+      <div class="wy-stage" data-part="answer">
+        ${text.element} ${nextView(glass, panel.text, reading)} ${outside.element} ${made.element}
+        <button
+          class="wy-ask"
+          aria-expanded=${String(open)}
+          @click=${toggle}
+          .textContent=${panel.text(open ? "close" : "ask", { piece: word(reading?.own?.piece ?? "…") })}
+        ></button>
+      </div>
+      ${answer.made()?.element ?? nothing}
+    `;
+  }
+  render(view(null), panel.body);
 
   let last = glass.state.trace?.prompt;
   glass.on("run", (/** @type {Trace} */ { prompt }) => {
@@ -167,51 +183,43 @@ export default function why(element, glass) {
     last = prompt;
   });
   function toggle() {
-    const open = !isOpen();
+    const open = !isOpen(glass);
     settings.set("why", { ...settings.get("why"), open: open ? "1" : "" });
     answer.lead(open);
     glass.repaint();
   }
 
   /**
-   * What is told of a moment, as far as it has come. The heads take longer: they are asked for once the first
-   * answer is there, and what all of them say is told then.
-   *
    * @param {Moment} moment
-   * @returns {Told}
+   * @param {Told} told
    */
-  function askAbout(moment) {
-    const told = glass.detail("rests", questionOf(moment));
-    const rests = restsOf(told);
-    const within = rests && (answer.made()?.within(rests, questionOf(moment)) ?? { shown: rests, windows: null });
-    const question = { ...questionOf(moment), ...ablationAsked(glass) };
-    const heads = rests ? answer.follow(question) : null;
-    const found = told && (!heads || heads.complete) ? glass.detail("why", question) : null;
-    return { rests, within, heads, found };
+  function readNow(moment, { details }) {
+    const [token, asked] = moment.kind === "end" ? [null, null] : [moment.at, askedOf(moment)];
+    const offered = asked && glass.detail("next", asked);
+    const open = isOpen(glass) && answer.made() !== null;
+    const { window } = settings.get("why");
+    const run = { trace: state.trace, details: { offered, ...(open && details) } };
+    return whyReader.read(run, { token, others: OTHERS, open, window });
   }
 
   return effect(function draw(fresh) {
-    const open = isOpen();
     const moment = momentOf(state);
-    const own = next.draw(moment);
-    const asking = open && state.status !== "generating";
-    const told = asking ? askAbout(moment) : NOTHING_TOLD;
-    const { rests, within, found } = told;
+    const asking = isOpen(glass) && state.status !== "generating";
+    const told = asking ? askAbout(glass, moment, answer.follow) : { details: {}, heads: null };
+    const reading = readNow(moment, told);
+    const { rests, found, own } = reading;
     const looked = rests ? null : found;
     text.draw({
       query: rests || found ? moment.at : -1,
       key: looked ? looked.look.key : -1,
       inSource: looked?.look.kind === "cross",
       strange: outside.draw(),
-      rests: within?.shown ?? null,
+      rests,
     });
     panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
-    ask.textContent = panel.text(open ? "close" : "ask", { piece: word(own?.piece ?? "…") });
-    ask.setAttribute("aria-expanded", String(open));
-    answer.draw(open, told, fresh);
+    render(view(reading), panel.body);
+    answer.draw(reading, told.heads, fresh);
     made.draw(moment);
-    if (!own) return;
-    const looks = answer.made()?.tell(found, within?.shown ?? null) ?? "";
-    panel.tell(`after ${moment.at} answer ${own.id} '${own.piece}' probability=${exact(own.probability)}${looks}`);
+    if (own) panel.show(reading, "");
   });
 }

@@ -1,5 +1,6 @@
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
+import { labelsOf } from "../../characters.js";
 import { shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -93,7 +94,7 @@ function drawTensors(diagram, place, text) {
  * @param {Say} text the panel's own
  */
 function readText({ place: { trace, token }, tensor: { name, ids }, selection: { index }, values: { value } }, text) {
-  const piece = visible(trace.tokens.pieces[token]);
+  const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   if (index === null) return text("read_row", { name, piece });
   return text(ids ? "read_token" : "read", { name, index: ids?.[index] ?? index, value: shown(value, 5), piece });
 }
@@ -110,7 +111,9 @@ function sumsIn({ place, tensor: { values, ids }, selection: { key, index } }, t
     return sumsOf(key, { ...place, stage, ends }, values, index, ids?.[index] ?? index);
   const id = trace.tokens.ids[token];
   const note =
-    key === "ids" ? text("ids_note", { piece: visible(trace.tokens.pieces[token]), id }) : text("locked_only");
+    key === "ids"
+      ? text("ids_note", { piece: visible(labelsOf(trace.tokens.pieces)[token]), id })
+      : text("locked_only");
   return html`<p .textContent=${note}></p>`;
 }
 
@@ -156,7 +159,7 @@ export default function overview(element, glass) {
   function tell(reading) {
     const { trace, token } = reading.place;
     const { model, tokens } = trace;
-    const named = { ...model, name: glass.modelName(model.name), piece: visible(tokens.pieces[token]) };
+    const named = { ...model, name: glass.modelName(model.name), piece: visible(labelsOf(tokens.pieces)[token]) };
     panel.title.textContent = text("title", named);
     if (reading.place.stream) panel.show(reading, readText(reading, text));
   }

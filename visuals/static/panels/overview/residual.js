@@ -1,5 +1,6 @@
 // The residual stream by layer: what attention and FFN add, how long it is beside the stream, and where it points.
 
+import { labelsOf } from "../../characters.js";
 import { largest, once } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
@@ -273,7 +274,7 @@ export default function residual(element, glass) {
     const params = {
       part: nameOf(glass, selection),
       token: selection.token,
-      piece: visible(state.trace.tokens.pieces[selection.token]),
+      piece: visible(labelsOf(state.trace.tokens.pieces)[selection.token]),
       norm: lengthText(norm),
       before: lengthText(before),
       percent: shown((100 * norm) / before, 3),

@@ -1,5 +1,6 @@
 // What happens at each row of the diagram, in words with the run's numbers.
 
+import { labelsOf } from "../../characters.js";
 import { shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { centres } from "../../parts.js";
@@ -97,7 +98,7 @@ function nameOf(key, { parts: { latent, ffn } }, layer) {
 export function sentence(text, run, key) {
   const { trace, layer, token } = run;
   const { model, T } = trace;
-  const piece = visible(trace.tokens.pieces[token]);
+  const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
   const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run)[key]() });
   return key === "attn" ? `${said} ${positionOf(model, text)}` : said;

@@ -2,7 +2,7 @@
 
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
-import { leftWithout, restsOf } from "../../panels/glance/rests.js";
+import { leftWithout, restsOf } from "../../readings/rests.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
@@ -22,7 +22,7 @@ const endsWith = ({ model }, id) => model.eos_ids.includes(id);
  * In which form the answer is told: by what it rests on, as far as that has come and can be measured.
  *
  * @param {import("../../decoded.d.ts").Detail<"rests"> | null} found
- * @param {import("../../panels/glance/rests.js").Rests | null} rests
+ * @param {import("../../readings/rests.js").Rests | null} rests
  */
 function formOf(found, rests) {
   if (!found) return "_waits";
