@@ -2,6 +2,7 @@
 
 import { checkbox, segmented } from "../../controls.js";
 import { h } from "../../dom.js";
+import { html, render } from "../../vendor/lit-html.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -98,7 +99,12 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
           .filter((name) => name !== model)
           .join("|"),
       });
-    return h("button.kv-chip.gp-holds", { "aria-label": text("remove", { model }), click: remove }, `${model} ×`);
+    return html`<button
+      class="kv-chip gp-holds"
+      aria-label=${text("remove", { model })}
+      .textContent=${`${model} ×`}
+      @click=${remove}
+    ></button>`;
   }
 
   function show() {
@@ -107,7 +113,7 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     for (const axis of [x, y]) axis.hidden = settings.view === "stack";
     weights.element.hidden = why.hidden = settings.view !== "stack";
     weights.box.checked = Boolean(settings.weights);
-    chips.replaceChildren(...compared().map(chip));
+    render(compared().map(chip), chips);
     add.hidden = compared().length >= most;
     const known = `${glass.state.language} ${compared()} ${Boolean(catalogue())}`;
     if (known === offered) return;
