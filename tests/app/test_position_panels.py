@@ -23,8 +23,8 @@ def test_what_a_reader_changes_is_computed_in_the_page(page: Page) -> None:
     for theme in ("light", "dark"):
         page.evaluate("(dark) => document.body.classList.toggle('dark', dark)", theme == "dark")
         settled(page)
-        for kind in (KINDS, DERIVATION):
-            assert faults(page, theme, f"section[data-kind={kind}]") == [], (kind, theme)
+        both = ", ".join(f"section[data-kind={kind}]" for kind in (KINDS, DERIVATION))
+        assert faults(page, theme, both) == [], theme
     page.evaluate("document.body.classList.remove('dark')")
     calm(page)
     asked = questions(page)

@@ -1,8 +1,12 @@
 """A real LLaMA, SmolLM2-135M-Instruct from its GGUF file: against transformers' own reading of the same file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
+import gguf
 import numpy as np
 import pytest
 import torch
@@ -35,13 +39,26 @@ def ours() -> model.LanguageModel:
     return model.load(WEIGHTS, device="cpu")
 
 
+one_reader = cache(gguf.GGUFReader)
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """transformers opens the file for its config, its weights, its tokenizer and that one's config, and takes three
+    seconds each time to find where its fields are."""
+    with patch.object(gguf, "GGUFReader", one_reader):
+        yield
+
+
 @cache
+@read_once()
 def theirs() -> Any:
     auto = transformers.AutoModelForCausalLM
     return auto.from_pretrained(WEIGHTS.parent, gguf_file=WEIGHTS.name, dtype=torch.float32).eval()
 
 
 @cache
+@read_once()
 def their_tokenizer() -> Any:
     return transformers.AutoTokenizer.from_pretrained(WEIGHTS.parent, gguf_file=WEIGHTS.name)
 
