@@ -1,10 +1,13 @@
-"""python -m tests.bench_page: how fast and how light the page is, measured in Chromium against its bars.
+"""python -m tests.bench_page [--panels]: how fast and how light the page is, measured in Chromium against its bars.
+
+With `--panels` only how soon the panels on what LLaMA replaced follow a run (tests/bench_panels.py).
 
 Times are of this machine and mean little elsewhere; bytes are exact. A repaint is timed from when the browser hands the
 page the pointer's or the keyboard's event until every panel is drawn (`glass.on("painted")`); before that, a browser
 holds a pointer's event back until its next frame, up to 16.7 ms, which no page can change.
 """
 
+import argparse
 import os
 import random
 import statistics
@@ -19,6 +22,7 @@ from playwright.sync_api import Browser, Error, Page
 
 from model.bench import Figure
 from tests.app.looking import settled
+from tests.bench_panels import ROUNDS, panels
 from tests.page import chromium, free_port, leave, open_page, running_app, wait_for_run
 from tests.standin import make_checkpoint
 
@@ -70,12 +74,21 @@ WATCH_CLICKS = """() => {
 
 def main() -> int:
     """Print every figure beside its bar; the exit status is 1 if one is not met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench_page", description="The page's speed and weight.")
+    parser.add_argument("--panels", action="store_true", help="only the panels on what LLaMA replaced")
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help="runs that each of them follows (default: %(default)s)"
+    )
+    args = parser.parse_args()
+    figures: list[Figure] = []
     with chromium() as browser:
-        with running_app() as address:
-            figures = [*first_load(browser, address), *scene_pictures(browser, address)]
-            figures += use(open_page(browser, address))
-            figures += sliders(browser, address)
-        figures += wide(browser)
+        if not args.panels:
+            with running_app() as address:
+                figures += [*first_load(browser, address), *scene_pictures(browser, address)]
+                figures += use(open_page(browser, address))
+                figures += sliders(browser, address)
+            figures += wide(browser)
+        figures += panels(browser, args.rounds)
     print(*figures, sep="\n")
     return int(not all(figure.met for figure in figures))
 

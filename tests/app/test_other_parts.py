@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -120,6 +121,16 @@ def test_sinusoidal_positions_and_a_window_run_in_every_panel(page: Page, roomy_
     expect(compare).to_contain_text(text("compare.masks"))
     expect(compare.get_by_role("button", name=text("compare.show_B-A"), exact=True)).to_be_disabled()
     walked(page)
+    near = np.tri(len(ids), dtype=int).sum(1).clip(max=window).sum()  # pairs that the window lets through
+    for chapter, kind, said in (
+        ("attend", "token-groups", f"Σ nᵢ = {near}"),
+        ("attend", "sparse-attention", f"Σ nᵢ = {near}"),
+        ("position", "position-kinds", f"sliding window of {window}"),
+    ):
+        page.evaluate("(chapter) => glass.open(chapter)", chapter)
+        panel = page.locator(f"section[data-kind={kind}]")
+        panel.scroll_into_view_if_needed()
+        expect(panel).to_contain_text(said)
     page.evaluate("glass.open('compare')")
     chosen(page, "position:sinusoidal")
     other = theirs_with_sinusoids_in_a_window(roomy_checkpoint, ids, window)

@@ -242,7 +242,7 @@ export default function attentionKinds(element, glass) {
         <div>
           <h3 class="gp-subtitle" .textContent=${panel.text("chart_title")}></h3>
           ${half}
-          <p class="gp-note" .textContent=${reading ? panel.text("trained_with", { own: reading.own.heads }) : ""}></p>
+          <p class="gp-note" .textContent=${reading ? panel.text("trained_with") : ""}></p>
         </div>
         <div class="gp-formula">${reading && model && linesOf(reading, model, panel.text)}</div>
       </div>

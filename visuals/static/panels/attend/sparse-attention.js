@@ -93,6 +93,9 @@ function createMap(glass, label) {
   return { canvas, draw };
 }
 
+/** A share in per cent; what rounding leaves where nothing is lost is 0. @param {number} share */
+const lostIn = (share) => percent(share < 1e-9 ? 0 : share);
+
 /** @param {Text} text */
 function createChoices(text) {
   /** @type {[string, string][]} */
@@ -108,10 +111,7 @@ function createChoices(text) {
   const fill = ({ choices, selection: { k } }) =>
     table.fill(CHOOSERS, (fields, name) => {
       const { lost, lostByAll, changed, changedInAll } = choices[name];
-      writeTexts(fields, [
-        text(`by_${name}`, { k }),
-        ...[lost, lostByAll, changed, changedInAll].map((x) => percent(x)),
-      ]);
+      writeTexts(fields, [text(`by_${name}`, { k }), ...[lost, lostByAll, changed, changedInAll].map(lostIn)]);
     });
   return { element: listed(".at-wide-table", `${KIND}.table`, table), fill };
 }
@@ -119,6 +119,25 @@ function createChoices(text) {
 /** Pairs that are read where each query has up to k keys, as the sum and its result. */
 function counted(/** @type {number} */ tokens, /** @type {number} */ k) {
   return `${count(tokens)} · ${count(k)} − ${count(k)} · ${count(k - 1)} / 2`;
+}
+
+/**
+ * How many pairs there are and are read, as a formula: under another mask than a plain one the sum over the queries
+ * of the keys that each sees.
+ *
+ * @param {number} tokens
+ * @param {number} k
+ * @param {number} seen pairs that the network's mask lets through
+ * @param {boolean} causal
+ */
+function sumsOf(tokens, k, seen, causal) {
+  if (seen === (tokens * (tokens + 1)) / 2 && causal)
+    return {
+      all: `T(T + 1) / 2 = ${count(tokens)} · ${count(tokens + 1)} / 2`,
+      read: `T·k − k(k − 1) / 2 = ${counted(tokens, k)}`,
+    };
+  if (seen === tokens ** 2) return { all: `T² = ${count(tokens)}²`, read: `T·k = ${count(tokens)} · ${count(k)}` };
+  return { all: "Σ nᵢ", read: "Σ min(nᵢ, k)" };
 }
 
 /**
@@ -131,8 +150,7 @@ function counted(/** @type {number} */ tokens, /** @type {number} */ k) {
 function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, query, key } }, model, text) {
   const bold = (/** @type {number} */ value) => h("strong", null, count(value));
   const each = heads.length > 8 ? "Σ a" : heads.map((a) => shown(a, 3)).join(" + ");
-  const all = causal ? `T(T + 1) / 2 = ${count(tokens)} · ${count(tokens + 1)} / 2` : `T² = ${count(tokens)}²`;
-  const read = causal ? `T·k − k(k − 1) / 2 = ${counted(tokens, k)}` : `T·k = ${count(tokens)} · ${count(k)}`;
+  const { all, read } = sumsOf(tokens, k, pairs.all, causal);
   const { tokens: L, k: K, main, indexer, latent } = LARGE;
   const [whole, part] = [(L * (L + 1)) / 2, L * K - (K * (K - 1)) / 2];
   const sum = part * main + whole * indexer;
@@ -170,10 +188,10 @@ export default function sparseAttention(element, glass) {
       k,
       head,
       query: visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? ""),
-      lost: percent(best.lost),
-      window: percent(window.lost),
-      all: percent(lost.best),
-      window_all: percent(lost.window),
+      lost: lostIn(best.lost),
+      window: lostIn(window.lost),
+      all: lostIn(lost.best),
+      window_all: lostIn(lost.window),
     });
   }
   /** @param {SparseReading | null} reading null before it has come */

@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { count, h, line, percent } from "../../dom.js";
+import { count, h, line, percent, phrase } from "../../dom.js";
 import { fit, ink, scaleBar, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { blockFor, cellUnder } from "../../marks/cells.js";
@@ -133,6 +133,10 @@ function linesOf({ counts, tokens: n, edges, causal }, text) {
     line`${text("all_pairs")}   n² = ${String(n)}² = ${bold(counts.all)};   ${sum} = ${bold(counts.within)}`,
   ];
   if (!causal) return lines;
+  if (counts.seen !== (n * (n + 1)) / 2) {
+    const within = phrase`${text("seen_within")} Σ nᵢ = ${bold(counts.seenWithin)}`;
+    return [...lines, line`${text("seen_by_own")}   Σ nᵢ = ${bold(counts.seen)};   ${within}`];
+  }
   const each = equal ? `g · m(m + 1) / 2 = ${g} · ${sizes[0]} · ${sizes[0] + 1} / 2` : "Σ mᵢ(mᵢ + 1) / 2";
   return [
     ...lines,

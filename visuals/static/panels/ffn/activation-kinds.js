@@ -204,7 +204,7 @@ export default function activationKinds(element, glass) {
       <div class="gp-columns">${left}${right}</div>
       <div class="gp-formula" lang="en">${sums(read, [bend.now(), own.bends], at)}</div>
       <h3 class="gp-subtitle" .textContent=${panel.text("table_title")}></h3>
-      <p class="gp-note" .textContent=${panel.text("table_note", { act })}></p>
+      <p class="gp-note" .textContent=${panel.text("table_note")}></p>
       <div class="gp-list ffn-all" tabindex="0" role="region" aria-label=${panel.text("table_title")}>
         ${rowsOf(reading, read.reads, panel.text)}
       </div>

@@ -134,8 +134,8 @@ export const about = {
       },
     ],
   },
-  forms: (/** @type {import("../../types.d.ts").Model} */ { parts: { causal } }) =>
-    causal === false ? ["sees_all"] : [],
+  forms: (/** @type {import("../../types.d.ts").Model} */ { parts: { causal, window } }) =>
+    causal === false ? ["sees_all"] : window ? ["window"] : [],
 };
 
 /**
@@ -230,6 +230,8 @@ function noticeOf({ kinds, places, selection: { head, query } }, trace, say, tex
     own: text(`kind_${own}`),
     own_change: shown(by(own).change, 2),
     moved: (100 * by(own).moved).toFixed(1),
+    moved_none: (100 * by("none").moved).toFixed(1),
+    window: trace.model.parts.window ?? trace.T,
   });
 }
 
