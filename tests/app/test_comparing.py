@@ -146,11 +146,12 @@ def test_every_candidate_has_its_probability_in_both_runs(page: Page, engine: Lo
         value = panel.get_attribute("data-value") or ""
         assert [number(value, side) for side in "AB"] == pytest.approx([float(p[best]) for p in chances], rel=1e-3)
         assert row.locator("td").nth(2).text_content()
-    first, second = (engine.pieces("roomy", [t.token_ids[1]])[0].replace(" ", "·") for t in (a, b))
+    first, byte = (engine.pieces("roomy", [t.token_ids[1]])[0].replace(" ", "·") for t in (a, b))
+    assert byte == "⟨B0⟩"  # the second of the three bytes of 小
     page.evaluate("glass.select({ layer: 1, query: 1, key: 0 })")
     shown(page, "stream-change", "layer 1 token 1")
     section = page.locator("section[data-kind=stream-change]")
-    expect(section).to_contain_text(f"{first} → {second}")
+    expect(section).to_contain_text(f"{first} → 小(2/3)")
     tokens = [len(t.token_ids) for t in (a, b)]
     if tokens[0] != tokens[1]:
         expect(section).to_contain_text(f"Run A has {tokens[0]} tokens and run B {tokens[1]}: compared are the first")
