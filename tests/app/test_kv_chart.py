@@ -172,3 +172,8 @@ def test_units_and_axes_are_chosen(chapter: Page) -> None:
     assert page.evaluate(f"{plot}.data.at(-1).y[0]") == 1.073741824
     assert page.evaluate(f"{plot}.layout.yaxis.title.text") == text("kv-chart.bytes_gb")
     page.wait_for_function("location.hash.includes('kvchart.unit=gb') && location.hash.includes('kvchart.y=linear')")
+    chip = chart.locator(".kv-chip").first
+    chip.focus()
+    page.evaluate("glass.setLanguage('zh')")
+    expect(chip).to_have_attribute("aria-label", text("kv-chart.remove", "zh", model="Llama-2 7B"))
+    expect(chip).to_be_focused()
