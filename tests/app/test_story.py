@@ -230,6 +230,24 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
 
 
+def test_at_the_head_of_the_page_the_map_marks_the_first_scene(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})  # where no scene has come to the line that is read yet
+    story.locator("[data-scene=norm]").evaluate("(one) => one.scrollIntoView()")
+    expect(story.locator("[data-stop=norm]")).to_have_attribute("aria-current", "step")
+    story.evaluate("scrollTo(0, 0)")
+    expect(story.locator("[data-stop=answer]")).to_have_attribute("aria-current", "step")
+
+
+def test_arcs_over_a_text_that_has_ended_begin_at_its_last_token(story: Page) -> None:
+    needed(story)
+    story.evaluate("glass.state.trace.model.eos_ids.push(glass.state.trace.tokens.ids.at(-1))")
+    story.set_viewport_size({"width": 700, "height": 720})  # so that they are drawn again
+    story.evaluate("glass.repaint(true)")
+    expect(story.locator("[data-scene=answer] .st-gap")).to_be_hidden()
+    settled(story)
+    expect(story.locator("[data-scene=answer] .wy-arcs path").first).to_be_attached()
+
+
 def test_a_clicker_leads_through_the_story_on_a_projector_where_no_text_is_small(story: Page) -> None:
     """From the first scene to the last with PageDown alone; what is taller than the screen is scrolled through."""
     story.emulate_media(reduced_motion="reduce")

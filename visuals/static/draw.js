@@ -345,6 +345,19 @@ export function textWidth(context, text) {
 }
 
 /**
+ * A token's name centred on its place, or beside that where it would leave the canvas.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} name
+ * @param {{ middle: number; y: number; width: number; most: number; colour?: string }} place `width`: of the
+ *   canvas; `most`: cut with … to that width
+ */
+export function writeName(context, name, { middle, y, width, most, colour }) {
+  const half = Math.min(textWidth(context, name), most) / 2;
+  write(context, name, Math.max(half, Math.min(middle, width - half)), y, { align: "center", most, colour });
+}
+
+/**
  * The text, or its beginning and … where it is wider than `most` in the context's font.
  *
  * @param {CanvasRenderingContext2D} context
@@ -359,7 +372,7 @@ export function cut(context, text, most) {
 }
 
 /**
- * A colour scale with ticks under it; labels without room are left out.
+ * A colour scale with ticks under it; labels without room are left out, the one at its end never.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
@@ -378,11 +391,13 @@ export function scaleBar(context, x, y, width, table, ticks) {
   context.lineWidth = 1;
   context.strokeRect(x + 0.5, y + 0.5, width, 11);
   context.font = `14px ${FONT}`;
+  const [last, end] = ticks.at(-1) ?? [0, ""];
+  const room = last > 0.94 ? width - context.measureText(end).width - 10 : width;
   let free = -Infinity;
   for (const [place, label] of ticks) {
     const [wide, middle] = [context.measureText(label).width, place * width];
     const left = place < 0.06 ? middle : place > 0.94 ? middle - wide : middle - wide / 2;
-    if (left < free || (place < 0.94 && left + wide > width - 24)) continue;
+    if (left < free || (place <= 0.94 && left + wide > room)) continue;
     free = left + wide + 10;
     context.beginPath();
     context.moveTo(x + place * width, y + 12);

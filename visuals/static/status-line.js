@@ -36,7 +36,10 @@ function deviceText({ run: trace, status, language }, text) {
     ...errorOf(trace.model),
     parameters: shortCount(trace.model.n_parameters, language),
     tokens: trace.T + (trace.encoder?.T ?? 0),
-    milliseconds: Math.max(1, Math.round(trace.seconds * 1000)),
+    time:
+      trace.seconds < 10
+        ? text("page.milliseconds", { count: Math.max(1, Math.round(trace.seconds * 1000)) })
+        : text("page.seconds", { count: trace.seconds.toFixed(1) }),
   });
 }
 

@@ -14,6 +14,7 @@ import { createSurface } from "./surface.js";
 
 const [RIGHT, TOP] = [8, 2];
 const BELOW = 92; // token labels, axis title and scale
+const [LOW, HIGH, BOX] = [17, 22, 640]; // px of a row with words, and of the box that they are to fit in (gp-scroll)
 const LINE = 22; // a second line of token labels
 const LABEL = 14; // height of a row's name
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
@@ -128,7 +129,8 @@ function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, s
     write(context, visible(pieces[t]), left + (t + 0.5) * column, high + 20, how);
     if (second) write(context, visible(second[t]), left + (t + 0.5) * column, high + 20 + LINE, how);
   }
-  write(context, axis, left, high + lines + 44, { colour });
+  const room = left + column * pieces.length - textWidth(context, axis);
+  write(context, axis, Math.max(0, Math.min(left, room)), high + lines + 44, { colour });
 }
 
 /**
@@ -241,7 +243,10 @@ function measure(context, what, shown, width) {
   const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
   const lines = shown.second ? LINE : 0;
   const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
-  const cell = written ? 22 : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
+  const fitting = Math.floor((BOX - TOP - BELOW - lines) / rows);
+  const cell = written
+    ? Math.max(LOW, Math.min(HIGH, fitting))
+    : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
   const beside = width - RIGHT - barOf(width, left) - 16;
   const above = textWidth(context, shown.name) > beside ? LINE : 0;
   return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };

@@ -8,6 +8,8 @@ import { createFrame } from "./scene.js";
 
 const READ = "-35% 0% -60% 0%"; // of the window: the line at which a scene is the one that is read
 
+/** @param {HTMLElement} element */
+const topOf = (element) => element.getBoundingClientRect().top;
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
@@ -56,7 +58,11 @@ export function createColumn(glass, story, { foot, beside }) {
     (entries) => {
       const entry = entries.find(({ isIntersecting }) => isIntersecting);
       const name = entry?.target.getAttribute("data-scene");
+      const [first] = there();
       if (name) view.at = name;
+      // at the head of the page no scene has come to the line yet
+      else if (first && entries.some(({ rootBounds }) => rootBounds && topOf(first.element) > rootBounds.bottom))
+        view.at = first.name;
     },
     { rootMargin: READ },
   );

@@ -134,7 +134,7 @@ function createKinds(glass) {
     });
     table.mark((row) => rows[row] === chosen);
   }
-  return { element: listed(".at-wide-table", `${KIND}.table`, table), fill };
+  return { element: listed(".at-wide-table.at-kinds-table", `${KIND}.table`, table), fill };
 }
 
 /**

@@ -4,7 +4,7 @@ import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { biasAt, firstKey, spanSeen } from "../../compute.js";
 import { h, share, shown } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { shownIn } from "../../run-for.js";
@@ -77,11 +77,14 @@ export function createLargest(section, heading, count, others) {
  * @param {Float64Array} weights
  * @param {Trace} trace
  */
-function drawNames(context, { column, foot, from }, weights, { tokens }) {
+function drawNames(context, { column, foot, from, width }, weights, { tokens }) {
   const pieces = labelsOf(tokens.pieces);
   const apart = Math.ceil(44 / column);
   for (let t = 0; t < pieces.length; t += apart) {
-    write(context, visible(pieces[t]), t * column + 2, foot + 18, {
+    writeName(context, visible(pieces[t]), {
+      middle: (t + 0.5) * column,
+      y: foot + 18,
+      width,
       most: apart * column - 4,
       colour: ink().colour(t < from || t >= weights.length ? "muted" : "text"),
     });

@@ -56,5 +56,5 @@ export function createExample(glass) {
         writeTexts(fields, [nameOf(token), part, String(place), String(inner), target ?? "–"]),
       );
   }
-  return { order: order.element, table: listed("", "mask-kinds.example_table", table), canvas, draw };
+  return { order: order.element, table: listed(".at-wide-table", "mask-kinds.example_table", table), canvas, draw };
 }

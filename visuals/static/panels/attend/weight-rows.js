@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../draw.js";
 import { spanSeen } from "../../compute.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
 
@@ -107,7 +107,12 @@ export function createWeightRows(glass, label) {
     const y = rows.length * each + 8;
     const apart = Math.ceil(44 / place.column);
     for (let t = 0; t < pieces.length; t += apart)
-      write(context, visible(pieces[t]), t * place.column + 2, y, { most: apart * place.column - 4 });
+      writeName(context, visible(pieces[t]), {
+        middle: (t + 0.5) * place.column,
+        y,
+        width,
+        most: apart * place.column - 4,
+      });
     const full = glass.text(ceilingText, { ceiling: place.ceiling });
     write(context, full, width, y + 17, { align: "right", colour: ink().colour("muted"), most: width });
   }

@@ -47,8 +47,11 @@ const xOf = (i, count, width) => LEFT + 8 + (i / Math.max(1, count - 1)) * (widt
  */
 function depths(context, width, count, labels, axis) {
   const { colour } = ink();
+  const apart = xOf(1, count, width) - xOf(0, count, width);
+  const step = Math.ceil((context.measureText(labels(count - 1)).width + 10) / apart);
   let free = -Infinity;
   for (let i = 0; i < count; i++) {
+    if (i && (i - 1) % step) continue; // the first stands for no layer
     const label = labels(i);
     const half = context.measureText(label).width / 2;
     const left = Math.max(0, Math.min(xOf(i, count, width) - half, width - 2 * half));

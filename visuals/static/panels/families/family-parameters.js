@@ -1,7 +1,7 @@
 // Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum
 // of.
 
-import { h, sample } from "../../dom.js";
+import { h, percent, sample } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { reactive } from "../../reads.js";
@@ -55,9 +55,8 @@ export function productOf({ layers, copies, how, each }) {
 
 /** @type {(glass: Glass, name: string) => string} */
 const groupName = (glass, name) => glass.text(`families.group_${name}`);
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)}%`;
-
+/** @type {(part: number, total: number) => string} */
+const percentOf = (part, total) => percent(part / total, 3);
 /**
  * Each part of each model with its product.
  *
@@ -96,7 +95,7 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
         "h4",
         null,
         `${groupName(glass, own)}${glass.text("marks.colon")}${whole(weights)}`,
-        h("span.gp-note", null, ` ${percent(weights / total)}`),
+        h("span.gp-note", null, ` ${percentOf(weights, total)}`),
       ),
       h("ul", null, ...parts.map(line)),
     ),
@@ -105,7 +104,7 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
   if (published) said.push(text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
   if (active)
     said.push(
-      text("active_text", { active: whole(active), share: percent(active / total) }),
+      text("active_text", { active: whole(active), share: percentOf(active, total) }),
       ...(published?.active && !published.exact ? [text("active_published", { count: whole(published.active) })] : []),
     );
   return [h("h3.gp-subtitle", null, text("of", { name })), ...lists, h("p", null, oneLine(said))];
@@ -158,7 +157,7 @@ export default function familyParameters(element, glass) {
     const pieces = groups.map(({ group: name, weights }) =>
       h("span.fa-piece", {
         style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`,
-        title: `${groupName(glass, name)}${glass.text("marks.colon")}${whole(weights)} (${percent(weights / total)})`,
+        title: `${groupName(glass, name)}${glass.text("marks.colon")}${whole(weights)} (${percentOf(weights, total)})`,
       }),
     );
     const size =

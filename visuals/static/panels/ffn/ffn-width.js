@@ -64,7 +64,8 @@ function createControls(glass) {
   let listed = "";
   /** @param {WidthReading} reading */
   function show({ published, selection, rule }) {
-    const own = glass.text(`${KIND}.own`, { model: glass.state.trace?.model.name });
+    const { trace } = glass.state;
+    const own = glass.text(`${KIND}.own`, { model: trace ? glass.modelName(trace.model.name) : "" });
     const names = [["", own], ...published.map(({ model }) => [model, model])];
     if (String(names) !== listed) box.replaceChildren(...names.map(([value, name]) => h("option", { value }, name)));
     listed = String(names);

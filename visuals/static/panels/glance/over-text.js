@@ -70,7 +70,7 @@ function wayOf(start, end, first, { between, edge }) {
  * @returns {SVGElement[]}
  */
 function pathsOf(text, found) {
-  const [parts, last] = [partsLost(found), text.querySelector(".wy-gap") ?? partAt(text, found.position)];
+  const [parts, last] = [partsLost(found), text.querySelector(".wy-gap:not([hidden])") ?? partAt(text, found.position)];
   const head = text.querySelector("[data-position]");
   if (!last || !head) return [];
   const isWrapped = () => !inLine(boxOf(head, text), boxOf(last, text));

@@ -42,7 +42,7 @@ export function createFigures() {
       ]),
     );
   }
-  return { box: listed(".norm-channels", `${KIND}.figures`, table), fill };
+  return { box: listed(".norm-channels.norm-figures", `${KIND}.figures`, table), fill };
 }
 
 /** How long LayerNorm and RMSNorm take. */
@@ -58,7 +58,7 @@ export function createTimes() {
     { rows: TIMED.length },
   );
   /** @type {(timed: { median: number; low: number; high: number }) => string} */
-  const told = ({ median, low, high }) => `${shown(median, 3)} µs (${shown(low, 3)}–${shown(high, 3)})`;
+  const told = ({ median, low, high }) => `${shown(median, 3)} µs (${shown(low, 3)}\u2060–\u2060${shown(high, 3)})`;
   /** @type {(times: Times, text: Text) => void} */
   const fill = (times, text) =>
     table.fill(TIMED, (fields, kind) =>
@@ -69,7 +69,7 @@ export function createTimes() {
         times[`bytes_${kind}`].toLocaleString("en"),
       ]),
     );
-  return { box: listed(".norm-channels", `${KIND}.times`, table), fill };
+  return { box: listed(".norm-channels.norm-times", `${KIND}.times`, table), fill };
 }
 
 /** Who has each norm and why, with sources. */

@@ -212,14 +212,15 @@ export default function normPlacement(element, glass) {
   const [depth, ends] = [createDepth(glass), createEnds()];
   const charts = /** @type {const} */ (["lengths", "kept"]).map((what) => createChart(glass, what, panel.text));
   const blocks = h("div.norm-blocks");
+  const nameOf = (/** @type {Trace} */ trace) => glass.modelName(trace.model.name);
   const drawBlocks = memo((/** @type {Trace["model"]} */ model) => {
-    blocks.replaceChildren(...diagramsOf(model, panel.text));
+    blocks.replaceChildren(...diagramsOf(model, glass.modelName(model.name), panel.text));
   });
 
   /** @param {{ reading: PlacementReading; trace: Trace } | null} here null before it has come */
   const view = (here) => html`
     ${blocks}
-    <p class="gp-note" .textContent=${here ? panel.text("recorded", { model: here.trace.model.name }) : ""}></p>
+    <p class="gp-note" .textContent=${here ? panel.text("recorded", { model: nameOf(here.trace) }) : ""}></p>
     <div class="gp-columns">${charts.map(({ holder }) => holder)}</div>
     <div class="gp-columns">
       <div>

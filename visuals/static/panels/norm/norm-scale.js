@@ -171,7 +171,7 @@ function createCases() {
     table.fill(changes, ([, ...fields], row) =>
       writeTexts(
         fields,
-        row.map((value) => shown(value, 3)),
+        row.map((value) => shown(value, value < FLOOR ? 2 : 3)),
       ),
     );
   return { element: table.element, fill };

@@ -99,10 +99,11 @@ const drawing = (height, ...drawn) =>
 
 /**
  * @param {Model} model
+ * @param {string} name of the model, as the page calls it
  * @param {Text} text
  * @returns {HTMLElement[]} the block of 2017 and the network's own, each with its name
  */
-export function diagramsOf(model, text) {
+export function diagramsOf(model, name, text) {
   const words = sublayers(model).map((part) => text(`box_${part}`));
   const norms = Object.values(model.parts.norms);
   const parallel = norms.every((reads) => reads === "resid_in");
@@ -117,7 +118,7 @@ export function diagramsOf(model, text) {
       "figure.norm-figure",
       null,
       drawing(height, ...own),
-      h("figcaption", null, text(`block_${caption}`, { model: model.name })),
+      h("figcaption", null, text(`block_${caption}`, { model: name })),
     ),
   ];
 }

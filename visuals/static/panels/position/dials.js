@@ -76,7 +76,7 @@ function arithmetic(parts, { trace: { model }, query, key, pair }, text) {
   const two = (/** @type {ArrayLike<number>} */ vector) =>
     `(${pairIn(vector, pair, rotary)
       .map((value) => shown(value, 4))
-      .join(", ")})`;
+      .join(",\u00a0")})`;
   const bold = (/** @type {string} */ words) => h("strong", null, words);
   /** @type {(role: "q" | "k", at: number) => HTMLElement} */
   const turning = (role, at) => {
@@ -164,7 +164,7 @@ function leadText(all, state, text) {
     turned: 2 * pairsOf(model),
     width: model.head_dim,
     before: shown(still + all.rest, 4),
-    after: shown(all.sum + all.rest, 4),
+    change: signed(all.sum - still, 3),
   });
 }
 

@@ -2,7 +2,7 @@
 // ALiBi, RoPE; what shuffling the tokens changes under each; and where each enters.
 
 import { slider } from "../../controls.js";
-import { h, shown } from "../../dom.js";
+import { h, percent, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -182,12 +182,12 @@ function createNumbers() {
         shown(weights[key], 3),
         most < 0 ? "–" : named(say, pieces, most),
         change === 0 ? "0" : shown(change, 3),
-        Number.isNaN(moved) ? "–" : `${(100 * moved).toFixed(1)}%`,
+        Number.isNaN(moved) ? "–" : percent(moved),
       ]);
     });
     table.mark((i) => kinds[i].own);
   }
-  return { box: listed(".position-table", `${KIND}.numbers`, table), fill };
+  return { box: listed(".position-table.position-numbers", `${KIND}.numbers`, table), fill };
 }
 
 /** Where each way enters, whether it is learned, what it does beyond the trained length, what it costs here. */
@@ -203,11 +203,14 @@ function createWays() {
   function fill({ costs }, { model, T }, text) {
     const numbers = Object.entries(costs).map(([name, count]) => [name, count.toLocaleString("en")]);
     const params = { ...Object.fromEntries(numbers), tokens: T, context: model.max_context, width: model.d_model };
-    table.fill(WAYS, (fields, way) =>
-      writeTexts(fields, [text(`kind_${way}`), ...columns.map(([name]) => text(`${name}_${way}`, params))]),
-    );
+    table.fill(WAYS, (fields, way) => {
+      writeTexts(fields, [text(`kind_${way}`), ...columns.map(([name]) => text(`${name}_${way}`, params))]);
+      columns.forEach(([name], i) => {
+        fields[i + 1].dataset.head = text(name); // on a telephone it stands in the cell
+      });
+    });
   }
-  return { box: listed(".position-table", `${KIND}.ways`, table), fill };
+  return { box: listed(".position-table.position-ways", `${KIND}.ways`, table), fill };
 }
 
 /**
@@ -229,8 +232,8 @@ function noticeOf({ kinds, places, selection: { head, query } }, trace, say, tex
     change: change === 0 ? "0" : shown(change, 2),
     own: text(`kind_${own}`),
     own_change: shown(by(own).change, 2),
-    moved: (100 * by(own).moved).toFixed(1),
-    moved_none: (100 * by("none").moved).toFixed(1),
+    moved: percent(by(own).moved),
+    moved_none: percent(by("none").moved),
     window: trace.model.parts.window ?? trace.T,
   });
 }
@@ -240,13 +243,14 @@ function noticeOf({ kinds, places, selection: { head, query } }, trace, say, tex
  *
  * @param {KindsReading} reading
  * @param {Trace} trace
+ * @param {string} called how the page names the model
  * @param {(name: string, params?: Record<string, unknown>) => string} text
  */
-function lacking({ found: { added, learned }, selection: { head } }, { model }, text) {
+function lacking({ found: { added, learned }, selection: { head } }, { model }, called, text) {
   const own = ownKind(model);
   const said = [
-    own === "rope" ? "" : text("llama_rope", { model: model.name }),
-    added ? "" : text("no_added", { model: model.name }),
+    own === "rope" ? "" : text("llama_rope", { model: called }),
+    added ? "" : text("no_added", { model: called }),
     learned ? text("whose_bias", { model: learned.model, head: head % learned.bias.shape[0] }) : "",
     !learned && own !== "relative" ? text("no_learned") : "",
   ];
@@ -276,7 +280,7 @@ export default function positionKinds(element, glass) {
     return html`
       <p class="wy-notice" .textContent=${reading ? noticeOf(reading, trace, glass.text, text) : ""}></p>
       <div class="position-bar">${controls.order} ${controls.example}</div>
-      ${map.element} ${note(reading ? lacking(reading, trace, text) : "")}
+      ${map.element} ${note(reading ? lacking(reading, trace, glass.modelName(trace.model.name), text) : "")}
       <div class="gp-formula" data-part="formula">
         ${reading && formulasOf(reading, trace.model, text, glass.text("marks.colon"))}
       </div>

@@ -4,7 +4,7 @@
 import { once } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
-import { cells, centred, cross, enlarge, fit, ink, scaleBar, visible, write } from "../../draw.js";
+import { cells, centred, cross, enlarge, fit, ink, scaleBar, textWidth, visible, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { axes, chartIn, dot, path } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
@@ -79,7 +79,8 @@ function drawWaves(context, width, { values, rows, columns, left, cell }, pieces
       most: left - 8,
     });
   }
-  write(context, axis, left, rows * cell + 18, { colour, most: width - left });
+  const from = Math.max(0, Math.min(left, width - textWidth(context, axis)));
+  write(context, axis, from, rows * cell + 18, { colour, most: width });
 }
 
 /**

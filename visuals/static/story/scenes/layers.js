@@ -49,14 +49,17 @@ export function createLayers(glass) {
   const own = h("th", { scope: "col", colspan: 2 });
   const first = h("th", { scope: "col", "data-text": "story.layers_first" });
   const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
-  const element = h("table.st-layers", null, caption, h("thead", null, h("tr", null, h("td"), first, own)), body);
+  const columns = h("colgroup", null, ...["depth", "best", "track", "share"].map((name) => h(`col.st-col-${name}`)));
+  const head = h("thead", null, h("tr", null, h("td"), first, own));
+  const element = h("table.st-layers", null, caption, columns, head, body);
   const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language, gloss) => {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
     body.replaceChildren(
       ...depthsShown(first).map((depth) => {
         const [{ id }] = lens.best(depth, token);
-        const word = wordOf(lens.piece(id).replaceAll("·", " "));
+        const piece = lens.piece(id).replaceAll("·", " ");
+        const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
         const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
         return h(
