@@ -1,9 +1,9 @@
 """How soon a panel on what LLaMA replaced follows a run: a part of `python -m tests.bench_page` (`--panels`: it alone).
 
 Each panel stands in view, Run is pressed again and again, and two texts alternate, so that its value changes. A time is
-from when the run reaches the page until the panel is drawn with that run's numbers; beside it stands until when nothing
-more is asked (attention-kinds runs the network once more for each number of K/V heads), and what the run, all that was
-drawn with it and all that was asked about it took of the processors. ffn-width and gqa-example are left out, since
+from when the run reaches the page until the panel is drawn with that run's numbers. Beside it stands when it is drawn
+for the last time (attention-kinds runs the network once more for each number of K/V heads), and what the run, all that
+was drawn with it and all that was asked about it took of the processors. ffn-width and gqa-example are left out, since
 their numbers do not depend on the text, and families, which shows no run.
 """
 
@@ -35,23 +35,28 @@ TEXTS = (
     "Tom is in the kitchen. Lily is in the park with a ball. ",
 )
 CHAPTER_OF = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds}
-# From when a run is handed to the page until the section is drawn with it, and until nothing more is asked.
+# From when a run is handed to the page until the section is drawn with it, and until nothing more is drawn.
 WATCH = """() => {
-  const seen = (window.followed = { kind: null, arrived: 0, drawn: 0, asked: 0 });
-  const section = () => document.querySelector(`section[data-kind=${seen.kind}]`);
+  const seen = (window.followed = { section: null, arrived: 0, drawn: 0, last: 0 });
   const publish = glass.publish;
   glass.publish = (payload) => {
-    if (payload.kind === "run" && seen.kind)
-      Object.assign(seen, { arrived: performance.now(), drawn: 0, asked: 0, before: section().dataset.value });
+    if (payload.kind === "run" && seen.section)
+      Object.assign(seen, { arrived: performance.now(), drawn: 0, last: 0, before: seen.section.dataset.value });
     publish(payload);
   };
-  glass.on("painted", () => {
+  const look = () => { // a panel that comes into view draws by itself, without the others
     if (!seen.arrived) return;
-    const now = performance.now(), { dataset, classList } = section();
+    const { dataset, classList } = seen.section;
     const waits = "loading" in dataset || "failed" in dataset || classList.contains("is-coming");
-    if (!seen.drawn && !waits && dataset.value !== seen.before) seen.drawn = now;
-    if (seen.drawn) seen.asked = now;
-  });
+    if (!seen.drawn && !waits && dataset.value !== seen.before) seen.drawn = performance.now();
+    if (seen.drawn) seen.last = performance.now();
+  };
+  const observer = new MutationObserver(look);
+  seen.follow = (kind) => {
+    observer.disconnect();
+    Object.assign(seen, { arrived: 0, section: document.querySelector(`section[data-kind=${kind}]`) });
+    observer.observe(seen.section, { attributes: true });
+  };
 }"""
 
 
@@ -132,23 +137,25 @@ def of_panel(
     page: Page, devtools: CDPSession, pid: int, kind: str, texts: list[str], what: str, bar: float, rounds: int
 ) -> Figure:
     """One panel in view."""
-    page.evaluate("([chapter, kind]) => { followed.arrived = 0; followed.kind = kind; glass.open(chapter); }",
-                  [CHAPTER_OF[kind], kind])  # fmt: skip
+    page.evaluate("(chapter) => glass.open(chapter)", CHAPTER_OF[kind])
     calm(page)
-    page.locator(f"section[data-kind={kind}]").evaluate("(one) => one.scrollIntoView({ block: 'start' })")
+    section = page.locator(f"section[data-kind={kind}]")
+    section.evaluate("(one) => one.scrollIntoView({ block: 'start' })")
     calm(page)
+    page.evaluate("(kind) => followed.follow(kind)", kind)
     found = []
-    for i in range(rounds + 1):
+    for _ in range(rounds + 1):
         before = spent(devtools, pid)
-        run(page, texts[i % 2])
+        run(page, next(text for text in texts if text != page.evaluate("glass.state.trace.prompt")))
+        section.evaluate("(one) => one.scrollIntoView({ block: 'start' })")  # where others above it have grown
         page.wait_for_function("followed.drawn > 0")
         calm(page)
         after = spent(devtools, pid)
-        times = page.evaluate("[followed.drawn - followed.arrived, followed.asked - followed.arrived]")
+        times = page.evaluate("[followed.drawn - followed.arrived, followed.last - followed.arrived]")
         found.append([*times, *(1000 * (late - early) for early, late in zip(before, after, strict=True))])
-    drawn, asked, own, server = (statistics.median(column) for column in zip(*found[1:], strict=True))  # 1st warms up
+    drawn, last, own, server = (statistics.median(column) for column in zip(*found[1:], strict=True))  # 1st warms up
     took = f"processor time of page {own:.0f} ms, of server {server:.0f} ms"
-    print(f"{what}: drawn after {drawn:.0f} ms, all asked after {asked:.0f} ms; {took}", flush=True)
+    print(f"{what}: drawn after {drawn:.0f} ms, for the last time after {last:.0f} ms; {took}", flush=True)
     return Figure(f"run to {what} drawn, {TOKENS} tokens: ms (median)", drawn, "≤", bar)
 
 
