@@ -103,11 +103,13 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """The page as a visitor with an English browser finds it, its first run shown.
 
     By itself the panels alone with a prompt above them; in a test marked `gradio` the whole page; in one marked
-    `prompt` opened by a link to that prompt's run; in one marked `screen` in a browser that has one. Fails the test for
-    an error on the console and for a request to anywhere else.
+    `prompt` opened by a link to that prompt's run, in one marked `chapter` to that chapter, so that no other is drawn
+    first; in one marked `screen` in a browser that has one. Fails the test for an error on the console and for a
+    request to anywhere else.
     """
-    prompt = request.node.get_closest_marker("prompt")
-    with looked_at(request, browser, f"#prompt={quote(prompt.args[0])}" if prompt else "") as page:
+    marks = {name: request.node.get_closest_marker(name) for name in ("chapter", "prompt")}
+    link = "&".join(f"{name}={quote(mark.args[0])}" for name, mark in marks.items() if mark)
+    with looked_at(request, browser, f"#{link}" if link else "") as page:
         if request.node.get_closest_marker("gradio"):
             page.evaluate("glass.settings.set('pace', { speed: 'all' })")  # nobody reads along
         # The page opens on the head that matters; here tests begin at one place.

@@ -14,6 +14,8 @@ from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, questions, settled, shown
 from tests.page import listen, wait_for_run
 
+pytestmark = pytest.mark.chapter("kv")
+
 
 @pytest.fixture
 def chapter(page: Page) -> Page:

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from app.engine import LocalEngine
@@ -10,6 +11,8 @@ from app.session import Runs
 from app.texts import text
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.test_kv_page import PLAIN
+
+pytestmark = pytest.mark.chapter("kv")
 
 BYTES = 8192 * 2 * 1 * 2 * 16 * 2  # 2 layers, 1 K/V head of 64 / 4 numbers, in 16 bits
 

@@ -14,6 +14,8 @@ from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, number, shown
 
+pytestmark = pytest.mark.chapter("kv")
+
 PANELS = ("kv-live", "kv-kinds", "kv-race", "kv-calculator", "kv-chart", "kv-fit", "kv-log", "kv-myth")
 PLAIN = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
          "num_key_value_heads": 1, "intermediate_size": 128, "vocab_size": 99,

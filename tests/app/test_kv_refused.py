@@ -13,6 +13,8 @@ from model.published.hf import MODEL_TYPES
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import shown
 
+pytestmark = pytest.mark.chapter("kv")
+
 
 @pytest.fixture
 def chapter(page: Page) -> Page:

@@ -9,6 +9,8 @@ from tests.app.kv_chapter import opened, panel
 from tests.app.looking import number, shown
 from tests.page import wait_for_run
 
+pytestmark = pytest.mark.chapter("kv")
+
 
 @pytest.fixture
 def chapter(page: Page) -> Page:
