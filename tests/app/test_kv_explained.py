@@ -15,7 +15,7 @@ from tests.page import leave, open_page, wait_for_run
 
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, panels_alone: str) -> Iterator[Page]:
-    page = open_page(browser, f"{panels_alone}#lang=en")
+    page = open_page(browser, f"{panels_alone}#lang=en&chapter=kv")
     page.evaluate("glass.select({ layer: 0 })")
     yield opened(page)
     leave(page)

@@ -14,6 +14,8 @@ from model.published.hf import MODEL_TYPES
 from tests.app.looking import calm, number, shown
 from tests.hub import Hub, stand_in
 
+pytestmark = pytest.mark.chapter("kv")
+
 CONFIGS = json.loads((Path(__file__).parents[1] / "model/published/hub_configs.json").read_text(encoding="utf-8"))
 LLAMA = 8192 * 131_072  # bytes of Llama-3 8B's cache at 8,192 tokens in bf16
 GEMMA = (8 * 8192 + 40 * 1024) * 8 * 2 * 256 * 2  # 8 full layers, 40 that keep 1,024 tokens
