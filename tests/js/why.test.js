@@ -144,7 +144,10 @@ test("of a circuit is read its share; of its controls that of as many others, an
   assert.deepEqual([read.at, read.largest], ["after 4 parts 2", 0.5]);
   assert.deepEqual(savedRows(read)[1], ["", "head", 2, 1, 3, -0.5]);
   const about = { token: 4, text: "b", nodes: sentNodes(read.circuit) };
-  assert.deepEqual(about.nodes, [[2, 1, 3], [2, null, 3]]);
+  assert.deepEqual(about.nodes, [
+    [2, 1, 3],
+    [2, null, 3],
+  ]);
   assert.deepEqual(controlsReader.needs(trace, about), { found: ["circuit_controls", about] });
   const controls = { by_change: 0.4, by_chance: [0.1, -0.3, 0.2], held_out: [{ share: 0.5 }, { share: 1 }] };
   const of = (found) => controlsReader.read({ trace, details: { found } }, about);
