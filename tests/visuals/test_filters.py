@@ -11,7 +11,7 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 
 from model.sampling import Sampling, filtered_logits
 
-FILTERS = Path(__file__).parents[2] / "visuals" / "static" / "panels" / "choice" / "filters.js"
+FILTERS = Path(__file__).parents[2] / "visuals" / "static" / "readings" / "filters.js"
 PROGRAM = """
 import { readFileSync } from "node:fs";
 const { filter, probabilityAfter, rank, rest } = await import(process.argv[1]);
