@@ -91,8 +91,8 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
     Long work has places of its own, and so have sums and what waits for the Hub.
     """
     lines = {name: DirectCallLimiter(limit, metrics) for name, limit in LINES.items()}
-    details = {name: line.guarded(service.detail, DETAILS) for name, line in lines.items()}
-    sums = {name: line.guarded(service.calculate, CALCULATORS) for name, line in lines.items()}
+    details = {name: lines[name].guarded(service.detail, DETAILS) for name in ("short", "long")}
+    sums = {name: lines[name].guarded(service.calculate, CALCULATORS) for name in ("sums", "long", "hub")}
 
     async def detail(data: Any, request: gr.Request) -> Mapping[str, object]:
         return await details["long" if asks_long(data) else "short"](data, request)
@@ -106,7 +106,7 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
 
 
 def asks_long(data: Any) -> bool:
-    """Whether what is asked for is long work; of what it is else, or is none, others say."""
+    """Whether a request, which nobody has checked yet, asks for long work."""
     what = data.get("what") if isinstance(data, dict) else None
     return isinstance(what, str) and what in LONG
 

@@ -49,7 +49,7 @@ NEEDS_LOGITS = frozenset(
     ("heads", "why", "matching", "outside", "words", "circuit", "circuit_controls", "edges", "ffn_written",
      "kv_live", "lens", "next", "contributions", "logits", "draw", "logit_terms", "causal_map", "attention_kinds")
 )  # fmt: skip
-# What is asked of a network in many pieces of work, or of one that is long (Operation.cost): it waits for its turns.
+# What asks a network for long work (Operation.cost).
 LONG = frozenset(
     ("rests", "windows", "heads", "looks_back", "why", "matching", "outside", "words", "circuit", "circuit_controls",
      "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks", "attention_kinds", "ffn_firing",
