@@ -86,7 +86,13 @@ function createLists(glass, panel) {
     return {
       at_key: sums(writers.k, key),
       at_query: sums(writers.q, query),
-      terms: terms.map((pair) => ({ value: pair.value, words: words(pair) })),
+      // Only the largest are named: thirty layers have eighty thousand of them.
+      terms: terms.map((pair) => ({
+        value: pair.value,
+        get words() {
+          return words(pair);
+        },
+      })),
     };
   }
 
