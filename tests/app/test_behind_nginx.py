@@ -12,6 +12,8 @@ from tests.app.looking import run
 from tests.page import leave, new_page, running_app, wait_for_run
 from tests.proxy import PREFIX, nginx_before
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def proxied(roomy_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

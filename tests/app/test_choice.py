@@ -336,6 +336,7 @@ def test_a_click_on_a_written_token_shows_what_it_was_chosen_from(chapter: Page,
     assert chapter.evaluate("glass.state.query") == len(ids)
 
 
+@pytest.mark.thorough
 def test_the_jacobian_lens_is_worked_out_once_and_reads_the_carried_stream(
     chapter: Page, peer: Peer, roomy_checkpoint: Path
 ) -> None:

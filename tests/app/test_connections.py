@@ -90,6 +90,7 @@ def test_answers_that_nobody_reads_are_let_go(server: BoundedServer) -> None:
         until(lambda: not server.server_state.connections)
 
 
+@pytest.mark.thorough
 def test_who_reads_slowly_gets_all(server: BoundedServer) -> None:
     with connected(server) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

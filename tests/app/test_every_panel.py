@@ -19,6 +19,8 @@ from tests.peer import Peer
 from visuals.source_code import CODED
 from visuals.tensors import ROOT, Place, tensor_places
 
+pytestmark = pytest.mark.thorough
+
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 PANELS = {kind: chapter for chapter, kinds in of_a_llama().items() for kind in kinds} | {"tokens": FIRST}
 FILLS = [*(kinds[0] for kinds in of_a_llama().values() if kinds), "kv-chart"]  # the button is the frame's

@@ -14,6 +14,8 @@ from tests.app.family_page import CLOSE, PROMPT, families, read, value_of
 from tests.app.looking import number
 from tests.families import SIZES, Pair, run
 
+pytestmark = pytest.mark.thorough
+
 DEEPSEEK: dict[str, Any] = {
     "kv_lora_rank": 20,
     "qk_nope_head_dim": 12,

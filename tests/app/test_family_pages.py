@@ -15,6 +15,8 @@ from tests.app.looking import number, settled
 from tests.families import SIZES, Pair, run
 from tests.page import wait_for_run
 
+pytestmark = pytest.mark.thorough
+
 GQA = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80}
 MLA = {"kv_lora_rank": 20, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10, "num_key_value_heads": 6}
 MOE = {"n_routed_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "first_k_dense_replace": 1}

@@ -310,5 +310,6 @@ def test_what_cannot_be_loaded_is_said() -> None:
         ModelProcess(partial(load_here, Wanted(("/nowhere",), "cpu")))
 
 
+@pytest.mark.thorough
 def test_a_page_with_its_models_in_another_process_runs_and_writes(browser: Browser) -> None:
     check_page(browser, ZOO / "llama", "--engine", "process", "--model", str(ZOO / "llama"))

@@ -45,6 +45,7 @@ def ask(page: Page) -> None:
 SIZES = ((1280, 720), (390, 844))
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_the_answer_to_why_is_there_without_scrolling(browser: Browser, bundled: model.LanguageModel) -> None:
     """On the page that `python app.py` serves, in both languages, as it opens and in a window of the other size."""

@@ -23,7 +23,10 @@ from app.visitors import Visitor as Whose
 from tests.visitor import Site, Visitor
 
 # Nothing here does; in another thread gradio's queue shuffles what waits in it, which hypothesis takes for ours.
-pytestmark = pytest.mark.filterwarnings("ignore:Do not use the .random. module inside strategies")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore:Do not use the .random. module inside strategies"),
+]
 PROMPT = "The cat sleeps on the sofa."
 SEARCH = (Phase.generate,)  # what fails is shown as it is: making it smaller takes minutes
 # The home of the code, of the interpreter and of what it installs, and where tests keep their models.

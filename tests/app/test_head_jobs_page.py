@@ -49,6 +49,7 @@ def measured(page: Page, own: Path) -> None:
         assert faults(page, context="section[data-kind=heads]") == []
 
 
+@pytest.mark.thorough
 def test_they_are_measured_on_request_and_kept(browser: Browser, site: str, own: Path) -> None:
     page = open_page(browser, f"{site}#lang=en&chapter=attend")
     panel = page.locator("section[data-kind=heads]")

@@ -83,6 +83,7 @@ def table() -> Iterator[tuple[str, str, float]]:
             yield name, asked, thread_time() - start
 
 
+@pytest.mark.thorough
 def test_no_question_takes_the_server_long() -> None:
     slow = [row for row in table() if row[2] > SECONDS]
     assert not slow

@@ -122,6 +122,7 @@ def check_unmoved(page: Page) -> None:
     page.mouse.move(640, 400)  # on something, for the view that follows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", SIZES)
 def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page, language: str) -> None:
     width, height = SIZES[language]
@@ -266,6 +267,7 @@ def check_own_window(page: Page, answer: str) -> None:
     on_stage(page)
 
 
+@pytest.mark.thorough
 def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: Page) -> None:
     make(page)
     assert faults(page) == []

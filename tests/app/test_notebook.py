@@ -24,6 +24,8 @@ from tests.app.looking import number, shown
 from tests.page import KEPT, ROOT
 from tests.peer import Peer
 
+pytestmark = pytest.mark.thorough
+
 PLOTLY, WIDGET = "application/vnd.plotly.v1+json", "application/vnd.jupyter.widget-view+json"
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 TEXT = "The cat sleeps <b> 猫在沙发上"

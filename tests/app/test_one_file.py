@@ -110,6 +110,7 @@ def bundled(browser: Browser) -> Iterator[Page]:
         leave(page)
 
 
+@pytest.mark.thorough
 def test_a_run_in_a_file_shows_what_the_page_shows(browser: Browser, bundled: Page, tmp_path: Path) -> None:
     """Every scene and panel as they open; another place in another layer; both languages."""
     file = tmp_path / "run.html"
@@ -206,6 +207,7 @@ async (at) => {
 """
 
 
+@pytest.mark.thorough
 def test_two_runs_in_a_file_show_what_one_has_more_than_the_other(page: Page, browser: Browser, tmp_path: Path) -> None:
     """B − A of every panel as the file opens; either side; and what is not inside says so."""
     run(page, FIRST)

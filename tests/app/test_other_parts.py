@@ -13,6 +13,8 @@ from playwright.sync_api import Page, expect
 from app.texts import text
 from tests.app.looking import faults, number, run, settled, shown
 
+pytestmark = pytest.mark.thorough
+
 PROMPT = "The cat sleeps on the sofa. The dog plays on the"
 LAYER, HEAD, QUERY, KEY = 2, 1, 6, 3
 

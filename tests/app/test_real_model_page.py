@@ -65,6 +65,7 @@ def shows_paris_of(page: Page, name: str) -> None:
     expect(page.locator("#prompt textarea")).to_have_value(PROMPT)
 
 
+@pytest.mark.thorough
 def test_a_command_fetches_it_and_the_sentence_is_run_there(opened: Callable[[bool, str], Opened]) -> None:
     page, _, weights = opened(False, "en")
     remark = page.locator(".wy-outside")

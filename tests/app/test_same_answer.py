@@ -35,6 +35,7 @@ def press_twice(page: Page, button: str) -> str:
     return said[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_prompt_that_is_refused_twice_ends_twice(page: Page, kind: str) -> None:

@@ -33,6 +33,8 @@ from tests.panels import of_a_llama
 from tests.peer import Peer
 from tests.reference import reference, sinusoids_of_marian
 
+pytestmark = pytest.mark.thorough
+
 FIRST_PROMPT, PROMPT = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
 LAYER, HEAD, QUERY, KEY = (AT[name] for name in ("layer", "head", "query", "key"))

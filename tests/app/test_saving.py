@@ -159,6 +159,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("chapter", "kind"), EVERY, ids=lambda part: part)
 def test_every_panel_saves_as_png_svg_and_csv(shown: Page, chapter: str, kind: str) -> None:
     panel = panel_of(shown, chapter, kind)
@@ -191,6 +192,7 @@ BUTTONS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("chapter", "kind"), BUTTONS, ids=lambda part: part)
 def test_pictures_leave_out_what_only_acts(shown: Page, chapter: str, kind: str) -> None:
     side = "B-A" if kind == "overview" else "B"  # its own drawing never had buttons: the picture of its B − A could

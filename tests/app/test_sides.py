@@ -405,6 +405,7 @@ def compare_lengths(page: Page) -> None:
     page.evaluate("glass.showSide('B-A')")
 
 
+@pytest.mark.thorough
 def test_the_switch_is_there_in_every_chapter_while_two_runs_are(page: Page) -> None:
     switch = page.locator(".gp-sides")  # looked for by its role, it would be looked for in all chapters at each step
     expect(switch).to_be_hidden()
@@ -472,6 +473,7 @@ def test_back_from_the_difference_a_panel_is_as_it_was(page: Page) -> None:
     assert shown(page, "attention", "layer ") != value
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_in_the_difference_of_either_theme(page: Page) -> None:
     compare(page, FIRST, lambda: run(page, SECOND))
     page.set_viewport_size({"width": 1280, "height": 8000})  # axe scrolls, and what comes into view begins to be drawn

@@ -11,6 +11,8 @@ from tests.app.test_families_on_page import hooked
 from tests.app.test_story_families import CONFIGS as EVERY
 from tests.families import Pair
 
+pytestmark = pytest.mark.thorough
+
 AT = {"layer": 1, "head": 4, "query": 9, "key": 3, "neuron": 5}
 USUAL = ("input_layernorm", "post_attention_layernorm")
 CONFIGS = {name: config for name, config in EVERY.items() if name != "llama"}  # its are in test_sides.py

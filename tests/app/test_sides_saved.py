@@ -19,6 +19,8 @@ from tests.page import leave, listen, open_page, watched
 from tests.panels import of_a_llama
 from tests.peer import Peer
 
+pytestmark = pytest.mark.thorough
+
 FIRST, SECOND = "The dog plays in the yard. 猫在沙发上", "The cat plays in the yard. 猫在沙发上"
 AT = {"layer": 1, "head": 3, "query": 7, "key": 4, "pair": 2, "neuron": 11}
 # Panels that show B − A; what of the others stands in its place, test_sides.py checks.

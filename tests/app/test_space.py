@@ -28,6 +28,8 @@ from tests.page import ROOT, free_port, leave, new_page, wait_for_run
 from tests.proxy import PREFIX, nginx_before
 from tests.reference import reference
 
+pytestmark = pytest.mark.thorough
+
 SPACE = "someone/glass-llama"
 # What is told to ZeroGPU when a page opens: that it has functions for the GPU. Without it the Space is stopped.
 REPORT = "/startup-report"

@@ -13,6 +13,8 @@ from tests.app.looking import shown
 from tests.app.test_families_on_page import CONFIGS as OTHERS
 from tests.families import SIZES, Pair
 
+pytestmark = pytest.mark.thorough
+
 SMALL: dict[str, Any] = {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
 CONFIGS = {name: config for name, (config, _) in OTHERS.items()} | {
     "llama": transformers.LlamaConfig(**SIZES | SMALL),

@@ -21,6 +21,8 @@ from tests.app.looking import settled, shown
 from tests.app.test_t5_in_use import PROMPT, ZOO, save, write
 from tests.families import Pair, pair_of
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def t5() -> Pair:

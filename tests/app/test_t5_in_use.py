@@ -22,6 +22,8 @@ from tests.app.looking import number, settled, shown, walk
 from tests.app.test_story_families import told
 from tests.families import Pair, pair_of
 
+pytestmark = pytest.mark.thorough
+
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Lily is in the kitchen. Tom is in the garden. Tom is in the"

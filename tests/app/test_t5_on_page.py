@@ -13,6 +13,8 @@ from tests.app.family_page import CLOSE, PROMPT, families, raw_keys, value_of
 from tests.app.looking import calm, number, settled
 from tests.families import Pair
 
+pytestmark = pytest.mark.thorough
+
 SHAPE: dict[str, Any] = {
     "vocab_size": 320,
     "d_model": 48,

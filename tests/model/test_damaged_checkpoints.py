@@ -33,7 +33,7 @@ from tests.model.families import test_qwen as qwen
 from tests.model.families import test_t5 as t5_tests
 from tests.standin import make_checkpoint
 
-pytestmark = pytest.mark.timeout(60)  # a check that hangs is a failure
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(60)]  # a check that hangs is a failure
 TIMES = 15  # as long as a sound checkpoint takes to be read and run: some 1.5 seconds of the processor's time
 LONGEST = 1000  # characters that a message may have beside the directory's name
 

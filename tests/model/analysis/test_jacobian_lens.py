@@ -150,6 +150,7 @@ def test_what_takes_too_much_is_not_fitted(lm: model.LanguageModel, monkeypatch:
     assert fit_of(model.load(ZOO / "t5", device="cpu")).tokens == 0
 
 
+@pytest.mark.thorough
 def test_the_bundled_lens_is_nearer_to_what_the_network_says_and_does() -> None:
     """At every depth: nearer in KL, right more often, and a step along its direction raises a logit more than one along
     the logit lens' and a random one; what it promises is nearer to what comes. From the first layer on the logit lens'

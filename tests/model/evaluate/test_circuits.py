@@ -34,6 +34,7 @@ def test_cases_swap_one_thing_and_are_held_out() -> None:
         assert second.strip() in asked
 
 
+@pytest.mark.thorough
 def test_few_nodes_carry_the_bundled_models_answers() -> None:
     lm = model.load(device="cpu")
     found = []
