@@ -105,15 +105,15 @@ class Trainer:
         self.tokenizer = self._tokenizer(tokenizer)
         self.stage, self.step = self._resume()
 
-    def run(self) -> None:
-        """Train to the end, saving as it goes, and write the checkpoint."""
+    def run(self) -> float:
+        """Train to the end, saving as it goes, and give the loss on held-out documents, in nats a token."""
         with ThreadPoolExecutor(self.settings.parts) as pool:
             for number in range(self.stage, len(self.settings.stages)):
                 if number > self.stage:
                     self.stage, self.step = number, 0
                 self._run_stage(self.settings.stages[number], pool)
         self.state_file.unlink(missing_ok=True)
-        print(f"wrote {self.out}; held-out loss {heldout_loss(self.average.net, self.tokenizer):.4f} nats a token")
+        return heldout_loss(self.average.net, self.tokenizer)
 
     def _run_stage(self, stage: Stage, pool: ThreadPoolExecutor) -> None:
         started, tokens = time.perf_counter(), 0
