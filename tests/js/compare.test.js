@@ -4,8 +4,11 @@ import { test } from "node:test";
 import { added, atSelection, has, removed } from "../../visuals/static/panels/compare/changes.js";
 import { listed, parameters } from "../../visuals/static/run-changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
-import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
+import { changeText } from "../../visuals/static/panels/compare/predictions.js";
 import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
+import { choicesReader, compared } from "../../visuals/static/readings/compare.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
+import { valueOf } from "../../visuals/static/frame.js";
 
 const next = (ids, logits, logZ, all = null) => ({
   ids,
@@ -18,14 +21,16 @@ const next = (ids, logits, logZ, all = null) => ({
 test("candidates of both runs, the most probable in either first; what is not sent is unknown", () => {
   const a = next([1, 2], [Math.log(0.6), Math.log(0.3)], 0);
   const b = next([3, 1], [Math.log(0.7), Math.log(0.1)], 0);
-  const rows = compared(a, b, 3);
+  const { candidates: rows, least } = compared(a, b);
   assert.deepEqual(
     rows.map(({ id }) => id),
     [3, 1, 2],
   );
   assert.equal(rows[0].a, null);
+  assert.equal(rows[0].change, null);
   assert.ok(Math.abs(rows[1].b - 0.1) < 1e-12);
-  assert.equal(compared(a, b, 1).length, 1);
+  assert.ok(Math.abs(rows[1].change + 0.5) < 1e-12);
+  assert.ok(Math.abs(least.a - 0.3) < 1e-12 && Math.abs(least.b - 0.1) < 1e-12);
 });
 
 test("rounding before the first change draws as nothing, a change in full colour", () => {
@@ -45,23 +50,66 @@ test("once all logits have come, every candidate has its probability in both run
   const logits = (chances) => chances.map(Math.log);
   const a = next([1, 2], logits([0.6, 0.3]), 0, logits(first));
   const b = next([3, 1], logits([0.7, 0.1]), 0, logits(second));
-  for (const row of compared(a, b)) {
+  const { candidates } = compared(a, b);
+  for (const row of candidates) {
     assert.ok(Math.abs(row.a - first[row.id]) < 1e-12);
     assert.ok(Math.abs(row.b - second[row.id]) < 1e-12);
   }
   assert.deepEqual(
-    compared(a, b).map(({ id }) => id),
+    candidates.map(({ id }) => id),
     [3, 1, 2],
   );
 });
 
+/** Two runs of a network of four tokens that choose between them, as the panel reads them. */
+const pair = (more = {}) => {
+  const run = (ids, chances, changed = {}) => ({
+    trace: {
+      model: { name: "m", vocab_size: 4 },
+      T: 3,
+      tokens: { ids: [1, 2, 3] },
+      next: { ...next(ids, chances.map(Math.log), 0), vocabSize: 4, tail: 0 },
+      ...changed,
+    },
+    details: {},
+  });
+  return { A: run([1, 2], [0.6, 0.3]), B: run([3, 1], [0.7, 0.1], more) };
+};
+
+test("what two runs would choose is told of both, a candidate with its probability in each", () => {
+  const read = (id, more) => choicesReader.read(pair(more), { id });
+  assert.equal(valueOf(read(null)), "A next='t1' p=0.60000 B next='t3' p=0.70000");
+  assert.equal(valueOf(read(1)), "'t1' A=0.60000 B=0.10000");
+  assert.equal(valueOf(read(3)), "'t3' A=? B=0.70000"); // A's logits are still to come
+  assert.equal(read(null).complete, false);
+  const [head, ...rows] = savedRows(read(null));
+  assert.deepEqual(head, ["id", "piece", "A", "B", "B_minus_A"]);
+  assert.deepEqual(rows[0].slice(0, 3), [3, "t3", ""]);
+});
+
+test("tokens of two networks are not each other's; how well a text is predicted is said of the same text", () => {
+  const other = { model: { name: "n", vocab_size: 4 } };
+  const runs = pair(other);
+  assert.equal(choicesReader.read(runs, { id: 1 }).candidates, null);
+  assert.deepEqual(savedRows(choicesReader.read(runs, { id: 1 })).length, 1);
+  assert.equal(choicesReader.read(runs, { id: null }).losses, null);
+  const traces = (more) => Object.fromEntries(Object.entries(pair(more)).map(([side, { trace }]) => [side, trace]));
+  assert.deepEqual(choicesReader.later(traces(other)), { A: {}, B: {} });
+  assert.deepEqual(Object.keys(choicesReader.later(traces()).A), ["logits", "loss"]);
+  assert.deepEqual(Object.keys(choicesReader.later(traces({ tokens: { ids: [1, 2, 0] } })).B), ["logits"]);
+  const same = pair();
+  same.B.details.loss = { mean: 1.5 };
+  const { losses } = choicesReader.read(same, { id: null });
+  assert.deepEqual(losses, { tokens: 2, vocabulary: 4, uniform: Math.log(4), a: null, b: 1.5 });
+});
+
 test("a change has its sign, and none where one side is unknown", () => {
-  assert.equal(change(0.5, 0.25), "−0.250000");
-  assert.equal(change(0.25, 0.5), "+0.250000");
-  assert.equal(change(0.25, 0.25), "0.000000");
-  assert.equal(change(0.25, 0.250229), "+0.000229"); // as many decimals as the others in the column
-  assert.equal(change(3e-9, 1e-9), "−2.00×10⁻⁹");
-  assert.equal(change(null, 0.5), "");
+  assert.equal(changeText(0.25 - 0.5), "−0.250000");
+  assert.equal(changeText(0.5 - 0.25), "+0.250000");
+  assert.equal(changeText(0), "0.000000");
+  assert.equal(changeText(0.250229 - 0.25), "+0.000229"); // as many decimals as the others in the column
+  assert.equal(changeText(1e-9 - 3e-9), "−2.00×10⁻⁹");
+  assert.equal(changeText(null), "");
 });
 
 test("changes are listed once and can be taken back", () => {

@@ -30,6 +30,27 @@ function runFor(glass, { layer, needs, later }, trace, selection) {
 }
 
 /**
+ * What is read of two runs, with what is here of the answers that it asks for.
+ *
+ * @template {import("./readings/reading.js").AnswerReading} Read
+ * @template Asked
+ * @param {import("./types.d.ts").Glass} glass
+ * @param {import("./readings/reading.js").PairReader<Read, Asked>} reader
+ * @param {import("./readings/reading.js").Sides} sides
+ * @param {Asked} selection
+ */
+export function readBeside(glass, { later, read }, sides, selection) {
+  const asked = later?.(sides, selection) ?? {};
+  /** @param {"A" | "B"} side */
+  function runOf(side) {
+    const questions = Object.entries(asked[side] ?? {});
+    const answers = questions.map(([name, [what, params]]) => [name, glass.detail(what, params, sides[side])]);
+    return { trace: sides[side], details: Object.fromEntries(answers) };
+  }
+  return read({ A: runOf("A"), B: runOf("B") }, selection);
+}
+
+/**
  * What is read of the run that is shown, at the first of these selections for which all is here: what the pointer
  * is on, say, and else what is locked.
  *

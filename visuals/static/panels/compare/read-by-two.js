@@ -5,10 +5,11 @@ import { topCandidates } from "../../compute.js";
 import { exact, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { likeliestOf, nextOf } from "../../readings/compare.js";
 import { effect, memo, reactive } from "../../reads.js";
 import { createCosts, rowsOfCost } from "./costs.js";
 import { createCard, NEXT } from "./read-card.js";
-import { headOf, nextOf, reading, samePlace, textRead } from "./two.js";
+import { headOf, reading, samePlace, textRead } from "./two.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -134,7 +135,7 @@ function wordLine({ side, trace, layer, head, query, found }, token, text) {
  * @returns {[string, string]}
  */
 function nextLine(runs, text) {
-  const best = runs.map(({ trace }) => topCandidates(nextOf(trace), 1).rows[0]);
+  const best = runs.map(({ trace }) => likeliestOf(trace));
   const values = runs.map(({ side, cost }, i) => {
     const next = `next='${best[i].piece}' p=${exact(best[i].probability)}`;
     return `${side} ${next} read=${cost?.read ?? "?"} kept=${cost?.kept ?? "?"}`;

@@ -8,8 +8,9 @@ import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { createTable } from "../../marks/table.js";
 import { changesOf } from "../../off.js";
+import { nextOf } from "../../readings/compare.js";
 import { memo } from "../../reads.js";
-import { nextOf, textRead } from "./two.js";
+import { textRead } from "./two.js";
 
 /**
  * @typedef {import("../../decode.js").Trace} Trace

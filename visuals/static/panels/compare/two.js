@@ -60,13 +60,6 @@ export function headOf(own, selected, { n_layers: layers, n_heads: heads }) {
 export const textRead = (trace) => trace.encoder ?? trace;
 
 /**
- * What a run that chooses has to choose from.
- *
- * @param {import("../../decode.js").Trace} trace
- */
-export const nextOf = ({ next }) => /** @type {import("../../decode.js").Next} */ (next);
-
-/**
  * The weights of a query in a head over that text, and the token it reads most: a decoder's by its look at the
  * source.
  *
