@@ -39,13 +39,16 @@ function runFor(glass, { layer, needs, later }, trace, selection) {
  * @param {import("./readings/reading.js").Sides} sides
  * @param {Asked} selection
  */
-export function readBeside(glass, { later, read }, sides, selection) {
+export function readBeside(glass, { layer, later, read }, sides, selection) {
   const asked = later?.(sides, selection) ?? {};
+  // where a reader reads a layer, it names that of each
+  const at = /** @type {Record<"A" | "B", { layer: number }>} */ (selection);
   /** @param {"A" | "B"} side */
   function runOf(side) {
     const questions = Object.entries(asked[side] ?? {});
     const answers = questions.map(([name, [what, params]]) => [name, glass.detail(what, params, sides[side])]);
-    return { trace: sides[side], details: Object.fromEntries(answers) };
+    const held = layer ? glass.layerOf(sides[side], at[side].layer) : undefined;
+    return { trace: sides[side], held, details: Object.fromEntries(answers) };
   }
   return read({ A: runOf("A"), B: runOf("B") }, selection);
 }

@@ -95,6 +95,7 @@
  * @template {AnswerReading} Read
  * @template Asked
  * @typedef {object} PairReader
+ * @property {boolean} [layer] whether it reads the layer that is selected of each: `held`, null until it has come
  * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [later] what the server is
  *   asked of each; all is read without, too
  * @property {(runs: Pair, selection: Asked) => Read} read

@@ -14,6 +14,7 @@ import { chosenView, offersView } from "./change-list.js";
 import { removed } from "./changes.js";
 import { partsView } from "./part-list.js";
 import { cellsOf, createPredictions } from "./predictions.js";
+import { sidesNow } from "./sides.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -24,23 +25,10 @@ import { cellsOf, createPredictions } from "./predictions.js";
  *
  * @typedef {import("../../decode.js").Trace} Trace
  *
- * @typedef {import("../../readings/reading.js").Sides} Sides
- *
  * @typedef {import("../../readings/compare.js").ChoicesReading} Reading
  */
 
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
-
-/**
- * The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare.
- *
- * @param {Glass} glass
- * @returns {Sides | null}
- */
-function sidesNow(glass) {
-  const two = glass.sides();
-  return two && { A: two.A.whole ?? two.A, B: two.B.whole ?? two.B };
-}
 
 /**
  * The two runs, each null where there is none yet.
