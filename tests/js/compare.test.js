@@ -5,8 +5,7 @@ import { added, atSelection, has, removed } from "../../visuals/static/panels/co
 import { listed, parameters } from "../../visuals/static/run-changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
 import { changeText } from "../../visuals/static/panels/compare/predictions.js";
-import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
-import { choicesReader, compared } from "../../visuals/static/readings/compare.js";
+import { choicesReader, compared, headsReader, mostOf, streamsReader } from "../../visuals/static/readings/compare.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { valueOf } from "../../visuals/static/frame.js";
 
@@ -101,6 +100,50 @@ test("tokens of two networks are not each other's; how well a text is predicted 
   same.B.details.loss = { mean: 1.5 };
   const { losses } = choicesReader.read(same, { id: null });
   assert.deepEqual(losses, { tokens: 2, vocabulary: 4, uniform: Math.log(4), a: null, b: 1.5 });
+});
+
+test("two streams lie ‖B − A‖ apart, beside ‖A‖, at every place that both have", () => {
+  const answer = {
+    apart: { shape: [2, 2], data: [0, 3, 0, 2] },
+    first: { shape: [2, 2], data: [1, 4, 5, 8] },
+  };
+  const runs = { A: { trace: { id: "a" } }, B: { trace: { model: { dtype: "float32" } }, details: { apart: answer } } };
+  assert.deepEqual(streamsReader.needs({ A: runs.A.trace }), { B: { apart: ["difference", { other: "a" }] } });
+  const reading = streamsReader.read(runs, { layer: 7, token: 7 }); // as far as both have them
+  assert.equal(valueOf(reading), "layer 1 token 1 apart=2.0000 first=8.0000 ratio=0.25000");
+  assert.equal(reading.same, false);
+  assert.equal(reading.most, 0.75);
+  assert.deepEqual(savedRows(reading), [
+    ["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"],
+    [0, 0, 0, 1, 0],
+    [0, 1, 3, 4, 0.75],
+    [1, 0, 0, 5, 0],
+    [1, 1, 2, 8, 0.25],
+  ]);
+});
+
+test("a head's row stands in A, in B, and B − A, key by key", () => {
+  const model = {
+    ...{ n_heads: 1, n_kv_heads: 1, head_dim: 1 },
+    parts: { causal: true, prefix: null, rotary: null, bias: null, bias_after: null, scale: 1 },
+  };
+  // scores of the second token: 0 and ln 3 in A, 0 and 0 in B
+  const run = (pieces, last) => ({
+    trace: { model, tokens: { pieces } },
+    held: {
+      q: { shape: [1, 2, 1], data: Float64Array.of(0, 1) },
+      k: { shape: [1, 2, 1], data: Float64Array.of(0, last) },
+    },
+  });
+  const runs = { A: run(["a", "b"], Math.log(3)), B: run(["a", "c"], 0) };
+  const cell = { layer: 2, head: 0, query: 1, key: 1 };
+  const reading = headsReader.read(runs, { A: cell, B: cell });
+  assert.equal(valueOf(reading), "layer 2 head 0 query 1 key 1 A=0.75000 B=0.50000 change=-0.25000");
+  const [head, first, second] = savedRows(reading);
+  assert.deepEqual(head, ["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"]);
+  assert.deepEqual(first.slice(0, 4), [1, 0, "a", "a"]);
+  assert.deepEqual(second.slice(0, 4), [1, 1, "b", "c"]);
+  assert.ok(Math.abs(first[6] - 0.25) < 1e-12 && Math.abs(second[6] + 0.25) < 1e-12);
 });
 
 test("a change has its sign, and none where one side is unknown", () => {

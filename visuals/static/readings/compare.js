@@ -1,7 +1,9 @@
 // What the chapter that compares reads off two runs beside each other: what each may choose next, how far their streams
 // lie apart, and what a head gives each key in both.
 
+import { once, subtract } from "../arrays.js";
 import { topCandidates } from "../compute.js";
+import { atCell, headRow } from "./attend.js";
 
 /**
  * @typedef {import("../decode.js").Trace} Trace
@@ -162,6 +164,119 @@ export const choicesReader = {
       complete: Boolean(a.all && b.all),
       losses: lossesOf({ A, B }),
       rows: { candidates: () => tableOf(own ? candidates : []) },
+    };
+  },
+};
+
+/**
+ * @typedef {{ layer: number; token: number }} StreamSelection
+ *
+ * @typedef {AnswerReading & {
+ *   selection: StreamSelection;
+ *   values: Record<"apart" | "first" | "ratio", number>;
+ *   ratios: Float64Array;
+ *   most: number;
+ *   tokens: number;
+ *   same: boolean;
+ * }} StreamsReading
+ *   `selection` as far as both runs have it; `ratios`: ‖B − A‖ / ‖A‖ of each place, rows × `tokens`; `most`: the one
+ *   of full colour; `same`: whether the streams are the same everywhere
+ */
+
+/**
+ * How far the two streams lie apart at each place, beside how long A's is.
+ *
+ * @param {import("../decoded.d.ts").Detail<"difference">} answer
+ * @param {Float64Array} ratios
+ * @returns {import("./reading.js").AnswerTable}
+ */
+function streamsTable({ apart, first }, ratios) {
+  const [, tokens] = apart.shape;
+  const places = [...ratios.keys()];
+  return {
+    keys: { before_layer: places.map((i) => Math.floor(i / tokens)), token: places.map((i) => i % tokens) },
+    columns: { norm_of_difference: apart.data, norm_of_A: first.data, ratio: ratios },
+  };
+}
+
+// The distance from 1 to the next number of each format, and how many of them the colours reach at the least.
+/** @type {Record<string, number>} */
+const STEP = { float32: 2 ** -23, float16: 2 ** -10, bfloat16: 2 ** -7 };
+const STEPS = 128;
+
+/**
+ * The ratio of full colour: the largest, but so much at the least that rounding draws as nothing.
+ *
+ * @param {ArrayLike<number>} values
+ * @param {string} dtype
+ */
+export const mostOf = (values, dtype) =>
+  Array.from(values).reduce((most, value) => Math.max(most, value), STEPS * (STEP[dtype] ?? STEP.float32));
+
+/** ‖B − A‖ / ‖A‖ of each place. */
+const ratiosOf = once((/** @type {import("../decoded.d.ts").Detail<"difference">} */ { apart, first }) =>
+  Float64Array.from(apart.data, (value, i) => value / first.data[i]),
+);
+
+/**
+ * How far the stream of B lies from that of A, of two runs of one network: layers × tokens.
+ *
+ * @type {import("./reading.js").PairReader<StreamsReading, StreamSelection>}
+ */
+export const streamsReader = {
+  needs: ({ A }) => ({ B: { apart: ["difference", { other: A.id }] } }),
+  read({ B }, selection) {
+    /** @type {import("../decoded.d.ts").Detail<"difference">} */
+    const answer = B.details.apart;
+    const { apart, first } = answer;
+    const [rows, tokens] = apart.shape;
+    const ratios = ratiosOf(answer);
+    const [layer, token] = [Math.min(selection.layer, rows - 1), Math.min(selection.token, tokens - 1)];
+    const at = layer * tokens + token;
+    return {
+      selection: { layer, token },
+      ratios,
+      most: mostOf(ratios, B.trace.model.dtype),
+      tokens,
+      same: apart.data.every((x) => x === 0),
+      at: `layer ${layer} token ${token}`,
+      values: { apart: apart.data[at], first: first.data[at], ratio: ratios[at] },
+      rows: { places: () => streamsTable(answer, ratios) },
+    };
+  },
+};
+
+/**
+ * @typedef {import("./attend.js").CellSelection} CellSelection
+ *
+ * @typedef {AnswerReading & { values: Record<"A" | "B" | "change", number> }} HeadsReading
+ */
+
+/**
+ * What a head gives a key in both runs, and the query's whole row.
+ *
+ * @type {import("./reading.js").PairReader<HeadsReading, Record<"A" | "B", CellSelection>>}
+ */
+export const headsReader = {
+  layer: "needed",
+  read(runs, cells) {
+    const [a, b] = /** @type {const} */ (["A", "B"]).map((side) => headRow.read(runs[side], cells[side]));
+    const pieces = /** @type {const} */ (["A", "B"]).map((side) => runs[side].trace.tokens.pieces);
+    const [inA, inB] = [a, b].map(({ row: { weights } }) => weights);
+    return {
+      at: atCell(cells.B),
+      values: { A: a.values.weight, B: b.values.weight, change: b.values.weight - a.values.weight },
+      rows: {
+        weights: () => ({
+          keys: {
+            query: Array.from(inA, () => cells.B.query),
+            key: [...inA.keys()],
+            piece_in_A: pieces[0].slice(0, inA.length),
+            piece_in_B: pieces[1].slice(0, inA.length),
+          },
+          columns: { A: inA, B: inB, B_minus_A: subtract(inB, inA) },
+        }),
+      },
     };
   },
 };

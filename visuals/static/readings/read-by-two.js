@@ -189,7 +189,7 @@ function wordAt(runs, pointed) {
 
 /** @type {import("./reading.js").PairReader<TwoReading, TwoSelection>} */
 export const twoReader = {
-  layer: true,
+  layer: "later",
   later: () => ({ A: { cost: ["cost", {}] }, B: { cost: ["cost", {}] } }),
   read({ A, B }, { pointed, ...places }) {
     const runs = { A: readRun("A", A, places.A), B: readRun("B", B, places.B) };

@@ -95,9 +95,12 @@
  * @template {AnswerReading} Read
  * @template Asked
  * @typedef {object} PairReader
- * @property {boolean} [layer] whether it reads the layer that is selected of each: `held`, null until it has come
- * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [later] what the server is
- *   asked of each; all is read without, too
+ * @property {"needed" | "later"} [layer] whether it reads the layer that is selected of each, or also reads without
+ *   it: then `held` is null until it has come
+ * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [needs] what the server is
+ *   asked of each
+ * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [later] what it reads
+ *   without, too
  * @property {(runs: Pair, selection: Asked) => Read} read
  */
 
