@@ -4,8 +4,10 @@ import { test } from "node:test";
 import { added, atSelection, has, removed } from "../../visuals/static/panels/compare/changes.js";
 import { listed, parameters } from "../../visuals/static/run-changes.js";
 import { nameOf } from "../../visuals/static/panels/compare/names.js";
-import { change, compared } from "../../visuals/static/panels/compare/predictions.js";
-import { mostOf } from "../../visuals/static/panels/compare/stream-change.js";
+import { changeText } from "../../visuals/static/panels/compare/predictions.js";
+import { choicesReader, compared, headsReader, mostOf, streamsReader } from "../../visuals/static/readings/compare.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
+import { valueOf } from "../../visuals/static/frame.js";
 
 const next = (ids, logits, logZ, all = null) => ({
   ids,
@@ -18,14 +20,16 @@ const next = (ids, logits, logZ, all = null) => ({
 test("candidates of both runs, the most probable in either first; what is not sent is unknown", () => {
   const a = next([1, 2], [Math.log(0.6), Math.log(0.3)], 0);
   const b = next([3, 1], [Math.log(0.7), Math.log(0.1)], 0);
-  const rows = compared(a, b, 3);
+  const { candidates: rows, least } = compared(a, b);
   assert.deepEqual(
     rows.map(({ id }) => id),
     [3, 1, 2],
   );
   assert.equal(rows[0].a, null);
+  assert.equal(rows[0].change, null);
   assert.ok(Math.abs(rows[1].b - 0.1) < 1e-12);
-  assert.equal(compared(a, b, 1).length, 1);
+  assert.ok(Math.abs(rows[1].change + 0.5) < 1e-12);
+  assert.ok(Math.abs(least.a - 0.3) < 1e-12 && Math.abs(least.b - 0.1) < 1e-12);
 });
 
 test("rounding before the first change draws as nothing, a change in full colour", () => {
@@ -45,23 +49,110 @@ test("once all logits have come, every candidate has its probability in both run
   const logits = (chances) => chances.map(Math.log);
   const a = next([1, 2], logits([0.6, 0.3]), 0, logits(first));
   const b = next([3, 1], logits([0.7, 0.1]), 0, logits(second));
-  for (const row of compared(a, b)) {
+  const { candidates } = compared(a, b);
+  for (const row of candidates) {
     assert.ok(Math.abs(row.a - first[row.id]) < 1e-12);
     assert.ok(Math.abs(row.b - second[row.id]) < 1e-12);
   }
   assert.deepEqual(
-    compared(a, b).map(({ id }) => id),
+    candidates.map(({ id }) => id),
     [3, 1, 2],
   );
 });
 
+/** Two runs of a network of four tokens that choose between them, as the panel reads them. */
+const pair = (more = {}) => {
+  const run = (ids, chances, changed = {}) => ({
+    trace: {
+      model: { name: "m", vocab_size: 4 },
+      T: 3,
+      tokens: { ids: [1, 2, 3] },
+      next: { ...next(ids, chances.map(Math.log), 0), vocabSize: 4, tail: 0 },
+      ...changed,
+    },
+    details: {},
+  });
+  return { A: run([1, 2], [0.6, 0.3]), B: run([3, 1], [0.7, 0.1], more) };
+};
+
+test("what two runs would choose is told of both, a candidate with its probability in each", () => {
+  const read = (id, more) => choicesReader.read(pair(more), { id });
+  assert.equal(valueOf(read(null)), "A next='t1' p=0.60000 B next='t3' p=0.70000");
+  assert.equal(valueOf(read(1)), "'t1' A=0.60000 B=0.10000");
+  assert.equal(valueOf(read(3)), "'t3' A=? B=0.70000"); // A's logits are still to come
+  assert.equal(read(null).complete, false);
+  const [head, ...rows] = savedRows(read(null));
+  assert.deepEqual(head, ["id", "piece", "A", "B", "B_minus_A"]);
+  assert.deepEqual(rows[0].slice(0, 3), [3, "t3", ""]);
+});
+
+test("tokens of two networks are not each other's; how well a text is predicted is said of the same text", () => {
+  const other = { model: { name: "n", vocab_size: 4 } };
+  const runs = pair(other);
+  assert.equal(choicesReader.read(runs, { id: 1 }).candidates, null);
+  assert.deepEqual(savedRows(choicesReader.read(runs, { id: 1 })).length, 1);
+  assert.equal(choicesReader.read(runs, { id: null }).losses, null);
+  const traces = (more) => Object.fromEntries(Object.entries(pair(more)).map(([side, { trace }]) => [side, trace]));
+  assert.deepEqual(choicesReader.later(traces(other)), { A: {}, B: {} });
+  assert.deepEqual(Object.keys(choicesReader.later(traces()).A), ["logits", "loss"]);
+  assert.deepEqual(Object.keys(choicesReader.later(traces({ tokens: { ids: [1, 2, 0] } })).B), ["logits"]);
+  const same = pair();
+  same.B.details.loss = { mean: 1.5 };
+  const { losses } = choicesReader.read(same, { id: null });
+  assert.deepEqual(losses, { tokens: 2, vocabulary: 4, uniform: Math.log(4), a: null, b: 1.5 });
+});
+
+test("two streams lie ‖B − A‖ apart, beside ‖A‖, at every place that both have", () => {
+  const answer = {
+    apart: { shape: [2, 2], data: [0, 3, 0, 2] },
+    first: { shape: [2, 2], data: [1, 4, 5, 8] },
+  };
+  const runs = { A: { trace: { id: "a" } }, B: { trace: { model: { dtype: "float32" } }, details: { apart: answer } } };
+  assert.deepEqual(streamsReader.needs({ A: runs.A.trace }), { B: { apart: ["difference", { other: "a" }] } });
+  const reading = streamsReader.read(runs, { layer: 7, token: 7 }); // as far as both have them
+  assert.equal(valueOf(reading), "layer 1 token 1 apart=2.0000 first=8.0000 ratio=0.25000");
+  assert.equal(reading.same, false);
+  assert.equal(reading.most, 0.75);
+  assert.deepEqual(savedRows(reading), [
+    ["before_layer", "token", "norm_of_difference", "norm_of_A", "ratio"],
+    [0, 0, 0, 1, 0],
+    [0, 1, 3, 4, 0.75],
+    [1, 0, 0, 5, 0],
+    [1, 1, 2, 8, 0.25],
+  ]);
+});
+
+test("a head's row stands in A, in B, and B − A, key by key", () => {
+  const model = {
+    ...{ n_heads: 1, n_kv_heads: 1, head_dim: 1 },
+    parts: { causal: true, prefix: null, rotary: null, bias: null, bias_after: null, scale: 1 },
+  };
+  // scores of the second token: 0 and ln 3 in A, 0 and 0 in B
+  const run = (pieces, last) => ({
+    trace: { model, tokens: { pieces } },
+    held: {
+      q: { shape: [1, 2, 1], data: Float64Array.of(0, 1) },
+      k: { shape: [1, 2, 1], data: Float64Array.of(0, last) },
+    },
+  });
+  const runs = { A: run(["a", "b"], Math.log(3)), B: run(["a", "c"], 0) };
+  const cell = { layer: 2, head: 0, query: 1, key: 1 };
+  const reading = headsReader.read(runs, { A: cell, B: cell });
+  assert.equal(valueOf(reading), "layer 2 head 0 query 1 key 1 A=0.75000 B=0.50000 change=-0.25000");
+  const [head, first, second] = savedRows(reading);
+  assert.deepEqual(head, ["query", "key", "piece_in_A", "piece_in_B", "A", "B", "B_minus_A"]);
+  assert.deepEqual(first.slice(0, 4), [1, 0, "a", "a"]);
+  assert.deepEqual(second.slice(0, 4), [1, 1, "b", "c"]);
+  assert.ok(Math.abs(first[6] - 0.25) < 1e-12 && Math.abs(second[6] + 0.25) < 1e-12);
+});
+
 test("a change has its sign, and none where one side is unknown", () => {
-  assert.equal(change(0.5, 0.25), "−0.250000");
-  assert.equal(change(0.25, 0.5), "+0.250000");
-  assert.equal(change(0.25, 0.25), "0.000000");
-  assert.equal(change(0.25, 0.250229), "+0.000229"); // as many decimals as the others in the column
-  assert.equal(change(3e-9, 1e-9), "−2.00×10⁻⁹");
-  assert.equal(change(null, 0.5), "");
+  assert.equal(changeText(0.25 - 0.5), "−0.250000");
+  assert.equal(changeText(0.5 - 0.25), "+0.250000");
+  assert.equal(changeText(0), "0.000000");
+  assert.equal(changeText(0.250229 - 0.25), "+0.000229"); // as many decimals as the others in the column
+  assert.equal(changeText(1e-9 - 3e-9), "−2.00×10⁻⁹");
+  assert.equal(changeText(null), "");
 });
 
 test("changes are listed once and can be taken back", () => {

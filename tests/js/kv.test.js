@@ -30,7 +30,7 @@ import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
-import { copiedFactors } from "../../visuals/static/panels/kv/copied-sum.js";
+import { readMyth } from "../../visuals/static/readings/kv-myth.js";
 
 const TEXTS = Object.fromEntries(
   ["en", "zh"].map((code) => [code, JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)))]),
@@ -424,11 +424,16 @@ test("what a run would hold as another kind grows with what is written, not with
 });
 
 test("the copied sum is 16 times the right one", () => {
-  const factors = copiedFactors({ n_layers: 32, n_heads: 32, d_model: 4096 }, { tokens: 1024, batch: 16 });
-  assert.equal(
-    factors.reduce((bytes, { value }) => bytes * value, 1),
-    16 * 8_589_934_592,
-  );
+  const reading = readMyth({
+    card: { n_layers: 32, n_heads: 32, d_model: 4096 },
+    tokens: 1024,
+    batch: 16,
+    bytes: "8589934592",
+    kinds: [{ kind: "GQA", bytes: "2147483648", n_kv_heads: 8 }],
+  });
+  assert.deepEqual(reading.values, { wrong: 16 * 8_589_934_592, right: 8_589_934_592 });
+  assert.equal(reading.ratio, 16);
+  assert.deepEqual(reading.grouped, { bytes: 2_147_483_648, group: 4 });
 });
 
 test("a measurement stops at the promised number, whatever the server's answers come in", async () => {

@@ -40,7 +40,7 @@ import { createWithheld } from "./withheld.js";
  *   subject?: () => string;
  *   text: (name: string, params?: Record<string, unknown>) => string;
  *   tell: (value: string, reading?: string) => void;
- *   show: (reading: import("./readings/reading.js").AnswerReading, words: string) => void;
+ *   show: (reading: import("./readings/reading.js").AnswerReading | null, words: string) => void;
  *   speak: (forms: string[]) => void;
  *   formed: (key: string) => string;
  *   lack: (key: string | null, model: Model) => void;
@@ -50,9 +50,9 @@ import { createWithheld } from "./withheld.js";
  *   instead?: { csv: () => (string | number)[][] } | null;
  * }} Panel
  *   `withheld` says after a drawing whether it lacks an answer (withheld.js); `tell`: the value line, and what is
- *   read out of it; `show`: those of a reading, whose first table is then what a CSV holds; `list` adds tensors to
- *   the explanation; `offerCode` a button for the lines that make them; `instead`: what is saved while something
- *   else than the panel's own drawing is shown in it
+ *   read out of it; `show`: those of a reading, whose first table is then what a CSV holds, or none of either;
+ *   `list` adds tensors to the explanation; `offerCode` a button for the lines that make them; `instead`: what is
+ *   saved while something else than the panel's own drawing is shown in it
  */
 
 const ICONS = {
@@ -102,15 +102,16 @@ export const panelOf = (element) => panels.get(element);
 /**
  * The value line of a reading: where, and its numbers.
  *
- * @param {Pick<Parameters<Panel["show"]>[0], "at" | "values" | "digits" | "whole">} reading
+ * @param {Pick<import("./readings/reading.js").AnswerReading, "at" | "values" | "beside" | "digits" | "whole">} reading
+ * @returns {string}
  */
-export function valueOf({ at, values, digits, whole = [] }) {
+export function valueOf({ at, values, beside, digits, whole = [] }) {
   const told = (/** @type {string} */ name, /** @type {number | string} */ value) =>
     typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
       ? String(value)
       : exact(value, digits);
   const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
-  return [at, ...numbers].filter(Boolean).join(" ");
+  return [at, ...numbers, ...(beside ? [valueOf(beside)] : [])].filter(Boolean).join(" ");
 }
 
 /**
@@ -211,7 +212,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   };
   panel.show = (reading, words) => {
     read = reading;
-    panel.tell(valueOf(reading), words);
+    panel.tell(reading ? valueOf(reading) : "", words);
   };
   panel.tell = (value, reading) => {
     element.dataset.value = value;

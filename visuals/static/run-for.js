@@ -30,6 +30,38 @@ function runFor(glass, { layer, needs, later }, trace, selection) {
 }
 
 /**
+ * What is read of two runs.
+ *
+ * @template {import("./readings/reading.js").AnswerReading} Read
+ * @template Asked
+ * @param {import("./types.d.ts").Glass} glass
+ * @param {import("./readings/reading.js").PairReader<Read, Asked>} reader
+ * @param {import("./readings/reading.js").Sides} sides
+ * @param {Asked} selection
+ * @returns {Read | null} null until all that it needs is here
+ */
+export function readBeside(glass, { layer, needs, later, read }, sides, selection) {
+  const [needed, more] = [needs?.(sides, selection) ?? {}, later?.(sides, selection) ?? {}];
+  // where a reader reads a layer, it names that of each
+  const at = /** @type {Record<"A" | "B", { layer: number }>} */ (selection);
+  let here = true;
+  /** @param {"A" | "B"} side */
+  function runOf(side) {
+    const trace = sides[side];
+    const answers = (/** @type {import("./readings/reading.js").Questions} */ questions = {}) =>
+      Object.fromEntries(
+        Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]),
+      );
+    const [first, rest] = [answers(needed[side]), answers(more[side])];
+    const held = layer ? glass.layerOf(trace, at[side].layer) : undefined;
+    here &&= Object.values(first).every(Boolean) && (layer !== "needed" || held !== null);
+    return { trace, held, details: { ...first, ...rest } };
+  }
+  const runs = { A: runOf("A"), B: runOf("B") };
+  return here ? read(runs, selection) : null;
+}
+
+/**
  * What is read of the run that is shown, at the first of these selections for which all is here: what the pointer
  * is on, say, and else what is locked.
  *

@@ -37,9 +37,11 @@
  *
  * @typedef {Pick<Reading<any>, "at" | "digits" | "whole"> & {
  *   values: Object<string, number | string>;
+ *   beside?: Pick<AnswerReading, "at" | "values" | "digits" | "whole">;
  *   rows: Object<string, () => AnswerTable>;
  * }} AnswerReading
- *   `values`: a text is a whole number of more digits than a number holds, or a word
+ *   `values`: a text is a whole number of more digits than a number holds, or a word; `beside`: what the value line
+ *   says after them, of a second run
  *
  * @typedef {{ keys: Object<string, ArrayLike<Cell>>; columns: Object<string, ArrayLike<Cell>> }} AnswerTable
  *
@@ -76,6 +78,30 @@
  * @property {(trace: import("../decode.js").Trace, selection: Asked) => Questions} [later] what it reads without
  *   too
  * @property {(run: Run, selection: Asked) => Read} read
+ */
+
+/**
+ * Two runs beside each other.
+ *
+ * @typedef {Record<"A" | "B", import("../decode.js").Trace>} Sides
+ *
+ * @typedef {Record<"A" | "B", Run>} Pair
+ */
+
+/**
+ * How a panel reads two runs that it shows beside each other. What lies between them is among the values: nothing
+ * is subtracted from such a reading.
+ *
+ * @template {AnswerReading} Read
+ * @template Asked
+ * @typedef {object} PairReader
+ * @property {"needed" | "later"} [layer] whether it reads the layer that is selected of each, or also reads without
+ *   it: then `held` is null until it has come
+ * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [needs] what the server is
+ *   asked of each
+ * @property {(sides: Sides, selection: Asked) => Partial<Record<"A" | "B", Questions>>} [later] what it reads
+ *   without, too
+ * @property {(runs: Pair, selection: Asked) => Read} read
  */
 
 /** Readings of runs hold no words. @type {(words: Words) => string} */

@@ -1,8 +1,8 @@
 // What is to be changed in the next run: offers at the selected place, and the changes that are chosen.
 
-import { h } from "../../dom.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
 import { shownIn } from "../../run-for.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { added, atSelection, has, removed } from "./changes.js";
 
 /**
@@ -27,29 +27,21 @@ const nameOf = (glass, change) => changeName("off", change, shownIn(glass).trace
  * @param {Say} text of the panel
  * @param {Chosen} view
  */
-export function createOffers(glass, text, view) {
+export function offersView(glass, text, view) {
   const state = shownIn(glass);
-  const here = () => atSelection({ ...state, ...state.locked });
-  const add = (/** @type {Change["kind"]} */ kind) => {
-    const value = here()[kind] ?? null;
-    if (value !== null) view.changes = added(view.changes, kind, value);
-  };
-  const offers = Object.fromEntries(KINDS.map((kind) => [kind, h("button.cmp-button", { click: () => add(kind) })]));
-  const stacks = h("p.gp-note", { hidden: "", "data-text": "compare.stacks_hint" });
-  const row = h("div.cmp-row", null, ...KINDS.map((kind) => offers[kind]));
-
-  function draw() {
-    const values = here();
-    stacks.hidden = !state.run?.encoder;
-    for (const kind of KINDS) {
-      const value = values[kind];
-      offers[kind].hidden = value === undefined;
-      if (value === undefined) continue;
-      offers[kind].disabled = value === null;
-      offers[kind].textContent = value === null ? text(`no_${kind}`) : nameOf(glass, { kind, value });
-    }
-  }
-  return { elements: [stacks, row], draw };
+  const { trace, kept, locked } = state;
+  const here = atSelection({ trace, kept, ...locked });
+  const offers = KINDS.flatMap((kind) => {
+    const value = here[kind];
+    if (value === undefined) return [];
+    const add = () => {
+      if (value !== null) view.changes = added(view.changes, kind, value);
+    };
+    const words = value === null ? text(`no_${kind}`) : nameOf(glass, { kind, value });
+    return [html`<button class="cmp-button" ?disabled=${value === null} .textContent=${words} @click=${add}></button>`];
+  });
+  return html`${state.run?.encoder ? html`<p class="gp-note" .textContent=${text("stacks_hint")}></p>` : nothing}
+    <div class="cmp-row">${offers}</div>`;
 }
 
 /**
@@ -58,47 +50,43 @@ export function createOffers(glass, text, view) {
  * @param {Glass} glass
  * @param {Say} text of the panel
  * @param {Chosen} view
+ * @param {Changes} made the changes of the newest run: others wait for a run
  */
-export function createChosen(glass, text, view) {
+export function chosenView(glass, text, view, made) {
   const { state } = glass;
   const set = (/** @type {Changes} */ changes) => {
     view.changes = changes;
   };
-  const chosen = h("div.cmp-chosen");
-  const hint = h("p.gp-note", { role: "status" });
-  const run = h("button.cmp-button", {
-    "data-text": "compare.run",
-    click: () => glass.change({ ...view.changes, source: state.kept?.id }),
+  const chosen = listed(view.changes);
+  const waits = (/** @type {Change} */ { kind, value }) => !has(made, kind, value);
+  const chips = chosen.map((change) => {
+    const { kind, value } = change;
+    const name = waits(change) ? text("not_yet", { change: nameOf(glass, change) }) : nameOf(glass, change);
+    return html`<button
+      class=${`cmp-chip gp-holds${waits(change) ? " is-pending" : ""}`}
+      aria-label=${text("remove", { change: name })}
+      .textContent=${`${name} ×`}
+      @click=${() => set(removed(view.changes, kind, value))}
+    ></button>`;
   });
-  const clear = h("button.cmp-button", { "data-text": "compare.clear", click: () => set({}) });
-
-  /**
-   * One change; `made`: those of the newest run, which others wait for a run beside.
-   *
-   * @param {Change} change
-   * @param {Changes} made
-   */
-  function chipOf({ kind, value }, made) {
-    const change = nameOf(glass, { kind, value });
-    const waits = !has(made, kind, value);
-    const name = waits ? text("not_yet", { change }) : change;
-    const chip = h(
-      "button.cmp-chip.gp-holds",
-      { "aria-label": text("remove", { change: name }), click: () => set(removed(view.changes, kind, value)) },
-      `${name} ×`,
-    );
-    chip.classList.toggle("is-pending", waits);
-    return chip;
-  }
-
-  /** @param {Changes} made the changes of the newest run */
-  function draw(made) {
-    const chips = listed(view.changes).map((change) => chipOf(change, made));
-    chosen.replaceChildren(...(chips.length ? chips : [h("p.gp-note", null, text("none_chosen"))]));
-    const [isPending, isChanged] = [chips.some((chip) => chip.matches(".is-pending")), listed(made).length > 0];
-    hint.textContent = isPending ? text("pending") : !chips.length && isChanged ? text("still_changed") : "";
-    clear.disabled = !chips.length;
-    run.disabled = !chips.length && !isChanged;
-  }
-  return { elements: [h("div.cmp-row", null, chosen, run, clear), hint], draw };
+  const isChanged = listed(made).length > 0;
+  const hint = chosen.some(waits) ? text("pending") : !chosen.length && isChanged ? text("still_changed") : "";
+  const none = html`<p class="gp-note" .textContent=${text("none_chosen")}></p>`;
+  const run = () => glass.change({ ...view.changes, source: state.kept?.id });
+  return html`<div class="cmp-row">
+      <div class="cmp-chosen">${chosen.length ? chips : none}</div>
+      <button
+        class="cmp-button"
+        ?disabled=${!chosen.length && !isChanged}
+        .textContent=${text("run")}
+        @click=${run}
+      ></button>
+      <button
+        class="cmp-button"
+        ?disabled=${!chosen.length}
+        .textContent=${text("clear")}
+        @click=${() => set({})}
+      ></button>
+    </div>
+    <p class="gp-note" role="status" .textContent=${hint}></p>`;
 }

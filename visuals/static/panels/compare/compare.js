@@ -1,18 +1,20 @@
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
 import { sourceTokens, textOf } from "../../characters.js";
-import { topCandidates } from "../../compute.js";
-import { count, h, share, shown as number } from "../../dom.js";
+import { count, share, shown as number } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { effect, memo, reactive } from "../../reads.js";
-import { KINDS, changeName, listed } from "../../run-changes.js";
 import { hindrance } from "../../hindrance.js";
-import { createChosen, createOffers } from "./change-list.js";
+import { choicesReader } from "../../readings/compare.js";
+import { effect, reactive } from "../../reads.js";
+import { KINDS, changeName, listed } from "../../run-changes.js";
+import { readBeside } from "../../run-for.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { chosenView, offersView } from "./change-list.js";
 import { removed } from "./changes.js";
-import { createParts } from "./part-list.js";
-import { compared, createPredictions } from "./predictions.js";
-import { nextOf as choiceOf } from "./two.js";
+import { partsView } from "./part-list.js";
+import { cellsOf, createPredictions } from "./predictions.js";
+import { sidesNow } from "./sides.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -21,23 +23,12 @@ import { nextOf as choiceOf } from "./two.js";
  *
  * @typedef {import("../../run-changes.js").Changes} Changes
  *
- * @typedef {import("../../run-changes.js").Change} Change
- *
  * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../readings/compare.js").ChoicesReading} Reading
  */
 
 const SIDES = /** @type {const} */ (["A", "B", "B-A"]);
-
-/**
- * The two runs, of a network with two stacks as what writes them: a run without a choice has nothing to compare.
- *
- * @param {Glass} glass
- * @returns {{ A: Trace; B: Trace } | null}
- */
-function sidesNow(glass) {
-  const two = glass.sides();
-  return two && { A: two.A.whole ?? two.A, B: two.B.whole ?? two.B };
-}
 
 /**
  * The two runs, each null where there is none yet.
@@ -50,27 +41,6 @@ function runsNow(glass) {
 }
 
 /**
- * What follows a run, with all logits once the server has sent them.
- *
- * @param {Glass} glass
- * @param {Trace} trace
- * @returns {import("./predictions.js").Next}
- */
-const nextOf = (glass, trace) => ({ ...choiceOf(trace), all: glass.detail("logits", {}, trace)?.logits.data ?? null });
-
-/**
- * Every candidate of both runs with its probability in each.
- *
- * @param {Glass} glass
- * @returns {(string | number)[][]}
- */
-function table(glass) {
-  const sides = sidesNow(glass);
-  const rows = sides ? compared(nextOf(glass, sides.A), nextOf(glass, sides.B), 128) : [];
-  return [["id", "piece", "A", "B"], ...rows.map((row) => [row.id, row.piece, row.a ?? "", row.b ?? ""])];
-}
-
-/**
  * What one run is: its prompt, how many tokens, and what was changed in it.
  *
  * @param {Say} text
@@ -79,10 +49,10 @@ function table(glass) {
  */
 function describe(text, trace, glass) {
   const read = trace.encoder ? `${textOf(sourceTokens(trace.encoder).map(({ text: words }) => words))} → ` : "";
-  const prompt = h("p.cmp-prompt", null, read, textOf(trace.tokens.pieces));
   const changes = listed(trace.changes).map((change) => changeName("is", change, trace.model, glass.text));
   const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
-  return [prompt, h("p.gp-note", null, facts.join(" · "))];
+  return html`<p class="cmp-prompt" .textContent=${read + textOf(trace.tokens.pieces)}></p>
+    <p class="gp-note" .textContent=${facts.join(" · ")}></p>`;
 }
 
 /**
@@ -95,106 +65,67 @@ const changesOf = ({ changes }) =>
   Object.fromEntries(KINDS.filter((kind) => changes[kind]).map((kind) => [kind, changes[kind]]));
 
 /**
- * The most probable next token of a run, in words.
- *
- * @param {Say} text
- * @param {Trace} trace
- */
-function likeliest(text, trace) {
-  const [{ piece, probability }] = topCandidates(choiceOf(trace), 1).rows;
-  return text("likeliest", { piece: visible(piece), probability: share(probability) });
-}
-
-/** A button with a text of the panel's own. @type {(name: string, click: () => void) => HTMLButtonElement} */
-const press = (name, click) => h("button.cmp-button", { "data-text": `compare.${name}`, click });
-
-/**
  * Which run is A and which B: what each is, and the buttons that keep one, drop it, and show a side.
  *
  * @param {Glass} glass
  * @param {Say} text of the panel
  */
-function createRuns(glass, text) {
+function runsView(glass, text) {
   const { state } = glass;
-  const keep = press("keep", () => glass.keep(state.run));
-  const drop = press("drop", () => glass.keep(null));
-  const shows = Object.fromEntries(SIDES.map((side) => [side, press(`show_${side}`, () => glass.showSide(side))]));
-  const cards = { A: h("div.cmp-run"), B: h("div.cmp-run") };
-  const elements = [
-    h("div.cmp-row", null, keep, ...SIDES.map((side) => shows[side]), drop),
-    h("div.cmp-runs", null, cards.A, cards.B),
-  ];
-
-  function draw() {
-    const sides = sidesNow(glass);
-    const runs = runsNow(glass);
-    for (const side of /** @type {const} */ (["A", "B"])) {
-      const run = runs[side];
-      const content = run ? describe(text, run, glass) : [h("p.gp-note", null, text(`empty_${side}`))];
-      cards[side].replaceChildren(h("h3.cmp-head", null, text(`run_${side}`)), ...content);
-      cards[side].classList.toggle("is-shown", Boolean(state.kept) && state.side === side && Boolean(run));
-    }
-    for (const side of SIDES) {
-      shows[side].disabled = side === "B-A" ? !glass.subtractable() : !sides;
-      shows[side].setAttribute("aria-pressed", String(Boolean(sides) && state.side === side));
-    }
-    drop.disabled = !state.kept;
-  }
-  return { elements, draw };
+  const sides = sidesNow(glass);
+  const runs = runsNow(glass);
+  const drop = () => glass.keep(null);
+  const shows = SIDES.map((side) => {
+    const isAway = side === "B-A" ? !glass.subtractable() : !sides;
+    return html`<button
+      class="cmp-button"
+      ?disabled=${isAway}
+      aria-pressed=${String(Boolean(sides) && state.side === side)}
+      .textContent=${text(`show_${side}`)}
+      @click=${() => glass.showSide(side)}
+    ></button>`;
+  });
+  const card = (/** @type {"A" | "B"} */ side) => {
+    const run = runs[side];
+    const isShown = state.kept && state.side === side && run;
+    return html`<div class=${`cmp-run${isShown ? " is-shown" : ""}`}>
+      <h3 class="cmp-head" .textContent=${text(`run_${side}`)}></h3>
+      ${run ? describe(text, run, glass) : html`<p class="gp-note" .textContent=${text(`empty_${side}`)}></p>`}
+    </div>`;
+  };
+  return html`<div class="cmp-row">
+      <button class="cmp-button" .textContent=${text("keep")} @click=${() => glass.keep(state.run)}></button>
+      ${shows}
+      <button class="cmp-button" ?disabled=${!state.kept} .textContent=${text("drop")} @click=${drop}></button>
+    </div>
+    <div class="cmp-runs">${card("A")} ${card("B")}</div>`;
 }
 
 /**
- * What comes next in each of the two runs, in words and as a table.
+ * How well each run predicts its own text, in words.
  *
- * @param {Glass} glass
- * @param {import("../../frame.js").Panel} panel
+ * @param {Say} text
+ * @param {Reading["losses"]} losses
  */
-function createOutcome(glass, { text, tell }) {
-  const table = createPredictions(text, (value, reading) => tell(value, reading));
-  const outcome = h("p.gp-note");
-  const loss = h("p.gp-note.cmp-loss");
-  const waiting = h("p.gp-note", { role: "status" });
-  const other = h("p.gp-note", { hidden: "" });
+function lossText(text, losses) {
+  if (!losses) return "";
+  const { tokens, vocabulary, uniform, a, b } = losses;
+  if (a === null || b === null) return text("loss_waits");
+  const guess = { vocabulary: count(vocabulary), uniform: number(uniform, 3) };
+  return text("loss", { count: tokens, a: number(a, 3), b: number(b, 3), ...guess });
+}
 
-  /** The two runs where they are of one model: then they choose among the same tokens. */
-  function alike() {
-    const sides = sidesNow(glass);
-    return sides?.A.model.name === sides?.B.model.name ? sides : null;
-  }
-
-  /** How well each run predicts its own text, where both read the same. */
-  function lossText() {
-    const sides = alike();
-    if (!sides || String(sides.A.tokens.ids) !== String(sides.B.tokens.ids) || sides.A.T < 2) return "";
-    const [a, b] = [sides.A, sides.B].map((run) => glass.detail("loss", {}, run)?.mean);
-    if (a === undefined || b === undefined) return text("loss_waits");
-    const vocabulary = sides.A.model.vocab_size;
-    const guess = { vocabulary: count(vocabulary), uniform: number(Math.log(vocabulary), 3) };
-    return text("loss", { count: sides.A.T - 1, a: number(a, 3), b: number(b, 3), ...guess });
-  }
-
-  /** The most probable token of both, or why they are not compared. */
-  function say() {
-    const sides = sidesNow(glass);
-    table.element.hidden = !alike();
-    other.hidden = !sides || glass.subtractable();
-    if (sides && !other.hidden) other.textContent = text(hindrance(sides) ?? "");
-    loss.textContent = lossText();
-    outcome.textContent = sides
-      ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
-      : text("no_outcome");
-    tell(sides ? outcome.textContent : "", outcome.textContent);
-  }
-
-  function drawTable() {
-    const sides = alike();
-    waiting.textContent = "";
-    if (!sides) return;
-    const [a, b] = [nextOf(glass, sides.A), nextOf(glass, sides.B)];
-    if (!a.all || !b.all) waiting.textContent = text("waiting");
-    table.fill(a, b);
-  }
-  return { elements: [outcome, loss, other, waiting, table.element], say, drawTable };
+/**
+ * The most probable next token of both, in words.
+ *
+ * @param {Say} text
+ * @param {Reading | null} reading
+ */
+function outcomeText(text, reading) {
+  if (!reading) return text("no_outcome");
+  const said = (/** @type {Reading["likeliest"]["a"]} */ { piece, probability }) =>
+    text("likeliest", { piece: visible(piece), probability: share(probability) });
+  return text("outcome", { a: said(reading.likeliest.a), b: said(reading.likeliest.b) });
 }
 
 /** @type {import("../../frame.js").About} */
@@ -208,10 +139,11 @@ export const about = { tensors: ["logits"], sides: "both", namesChanges: false }
 const without = (chosen, made) => listed(made).reduce((left, { kind, value }) => removed(left, kind, value), chosen);
 
 /**
- * @param {HTMLElement} element
+ * The changes that are chosen, which follow the runs.
+ *
  * @param {Glass} glass
  */
-export default function compare(element, glass) {
+function createChoice(glass) {
   const { state } = glass;
   const first = state.run ? changesOf(sidesNow(glass)?.B ?? state.run) : {};
   const view = reactive({ changes: first }, glass.repaint);
@@ -222,35 +154,69 @@ export default function compare(element, glass) {
     else if (trace !== state.kept) view.changes = without(view.changes, last?.changes ?? {});
     last = trace;
   });
-  const panel = frame(element, glass, "compare", { csv: () => table(glass), parts: ["what", "formula", "myth"] });
-  const runs = createRuns(glass, panel.text);
-  const offers = createOffers(glass, panel.text, view);
-  const exchanges = createParts(glass, view);
-  const chosen = createChosen(glass, panel.text, view);
-  const outcome = createOutcome(glass, panel);
-  panel.body.append(
-    ...runs.elements,
-    h("h3.cmp-head", { "data-text": "compare.changes" }),
-    h("p.gp-note", { "data-text": "compare.changes_hint" }),
-    ...offers.elements,
-    ...exchanges.elements,
-    ...chosen.elements,
-    h("h3.cmp-head", { "data-text": "compare.prediction" }),
-    ...outcome.elements,
-  );
+  return view;
+}
 
-  const parts = [
-    offers.draw,
-    exchanges.draw,
-    outcome.drawTable,
-    () => chosen.draw(runsNow(glass).B?.changes ?? {}),
-    () => {
-      runs.draw();
-      outcome.say();
-    },
-  ].map(memo);
+/**
+ * @param {HTMLElement} element
+ * @param {Glass} glass
+ */
+export default function compare(element, glass) {
+  const view = createChoice(glass);
+  const panel = frame(element, glass, "compare", { parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  /** @type {number | null} the candidate that is looked at */
+  let pointed = null;
+  const predictions = createPredictions((id) => {
+    pointed = id;
+    tell(read());
+  });
+
+  function read() {
+    const sides = sidesNow(glass);
+    return sides && readBeside(glass, choicesReader, sides, { id: pointed });
+  }
+  /** @param {Reading | null} reading */
+  function tell(reading) {
+    const { candidate, least } = reading ?? {};
+    if (!candidate || !least) return panel.show(reading, outcomeText(text, reading));
+    const [a, b, change] = cellsOf(candidate, least);
+    return panel.show(reading, text("read", { piece: visible(candidate.piece), a, b, change: change || "–" }));
+  }
+
+  /** @param {Reading | null} reading */
+  function nextView(reading) {
+    const sides = sidesNow(glass);
+    const apart = sides && !glass.subtractable() ? hindrance(sides) : null;
+    const note = (/** @type {string} */ words, look = "") =>
+      html`<p class=${`gp-note${look}`} .textContent=${words}></p>`;
+    return html`${note(outcomeText(text, reading))} ${note(lossText(text, reading?.losses ?? null), " cmp-loss")}
+      ${apart ? note(text(apart)) : nothing}
+      <p
+        class="gp-note"
+        role="status"
+        .textContent=${reading?.candidates && !reading.complete ? text("waiting") : ""}
+      ></p>
+      ${predictions.element}`;
+  }
+
   return effect(function draw() {
-    panel.title.textContent = panel.text("title");
-    for (const draw of parts) draw();
+    const reading = read();
+    predictions.element.hidden = !reading?.candidates;
+    if (reading?.candidates) predictions.fill(reading.candidates, reading.least, text);
+    panel.title.textContent = text("title");
+    render(
+      html`
+        ${runsView(glass, text)}
+        <h3 class="cmp-head" .textContent=${text("changes")}></h3>
+        <p class="gp-note" .textContent=${text("changes_hint")}></p>
+        ${offersView(glass, text, view)} ${partsView(glass, view)}
+        ${chosenView(glass, text, view, runsNow(glass).B?.changes ?? {})}
+        <h3 class="cmp-head" .textContent=${text("prediction")}></h3>
+        ${nextView(reading)}
+      `,
+      panel.body,
+    );
+    tell(reading);
   });
 }

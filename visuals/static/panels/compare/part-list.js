@@ -1,8 +1,8 @@
 // What can stand in place of a network's own parts: a row of choices for each part that it can have another of.
 
-import { h } from "../../dom.js";
 import { shownIn } from "../../run-for.js";
 import { partName } from "../../run-changes.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -23,64 +23,51 @@ export function exchanged(changes, part) {
   return { ...changes, parts };
 }
 
-/** Fields whose choices are numbers. */
+/** Fields whose choices are numbers, of what is said beside them. */
 const NUMBERS = ["window"];
 /** Fields of which there is more to say. */
 const EXPLAINED = ["position", "window"];
 
 /**
+ * A row of choices for each field that the network that is shown can have another part of.
+ *
  * @param {Glass} glass
  * @param {Chosen} view
  */
-export function createParts(glass, view) {
-  const rows = h("div.cmp-parts");
-  const element = h(
-    "div",
-    { hidden: "" },
-    h("h3.cmp-head", { "data-text": "compare.exchange" }),
-    h("p.gp-note", { "data-text": "compare.exchange_hint" }),
-    rows,
-  );
-
-  /**
-   * @param {string} part
-   * @param {string} words
-   */
-  const choice = (part, words) =>
-    h(
-      "button.gp-option",
-      {
-        "data-part-choice": part,
-        "aria-label": partName(part, glass.text),
-        "aria-pressed": String(view.changes.parts?.includes(part) ?? false),
-        click: () => {
-          view.changes = exchanged(view.changes, part);
-        },
-      },
-      words,
-    );
-
-  function draw() {
-    const offered = shownIn(glass).trace.whole ? {} : (glass.detail("parts", {})?.offered ?? {});
-    const fields = Object.entries(offered);
-    element.hidden = !fields.length;
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.partChoice;
-    rows.replaceChildren(
-      ...fields.map(([field, values]) => {
-        const label = glass.text(`part.field_${field}`);
-        const inNumbers = NUMBERS.includes(field); // of what is said beside them
-        const choices = values.map((value) => {
-          const part = `${field}:${value}`;
-          return choice(part, inNumbers ? String(value) : partName(part, glass.text));
-        });
-        const group = h("div.gp-choices", { role: "group", "aria-label": label }, ...choices);
-        return h("div.cmp-row", null, h("span.cmp-field", null, label), group);
-      }),
-      ...EXPLAINED.filter((field) => Object.hasOwn(offered, field)).map((field) =>
-        h("p.gp-note", null, glass.text(`compare.exchange_${field}`)),
-      ),
-    );
-    /** @type {HTMLElement | null} */ (rows.querySelector(`[data-part-choice="${focused}"]`))?.focus();
-  }
-  return { elements: [element], draw };
+export function partsView(glass, view) {
+  const { text } = glass;
+  const offered = shownIn(glass).trace.whole ? {} : (glass.detail("parts", {})?.offered ?? {});
+  const fields = Object.entries(offered);
+  if (!fields.length) return nothing;
+  /** @param {string} field @param {string | number} value */
+  const choice = (field, value) => {
+    const part = `${field}:${value}`;
+    const name = partName(part, text);
+    return html`<button
+      class="gp-option"
+      data-part-choice=${part}
+      aria-label=${name}
+      aria-pressed=${String(view.changes.parts?.includes(part) ?? false)}
+      .textContent=${NUMBERS.includes(field) ? String(value) : name}
+      @click=${() => {
+        view.changes = exchanged(view.changes, part);
+      }}
+    ></button>`;
+  };
+  const rows = fields.map(([field, values]) => {
+    const label = text(`part.field_${field}`);
+    return html`<div class="cmp-row">
+      <span class="cmp-field" .textContent=${label}></span>
+      <div class="gp-choices" role="group" aria-label=${label}>${values.map((value) => choice(field, value))}</div>
+    </div>`;
+  });
+  const explained = EXPLAINED.filter((field) => Object.hasOwn(offered, field));
+  return html`<div>
+    <h3 class="cmp-head" .textContent=${text("compare.exchange")}></h3>
+    <p class="gp-note" .textContent=${text("compare.exchange_hint")}></p>
+    <div class="cmp-parts">
+      ${rows}
+      ${explained.map((field) => html`<p class="gp-note" .textContent=${text(`compare.exchange_${field}`)}></p>`)}
+    </div>
+  </div>`;
 }

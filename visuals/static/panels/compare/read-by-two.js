@@ -1,21 +1,27 @@
 // One sentence read by two networks: words, what a head of each reads, next tokens, and what each network costs.
 
 import { labelsOf } from "../../characters.js";
-import { topCandidates } from "../../compute.js";
-import { exact, h, share } from "../../dom.js";
+import { share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { effect, memo, reactive } from "../../reads.js";
-import { createCosts, rowsOfCost } from "./costs.js";
-import { createCard, NEXT } from "./read-card.js";
-import { headOf, nextOf, reading, samePlace, textRead } from "./two.js";
+import { headOf, samePlace, textRead, twoReader } from "../../readings/read-by-two.js";
+import { effect, reactive } from "../../reads.js";
+import { readBeside } from "../../run-for.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { costsView } from "./costs.js";
+import { createCard } from "./read-card.js";
+import { sidesNow } from "./sides.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./two.js").ReadRun} ReadRun
+ * @typedef {import("../../readings/reading.js").Sides} Sides
+ *
+ * @typedef {import("../../readings/read-by-two.js").Side} Side
+ *
+ * @typedef {import("../../readings/read-by-two.js").TwoReading} Reading
  */
 
 const SIDES = /** @type {const} */ (["A", "B"]);
@@ -23,56 +29,46 @@ const SIDES = /** @type {const} */ (["A", "B"]);
 /** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention", "logits"], sides: "both" };
 
-/** The setting "layer.head" of a side. @type {(glass: Glass, side: "A" | "B") => string | undefined} */
+/** The setting "layer.head" of a side. @type {(glass: Glass, side: Side) => string | undefined} */
 const placeSet = ({ settings }, side) => settings.get("read-by-two")[side.toLowerCase()];
 
 /**
- * What is shown of both runs; null where there are not two.
+ * Which head of each is looked at, and from which token: the same place of the text in both.
  *
  * @param {Glass} glass
- * @returns {ReadRun[] | null}
+ * @param {Sides} sides
  */
-function runsOf(glass) {
+function placesIn(glass, sides) {
   const { state } = glass;
-  const shown = glass.sides();
-  if (!shown) return null;
-  const sides = { A: shown.A.whole ?? shown.A, B: shown.B.whole ?? shown.B }; // both choose
   const last = state.run === sides.A ? sides.A : sides.B; // whose token is selected
   // a text that is read, and one that is written: both stand at its end
   const two = SIDES.some((side) => sides[side].encoder);
-  return SIDES.map((side) => {
+  /** @param {Side} side */
+  function place(side) {
     const trace = sides[side];
-    const { layer, head } = headOf(placeSet(glass, side), state, trace.model);
     const query = trace === state.trace ? state.query : two ? trace.T - 1 : samePlace(last, trace, state.query);
-    const held = glass.layerOf(trace, layer);
-    return {
-      side,
-      trace,
-      label: glass.modelName(trace.model.name),
-      layer,
-      head,
-      query,
-      found: held && reading(held, trace.model, head, query),
-      cost: glass.detail("cost", {}, trace),
-    };
-  });
+    return { ...headOf(placeSet(glass, side), state, trace.model), query };
+  }
+  return { A: place("A"), B: place("B") };
 }
 
 /**
  * Another layer or head for one side; where that is the page's own selection again, the side follows it.
  *
  * @param {Glass} glass
- * @param {"A" | "B"} side
+ * @param {Side} side
  * @param {"layer" | "head"} name
  * @param {number} by
  */
 function step(glass, side, name, by) {
   const { settings, state } = glass;
-  const now = runsOf(glass)?.find((one) => one.side === side);
-  if (!now) return; // one of the two is gone
+  const sides = sidesNow(glass);
+  if (!sides) return; // one of the two is gone
+  const { model } = sides[side];
+  const now = placesIn(glass, sides)[side];
   const wanted = `${now.layer + (name === "layer" ? by : 0)}.${now.head + (name === "head" ? by : 0)}`;
-  const { layer, head } = headOf(wanted, state.locked, now.trace.model);
-  const own = headOf(undefined, state.locked, now.trace.model);
+  const { layer, head } = headOf(wanted, state.locked, model);
+  const own = headOf(undefined, state.locked, model);
   const same = own.layer === layer && own.head === head;
   settings.set("read-by-two", {
     ...settings.get("read-by-two"),
@@ -81,89 +77,59 @@ function step(glass, side, name, by) {
 }
 
 /**
- * A row for each weight, each next token and each number of the costs.
+ * What is looked at, in words: a word with what the head gives it, or what both would write next.
  *
- * @param {ReadRun[]} runs
- * @returns {(string | number)[][]}
- */
-function table(runs) {
-  const lines = runs.flatMap(({ side, trace, layer, head, query, found, cost }) => {
-    const model = trace.model.name;
-    const place = `layer ${layer} head ${head} query ${query}`;
-    const { pieces } = textRead(trace).tokens;
-    return [
-      ...Array.from(found?.weights ?? [], (weight, key) => ["attention", side, model, place, key, pieces[key], weight]),
-      ...topCandidates(nextOf(trace), NEXT).rows.map(({ id, piece, probability }) => [
-        "next",
-        side,
-        model,
-        "",
-        id,
-        piece,
-        probability,
-      ]),
-      ...rowsOfCost(cost).map(([name, value]) => ["cost", side, model, name, "", "", value]),
-    ];
-  });
-  return [["what", "side", "model", "place", "index", "piece", "value"], ...lines];
-}
-
-/**
- * The value line of the word under the pointer: data-value, and in words.
- *
- * @param {ReadRun} run
- * @param {number} token
+ * @param {Reading} reading
  * @param {Say} text of the panel
- * @returns {[string, string]}
  */
-function wordLine({ side, trace, layer, head, query, found }, token, text) {
-  const weight = found?.weights[token] ?? 0;
+function wordsOf({ word, runs }, text) {
+  if (!word) {
+    const said = SIDES.map((side) => runs[side].likeliest).map(
+      ({ piece, probability }) => `“${visible(piece)}” ${share(probability)}`,
+    );
+    return text("read", { a: said[0], b: said[1] });
+  }
+  const { side, trace, query, token, weight } = word;
   const [read, looked] = [trace, textRead(trace)].map(({ tokens }) => labelsOf(tokens.pieces));
   const [from, to] = [read[query], looked[token]].map(visible);
-  return [
-    `${side} layer ${layer} head ${head} query ${query} key ${token} weight=${exact(weight)}`,
-    text("read_weight", { side, query: from, key: to, weight: share(weight) }),
-  ];
-}
-
-/**
- * The value line of what both would write next.
- *
- * @param {ReadRun[]} runs
- * @param {Say} text of the panel
- * @returns {[string, string]}
- */
-function nextLine(runs, text) {
-  const best = runs.map(({ trace }) => topCandidates(nextOf(trace), 1).rows[0]);
-  const values = runs.map(({ side, cost }, i) => {
-    const next = `next='${best[i].piece}' p=${exact(best[i].probability)}`;
-    return `${side} ${next} read=${cost?.read ?? "?"} kept=${cost?.kept ?? "?"}`;
-  });
-  const [a, b] = best.map(({ piece, probability }) => `“${visible(piece)}” ${share(probability)}`);
-  return [values.join(" "), text("read", { a, b })];
+  return text("read_weight", { side, query: from, key: to, weight: share(weight) });
 }
 
 /**
  * Every other network as a button, to read what is kept as A or, where nothing is, what is shown.
  *
  * @param {Glass} glass
+ * @param {Say} text of the panel
+ * @param {Sides | null} sides
  */
-function createReaders(glass) {
-  const element = h("div.cmp-row", { role: "group", "data-text-label": "read-by-two.by" });
-  const draw = memo((/** @type {string | undefined} */ first, /** @type {string | null} */ second) => {
-    const others = glass.models().filter(({ name }) => name !== first);
-    element.replaceChildren(
-      ...others.map(({ name, label }) =>
-        h(
-          "button.cmp-button",
-          { "data-model": name, "aria-pressed": String(name === second), click: () => glass.readBy(name) },
-          label,
-        ),
-      ),
-    );
-    element.hidden = !others.length;
-  });
-  return { element, draw };
+function readersView(glass, text, sides) {
+  const { kept, run } = glass.state;
+  const [first, second] = [(kept ?? run)?.model.name, sides?.B.model.name];
+  const others = glass.models().filter(({ name }) => name !== first);
+  const buttons = others.map(
+    ({ name, label }) =>
+      html`<button
+        class="cmp-button"
+        data-model=${name}
+        aria-pressed=${String(name === second)}
+        .textContent=${label}
+        @click=${() => glass.readBy(name)}
+      ></button>`,
+  );
+  return html`<p class="gp-note" .textContent=${text("by")}></p>
+    <div class="cmp-row" role="group" aria-label=${text("by")} ?hidden=${!others.length}>${buttons}</div>`;
+}
+
+/**
+ * What the two runs are, where that has to be said.
+ *
+ * @param {Glass} glass
+ * @param {Say} text of the panel
+ * @param {Sides | null} sides
+ */
+function hintOf(glass, text, sides) {
+  if (!sides) return text(glass.models().length > 1 ? "empty" : "alone");
+  return text(sides.A.model.name === sides.B.model.name ? "one_model" : "not_subtracted");
 }
 
 /**
@@ -171,55 +137,38 @@ function createReaders(glass) {
  * @param {Glass} glass
  */
 export default function readByTwo(element, glass) {
-  const { state } = glass;
-  /** @type {{ at: import("./read-card.js").Pointed }} */
-  const pointed = reactive({ at: null });
-  const panel = frame(element, glass, "read-by-two", {
-    csv: () => table(runsOf(glass) ?? []),
-    parts: ["what", "formula", "myth"],
-  });
-  const { text } = panel;
-  const readers = createReaders(glass);
-  const hint = h("p.gp-note", { role: "status" });
-  const point = (/** @type {import("./read-card.js").Pointed} */ at) => {
-    pointed.at = at;
-    glass.repaint();
-  };
-  const cards = Object.fromEntries(
-    SIDES.map((side) => [
-      side,
-      createCard(side, glass, text, { step: (name, by) => step(glass, side, name, by), point }),
-    ]),
+  const pointed = reactive(
+    { at: /** @type {import("../../readings/read-by-two.js").Pointed} */ (null) },
+    glass.repaint,
   );
-  const costs = createCosts(glass, text);
-  const both = h("div", null, h("div.cmp-runs", null, ...SIDES.map((side) => cards[side].element)), costs.element);
-  panel.body.append(h("p.gp-note", { "data-text": "read-by-two.by" }), readers.element, hint, both);
+  const panel = frame(element, glass, "read-by-two", { parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  const point = (/** @type {typeof pointed.at} */ at) => {
+    pointed.at = at;
+  };
+  const cards = SIDES.map((side) => ({
+    side,
+    view: createCard(side, glass, text, { step: (name, by) => step(glass, side, name, by), point }),
+  }));
 
-  /** @param {ReadRun[] | null} runs */
-  function hintOf(runs) {
-    if (!runs) return text(glass.models().length > 1 ? "empty" : "alone");
-    const [a, b] = runs.map(({ trace }) => trace.model.name);
-    return text(a === b ? "one_model" : "not_subtracted");
-  }
-
-  /** @param {ReadRun[]} runs */
-  function tell(runs) {
-    const { at } = pointed;
-    const one = runs.find(({ side }) => side === at?.side);
-    const ofWord = at && one?.found && at.token < textRead(one.trace).T;
-    panel.tell(...(ofWord ? wordLine(one, at.token, text) : nextLine(runs, text)));
-  }
+  /**
+   * @param {Sides | null} sides
+   * @param {Reading | null} reading
+   */
+  const view = (sides, reading) =>
+    html`${readersView(glass, text, sides)}
+      <p class="gp-note" role="status" .textContent=${hintOf(glass, text, sides)}></p>
+      <div ?hidden=${!reading}>
+        <div class="cmp-runs">${cards.map((card) => card.view(reading && reading.runs[card.side]))}</div>
+        ${reading ? costsView(glass, text, reading.runs) : nothing}
+      </div>`;
+  render(view(null, null), panel.body);
 
   return effect(function draw() {
-    const runs = runsOf(glass);
-    const { kept, run: trace } = state;
+    const sides = sidesNow(glass);
+    const reading = sides && readBeside(glass, twoReader, sides, { ...placesIn(glass, sides), pointed: pointed.at });
     panel.title.textContent = text("title");
-    readers.draw((kept ?? trace)?.model.name, runs?.[1].trace.model.name ?? null, state.language);
-    both.hidden = !runs;
-    hint.textContent = hintOf(runs);
-    if (!runs) return panel.tell("", "");
-    for (const one of runs) cards[one.side].draw(one);
-    costs.draw(runs);
-    return tell(runs);
+    render(view(sides, reading), panel.body);
+    panel.show(reading, reading ? wordsOf(reading, text) : "");
   });
 }

@@ -1,4 +1,4 @@
-// What the three panels show, asked for once: rows, columns and views of visuals/families.py, and where cells lead.
+// What the three panels show, asked for once (visuals/families.py), where its cells lead, and its counts in words.
 
 import { writeLink } from "../../link.js";
 import { shortCount } from "../../counts.js";
@@ -10,9 +10,9 @@ import { scaled, whole } from "../kv/format.js";
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("../../decoded.d.ts").Calculation<"families">} Answer
+ * @typedef {import("../../readings/families.js").Answer} Answer
  *
- * @typedef {Answer["columns"][number]} Column
+ * @typedef {import("../../readings/families.js").Column} Column
  *
  * @typedef {{ data?: Answer; message?: import("../../types.d.ts").Refusal }} Told
  */
@@ -47,15 +47,6 @@ export function viewOf(glass) {
  */
 export const chooseView = (glass, view) =>
   glass.settings.set("families", { ...glass.settings.get("families"), view: view === VIEWS[0] ? "" : view });
-
-/**
- * The columns of a view, in its order.
- *
- * @param {Answer} answer
- * @param {string} view
- */
-export const columnsOf = ({ columns, views }, view) =>
-  views[view].flatMap((id) => columns.filter((column) => column.id === id));
 
 /**
  * The models on offer that a column's parts can be seen in.

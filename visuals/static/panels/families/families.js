@@ -1,22 +1,27 @@
 // The families beside each other: a table, each of whose cells leads to the panel that shows such a part at work.
 
-import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
+import { readFamilies } from "../../readings/families.js";
 import { reactive } from "../../reads.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { troubleText } from "../kv/trouble.js";
-import { chooseView, columnsOf, familiesOf, liveOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
-import { linesOf, rowsOf, savedTable, valueOf } from "./cells.js";
-import { byKeys } from "./grid.js";
+import { chooseView, familiesOf, liveOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
+import { wordsOf } from "./cells.js";
+import { walk } from "./grid.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./answer.js").Answer} Answer
+ * @typedef {import("../../readings/families.js").Answer} Answer
  *
- * @typedef {import("./answer.js").Column} Column
+ * @typedef {import("../../readings/families.js").Column} Column
+ *
+ * @typedef {import("../../readings/families.js").CellPlace} CellPlace
+ *
+ * @typedef {import("../../readings/families.js").FamiliesReading} Reading
  */
 
 /** @type {import("../../frame.js").About} */
@@ -29,15 +34,12 @@ const WIDTHS = { first: 84, each: 132 }; // at the least, in pixels, as style.cs
  * @param {{ words: string; differs?: boolean }} line
  * @param {Say} text of the panel
  */
-function lineOf({ words, differs }, text) {
-  if (!differs) return h("span.fa-line", null, words);
-  return h(
-    "span.fa-line.is-other",
-    null,
-    h("span.fa-mark", { "aria-hidden": "true" }, "≠ "),
-    h("span.gp-hidden", null, `${text("differs")}: `),
-    words,
-  );
+function lineView({ words, differs }, text) {
+  if (!differs) return html`<span class="fa-line" .textContent=${words}></span>`;
+  return html`<span class="fa-line is-other"
+    ><span class="fa-mark" aria-hidden="true">≠ </span><span class="gp-hidden">${`${text("differs")}: `}</span
+    ><span .textContent=${words}></span
+  ></span>`;
 }
 
 /**
@@ -48,58 +50,12 @@ function lineOf({ words, differs }, text) {
  * @param {Column} column
  * @param {Say} text of the panel
  */
-function head(glass, answer, column, text) {
+function headView(glass, answer, column, text) {
   const [name] = liveOf(answer, column);
-  const live = name ? text("live", { model: glass.modelName(name) }) : "";
-  const said = [column.release, live].filter(Boolean);
-  return h(
-    "th",
-    { scope: "col" },
-    h("strong", null, column.name),
-    ...said.map((words) => h("span.fa-line", null, words)),
-  );
-}
-
-/**
- * The table of a view's columns.
- *
- * @param {Glass} glass
- * @param {Answer} answer
- * @param {Column[]} columns
- * @param {import("../../frame.js").Panel} panel which tells the cell that is looked at
- */
-function tableOf(glass, answer, columns, { text, tell }) {
-  /**
-   * @param {Column} column
-   * @param {string} row
-   */
-  function cell(column, row) {
-    const act = () => tell(valueOf(column, row));
-    const button = h(
-      "button.fa-cell",
-      {
-        "data-cell": `${column.id} ${row}`,
-        click: () => show(glass, liveOf(answer, column), placeOf(answer, column, row)),
-        focus: act,
-        pointerenter: act,
-      },
-      ...linesOf(column, row, text, glass.state.language).map((line) => lineOf(line, text)),
-    );
-    return h(`td${column.cells[row]?.differs ? ".is-other" : ""}`, null, button);
-  }
-  const body = rowsOf(answer).map((row) =>
-    h("tr", null, h("th", { scope: "row" }, text(`row_${row}`)), ...columns.map((column) => cell(column, row))),
-  );
-  const heads = columns.map((column) => head(glass, answer, column, text));
-  const top = h("thead", null, h("tr", null, h("th", { scope: "col" }, text("part")), ...heads));
-  const sizes = h("colgroup", null, ...[null, ...columns].map(() => h("col")));
-  return h(
-    "table.gp-table.fa-table",
-    { "aria-label": text("title"), style: `min-width: ${WIDTHS.first + WIDTHS.each * columns.length}px` },
-    sizes,
-    top,
-    h("tbody", null, ...body),
-  );
+  const said = [column.release, name ? text("live", { model: glass.modelName(name) }) : ""].filter(Boolean);
+  return html`<th scope="col">
+    <strong>${column.name}</strong>${said.map((words) => html`<span class="fa-line" .textContent=${words}></span>`)}
+  </th>`;
 }
 
 /**
@@ -108,37 +64,108 @@ function tableOf(glass, answer, columns, { text, tell }) {
  * @param {Column[]} columns
  * @param {Say} text of the panel
  */
-function sourcesOf(columns, text) {
+function sourcesView(columns, text) {
   const list = columns
     .filter(({ sources }) => sources.length)
-    .map(({ name, sources }) => h("div", null, h("dt", null, name), h("dd", { lang: "en" }, sources.join("; "))));
-  return h(
-    "details.fa-sources",
-    null,
-    h("summary", null, text("sources")),
-    h("p.gp-note", null, text("sources_text")),
-    h("dl", null, ...list),
-  );
+    .map(
+      ({ name, sources }) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd lang="en">${sources.join("; ")}</dd>
+        </div>`,
+    );
+  return html`<details class="fa-sources">
+    <summary .textContent=${text("sources")}></summary>
+    <p class="gp-note" .textContent=${text("sources_text")}></p>
+    <dl>${list}</dl>
+  </details>`;
 }
 
 /**
  * The buttons that choose a view.
  *
  * @param {Glass} glass
+ * @param {Say} text of the panel
  */
-function createViews(glass) {
-  const buttons = VIEWS.map((name) =>
-    h("button.gp-option", {
-      "data-view": name,
-      "data-text": `families.view_${name}`,
-      click: () => chooseView(glass, name),
-    }),
+function viewsView(glass, text) {
+  const buttons = VIEWS.map(
+    (name) =>
+      html`<button
+        class="gp-option"
+        data-view=${name}
+        aria-pressed=${String(name === viewOf(glass))}
+        .textContent=${text(`view_${name}`)}
+        @click=${() => chooseView(glass, name)}
+      ></button>`,
   );
-  const group = h("div.gp-choices", { role: "group", "data-text-label": "families.views" }, ...buttons);
-  function mark() {
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === viewOf(glass)));
+  return html`<div class="gp-options">
+    <div class="gp-choices" role="group" aria-label=${text("views")}>${buttons}</div>
+  </div>`;
+}
+
+/**
+ * The table of a view's columns. One of its cells is reached by Tab, the arrows lead from there.
+ *
+ * @param {Glass} glass
+ * @param {Answer} answer
+ * @param {Reading} reading
+ * @param {Say} text of the panel
+ * @param {{ reached: CellPlace; look: (place: CellPlace) => void; reach: (place: CellPlace) => void }} act the cell
+ *   that Tab reaches; which is looked at, and reached
+ */
+function tableView(glass, answer, { rowNames, columns }, text, { reached, look, reach }) {
+  const known = reached && columns.some(({ id }) => id === reached.id);
+  const tabbed = known ? reached : { id: columns[0].id, row: rowNames[0] };
+  /**
+   * @param {Column} column
+   * @param {string} row
+   */
+  function cell(column, row) {
+    const { id } = column;
+    const act = () => look({ id, row });
+    const open = () => show(glass, liveOf(answer, column), placeOf(answer, column, row));
+    return html`<td class=${column.cells[row]?.differs ? "is-other" : ""}>
+      <button
+        class="fa-cell"
+        data-cell=${`${id} ${row}`}
+        tabindex=${tabbed.id === id && tabbed.row === row ? 0 : -1}
+        @click=${open}
+        @focus=${() => {
+          act();
+          reach({ id, row });
+        }}
+        @pointerenter=${act}
+      >
+        ${wordsOf(glass, column, row, text).map((line) => lineView(line, text))}
+      </button>
+    </td>`;
   }
-  return { element: h("div.gp-options", null, group), mark };
+  const lines = rowNames.map(
+    (row) =>
+      html`<tr>
+        <th scope="row" .textContent=${text(`row_${row}`)}></th>
+        ${columns.map((column) => cell(column, row))}
+      </tr>`,
+  );
+  return html`<table
+    class="gp-table fa-table"
+    aria-label=${text("title")}
+    style=${`min-width: ${WIDTHS.first + WIDTHS.each * columns.length}px`}
+    @keydown=${(/** @type {KeyboardEvent} */ event) => walk(event, "button.fa-cell")}
+  >
+    <colgroup>
+      ${[null, ...columns].map(() => html`<col />`)}
+    </colgroup>
+    <thead>
+      <tr>
+        <th scope="col" .textContent=${text("part")}></th>
+        ${columns.map((column) => headView(glass, answer, column, text))}
+      </tr>
+    </thead>
+    <tbody>
+      ${lines}
+    </tbody>
+  </table>`;
 }
 
 /**
@@ -146,50 +173,52 @@ function createViews(glass) {
  * @param {Glass} glass
  */
 export default function families(element, glass) {
-  const { state } = glass;
-  /** @type {{ answer: Answer | null; trouble: import("../../types.d.ts").Refusal | null }} */
-  const first = { answer: null, trouble: null };
+  /**
+   * @type {{
+   *   answer: Answer | null;
+   *   trouble: import("../../types.d.ts").Refusal | null;
+   *   reached: CellPlace;
+   * }}
+   */
+  const first = { answer: null, trouble: null, reached: null };
   const view = reactive(first, glass.repaint);
-  const shown = (/** @type {Answer} */ answer) => columnsOf(answer, viewOf(glass));
-  const panel = frame(element, glass, "families", {
-    csv: () => (view.answer ? savedTable(view.answer, shown(view.answer), panel.text, state.language) : [["part"]]),
-    pointed: false,
-  });
+  const panel = frame(element, glass, "families", { pointed: false });
+  const { text } = panel;
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );
-  const views = createViews(glass);
-  const scroll = h("div.fa-scroll", { "data-part": "table" });
-  const from = h("div");
-  panel.body.append(
-    h("p.gp-note.fa-notice", { "data-text": "families.notice" }),
-    views.element,
-    scroll,
-    h("p.gp-note", { "data-text": "families.legend" }),
-    from,
-  );
+  /** @type {CellPlace} the cell that is looked at */
+  let looked = null;
+  const read = (/** @type {Answer} */ answer) => readFamilies(answer, viewOf(glass), looked);
+  const look = (/** @type {CellPlace} */ place) => {
+    looked = place;
+    if (view.answer) panel.show(read(view.answer), "");
+  };
+  const reach = (/** @type {CellPlace} */ place) => {
+    view.reached = place;
+  };
 
-  /** The table and its sources, in which the same cell keeps the focus. @param {Answer} answer */
-  function build(answer) {
-    const columns = shown(answer);
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.cell;
-    const made = tableOf(glass, answer, columns, panel);
-    byKeys(made, "button.fa-cell", focused);
-    scroll.replaceChildren(made);
-    from.replaceChildren(sourcesOf(columns, panel.text));
-    const again = focused ? made.querySelector(`[data-cell="${focused}"]`) : null;
-    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
-    panel.tell(`view=${viewOf(glass)} columns=${columns.length}`);
-  }
+  /**
+   * @param {Answer} answer
+   * @param {Reading} reading
+   */
+  const table = (answer, reading) => tableView(glass, answer, reading, text, { reached: view.reached, look, reach });
 
-  let built = "";
   return inView(element, function draw() {
-    panel.title.textContent = panel.text(`title_${viewOf(glass)}`);
-    views.mark();
-    if (view.trouble) scroll.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
-    const wanted = `${viewOf(glass)} ${state.language} ${Boolean(view.answer)}`;
-    if (!view.answer || wanted === built) return;
-    built = wanted;
-    build(view.answer);
+    const { answer, trouble } = view;
+    const reading = answer && read(answer);
+    panel.title.textContent = text(`title_${viewOf(glass)}`);
+    render(
+      html`<p class="gp-note fa-notice" .textContent=${text("notice")}></p>
+        ${viewsView(glass, text)}
+        <div class="fa-scroll" data-part="table">
+          ${trouble ? html`<p class="gp-note" .textContent=${troubleText(glass, trouble)}></p>` : nothing}
+          ${reading ? table(answer, reading) : nothing}
+        </div>
+        <p class="gp-note" .textContent=${text("legend")}></p>
+        ${reading ? sourcesView(reading.columns, text) : nothing}`,
+      panel.body,
+    );
+    if (reading) panel.show(reading, "");
   });
 }

@@ -1,27 +1,25 @@
 // Where the parameters of the families are: a bar for each, by part, and of one the products that its bar is the sum
 // of.
 
-import { h, percent, sample } from "../../dom.js";
+import { percent, sample } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { oneLine } from "../../one-line.js";
 import { inView } from "../../pointing.js";
+import { productOf, readParameters } from "../../readings/families.js";
 import { reactive } from "../../reads.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
-import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
-import { oneLine } from "../../one-line.js";
+import { familiesOf, sized, viewOf } from "./answer.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./answer.js").Answer} Answer
+ * @typedef {import("../../readings/families.js").Answer} Answer
  *
- * @typedef {import("./answer.js").Column} Column
- *
- * @typedef {Column["parameters"]["groups"][number]["parts"][number]} Part
- *
- * @typedef {Column & { parameters: { total: number } }} Counted of which every weight is known
+ * @typedef {import("../../readings/families.js").Counted} Counted
  */
 
 /**
@@ -41,36 +39,10 @@ const HUES = {
 /** @type {import("../../frame.js").About} */
 export const about = { namesChanges: false };
 
-/**
- * A part's product as text: layers × experts × what each holds.
- *
- * @param {Pick<Part, "layers" | "copies" | "how" | "each">} part
- */
-export function productOf({ layers, copies, how, each }) {
-  const one = how || whole(each);
-  const counts = [layers, copies].filter((count) => count > 1).map(whole);
-  const isSum = one.replace(/\([^)]*\)/g, "").includes(" + ");
-  return [...counts, counts.length && isSum ? `(${one})` : one].join(" × ");
-}
-
 /** @type {(glass: Glass, name: string) => string} */
 const groupName = (glass, name) => glass.text(`families.group_${name}`);
 /** @type {(part: number, total: number) => string} */
 const percentOf = (part, total) => percent(part / total, 3);
-/**
- * Each part of each model with its product.
- *
- * @param {Column[]} columns
- * @returns {(string | number)[][]}
- */
-function tableOf(columns) {
-  const rows = columns.flatMap(({ name, parameters }) =>
-    parameters.groups.flatMap(({ group, parts }) =>
-      parts.map((part) => [name, group, part.label, productOf(part), part.weights]),
-    ),
-  );
-  return [["model", "group", "part", "product", "weights"], ...rows];
-}
 
 /**
  * The products of one model, by group, and what they sum to.
@@ -79,26 +51,25 @@ function tableOf(columns) {
  * @param {Say} text the panel's own
  * @param {Counted} column
  */
-function termsOf(glass, text, { name, parameters: { groups, total, active, published } }) {
-  const line = (/** @type {Part} */ part) =>
-    h(
-      "li",
-      null,
-      h("span.fa-part", null, weightName(glass.text, part.label)),
-      h("span.fa-product", null, `${productOf(part)} = `, h("strong", null, whole(part.weights))),
-    );
-  const lists = groups.map(({ group: own, weights, parts }) =>
-    h(
-      "div.fa-group",
-      null,
-      h(
-        "h4",
-        null,
-        `${groupName(glass, own)}${glass.text("marks.colon")}${whole(weights)}`,
-        h("span.gp-note", null, ` ${percentOf(weights, total)}`),
-      ),
-      h("ul", null, ...parts.map(line)),
-    ),
+function termsView(glass, text, { name, parameters: { groups, total, active, published } }) {
+  const lists = groups.map(
+    ({ group, weights, parts }) =>
+      html`<div class="fa-group">
+        <h4>
+          ${`${groupName(glass, group)}${glass.text("marks.colon")}${whole(weights)}`}<span class="gp-note"
+            >${` ${percentOf(weights, total)}`}</span
+          >
+        </h4>
+        <ul>
+          ${parts.map(
+            (part) =>
+              html`<li>
+                <span class="fa-part" .textContent=${weightName(glass.text, part.label)}></span
+                ><span class="fa-product">${`${productOf(part)} = `}<strong>${whole(part.weights)}</strong></span>
+              </li>`,
+          )}
+        </ul>
+      </div>`,
   );
   const said = [text("sum", { total: whole(total) })];
   if (published) said.push(text(published.exact ? "published_exact" : "published", { count: whole(published.total) }));
@@ -107,7 +78,35 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
       text("active_text", { active: whole(active), share: percentOf(active, total) }),
       ...(published?.active && !published.exact ? [text("active_published", { count: whole(published.active) })] : []),
     );
-  return [h("h3.gp-subtitle", null, text("of", { name })), ...lists, h("p", null, oneLine(said))];
+  return html`<h3 class="gp-subtitle" .textContent=${text("of", { name })}></h3>
+    ${lists}
+    <p .textContent=${oneLine(said)}></p>`;
+}
+
+/**
+ * A model's bar, a button that shows its products.
+ *
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ * @param {Counted} column
+ * @param {boolean} chosen
+ */
+function barView(glass, text, { id, name, parameters: { groups, total, active } }, chosen) {
+  const { settings, state } = glass;
+  const choose = () => settings.set("families", { ...settings.get("families"), model: id });
+  const pieces = groups.map(({ group, weights }) => {
+    const look = `flex-grow: ${weights / total}; background: var(--glass-${HUES[group]})`;
+    const counted = `${whole(weights)} (${percentOf(weights, total)})`;
+    const said = groupName(glass, group) + glass.text("marks.colon") + counted;
+    return html`<span class="fa-piece" style=${look} title=${said}></span>`;
+  });
+  const size =
+    text("size", { total: sized(total, state.language) }) +
+    (active ? ` · ${text("active", { active: sized(active, state.language) })}` : "");
+  return html`<button class="fa-model" data-model=${id} aria-pressed=${String(chosen)} @click=${choose}>
+    <span class="fa-name"><strong>${name}</strong><span class="fa-size" .textContent=${size}></span></span>
+    <span class="fa-bar" aria-hidden="true">${pieces}</span>
+  </button>`;
 }
 
 /**
@@ -115,76 +114,32 @@ function termsOf(glass, text, { name, parameters: { groups, total, active, publi
  * @param {Glass} glass
  */
 export default function familyParameters(element, glass) {
-  const { state } = glass;
-  const panel = frame(element, glass, "family-parameters", {
-    csv: () => tableOf(view.answer ? counted(view.answer) : []),
-    pointed: false,
-  });
+  const panel = frame(element, glass, "family-parameters", { pointed: false });
+  const { text } = panel;
   /** @type {{ answer: Answer | null; trouble: import("../../types.d.ts").Refusal | null }} */
   const first = { answer: null, trouble: null };
   const view = reactive(first, glass.repaint);
   familiesOf(glass).then(({ data, message }) =>
     Object.assign(view, { answer: data ?? null, trouble: message ?? null }),
   );
-  const legend = h(
-    "p.gp-samples.fa-legend",
-    null,
-    ...Object.entries(HUES).map(([name, hue]) => sample("span.fa-swatch", `families.group_${name}`, hue)),
-  );
-  const bars = h("div.fa-bars");
-  const sum = h("div.fa-sum");
-  panel.body.append(h("p.gp-note.fa-notice", { "data-text": "family-parameters.notice" }), legend, bars, sum);
+  const samples = Object.entries(HUES).map(([name, hue]) => sample("span.fa-swatch", `families.group_${name}`, hue));
 
-  /** @param {Answer} answer */
-  const counted = (answer) =>
-    columnsOf(answer, viewOf(glass)).filter(
-      /** @type {(column: Column) => column is Counted} */ (({ parameters }) => parameters.total !== null),
-    );
-  /** @param {Counted[]} columns */
-  function chosenOf(columns) {
-    const { model } = glass.settings.get("families");
-    return columns.find(({ id }) => id === model) ?? columns[0];
-  }
-  const choose = (/** @type {string} */ id) =>
-    glass.settings.set("families", { ...glass.settings.get("families"), model: id });
-
-  /**
-   * @param {Counted} column
-   * @param {Counted} chosen
-   */
-  function bar(column, chosen) {
-    const { groups, total, active } = column.parameters;
-    const pieces = groups.map(({ group: name, weights }) =>
-      h("span.fa-piece", {
-        style: `flex-grow: ${weights / total}; background: var(--glass-${HUES[name]})`,
-        title: `${groupName(glass, name)}${glass.text("marks.colon")}${whole(weights)} (${percentOf(weights, total)})`,
-      }),
-    );
-    const size =
-      panel.text("size", { total: sized(total, state.language) }) +
-      (active ? ` · ${panel.text("active", { active: sized(active, state.language) })}` : "");
-    const pressed = String(column.id === chosen.id);
-    return h(
-      "button.fa-model",
-      { "data-model": column.id, "aria-pressed": pressed, click: () => choose(column.id) },
-      h("span.fa-name", null, h("strong", null, column.name), h("span.fa-size", null, size)),
-      h("span.fa-bar", { "aria-hidden": "true" }, ...pieces),
-    );
-  }
+  /** @param {import("../../readings/families.js").ParametersReading | null} reading null until the answer is here */
+  const body = (reading) =>
+    html`<p class="gp-note fa-notice" .textContent=${text("notice")}></p>
+      <p class="gp-samples fa-legend">${samples}</p>
+      <div class="fa-bars">
+        ${view.trouble ? html`<p class="gp-note" .textContent=${troubleText(glass, view.trouble)}></p>` : nothing}
+        ${reading ? reading.columns.map((column) => barView(glass, text, column, column === reading.chosen)) : nothing}
+      </div>
+      <div class="fa-sum">${reading ? termsView(glass, text, reading.chosen) : nothing}</div>`;
+  render(body(null), panel.body);
 
   return inView(element, function draw() {
-    panel.title.textContent = panel.text("title");
-    if (view.trouble) bars.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
-    if (!view.answer) return;
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.model;
-    const columns = counted(view.answer);
-    const chosen = chosenOf(columns);
-    bars.replaceChildren(...columns.map((column) => bar(column, chosen)));
-    sum.replaceChildren(...termsOf(glass, panel.text, chosen));
-    const again = focused ? bars.querySelector(`[data-model="${focused}"]`) : null;
-    /** @type {HTMLElement | null} */ (again)?.focus({ preventScroll: true });
-    const { id, parameters } = chosen;
-    const parts = parameters.groups.map(({ group: name, weights }) => `${name}=${weights}`);
-    panel.tell(`${id} total=${parameters.total} ${parts.join(" ")}`);
+    const { answer } = view;
+    const reading = answer && readParameters(answer, viewOf(glass), glass.settings.get("families").model);
+    panel.title.textContent = text("title");
+    render(body(reading), panel.body);
+    if (reading) panel.show(reading, "");
   });
 }

@@ -11,7 +11,7 @@ const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
  * @param {[number, number]} size
  * @returns {[number, number] | null}
  */
-export function stepped([row, column], key, [rows, columns]) {
+function stepped([row, column], key, [rows, columns]) {
   if (key === "Home") return [row, 0];
   if (key === "End") return [row, columns - 1];
   const step = STEPS[key];
@@ -20,30 +20,21 @@ export function stepped([row, column], key, [rows, columns]) {
 }
 
 /**
- * @param {HTMLTableElement} table
+ * Leads the focus from a cell's button to the one that a key stands for.
+ *
+ * @param {KeyboardEvent} event of a table
  * @param {string} selector of the buttons, one in each cell
- * @param {string} [first] `data-cell` of the one that Tab reaches first
  */
-export function byKeys(table, selector, first) {
+export function walk(event, selector) {
+  const table = /** @type {HTMLTableElement} */ (event.currentTarget);
   const rows = [...table.tBodies[0].rows].map((row) => [
     .../** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll(selector)),
   ]);
-  const all = rows.flat();
-  const reach = (/** @type {HTMLElement} */ button) => {
-    for (const one of all) one.tabIndex = one === button ? 0 : -1;
-  };
-  reach(all.find(({ dataset }) => dataset.cell === first) ?? all[0]);
-  table.addEventListener("focusin", (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
-    if (all.includes(target)) reach(target);
-  });
-  table.addEventListener("keydown", (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
-    const row = rows.findIndex((cells) => cells.includes(target));
-    if (row < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = stepped([row, rows[row].indexOf(target)], event.key, [rows.length, rows[0].length]);
-    if (!to) return;
-    event.preventDefault(); // and not the selected token's (keys.js)
-    rows[to[0]][to[1]].focus();
-  });
+  const target = /** @type {HTMLElement} */ (event.target);
+  const row = rows.findIndex((cells) => cells.includes(target));
+  if (row < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+  const to = stepped([row, rows[row].indexOf(target)], event.key, [rows.length, rows[0].length]);
+  if (!to) return;
+  event.preventDefault(); // and not the selected token's (keys.js)
+  rows[to[0]][to[1]].focus();
 }

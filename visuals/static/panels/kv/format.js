@@ -89,6 +89,20 @@ export const milli = (seconds) => (seconds < 0.9995 ? shown(1000 * seconds, 3) :
 export const origin = (how, name) => (typeof how === "object" ? name(`how_${how.code}`, how.params) : (how ?? ""));
 
 /**
+ * One product in a line: its factors under their names, and its bytes.
+ *
+ * @param {{ factors: Factor[]; bytes: number | string }} product
+ * @param {Named} name
+ */
+export function productLine({ factors, bytes }, name) {
+  const parts = factors.map(({ value, code, params, how }) => {
+    const came = origin(how, name);
+    return `${whole(value)} ${name(code, params)}${came ? ` (${came})` : ""}`;
+  });
+  return `${parts.join(" × ")} = ${exactBytes(bytes)}`;
+}
+
+/**
  * What a weight's product is of; parts of one kind share a name.
  *
  * @param {import("../../types.d.ts").Say} text

@@ -1,0 +1,88 @@
+// What the chapter on families reads off its table of facts, against sums done by hand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { valueOf } from "../../visuals/static/frame.js";
+import { productOf, readFamilies, readMyths, readParameters } from "../../visuals/static/readings/families.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
+
+const part = (label, layers, copies, each, how = "") => ({
+  label,
+  layers,
+  copies,
+  each,
+  how,
+  weights: layers * copies * each,
+});
+const column = (id, total, groups) => ({
+  id,
+  name: id.toUpperCase(),
+  cells: {
+    norm: {
+      lines: [
+        { code: "rms_norm", params: { size: 4096 } },
+        { code: "after", params: {}, differs: true },
+      ],
+    },
+  },
+  cache: { bytes: 1234567 },
+  parameters: { total, active: 60, groups, published: total === null ? { total: 65 } : null },
+});
+const experts = [part("expert", 2, 8, 5)];
+const ANSWER = {
+  rows: ["norm"],
+  views: { eight: ["mixtral", "old"], llamas: ["old"] },
+  columns: [
+    column("old", null, []),
+    column("mixtral", 100, [
+      { group: "embedding", weights: 20, parts: [part("embed", 1, 1, 20, "4 × 5")] },
+      { group: "experts", weights: 80, parts: experts },
+    ]),
+  ],
+};
+const say = ({ key, params }) => `<${key} ${Object.values(params ?? {}).join(",")}>`;
+
+test("a view's cells are read in its order; a file has all of their lines", () => {
+  const read = (view, looked = null) => readFamilies(ANSWER, view, looked);
+  assert.equal(valueOf(read("eight")), "view=eight columns=2");
+  assert.equal(valueOf(read("eight", { id: "old", row: "norm" })), "old norm rms_norm after");
+  assert.equal(valueOf(read("eight", { id: "mixtral", row: "cache" })), "mixtral cache bytes=1234567");
+  assert.equal(valueOf(read("eight", { id: "mixtral", row: "parameters" })), "mixtral parameters total=100");
+  assert.equal(valueOf(read("llamas", { id: "mixtral", row: "norm" })), "view=llamas columns=1"); // not in this view
+  assert.deepEqual(savedRows(read("eight"), say), [
+    ["part", "MIXTRAL", "OLD"],
+    [
+      "<families.row_norm >",
+      "<families.line_rms_norm 4,096>; <families.line_after >",
+      "<families.line_rms_norm 4,096>; <families.line_after >",
+    ],
+    ["parameters", 100, 65], // as published where it is not counted
+    ["cache_bytes_per_token", 1234567, 1234567],
+  ]);
+});
+
+test("parameters are those of every network that is counted, each part with its product", () => {
+  const reading = readParameters(ANSWER, "eight", "nobody");
+  assert.equal(valueOf(reading), "mixtral total=100 embedding=20 experts=80");
+  assert.deepEqual(savedRows(reading), [
+    ["model", "group", "part", "product", "weights"],
+    ["MIXTRAL", "embedding", "embed", "4 × 5", 20],
+    ["MIXTRAL", "experts", "expert", "2 × 8 × 5", 80],
+  ]);
+  assert.equal(productOf({ layers: 3, copies: 1, each: 9, how: "4 + 5" }), "3 × (4 + 5)");
+});
+
+test("what tables get wrong has Mixtral's own numbers", () => {
+  const named = ["falcon", "t5", "glm", "deepseek3", "llama1", "llama2", "llama3", "gpt3"].map((id) =>
+    column(id, null, []),
+  );
+  const reading = readMyths({ ...ANSWER, columns: [...ANSWER.columns, ...named] });
+  assert.equal(valueOf(reading), "myths=14 mixtral=100 active=60");
+  const { said } = reading.myths.find(({ name }) => name === "mixtral_size");
+  assert.deepEqual(said.right, {
+    key: "family-myths.mixtral_size_right",
+    params: { total: "100", active: "60", experts: "80", rest: "20" },
+  });
+  const [head, first] = savedRows(reading, say);
+  assert.deepEqual(head, ["claim", "right", "source", "parameters"]);
+  assert.equal(first[3], ""); // Falcon's are not counted here
+});
