@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
-import { drawnOf, ffnForms, kindOf } from "../../visuals/static/panels/ffn/kinds.js";
+import { ffnForms, kindOf } from "../../visuals/static/readings/ffn-kinds.js";
+import { drawnOf, everyNeuron, neuronsReader } from "../../visuals/static/readings/neurons.js";
+import { savedRows } from "../../visuals/static/readings/reading.js";
 import { expertOf, neuronName, neuronPlace } from "../../visuals/static/neuron-names.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
 import { strongestChanges, remainder } from "../../visuals/static/difference/table.js";
@@ -117,4 +119,57 @@ test("loads count the tokens of each expert; the map has no value where a token 
     [firstWithExperts({ parts: { ffn: [plain, routed] } }), firstWithExperts({ parts: { ffn: [plain] } })],
     [1, null],
   );
+});
+
+const swish = (x) => x / (1 + Math.exp(-x));
+/** A layer of three neurons at two tokens; its strongest neuron there is the last, then the first. */
+const layerOf = (neurons) => ({
+  ffn: { activation: "silu", gated: true, neurons: 3, width: 3, experts: 0 },
+  neurons: new Map(neurons ? [[1, neurons]] : []),
+  top: { neuron: array([0, 1, 2, 0], [2, 2]), gate: array([1, 1, 3, -1]), up: array([1, 1, 4, 2]), weight: null },
+});
+const gates = { gate: array([-1, 0.5, 3]), up: array([2, 1, 4]), weight: null };
+const runOf = (neurons, changes = {}) => {
+  const held = layerOf(neurons && { ...neurons, ffn: layerOf().ffn });
+  return { trace: { changes, model: { parts: { ffn: [held.ffn] } } }, held, details: {} };
+};
+
+test("of a token the strongest neurons are read until all are here, then the selected one, and each in the file", () => {
+  const selected = { layer: 0, query: 1, neuron: 1 };
+  const early = neuronsReader.read(runOf(null), selected);
+  assert.deepEqual([early.at, early.selection.neuron, early.full], ["neuron 2", 2, null]);
+  assert.deepEqual(Object.keys(early.values), ["gate", "silu", "up", "product"]);
+  near(early.values.product, swish(3) * 4);
+  const whole = neuronsReader.read(runOf(gates), selected);
+  assert.equal(whole.at, "neuron 1");
+  near(whole.values.product, swish(0.5));
+  const [head, ...rows] = savedRows(neuronsReader.read(runOf(gates, { neurons: [[0, 2]] }), selected));
+  assert.deepEqual(head, ["neuron", "gate", "silu", "up", "product", "off"]);
+  assert.deepEqual(
+    rows.map(([neuron, gate, , up, , off]) => [neuron, gate, up, off]),
+    [
+      [0, -1, 2, 0],
+      [1, 0.5, 1, 0],
+      [2, 3, 4, 1],
+    ],
+  );
+  near(rows[0][4], swish(-1) * 2);
+});
+
+test("of experts all neurons stand in the rows that are subtracted, without a number those that compute nothing", () => {
+  const [gate, up, weight] = [
+    [NaN, NaN, 1, -1, NaN, NaN, 2],
+    [NaN, NaN, 2, 3, NaN, NaN, 1],
+    [NaN, NaN, 0.5, 0.5, NaN, NaN, 1],
+  ].map((one) => array(one));
+  const top = { neuron: array([2], [1, 1]), gate: array([1]), up: array([2]), weight: array([0.5]) };
+  const held = { ffn: routed, top, neurons: new Map([[0, { gate, up, weight, ffn: routed }]]) };
+  const read = (neuron) => everyNeuron.read({ held }, { layer: 4, query: 0, neuron });
+  assert.equal(read(null).at, "layer 4 token 0 neuron 2 expert 1 own 0");
+  near(read(null).values.product, swish(1) * 2 * 0.5);
+  assert.ok(Number.isNaN(read(0).values.product));
+  const { keys, columns } = read(0).rows.neurons();
+  assert.deepEqual(keys.neuron, [0, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(Object.keys(columns), ["gate", "silu", "up", "weight", "product"]);
+  near(columns.product[6], swish(2));
 });

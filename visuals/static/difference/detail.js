@@ -2,7 +2,8 @@
 
 import { labelsOf } from "../characters.js";
 import { visible } from "../draw.js";
-import { HALVES, QUADRANTS, meanOf, quadrants } from "../panels/ffn/kinds.js";
+import { meanOf } from "../readings/firing.js";
+import { HALVES, QUADRANTS, quadrants } from "../readings/neurons.js";
 import { createMap, createViews, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
 import { atNeuron, chooseNeuron, inner, kindIn, nameOfNeuron, neuronNumbers, neuronTable, ofNeuron } from "./glance.js";

@@ -32,12 +32,17 @@ import { mostChanged, table } from "./table.js";
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
  * @property {string | string[]} rows the table's name, or those of several that stand under one title
- * @property {[string, string][]} columns each with the role that it is coloured in
+ * @property {Column[] | ((reading: any) => Column[])} columns each with the role that it is coloured in, and the
+ *   word that it is called by, n_<word>, where that is not its name
+ * @property {(reading: any) => Record<string, unknown>} [words] parameters of these words
  * @property {string} [title]
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
  *   are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
+ * @property {"neuron"} [selects] as of a table
+ *
+ * @typedef {import("./strips.js").Named} Column
  *
  * @typedef {object} TablePart a row for each row
  * @property {"table"} draw
@@ -47,8 +52,8 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {"layer" | "head" | "query" | "key"} [selects] the part of the page's selection that a row's number is;
- *   no row depends on it
+ * @property {"layer" | "head" | "query" | "key" | "neuron"} [selects] the part of the page's selection that a row's
+ *   number is; no row depends on it
  * @property {(row: number) => Partial<import("../selection.js").Selection>} [pick] the page's selection that a row
  *   stands for otherwise
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
@@ -197,17 +202,24 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
   });
 
   /** @param {StripsPart} part */
-  function ofStrips({ rows, columns, pairs, points: own, ...more }) {
+  function ofStrips({ rows, columns, words, pairs, points: own, selects, ...more }) {
     const tables = [rows].flat();
+    /** @param {Run} run */
+    const named = (run) => (typeof columns === "function" ? columns(readIn(run, glass, {})) : columns);
     const drawn = {
       ...titled(more),
-      strips: columns,
+      strips: named,
+      words: words && ((/** @type {Run} */ run) => words(readIn(run, glass, {}))),
       values: (/** @type {Run} */ run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
     };
-    const [last] = columns[columns.length - 1];
     /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
-    const most = (_state, _glass, changes) => mostChanged(changes[last]);
+    const most = (_state, _glass, changes, b) => mostChanged(changes[named(b)[named(b).length - 1][0]]);
     if (pairs) return strips({ ...drawn, ...byDimension });
+    if (selects) {
+      /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
+      const selected = (_state, _glass, _changes, b) => readIn(b, glass, {}).selection[selects];
+      return strips({ ...drawn, chosen: selected, pick: (i) => ({ [selects]: i }) });
+    }
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
       ...drawn,
@@ -331,6 +343,7 @@ export function fromReading(view) {
 
   return {
     layer: reader.layer,
+    neurons: reader.neurons,
     anyLength,
     details: (glass, sides) => ({ ...needed(glass, sides), ...asked(glass, sides, true) }),
     later: (glass, sides) => asked(glass, sides, false),

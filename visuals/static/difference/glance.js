@@ -2,7 +2,7 @@
 
 import { innerOf, strongestNeuron } from "../activations.js";
 import { channelsOf } from "../rotation.js";
-import { columnOf, kindOf } from "../panels/ffn/kinds.js";
+import { columnOf, kindOf } from "../readings/ffn-kinds.js";
 import { neuronName, neuronPlace } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
@@ -121,14 +121,6 @@ export function neuronNumbers(run, _state, _glass, neuron) {
   );
 }
 
-const neuronStrips = strips({
-  strips: (run) => kindIn(run).strips.map(([name, role]) => [name, role, columnOf(name, kindIn(run))]),
-  words: kindIn,
-  values: vectorsIn,
-  chosen: (state, glass, _changes, b) => chooseNeuron(state, b, b, null, glass),
-  pick: (neuron) => ({ neuron }),
-});
-
 /**
  * The neurons that change most in one of `inner`'s vectors.
  *
@@ -146,17 +138,4 @@ export const neuronTable = (title, name) =>
     chosen: ({ neuron }) => neuron,
   });
 
-/** @type {View<NeuronsRun, number>} */
-const swiglu = {
-  layer: true,
-  neurons: true,
-  at: atNeuron,
-  of: ofNeuron,
-  choose: chooseNeuron,
-  numbers: neuronNumbers,
-  said: ["product"],
-  words: kindIn,
-  parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
-};
-
-export default { rope, swiglu };
+export default { rope };

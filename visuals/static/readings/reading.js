@@ -66,6 +66,7 @@
  * @template [Asked=Read["selection"]]
  * @typedef {object} Reader
  * @property {boolean} [layer] whether it needs the selected layer whole
+ * @property {boolean} [neurons] and all neurons of the selected token there
  * @property {(
  *   trace: import("../decode.js").Trace,
  *   selection: Asked,

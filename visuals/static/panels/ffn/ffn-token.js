@@ -10,7 +10,8 @@ import { neuronOff, neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, numberAt, signsOf } from "./kinds.js";
+import { columnOf, ffnForms } from "../../readings/ffn-kinds.js";
+import { drawnOf, numberAt, signsOf } from "../../readings/neurons.js";
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
 import { createScatter } from "./scatter.js";
@@ -21,7 +22,7 @@ import { createWritten, pushes } from "./written.js";
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./kinds.js").Drawn} Drawn
+ * @typedef {import("../../readings/neurons.js").Drawn} Drawn
  *
  * @typedef {import("../../messages.d.ts").NeuronWrites} Writes
  *

@@ -7,7 +7,9 @@ import { frame } from "../../frame.js";
 import { ffnsOff } from "../../off.js";
 import { inWidth, bindPointer, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, meanOf, numberAt } from "./kinds.js";
+import { columnOf, ffnForms, kindOf } from "../../readings/ffn-kinds.js";
+import { meanOf } from "../../readings/firing.js";
+import { drawnOf, numberAt } from "../../readings/neurons.js";
 import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
 import { cellsOf, createMap, createViews, opened, spokenOf } from "./neuron-map.js";
@@ -22,7 +24,7 @@ import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
  *
  * @typedef {import("./neuron-map.js").Answer} Answer
  *
- * @typedef {import("./kinds.js").VectorName} VectorName
+ * @typedef {import("../../readings/ffn-kinds.js").VectorName} VectorName
  *
  * @typedef {import("../../decoded.d.ts").Detail<"ffn_firing">} Firing
  *
@@ -31,7 +33,7 @@ import { drawSparsity, findLayer, MEASURES } from "./sparsity.js";
  * @property {number} layer
  * @property {ReturnType<typeof cellsOf>} cells
  * @property {import("../../messages.d.ts").Ffn} ffn
- * @property {import("./kinds.js").Kind} kind
+ * @property {import("../../readings/ffn-kinds.js").Kind} kind
  *
  * @typedef {Record<"gate" | "up" | "product", number | null>} Facts what is told of a neuron, null of what it has
  *   not

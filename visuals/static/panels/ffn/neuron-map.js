@@ -9,7 +9,7 @@ import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { expertOf } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
-import { kindOf } from "./kinds.js";
+import { kindOf } from "../../readings/ffn-kinds.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass

@@ -3,7 +3,7 @@
 import { fit, ink, write } from "../../draw.js";
 import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, path, rule, spread, xOf } from "../../plot.js";
-import { meanOf } from "./kinds.js";
+import { meanOf } from "../../readings/firing.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
 /**
