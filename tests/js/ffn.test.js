@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
 import { ffnForms, kindOf } from "../../visuals/static/readings/ffn-kinds.js";
 import { drawnOf, everyNeuron, neuronsReader } from "../../visuals/static/readings/neurons.js";
+import { everyWrites, writesReader } from "../../visuals/static/readings/neuron-writes.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { expertOf, neuronName, neuronPlace } from "../../visuals/static/neuron-names.js";
 import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
@@ -134,7 +135,7 @@ const runOf = (neurons, changes = {}) => {
   return { trace: { changes, model: { parts: { ffn: [held.ffn] } } }, held, details: {} };
 };
 
-test("of a token the strongest neurons are read until all are here, then the selected one, and each in the file", () => {
+test("of a token the strongest neurons are read until all are here, then the selected one", () => {
   const selected = { layer: 0, query: 1, neuron: 1 };
   const early = neuronsReader.read(runOf(null), selected);
   assert.deepEqual([early.at, early.selection.neuron, early.full], ["neuron 2", 2, null]);
@@ -156,7 +157,7 @@ test("of a token the strongest neurons are read until all are here, then the sel
   near(rows[0][4], swish(-1) * 2);
 });
 
-test("of experts all neurons stand in the rows that are subtracted, without a number those that compute nothing", () => {
+test("of experts all neurons are subtracted, without a number those that compute nothing", () => {
   const [gate, up, weight] = [
     [NaN, NaN, 1, -1, NaN, NaN, 2],
     [NaN, NaN, 2, 3, NaN, NaN, 1],
@@ -172,4 +173,52 @@ test("of experts all neurons stand in the rows that are subtracted, without a nu
   assert.deepEqual(keys.neuron, [0, 1, 2, 3, 4, 5, 6]);
   assert.deepEqual(Object.keys(columns), ["gate", "silu", "up", "weight", "product"]);
   near(columns.product[6], swish(2));
+});
+
+test("what the strongest neurons write is of the locked token; another selected one is asked for, too", () => {
+  const writes = (neuron, norm) => ({
+    neuron,
+    norm,
+    raised: [{ id: 7, piece: "a", by: 0.5 }],
+    lowered: [{ id: 8, piece: "b", by: -0.25 }],
+  });
+  const found = { rows: [writes(2, 6), writes(0, 1)], rest: 0.5, whole: 6.5 };
+  const selection = { layer: 0, query: 1, neuron: 1, lockedLayer: 0, lockedQuery: 1, lockedNeuron: 1 };
+  const model = { parts: { stack: null } };
+  const asked = writesReader.later({ model }, selection, () => found);
+  assert.deepEqual([asked.found[1].neuron, asked.extra[1].neuron], [null, 1]);
+  assert.equal(writesReader.later({ model }, selection, () => null).extra, undefined);
+  assert.deepEqual(
+    writesReader.later({ model: { parts: { stack: "encoder" } } }, selection, () => found),
+    {},
+  );
+
+  const run = runOf(gates);
+  run.trace.layers = new Map([[0, run.held]]);
+  const early = writesReader.read({ ...run, details: { found: null } }, selection);
+  assert.equal(early.at, "layer 0 token 1 neuron 1 quadrants=1,2,0,0");
+  assert.deepEqual([early.row, early.written, "writes" in early.values], [null, null, false]);
+  const extra = { rows: [writes(1, 0.75)], rest: 0, whole: 6.5 };
+  const whole = writesReader.read({ ...run, details: { found, extra } }, selection);
+  assert.deepEqual([whole.values.writes, whole.values.raised, whole.written.count], [0.75, 0.5, 2]);
+  assert.deepEqual(
+    whole.written.rows.map(({ neuron }) => neuron),
+    [1, 2, 0],
+  );
+  const elsewhere = writesReader.read({ ...run, details: { found, extra } }, { ...selection, lockedQuery: 0 });
+  assert.deepEqual([elsewhere.row, elsewhere.listed], [null, null]);
+  const [head, ...rows] = savedRows(whole);
+  assert.deepEqual(head, ["neuron", "quadrant", "gate", "silu", "up", "product"]);
+  assert.deepEqual(
+    rows.map(([, quadrant]) => quadrant),
+    ["gate <= 0, up > 0", "gate > 0, up > 0", "gate > 0, up > 0"],
+  );
+
+  const both = everyWrites.read({ ...run, details: { written: found } }, { ...selection, neuron: 2, other: "b" });
+  assert.equal(both.values.writes, 6);
+  const { quadrants, lengths, pushes } = both.rows;
+  assert.deepEqual(quadrants().columns.count, [1, 2, 0, 0]);
+  assert.deepEqual(quadrants().keys.quadrant[3], "gate > 0, up <= 0");
+  assert.deepEqual(lengths(), { keys: { neuron: [2, 0] }, columns: { length: [6, 1] } });
+  assert.deepEqual(pushes().columns.by, [0.5, -0.25, 0.5, -0.25]);
 });

@@ -25,7 +25,7 @@ function runFor(glass, { layer, neurons, needs, later }, trace, selection) {
   /** @param {import("./readings/reading.js").Questions} [questions] */
   const answers = (questions = {}) =>
     Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, answered(...asked)]));
-  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection))];
+  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection, answered))];
   const complete = held !== null && (!neurons || held?.neurons.has(query));
   const here = complete && Object.values(needed).every(Boolean);
   return here ? { trace, held, details: { ...needed, ...more } } : null;

@@ -1,23 +1,14 @@
 // What the SwiGLU chapter reads from a run.
 
-import { labelsOf } from "../characters.js";
-import { visible } from "../draw.js";
 import { meanOf } from "../readings/firing.js";
-import { HALVES, QUADRANTS, quadrants } from "../readings/neurons.js";
 import { createMap, createViews, productsOf, spokenOf } from "../panels/ffn/neuron-map.js";
 import { MEASURES } from "../panels/ffn/sparsity.js";
-import { atNeuron, chooseNeuron, inner, kindIn, nameOfNeuron, neuronNumbers, neuronTable, ofNeuron } from "./glance.js";
-import { noChoice } from "../parts.js";
+import { kindIn, nameOfNeuron } from "./glance.js";
 import { places } from "./places.js";
 import { table } from "./table.js";
 
 /**
- * @typedef {import("./face.js").NeuronsRun} NeuronsRun
- *
  * @typedef {import("../types.d.ts").Glass} Glass
- *
- * @typedef {NeuronsRun & { details: { written?: import("../decoded.d.ts").Detail<"ffn_written"> | null } }} TokenRun
- *
  *
  * @typedef {import("./face.js").Run & {
  *   details: {
@@ -31,97 +22,6 @@ import { table } from "./table.js";
  * @template Chosen
  * @typedef {import("./face.js").View<Of, Chosen>} View
  */
-
-/** @param {boolean[]} above whether gate, and up, are above 0 */
-const signs = ([gate, up]) => ({ gate: `gate ${gate ? ">" : "≤"} 0`, up: `up ${up ? ">" : "≤"} 0` });
-
-/** What B's strongest neurons write in a run; nothing until it is here. @param {TokenRun} run */
-const writesOf = ({ details }) => details.written?.rows ?? [];
-
-/**
- * What each token's logit gets, of those that B's strongest neurons raise and lower most.
- *
- * @param {TokenRun} run
- * @returns {{ neuron: number; piece: string; by: number }[]}
- */
-const pushesOf = (run) =>
-  writesOf(run).flatMap(({ neuron, raised, lowered }) =>
-    [...raised, ...lowered].map(({ piece, by }) => ({ neuron, piece, by })),
-  );
-
-/**
- * Tables of what B's strongest neurons write in both runs: of the locked token, whose name is above them.
- *
- * @param {string} title
- * @param {import("./table.js").TableLook & import("./table.js").OwnTable<TokenRun>} rows
- */
-const written = (title, rows) =>
-  table({
-    title,
-    named: ({ locked: { layer, query }, trace }) => ({
-      layer,
-      m: query,
-      piece: visible(labelsOf(trace.tokens.pieces)[query]),
-    }),
-    needs: ["written"],
-    absent: ({ trace }) => Boolean(noChoice(trace.model)),
-    ...rows,
-  });
-const lengths = written("written_lengths", {
-  heading: "neuron",
-  values: (run) => Float64Array.from(writesOf(run), ({ norm }) => norm),
-  name: (i, run, glass) => nameOfNeuron(run, writesOf(run)[i].neuron, glass),
-  pick: (i, _state, run) => ({ neuron: writesOf(run)[i].neuron }),
-  order: (change) => [...change.keys()],
-});
-const pushes = written("written_logits", {
-  heading: "push",
-  values: (run) => Float64Array.from(pushesOf(run), ({ by }) => by),
-  name(i, run, glass) {
-    const { neuron, piece } = pushesOf(run)[i];
-    return `${nameOfNeuron(run, neuron, glass)} → ${visible(piece)}`;
-  },
-  pick: (i, _state, run) => ({ neuron: pushesOf(run)[i].neuron }),
-});
-
-/** @type {View<TokenRun, number>} */
-const ffnToken = {
-  layer: true,
-  neurons: true,
-  later({ state: { locked } }, { B }) {
-    /** @type {import("../readings/reading.js").Questions} */
-    const asked = { written: ["ffn_written", { layer: locked.layer, token: locked.query, neuron: null, other: B.id }] };
-    return noChoice(B.model) ? {} : asked;
-  },
-  at: atNeuron,
-  of: ofNeuron,
-  choose: chooseNeuron,
-  numbers(run, state, glass, neuron) {
-    const { layer, query, locked } = state;
-    const rows = layer === locked.layer && query === locked.query ? writesOf(run) : [];
-    const row = rows.find((one) => one.neuron === neuron);
-    return { ...neuronNumbers(run, state, glass, neuron), ...(row ? { writes: row.norm } : {}) };
-  },
-  said: ["gate", "up", "product"],
-  words: kindIn,
-  parts: (glass, text) => [
-    neuronTable("gates", "gate")(glass, text),
-    neuronTable("ups", "up")(glass, text),
-    table({
-      title: "quadrants",
-      heading: "quadrant",
-      values: (/** @type {TokenRun} */ run) => quadrants(inner(run)).map(({ count }) => count),
-      name: (i, run) =>
-        kindIn(run).reads === "gate"
-          ? text("quadrant_of", signs(QUADRANTS[i]))
-          : signs(HALVES[i]).gate.replace("gate", "up"),
-      order: (change) => [...change.keys()],
-      wordy: true,
-    })(glass, text),
-    lengths(glass, text),
-    pushes(glass, text),
-  ],
-};
 
 /**
  * The product of B's neuron number `place` at a token.
@@ -176,4 +76,4 @@ const ffnTokens = {
   ],
 };
 
-export default { "ffn-token": ffnToken, "ffn-tokens": ffnTokens };
+export default { "ffn-tokens": ffnTokens };

@@ -158,7 +158,7 @@ export function quadrants({ gate, up, product }) {
  * @param {number} neuron
  * @returns {Neuron}
  */
-function neuronAt(vectors, place, neuron) {
+export function neuronAt(vectors, place, neuron) {
   const [gate, activated, up, weight, product] = VECTORS.map((name) => numberAt(vectors, name, place));
   return { neuron, gate, activated, up, weight, product };
 }
@@ -205,7 +205,7 @@ function chosenIn(full, strongest, neuron) {
  * @param {Kind} kind
  * @param {(name: VectorName) => number} number
  */
-function numbersOf(kind, number) {
+export function numbersOf(kind, number) {
   const factors = kind.strips.map(([name]) => name).filter((name) => name !== "product");
   const named = factors.map((name) => [columnOf(name, kind), number(name)]);
   return { ...Object.fromEntries(named), product: number("product") };
@@ -220,7 +220,7 @@ function numbersOf(kind, number) {
  * @param {Neuron[]} neurons
  * @returns {Table}
  */
-function tableOf({ trace, held: { ffn } }, layer, kind, neurons) {
+export function tableOf({ trace, held: { ffn } }, layer, kind, neurons) {
   const owners = neurons.map(({ neuron }) => ownerOf(ffn, neuron));
   const off = () => neurons.map(({ neuron }) => Number(neuronOff(trace, layer, neuron)));
   return {

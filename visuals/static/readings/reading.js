@@ -74,8 +74,12 @@
  * ) => Questions} [needs]
  *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
  *   null until it has
- * @property {(trace: import("../decode.js").Trace, selection: Asked) => Questions} [later] what it reads without
- *   too
+ * @property {(
+ *   trace: import("../decode.js").Trace,
+ *   selection: Asked,
+ *   answered: (...asked: Question) => any,
+ * ) => Questions} [later]
+ *   what it reads without too
  * @property {(run: Run, selection: Asked) => Read} read
  */
 
