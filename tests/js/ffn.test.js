@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
 import { ffnForms, kindOf } from "../../visuals/static/readings/ffn-kinds.js";
 import { drawnOf, everyNeuron, neuronsReader } from "../../visuals/static/readings/neurons.js";
+import { firingReader, mapReader } from "../../visuals/static/readings/firing.js";
 import { everyWrites, writesReader } from "../../visuals/static/readings/neuron-writes.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { expertOf, neuronName, neuronPlace } from "../../visuals/static/neuron-names.js";
@@ -221,4 +222,45 @@ test("what the strongest neurons write is of the locked token; another selected 
   assert.deepEqual(quadrants().keys.quadrant[3], "gate > 0, up <= 0");
   assert.deepEqual(lengths(), { keys: { neuron: [2, 0] }, columns: { length: [6, 1] } });
   assert.deepEqual(pushes().columns.by, [0.5, -0.25, 0.5, -0.25]);
+});
+
+test("across tokens a neuron of the map is told of, or another of the token's; measures are of their layer", () => {
+  const map = {
+    neurons: [2, 0],
+    gate: array([1, 3, -2, -1], [2, 2]),
+    up: array([1, 4, 1, 2], [2, 2]),
+    weight: null,
+  };
+  const measure = (...values) => array(values, [2, 2]);
+  const firing = { top: measure(1, 1, 0.25, 0.5), open: measure(0, 0, 0.5, 1), needed: measure(0, 0, 0.125, 0.375) };
+  const run = runOf(gates);
+  const trace = { ...run.trace, T: 2, tokens: { pieces: ["a", "b"] }, layers: new Map([[0, run.held]]) };
+  const read = (reader, neuron, details = { map, firing }) =>
+    reader.read({ trace, details }, { layer: 0, query: 1, neuron, measured: 1 });
+
+  const strongest = read(firingReader, null);
+  assert.equal(strongest.at, "layer 0 neuron 2 token 1 measured layer 1");
+  near(strongest.values.product, swish(3) * 4);
+  const { top, mean_top, mean_needed } = strongest.values;
+  assert.deepEqual([top, mean_top, mean_needed], [0.5, 0.375, 0.25]);
+  assert.deepEqual(Object.keys(read(firingReader, 0, { map, firing: null }).values), ["gate", "up", "product"]);
+  near(read(firingReader, 0).values.product, swish(-1) * 2);
+  near(read(firingReader, 1).values.product, swish(0.5)); // which the map has not
+  assert.deepEqual(
+    [read(mapReader, 1).selection.neuron, read(mapReader, 0).selection.neuron],
+    [2, 0], // of which alone both runs have all tokens
+  );
+  const [head, ...rows] = savedRows(strongest);
+  assert.deepEqual(head, ["neuron", "token", "piece", "gate", "up", "product"]);
+  assert.deepEqual(
+    rows.map((row) => row.slice(0, 5)),
+    [
+      [2, 0, "a", 1, 1],
+      [2, 1, "b", 3, 4],
+      [0, 0, "a", -2, 1],
+      [0, 1, "b", -1, 2],
+    ],
+  );
+  const { keys, columns } = strongest.rows.means();
+  assert.deepEqual([keys.layer[3], keys.measure[3], columns.mean[3]], [1, "top", 0.375]);
 });

@@ -1,8 +1,6 @@
 // What the panels of the first chapter read from a run.
 
 import { channelsOf } from "../rotation.js";
-import { kindOf } from "../readings/ffn-kinds.js";
-import { neuronName } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
 import { atCell, byDimension, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
@@ -15,8 +13,6 @@ import { table } from "./table.js";
  * @typedef {import("./face.js").LayerRun} LayerRun
  *
  * @typedef {import("./face.js").State} State
- *
- * @typedef {import("../types.d.ts").Glass} Glass
  */
 /**
  * @template {Run} [Of=Run]
@@ -72,13 +68,5 @@ const rope = {
     })(glass, text),
   ],
 };
-
-/** What the layer's feed-forward is called. @param {Run} run */
-export const kindIn = ({ trace, layer }) => kindOf(trace.model.parts.ffn[layer]);
-/** @param {{ trace: import("../decode.js").Trace; layer: number }} place */
-const ffnIn = ({ trace, layer }) => trace.model.parts.ffn[layer];
-
-/** @type {(run: Run, neuron: number, glass: Glass) => string} */
-export const nameOfNeuron = (run, neuron, glass) => neuronName(ffnIn(run), neuron, glass.text);
 
 export default { rope };
