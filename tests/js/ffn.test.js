@@ -9,7 +9,14 @@ import { firingReader, mapReader } from "../../visuals/static/readings/firing.js
 import { everyWrites, writesReader } from "../../visuals/static/readings/neuron-writes.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { expertOf, neuronName, neuronPlace } from "../../visuals/static/neuron-names.js";
-import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "../../visuals/static/panels/ffn/routing.js";
+import {
+  chooseFor,
+  chosenAt,
+  expertsReader,
+  firstWithExperts,
+  loads,
+  weightMap,
+} from "../../visuals/static/readings/routing.js";
 import { strongestChanges, remainder } from "../../visuals/static/difference/table.js";
 
 const plain = { activation: "gelu_new", gated: false, neurons: 4, width: 4, experts: 0 };
@@ -263,4 +270,30 @@ test("across tokens a neuron of the map is told of, or another of the token's; m
   );
   const { keys, columns } = strongest.rows.means();
   assert.deepEqual([keys.layer[3], keys.measure[3], columns.mean[3]], [1, "top", 0.375]);
+});
+
+test("the network's choice of experts is read beside the formula's; a dense layer names one that has some", () => {
+  const ffn = { ...how, experts: 4, balanced: false };
+  const found = {
+    scores: array([0.1, 0.4, 0.2, 0.3, 0.7, 0.1, 0.15, 0.05], [2, 4]),
+    balance: null,
+    chosen: { shape: [2, 2], data: Uint16Array.from([1, 3, 0, 2]) },
+    weight: array([4 / 7, 3 / 7, 0.7 / 0.85, 0.15 / 0.85], [2, 2]),
+    length: array([1, 2, 3, 4], [2, 2]),
+    shared: null,
+    whole: array([5, 6]),
+  };
+  const trace = { model: { parts: { ffn: [plain, ffn] } }, tokens: { pieces: ["a", "b"] } };
+  assert.deepEqual(expertsReader.needs(trace, { layer: 0 }), {});
+  assert.deepEqual(expertsReader.needs(trace, { layer: 1 }), { found: ["experts", { layer: 1 }] });
+  const dense = expertsReader.read({ trace, details: {} }, { layer: 0, query: 1 });
+  assert.deepEqual([dense.at, dense.routed, savedRows(dense).length], ["layer 0 dense first 1", null, 1]);
+  const reading = expertsReader.read({ trace, details: { found } }, { layer: 1, query: 0 });
+  assert.equal(reading.at, "layer 1 token 0 chosen=1:0.57143,3:0.42857 formula=1:0.57143,3:0.42857 load=1,1,1,1");
+  assert.deepEqual(reading.values, { whole: 5 });
+  assert.deepEqual([reading.routed.share, reading.routed.unused], [1, 0]);
+  const [head, ...rows] = savedRows(reading);
+  assert.deepEqual(head.slice(0, 5), ["layer", "token", "piece", "expert", "score"]);
+  assert.deepEqual([rows.length, rows[5][3], rows[5].slice(6)], [8, 1, [0, 0]]); // to which token 1 does not go
+  assert.deepEqual(rows[6].slice(1, 4).concat(rows[6][7]), [1, "b", 2, 4]);
 });
