@@ -16,16 +16,18 @@ export const shownIn = ({ state }) => /** @type {import("./types.d.ts").Shown} *
  * @param {Asked} selection
  * @returns {import("./readings/reading.js").Run | null} null until all of it is here
  */
-function runFor(glass, { layer, needs, later }, trace, selection) {
-  const { layer: at } = /** @type {{ layer: number }} */ (selection); // where a reader needs a layer, it names one
+function runFor(glass, { layer, neurons, needs, later }, trace, selection) {
+  // where a reader needs a layer, it names one; where it needs its neurons, a token
+  const { layer: at, query } = /** @type {{ layer: number; query: number }} */ (selection);
   const held = layer ? (trace.layers.get(at) ?? null) : undefined;
   /** @type {(...asked: import("./readings/reading.js").Question) => unknown} */
   const answered = (what, params) => glass.detail(what, params, trace);
   /** @param {import("./readings/reading.js").Questions} [questions] */
   const answers = (questions = {}) =>
     Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, answered(...asked)]));
-  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection))];
-  const here = held !== null && Object.values(needed).every(Boolean);
+  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection, answered))];
+  const complete = held !== null && (!neurons || held?.neurons.has(query));
+  const here = complete && Object.values(needed).every(Boolean);
   return here ? { trace, held, details: { ...needed, ...more } } : null;
 }
 

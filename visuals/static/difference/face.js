@@ -29,18 +29,15 @@ import { numbersOf, selectionOf, valueLine } from "./value-line.js";
  */
 
 /**
- * One run, its selected layer, the selected token's neurons there, and what the server was asked about it.
+ * One run, its selected layer, and what the server was asked about it.
  *
  * @typedef {object} Run
  * @property {Trace} trace
  * @property {number} layer
  * @property {import("../decode.js").Layer | null} held
- * @property {import("../decode.js").Neurons | null} neurons
  * @property {import("../readings/reading.js").Run["details"]} details
  *
  * @typedef {Run & { held: import("../decode.js").Layer }} LayerRun of a view that needs the `layer`
- *
- * @typedef {LayerRun & { neurons: import("../decode.js").Neurons }} NeuronsRun of one that needs its `neurons` too
  */
 
 /**
@@ -202,13 +199,12 @@ function createBody(view, places, controls) {
 function runOf(view, glass, trace, { asked, later }) {
   const { layer, query } = glass.state;
   const held = trace.layers.get(layer) ?? null;
-  const neurons = (view.neurons && held?.neurons.get(query)) || null;
   const answersTo = (/** @type {Questions} */ questions) =>
     Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
   const answers = answersTo(asked);
   const details = Object.fromEntries([...answers, ...answersTo(later)]);
-  const here = (held || !view.layer) && (neurons || !view.neurons) && answers.every(([, answer]) => answer);
-  return here ? { trace, layer, held, neurons, details } : null;
+  const complete = (held || !view.layer) && (!view.neurons || held?.neurons.has(query));
+  return complete && answers.every(([, answer]) => answer) ? { trace, layer, held, details } : null;
 }
 
 /**

@@ -32,12 +32,17 @@ import { mostChanged, table } from "./table.js";
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
  * @property {string | string[]} rows the table's name, or those of several that stand under one title
- * @property {[string, string][]} columns each with the role that it is coloured in
+ * @property {Column[] | ((reading: any) => Column[])} columns each with the role that it is coloured in, and the
+ *   word that it is called by, n_<word>, where that is not its name
+ * @property {(reading: any) => Record<string, unknown>} [words] parameters of these words
  * @property {string} [title]
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
  *   are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
+ * @property {"neuron"} [selects] as of a table
+ *
+ * @typedef {import("./strips.js").Named} Column
  *
  * @typedef {object} TablePart a row for each row
  * @property {"table"} draw
@@ -47,16 +52,17 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {"layer" | "head" | "query" | "key"} [selects] the part of the page's selection that a row's number is;
- *   no row depends on it
- * @property {(row: number) => Partial<import("../selection.js").Selection>} [pick] the page's selection that a row
- *   stands for otherwise
+ * @property {"layer" | "head" | "query" | "key" | "neuron"} [selects] the part of the page's selection that a row's
+ *   number is; no row depends on it
+ * @property {(row: number, key: RowAbout["key"]) => Partial<import("../selection.js").Selection>} [pick] the page's
+ *   selection that a row stands for otherwise
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
  * @property {(a: any, b: any) => number[]} [order] of both readings: which rows are listed, and come first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] as of strips
  * @property {string[]} [needs] which answers that come later it cannot be drawn without
+ * @property {(reading: any, trace: Trace) => boolean} [absent] where a run has nothing of the kind
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
  * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
  * @property {boolean} [kept] the row that a click keeps is marked
@@ -197,17 +203,24 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
   });
 
   /** @param {StripsPart} part */
-  function ofStrips({ rows, columns, pairs, points: own, ...more }) {
+  function ofStrips({ rows, columns, words, pairs, points: own, selects, ...more }) {
     const tables = [rows].flat();
+    /** @param {Run} run */
+    const named = (run) => (typeof columns === "function" ? columns(readIn(run, glass, {})) : columns);
     const drawn = {
       ...titled(more),
-      strips: columns,
+      strips: named,
+      words: words && ((/** @type {Run} */ run) => words(readIn(run, glass, {}))),
       values: (/** @type {Run} */ run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
     };
-    const [last] = columns[columns.length - 1];
     /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
-    const most = (_state, _glass, changes) => mostChanged(changes[last]);
+    const most = (_state, _glass, changes, b) => mostChanged(changes[named(b)[named(b).length - 1][0]]);
     if (pairs) return strips({ ...drawn, ...byDimension });
+    if (selects) {
+      /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
+      const selected = (_state, _glass, _changes, b) => readIn(b, glass, {}).selection[selects];
+      return strips({ ...drawn, chosen: selected, pick: (i) => ({ [selects]: i }) });
+    }
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
       ...drawn,
@@ -218,7 +231,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
 
   /** @param {TablePart} part */
   function ofTable({ rows, column, name, heading, points: own, selects, step, wordy, most, ...more }) {
-    const { order, pick, needs, bare, follows, kept, saved, free = [] } = more;
+    const { order, pick, needs, absent, bare, follows, kept, saved, free = [] } = more;
     const place = placeOf(glass, select, selects ? [...free, selects] : free);
     const chosenFor = (/** @type {Run} */ b) => (follows ? readIn(b, glass, pointed()).selection : place());
     /** @type {import("../readings/reading.js").Table} */
@@ -228,6 +241,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
       ...titled(more),
       heading,
       needs,
+      absent: absent && ((/** @type {Run} */ run) => absent(readIn(run, glass, {}), run.trace)),
       bare,
       values(run, _state, _glass, b) {
         shown = readAt(run, b).rows[rows](); // of A, then of B
@@ -237,7 +251,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
       order: order ? (_change, b, a) => order(readAt(a, b), readAt(b, b)) : step ? inOrder(step) : undefined,
       wordy,
       rows: most,
-      ...(pick ? { pick } : {}),
+      ...(pick ? { pick: (i) => pick(i, keyOf(shown, i)) } : {}),
       ...(selects ? { pick: (i) => ({ [selects]: i }), chosen: (state) => state[selects] } : {}),
       ...(kept && points ? { chosen: () => select(glass)[points] } : {}),
       ...(pick || selects || own || !points ? {} : { pick: () => ({}) }),
@@ -306,18 +320,19 @@ export function fromReading(view) {
     const open = at === null && points && (select(glass)[points] ?? null) === null;
     return readIn(b, glass, pointedAt(open ? firstIn(a, b, glass) : at)).selection;
   }
+  /** @type {(glass: Glass, run: Trace) => (...asked: import("../readings/reading.js").Question) => unknown} */
+  const answeredOf = (glass, run) => (what, params) => glass.detail(what, params, run);
   /**
    * What the server is asked of each run: what is waited for, or what is not.
    *
    * @type {(glass: Glass, sides: import("./face.js").Sides, waited: boolean) => Questions}
    */
   const asked = (glass, { B }, waited) => {
-    const later = Object.entries(reader.later?.(B, select(glass)) ?? {});
+    const later = Object.entries(reader.later?.(B, select(glass), answeredOf(glass, B)) ?? {});
     return Object.fromEntries(later.filter(([name]) => waits.includes(name) === waited));
   };
   /** @type {(glass: Glass, sides: import("./face.js").Sides) => Questions} */
-  const needed = (glass, { B }) =>
-    reader.needs?.(B, select(glass), (what, params) => glass.detail(what, params, B)) ?? {};
+  const needed = (glass, { B }) => reader.needs?.(B, select(glass), answeredOf(glass, B)) ?? {};
 
   /** @type {import("./face.js").View["parts"]} */
   function partsOf(glass, text) {
@@ -331,6 +346,7 @@ export function fromReading(view) {
 
   return {
     layer: reader.layer,
+    neurons: reader.neurons,
     anyLength,
     details: (glass, sides) => ({ ...needed(glass, sides), ...asked(glass, sides, true) }),
     later: (glass, sides) => asked(glass, sides, false),

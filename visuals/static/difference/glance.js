@@ -1,12 +1,9 @@
 // What the panels of the first chapter read from a run.
 
-import { innerOf, strongestNeuron } from "../activations.js";
 import { channelsOf } from "../rotation.js";
-import { columnOf, kindOf } from "../panels/ffn/kinds.js";
-import { neuronName, neuronPlace } from "../neuron-names.js";
 import { partsOf } from "../panels/position/dials.js";
 import { pairIn } from "../panels/position/rope-dials.js";
-import { atCell, atToken, byDimension, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
+import { atCell, byDimension, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -15,11 +12,7 @@ import { table } from "./table.js";
  *
  * @typedef {import("./face.js").LayerRun} LayerRun
  *
- * @typedef {import("./face.js").NeuronsRun} NeuronsRun
- *
  * @typedef {import("./face.js").State} State
- *
- * @typedef {import("../types.d.ts").Glass} Glass
  */
 /**
  * @template {Run} [Of=Run]
@@ -76,87 +69,4 @@ const rope = {
   ],
 };
 
-/**
- * gate, SiLU(gate), up and their product of a run's selected token, as far as its layer has them; NaN in experts
- * that it does not go to.
- *
- * @param {NeuronsRun} run
- */
-export const inner = ({ neurons }) => innerOf(neurons);
-/**
- * Those of them that its layer has, by the names that its kind has for them.
- *
- * @param {NeuronsRun} run
- */
-const vectorsIn = (run) => /** @type {import("./strips.js").Vectors} */ (inner(run));
-/** What the layer's feed-forward is called. @param {Run} run */
-export const kindIn = ({ trace, layer }) => kindOf(trace.model.parts.ffn[layer]);
-/** @param {{ trace: import("../decode.js").Trace; layer: number }} place */
-const ffnIn = ({ trace, layer }) => trace.model.parts.ffn[layer];
-
-/** @type {View<NeuronsRun, number>["at"]} */
-export const atNeuron = (state, _glass, neuron) => `${atToken(state)} ${neuronPlace(ffnIn(state), neuron)}`;
-/** @type {(run: Run, neuron: number, glass: Glass) => string} */
-export const nameOfNeuron = (run, neuron, glass) => neuronName(ffnIn(run), neuron, glass.text);
-/** @type {NonNullable<View<NeuronsRun, number>["of"]>} */
-export const ofNeuron = ({ text, chosen, b, glass }) => text("of_neuron", { neuron: nameOfNeuron(b, chosen, glass) });
-
-/**
- * The selected neuron, else the one that the panel speaks of for B alone.
- *
- * @type {NonNullable<View<NeuronsRun, number>["choose"]>}
- */
-export const chooseNeuron = ({ neuron, query }, _a, b) => neuron ?? strongestNeuron(b.held, query);
-
-/** @type {View<NeuronsRun, number>["numbers"]} */
-export function neuronNumbers(run, _state, _glass, neuron) {
-  const found = vectorsIn(run);
-  const kind = kindIn(run);
-  const names = kind.strips.map(([name]) => name).filter((name) => name !== "product");
-  return Object.fromEntries(
-    [["product", "product"], ...names.map((name) => [columnOf(name, kind), name])].map(([said, name]) => [
-      said,
-      found[name][neuron],
-    ]),
-  );
-}
-
-const neuronStrips = strips({
-  strips: (run) => kindIn(run).strips.map(([name, role]) => [name, role, columnOf(name, kindIn(run))]),
-  words: kindIn,
-  values: vectorsIn,
-  chosen: (state, glass, _changes, b) => chooseNeuron(state, b, b, null, glass),
-  pick: (neuron) => ({ neuron }),
-});
-
-/**
- * The neurons that change most in one of `inner`'s vectors.
- *
- * @param {string} title
- * @param {"gate" | "up" | "product"} name
- */
-export const neuronTable = (title, name) =>
-  table({
-    title,
-    heading: "neuron",
-    absent: (run) => name === "gate" && kindIn(run).reads === "up",
-    values: (/** @type {NeuronsRun} */ run) => vectorsIn(run)[name],
-    name: (neuron, b, glass) => nameOfNeuron(b, neuron, glass),
-    pick: (neuron) => ({ neuron }),
-    chosen: ({ neuron }) => neuron,
-  });
-
-/** @type {View<NeuronsRun, number>} */
-const swiglu = {
-  layer: true,
-  neurons: true,
-  at: atNeuron,
-  of: ofNeuron,
-  choose: chooseNeuron,
-  numbers: neuronNumbers,
-  said: ["product"],
-  words: kindIn,
-  parts: (glass, text) => [neuronStrips(glass, text), neuronTable("products", "product")(glass, text)],
-};
-
-export default { rope, swiglu };
+export default { rope };

@@ -12,8 +12,6 @@ import { channelsOf, pairOf } from "../rotation.js";
  */
 
 export { atCell } from "../readings/attend.js";
-/** @param {{ layer: number; query: number }} place */
-export const atToken = ({ layer, query }) => `layer ${layer} token ${query}`;
 
 /**
  * The selected cell, in a run; nothing else of the state is read.

@@ -68,6 +68,7 @@
  * @template [Asked=Read["selection"]]
  * @typedef {object} Reader
  * @property {boolean} [layer] whether it needs the selected layer whole
+ * @property {boolean} [neurons] and all neurons of the selected token there
  * @property {(
  *   trace: import("../decode.js").Trace,
  *   selection: Asked,
@@ -75,8 +76,12 @@
  * ) => Questions} [needs]
  *   what the server is asked for it, which depends on what it has `answered` where one question follows from another:
  *   null until it has
- * @property {(trace: import("../decode.js").Trace, selection: Asked) => Questions} [later] what it reads without
- *   too
+ * @property {(
+ *   trace: import("../decode.js").Trace,
+ *   selection: Asked,
+ *   answered: (...asked: Question) => any,
+ * ) => Questions} [later]
+ *   what it reads without too
  * @property {(run: Run, selection: Asked) => Read} read
  */
 

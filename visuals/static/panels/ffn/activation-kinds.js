@@ -14,7 +14,8 @@ import { activationKinds as reader, TEXTBOOK } from "../../readings/activations.
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { drawBend, drawErrors } from "./bend-charts.js";
-import { drawnOf, ffnForms, kindOf } from "./kinds.js";
+import { ffnForms, kindOf } from "../../readings/ffn-kinds.js";
+import { drawnOf } from "../../readings/neurons.js";
 
 /** @typedef {import("../../readings/activations.js").KindsReading} KindsReading */
 /** @typedef {import("../../readings/activations.js").KindRow} KindRow */

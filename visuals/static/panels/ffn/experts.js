@@ -3,7 +3,7 @@
 
 import { largest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { exact, h, line, shown, strong } from "../../dom.js";
+import { line, shown, strong } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
@@ -11,8 +11,9 @@ import { rootScale } from "../../marks/scales.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { shownIn } from "../../run-for.js";
-import { chooseFor, chosenAt, firstWithExperts, loads, weightMap } from "./routing.js";
+import { expertsReader, firstWithExperts, weightMap } from "../../readings/routing.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 
 const KIND = "experts";
 const ROWS = 16; // experts of which the choice is shown one by one: the best
@@ -25,9 +26,13 @@ const ROWS = 16; // experts of which the choice is shown one by one: the best
  *
  * @typedef {import("../../messages.d.ts").Ffn} Ffn
  *
- * @typedef {import("./routing.js").Routing} Routing
+ * @typedef {import("../../readings/routing.js").Routing} Routing
  *
- * @typedef {ReturnType<typeof chooseFor>} Choice
+ * @typedef {import("../../readings/routing.js").Taken} Taken
+ *
+ * @typedef {import("../../readings/routing.js").Routed} Routed
+ *
+ * @typedef {import("../../readings/routing.js").ExpertsReading} ExpertsReading
  */
 
 /** @type {[string, string][]} */
@@ -78,7 +83,7 @@ function createMap(glass) {
 /**
  * How the chosen experts' weights come of their scores, with the numbers of the best one.
  *
- * @param {Choice} made
+ * @param {Taken["made"]} made
  * @param {Ffn} ffn
  * @param {Say} text
  */
@@ -103,7 +108,7 @@ function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normal
 /**
  * Which groups are open to the choice, each with what it counts.
  *
- * @param {Choice} made
+ * @param {Taken["made"]} made
  * @param {Ffn} ffn
  * @param {Say} text
  */
@@ -116,96 +121,54 @@ function groupsText({ groups }, { kept_groups: kept, group_best: counted, groups
 const MOST = 64; // bars; of more experts those with the most tokens
 
 /**
- * @param {Glass} glass
- * @returns {{ element: HTMLElement; draw: (routing: Routing, ffn: Ffn, language: string) => void }}
- */
-function createLoads(glass) {
-  const body = h("tbody", null);
-  const even = h("p.gp-note");
-  const table = h("table.gp-table.ffn-loads", null, body);
-  const element = h("div", null, even, listed("", "experts.loads", { element: table }));
-  const draw = memo((/** @type {Routing} */ routing, /** @type {Ffn} */ ffn) => {
-    const found = loads(routing, ffn.experts);
-    const tokens = routing.chosen.shape[0];
-    const share = (tokens * ffn.top_k) / ffn.experts;
-    const most = Math.max(...found.map((one) => one.tokens), 1);
-    const named = found.map((one, expert) => ({ ...one, expert }));
-    const rows =
-      ffn.experts > MOST ? named.sort((a, b) => b.tokens - a.tokens || a.expert - b.expert).slice(0, MOST) : named;
-    even.textContent = glass.text("experts.even", {
-      share: shown(share, 3),
-      unused: found.filter((one) => !one.tokens).length,
-      experts: ffn.experts,
-    });
-    body.replaceChildren(
-      ...rows.map(({ expert, tokens: count, weight }) =>
-        h(
-          "tr",
-          null,
-          h("th.gp-number", { scope: "row" }, String(expert)),
-          h("td.gp-number", null, String(count)),
-          h("td.gp-number", null, glass.text("experts.weight_sum", { weight: shown(weight, 3) })),
-          h("td.ffn-track", null, h("span.ffn-bar", { style: `width: ${(100 * count) / most}%` })),
-        ),
-      ),
-    );
-  });
-  return { element, draw };
-}
-
-/**
- * Each expert's scores and weight at each token.
+ * How many tokens each expert has, as bars beside an even share.
  *
- * @param {{ found: Routing; ffn: Ffn; layer: number }} view
- * @param {Trace} trace
- * @returns {(string | number)[][]}
+ * @param {ExpertsReading} reading
+ * @param {Routed} routed
+ * @param {Say} text
  */
-function tableOf({ found, ffn, layer }, { tokens: { pieces } }) {
-  const rows = pieces.flatMap((piece, t) => {
-    const { scores, choice } = chooseFor(found, ffn, t);
-    const taken = chosenAt(found, t);
-    return Array.from(scores, (score, e) => {
-      const one = taken.find(({ expert }) => expert === e);
-      return [layer, t, piece, e, score, choice[e], one ? one.weight : 0, one ? one.length : 0];
-    });
-  });
-  return [["layer", "token", "piece", "expert", "score", "score_for_choice", "weight", "length_written"], ...rows];
+function loadsView({ ffn: { experts } }, { load, share, unused }, text) {
+  const { tokens, weight } = load.columns;
+  const most = Math.max(...Array.from(tokens), 1);
+  const every = Array.from(tokens, (_, expert) => expert);
+  const fullest = () => every.sort((a, b) => tokens[b] - tokens[a] || a - b).slice(0, MOST);
+  return html`
+    <p class="gp-note" .textContent=${text("even", { share: shown(share, 3), unused, experts })}></p>
+    <div class="gp-list" tabindex="0" role="region" aria-label=${text("loads")}>
+      <table class="gp-table ffn-loads">
+        <tbody>
+          ${(experts > MOST ? fullest() : every).map(
+            (expert) => html`
+              <tr>
+                <th class="gp-number" scope="row">${expert}</th>
+                <td class="gp-number">${tokens[expert]}</td>
+                <td class="gp-number" .textContent=${text("weight_sum", { weight: shown(weight[expert], 3) })}></td>
+                <td class="ffn-track">
+                  <span class="ffn-bar" style=${`width: ${(100 * tokens[expert]) / most}%`}></span>
+                </td>
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
-/**
- * Where a token goes, by the network and by the formula, and what each expert has to do, as a program reads it.
- *
- * @param {Routing} found
- * @param {Ffn} ffn
- * @param {number} token
- */
-function valueOf(found, ffn, token) {
-  const taken = chosenAt(found, token).map(({ expert, weight }) => `${expert}:${exact(weight)}`);
-  const { chosen, weights } = chooseFor(found, ffn, token);
-  const formula = chosen.map((e, i) => `${e}:${exact(weights[i])}`);
-  const load = loads(found, ffn.experts).map(({ tokens }) => tokens);
-  const shared = found.shared ? ` shared=${exact(found.shared.data[token])}` : "";
-  return `chosen=${taken} formula=${formula} load=${load}${shared} whole=${exact(found.whole.data[token])}`;
-}
-
-/** How the router chose for one token: the best experts one by one, and the weights written out. @param {Say} text */
-function createChoice(text) {
+/** How the router chose for one token, the best experts one by one. */
+function createChoice() {
   const table = createTable(KIND, COLUMNS, { rows: ROWS });
-  const [rest, groups, formula, sums] = [h("p.gp-note"), h("p.gp-note"), h("div.gp-formula"), h("p.gp-note")];
-  const element = h(
-    "div.gp-columns",
-    null,
-    h("div", null, listed("", `${KIND}.table`, table), rest),
-    h("div", null, formula, groups, sums),
-  );
 
-  const draw = memo((/** @type {Routing} */ found, /** @type {Ffn} */ ffn, /** @type {number} */ token) => {
-    const made = chooseFor(found, ffn, token);
-    const taken = chosenAt(found, token);
+  /**
+   * @param {Taken} taken
+   * @param {Routing} found
+   * @param {Ffn} ffn
+   */
+  function fillAnew({ made, chosen }, found, ffn) {
     const empty = [...(ffn.balanced ? [] : ["balance", "choice"]), ...(ffn.groups === 1 ? ["group"] : [])];
     table.hide((name) => empty.includes(name));
     table.fill(made.order.slice(0, ROWS), (fields, expert) => {
-      const one = taken.find((t) => t.expert === expert);
+      const one = chosen.find((each) => each.expert === expert);
       const values = [
         expert,
         shown(made.scores[expert], 4),
@@ -218,16 +181,24 @@ function createChoice(text) {
       writeTexts(fields, values.map(String));
     });
     table.mark((i) => made.chosen.includes(made.order[i]) && i < ffn.top_k);
-    rest.textContent = ffn.experts > ROWS ? text("others", { count: ffn.experts - ROWS }) : "";
-    formula.replaceChildren(...arithmetic(made, ffn, text));
-    groups.textContent = groupsText(made, ffn, text);
-    const own = {
-      whole: shown(found.whole.data[token], 4),
-      shared: found.shared ? shown(found.shared.data[token], 4) : "",
-    };
-    sums.textContent = text(found.shared ? "sums_shared" : "sums", { ...own, width: ffn.shared });
-  });
-  return { element, draw };
+  }
+  return { box: listed("", `${KIND}.table`, table), fill: memo(fillAnew) };
+}
+
+/**
+ * The weights with the numbers of the best expert, and the lengths of what is written.
+ *
+ * @param {ExpertsReading} reading
+ * @param {Routed} routed
+ * @param {Say} text
+ */
+function sumsView({ ffn, values: { whole, shared } }, { taken: { made } }, text) {
+  const own = { whole: shown(whole, 4), shared: shared === undefined ? "" : shown(shared, 4), width: ffn.shared };
+  return html`
+    <div class="gp-formula">${arithmetic(made, ffn, text)}</div>
+    <p class="gp-note" .textContent=${groupsText(made, ffn, text)}></p>
+    <p class="gp-note" .textContent=${text(shared === undefined ? "sums" : "sums_shared", own)}></p>
+  `;
 }
 
 /**
@@ -236,54 +207,85 @@ function createChoice(text) {
  */
 export default function expertsPanel(element, glass) {
   const state = shownIn(glass);
-  /** @type {{ found: Routing; ffn: Ffn; layer: number } | null} null where it has not come, or there are no experts */
-  let view = null;
-  const panel = frame(element, glass, KIND, {
-    csv: () => (view ? tableOf(view, state.trace) : []),
-    parts: ["what", "formula", "myth"],
-  });
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
-  const dense = h("p.gp-note");
-  const lead = h("button.gp-option", {
-    click: () => glass.select({ layer: firstWithExperts(state.trace.model) ?? 0 }),
-  });
   const map = createMap(glass);
-  const choice = createChoice(text);
-  const [note, subtitle, loadTitle] = [h("p.gp-note"), h("h3.gp-subtitle"), h("h3.gp-subtitle")];
-  const load = createLoads(glass);
-  const body = h("div", null, note, map.element, subtitle, choice.element, loadTitle, load.element);
-  panel.body.append(dense, lead, body);
+  const choice = createChoice();
+  const leadOn = () => glass.select({ layer: firstWithExperts(state.trace.model) ?? 0 });
 
-  /** In a layer without experts: that it has none, and the way to the first that has. @param {number} layer */
-  function drawDense(layer) {
-    const first = firstWithExperts(state.trace.model);
-    panel.title.textContent = text("dense_title", { layer });
-    dense.textContent = text("dense", { layer, width: state.trace.model.parts.ffn[layer].width });
-    lead.textContent = text("dense_lead", { layer: first });
-    panel.tell(`layer ${layer} dense first ${first}`, "");
+  /**
+   * In a layer without experts: that it has none, and the way to the first that has.
+   *
+   * @param {ExpertsReading | null} reading of such a layer
+   */
+  function denseView(reading) {
+    const said = reading && {
+      note: text("dense", { layer: reading.selection.layer, width: reading.ffn.width }),
+      lead: text("dense_lead", { layer: reading.first }),
+    };
+    return html`
+      <div ?hidden=${!reading}>
+        <p class="gp-note" .textContent=${said?.note ?? ""}></p>
+        <button class="gp-option" @click=${leadOn} .textContent=${said?.lead ?? ""}></button>
+      </div>
+    `;
+  }
+  /** What stands over the parts, and under the table. @param {ExpertsReading} reading */
+  function wordsOf({ ffn: { experts, top_k }, selection: { layer, query } }) {
+    const { T, tokens } = state.trace;
+    return {
+      note: text("note", { experts, top_k, tokens: T }),
+      choice: text("choice_title", { token: query, piece: visible(labelsOf(tokens.pieces)[query]) }),
+      others: experts > ROWS ? text("others", { count: experts - ROWS }) : "",
+      load: text("load_title", { layer, tokens: T }),
+    };
+  }
+  /** @param {ExpertsReading | null} reading null before it has come */
+  function view(reading) {
+    const routed = reading?.routed ?? null;
+    const words = reading && routed && wordsOf(reading);
+    return html`
+      ${denseView(routed ? null : reading)}
+      <div ?hidden=${!routed}>
+        <p class="gp-note" .textContent=${words?.note ?? ""}></p>
+        ${map.element}
+        <h3 class="gp-subtitle" .textContent=${words?.choice ?? ""}></h3>
+        <div class="gp-columns">
+          <div>
+            ${choice.box}
+            <p class="gp-note" .textContent=${words?.others ?? ""}></p>
+          </div>
+          <div>${reading && routed ? sumsView(reading, routed, text) : nothing}</div>
+        </div>
+        <h3 class="gp-subtitle" .textContent=${words?.load ?? ""}></h3>
+        ${reading && routed ? loadsView(reading, routed, text) : nothing}
+      </div>
+    `;
+  }
+  render(view(null), panel.body);
+
+  /** @param {ExpertsReading} reading */
+  function tell(reading) {
+    const { routed, selection } = reading;
+    const { layer, query: token } = selection;
+    const piece = visible(labelsOf(state.trace.tokens.pieces)[token]);
+    panel.title.textContent = routed ? text("title", { layer, token, piece }) : text("dense_title", { layer });
+    const chosen = routed?.taken.chosen.map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`);
+    const words = chosen ? text("read", { token, piece, chosen: chosen.join(glass.text("why.list")) }) : "";
+    panel.show(reading, words);
   }
 
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
-    const { trace, layer, query: token, language } = state;
-    const ffn = trace.model.parts.ffn[layer];
-    const none = ffn.experts === 0;
-    [dense.hidden, lead.hidden, body.hidden] = [!none, !none, none];
-    const found = none ? null : glass.detail("experts", { layer });
-    element.classList.toggle("is-coming", !none && !found);
-    view = found && { found, ffn, layer };
-    if (none) return drawDense(layer);
-    if (!found) return undefined;
-    const piece = visible(labelsOf(trace.tokens.pieces)[token]);
-    panel.title.textContent = text("title", { layer, token, piece });
-    note.textContent = text("note", { experts: ffn.experts, top_k: ffn.top_k, tokens: trace.T });
-    subtitle.textContent = text("choice_title", { token, piece });
-    loadTitle.textContent = text("load_title", { layer, tokens: trace.T });
-    map.draw([{ trace, layer, details: { experts: found } }], width);
-    choice.draw(found, ffn, token, language);
-    load.draw(found, ffn, language);
-    const chosen = chosenAt(found, token).map(({ expert, weight }) => `${expert} (${shown(weight, 3)})`);
-    const value = `layer ${layer} token ${token} ${valueOf(found, ffn, token)}`;
-    panel.tell(value, text("read", { token, piece, chosen: chosen.join(glass.text("why.list")) }));
-    return undefined;
+    const { trace, layer, query, language } = state;
+    const reading = readHere(glass, expertsReader, { layer, query });
+    element.classList.toggle("is-coming", !reading);
+    if (!reading) return undefined;
+    const { routed, ffn } = reading;
+    if (routed) map.draw([{ trace, layer, details: { experts: routed.found } }], width);
+    return () => {
+      if (routed) choice.fill(routed.taken, routed.found, ffn, language);
+      render(view(reading), panel.body);
+      tell(reading);
+    };
   });
 }

@@ -1,18 +1,18 @@
 // A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons
 // write.
 
-import { strongestNeuron } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
-import { exact, h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
+import { h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { neuronOff, neuronsOff } from "../../off.js";
+import { neuronName } from "../../neuron-names.js";
+import { neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
-import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, numberAt, signsOf } from "./kinds.js";
-import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
-import { shownIn } from "../../run-for.js";
+import { ffnForms } from "../../readings/ffn-kinds.js";
+import { everyWrites, writesReader } from "../../readings/neuron-writes.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
@@ -21,65 +21,27 @@ import { createWritten, pushes } from "./written.js";
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("./kinds.js").Drawn} Drawn
+ * @typedef {import("../../readings/neurons.js").Drawn} Drawn
  *
- * @typedef {import("../../messages.d.ts").NeuronWrites} Writes
- *
- * @typedef {NonNullable<ReturnType<typeof neuronsAt>>} Here the neurons of one token
- *
- * @typedef {import("../../decoded.d.ts").Detail<"ffn_written">} Answer
- *
- * @typedef {object} Written what the strongest neurons of a token write
- * @property {number} layer
- * @property {number} token
- * @property {Writes[]} rows
- * @property {number} rest
- * @property {number} whole
- * @property {number} count
+ * @typedef {import("../../readings/neuron-writes.js").WritesReading} WritesReading
  */
 
 const KIND = "ffn-token";
-/**
- * The neurons at what is pointed at, where they are here; else at what is locked; null until those have come.
- *
- * @param {Glass} glass
- */
-function neuronsAt(glass) {
-  const state = shownIn(glass);
-  for (const { layer, query } of [state, state.locked]) {
-    const held = state.trace.layers.get(layer);
-    const neurons = held?.neurons.get(query);
-    if (held && neurons)
-      return { layer, token: query, ffn: held.ffn, full: drawnOf(neurons), best: strongestNeuron(held, query) };
-  }
-  return null;
-}
 
-/** @type {{ found: Answer | null; extra: Answer | null; all: Written | null }} the last that was put together */
-let written = { found: null, extra: null, all: null };
 /**
- * What the strongest neurons wrote, and the locked neuron where it is none of them; null until it has come.
+ * What the panel's readers are asked for at a place: what is pointed at, or what is locked.
  *
- * @param {Glass} glass
+ * @param {Pick<Glass, "state">} glass
+ * @param {{ layer: number; query: number }} [place]
  */
-function writtenAt(glass) {
-  const { layer, query: token, neuron } = glass.state.locked;
-  const found = noChoice(shownIn(glass).trace.model)
-    ? null
-    : glass.detail("ffn_written", { layer, token, neuron: null });
-  if (!found) return null;
-  const listed = neuron === null || found.rows.some((row) => row.neuron === neuron);
-  const extra = listed ? null : glass.detail("ffn_written", { layer, token, neuron });
-  if (found !== written.found || extra !== written.extra) {
-    const rows = extra ? [...extra.rows, ...found.rows] : found.rows;
-    written = {
-      found,
-      extra,
-      all: { layer, token, rows, rest: found.rest, whole: found.whole, count: found.rows.length },
-    };
-  }
-  return written.all;
-}
+const select = ({ state }, { layer, query } = state) => ({
+  layer,
+  query,
+  neuron: state.neuron,
+  lockedLayer: state.locked.layer,
+  lockedQuery: state.locked.query,
+  lockedNeuron: state.locked.neuron,
+});
 
 /**
  * The activation and the product with the numbers of one neuron.
@@ -129,15 +91,13 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
  * From what is read to the product, with the numbers of one neuron, and the length of what it writes where that is
  * here.
  *
- * @param {Drawn} full
- * @param {number} place
- * @param {string} name
- * @param {Writes | null} row
+ * @param {WritesReading} reading
+ * @param {string} name the neuron's
  * @param {Say} text
  */
-function arithmetic(full, place, name, row, text) {
-  const product = full.product[place];
-  const [first, ...others] = products(full, place);
+function arithmetic({ full, chosen, row }, name, text) {
+  const product = full.product[chosen];
+  const [first, ...others] = products(full, chosen);
   const lines = [line`${text("at", { neuron: name })}   ${first}`, ...others.map((one) => line`${one}`)];
   if (row?.norm === 0) return [...lines, line`${text("silent")}`];
   if (!row) return lines;
@@ -146,78 +106,135 @@ function arithmetic(full, place, name, row, text) {
   return [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ${column} = ${numbers}`];
 }
 
+/**
+ * A neuron of a run that is compared, by its number.
+ *
+ * @param {import("../../difference/from-reading.js").RowAbout} row
+ */
+const neuronOf = ({ key, b, glass }) => nameIn(b, Number(key.neuron), glass);
+/** @type {(run: import("../../difference/face.js").Run, neuron: number, glass: Glass) => string} */
+const nameIn = ({ trace, layer }, neuron, glass) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text);
+
+/**
+ * The neurons that change most in one vector.
+ *
+ * @param {string} title
+ * @param {"gate" | "up"} column
+ * @returns {import("../../difference/from-reading.js").PartView}
+ */
+const mostChangedIn = (title, column) => ({
+  draw: "table",
+  rows: "neurons",
+  column,
+  title,
+  heading: "neuron",
+  name: neuronOf,
+  selects: "neuron",
+  absent: ({ kind }) => column === "gate" && kind.reads === "up",
+});
+
+/**
+ * What is common to the tables of what B's strongest neurons write: of the locked token, whose name is above them.
+ *
+ * @type {Pick<
+ *   import("../../difference/from-reading.js").TablePart,
+ *   "needs" | "absent" | "named" | "free" | "pick" | "draw"
+ * >}
+ */
+const ofLocked = {
+  draw: "table",
+  named: ({ selection: { lockedLayer: layer, lockedQuery: token } }, { tokens }) => ({
+    layer,
+    m: token,
+    piece: visible(labelsOf(tokens.pieces)[token]),
+  }),
+  needs: ["written"],
+  absent: (_reading, { model }) => Boolean(noChoice(model)),
+  free: ["neuron"],
+  pick: (_i, { neuron }) => ({ neuron: Number(neuron) }),
+};
+
 /** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"],
-  difference: "detail",
+  difference: {
+    reader: everyWrites,
+    select: (glass) => ({ ...select(glass), other: glass.sides()?.B.id }), // both are asked about B's neurons
+    of: ({ text, chosen, b, glass }) => text("of_neuron", { neuron: nameIn(b, chosen.neuron, glass) }),
+    said: ["gate", "up", "product"],
+    parts: [
+      mostChangedIn("gates", "gate"),
+      mostChangedIn("ups", "up"),
+      {
+        draw: "table",
+        rows: "quadrants",
+        column: "count",
+        title: "quadrants",
+        heading: "quadrant",
+        name({ key, text }) {
+          const [gate, up] = String(key.quadrant).replaceAll("<=", "≤").split(", ");
+          return up ? text("quadrant_of", { gate, up }) : gate;
+        },
+        step: 1,
+        free: ["neuron"],
+        wordy: true,
+      },
+      {
+        ...ofLocked,
+        rows: "lengths",
+        column: "length",
+        title: "written_lengths",
+        heading: "neuron",
+        name: neuronOf,
+        step: 1,
+      },
+      {
+        ...ofLocked,
+        rows: "pushes",
+        column: "by",
+        title: "written_logits",
+        heading: "push",
+        name: (row) => `${neuronOf(row)} → ${visible(String(row.key.piece))}`,
+      },
+    ],
+  },
   unused: "neuron",
   forms: ffnForms,
 };
 
-/** The saved table. @param {Here} here */
-function rowsOf({ ffn, full }) {
-  const { kind, gate, up } = full;
-  const names = kind.strips.map(([name]) => name);
-  return [
-    ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), "quadrant"],
-    ...Array.from(up, (_, i) => [
-      full.of(i),
-      ...ownerOf(ffn, full.of(i)),
-      ...names.map((name) => numberAt(full, name, i)),
-      signsOf(gate && gate[i], up[i]),
-    ]),
-  ];
-}
-
 /**
- * The numbers of the neuron at a place, as a program reads them.
- *
- * @param {Here} here
- * @param {number} place
- * @param {Writes | null} row
- */
-function valueOf({ layer, token, ffn, full }, place, row) {
-  const { kind, product, quadrants } = full;
-  const numbers = kind.strips
-    .filter(([name]) => name !== "product")
-    .map(([name]) => `${columnOf(name, kind)}=${exact(numberAt(full, name, place))}`);
-  const read = `${numbers.join(" ")} product=${exact(product[place])}`;
-  const counts = quadrants.map(({ count }) => count).join(",");
-  const wrote = row ? ` writes=${exact(row.norm)} raises=${row.raised[0].id}:${exact(row.raised[0].by)}` : "";
-  return `layer ${layer} token ${token} ${neuronPlace(ffn, full.of(place))} ${read} quadrants=${counts}${wrote}`;
-}
-
-/**
- * The same for the text "read".
+ * The chart of the quadrants, which is pointed at.
  *
  * @param {Glass} glass
- * @param {Here} here
- * @param {number} place
+ * @param {Say} text the panel's own
  */
-const readingOf = (glass, { ffn, full }, place) => ({
-  ...full.kind,
-  neuron: neuronName(ffn, full.of(place), glass.text),
-  gate: full.gate ? shown(full.gate[place], 4) : "",
-  up: shown(full.up[place], 4),
-  product: shown(full.product[place], 5),
-});
+function createQuadrants(glass, text) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const scatter = createScatter(canvas, text);
+  /** @type {WritesReading | null} what is drawn */
+  let drawn = null;
+  const choose = (/** @type {number | null} */ place) =>
+    place === null || !drawn ? null : { neuron: drawn.full.of(place) };
+  bindPointer(canvas, glass, (x, y) => choose(scatter.find(x, y)));
+  const count = () => drawn?.full.up.length ?? 0;
+  bindArrowKeys(
+    canvas,
+    glass,
+    along(count, () => drawn?.chosen ?? 0, choose),
+  );
 
-/**
- * What the list of what is written says of a neuron of the locked token.
- *
- * @param {Glass} glass
- * @param {number} layer
- * @returns {import("./written.js").NeuronsAbout}
- */
-function aboutNeurons(glass, layer) {
-  const { trace, locked } = shownIn(glass);
-  const neurons = trace.layers.get(locked.layer)?.neurons.get(locked.query);
-  const full = neurons && drawnOf(neurons);
-  return {
-    product: full ? (neuron) => (full.place(neuron) < 0 ? 0 : full.product[full.place(neuron)]) : null,
-    off: (neuron) => neuronOff(trace, layer, neuron),
-    name: (neuron) => neuronName(trace.model.parts.ffn[layer], neuron, glass.text),
-  };
+  /**
+   * @param {number} width
+   * @param {WritesReading} reading
+   */
+  function draw(width, reading) {
+    drawn = reading;
+    const { full, chosen, selection } = reading;
+    const places = neuronsOff(shownIn(glass).trace, selection.layer)?.map(full.place);
+    const off = places?.filter((place) => place >= 0) ?? null;
+    scatter.draw(width, full, { off, word: glass.text("off.word") }, chosen);
+  }
+  return { room: h("div", null, canvas), draw };
 }
 
 /**
@@ -226,76 +243,67 @@ function aboutNeurons(glass, layer) {
  */
 export default function ffnToken(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  /** @type {{ at: Here | null; chosen: number }} */
-  const view = { at: null, chosen: 0 };
-  const panel = frame(element, glass, KIND, {
-    csv: () => (view.at ? rowsOf(view.at) : []),
-    parts: ["what", "formula", "myth"],
-  });
-  const [formula, note, push] = [h("div.gp-formula", { "data-part": "formula" }), h("p.gp-note"), h("div.ffn-pushes")];
-  const [subtitle, sums] = [h("h3.gp-subtitle"), h("p.gp-note")];
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
+  const chart = createQuadrants(glass, panel.text);
   const written = createWritten(glass);
-  const left = h("div", null, canvas);
-  panel.body.append(h("div.gp-columns", null, left, h("div", null, formula, push)), note, subtitle, sums, written.box);
-  const scatter = createScatter(canvas, panel.text);
-  const choose = (/** @type {number | null} */ place) =>
-    place === null || !view.at ? null : { neuron: view.at.full.of(place) };
-  bindPointer(canvas, glass, (x, y) => choose(scatter.find(x, y)));
-  bindArrowKeys(
-    canvas,
-    glass,
-    along(
-      () => view.at?.full.up.length ?? 0,
-      () => view.chosen,
-      choose,
-    ),
-  );
-  const named = (/** @type {{ layer: number; token: number }} */ { layer, token }) => ({
+  const nameOf = (/** @type {WritesReading} */ { ffn, selection }) => neuronName(ffn, selection.neuron, glass.text);
+  const named = (/** @type {number} */ layer, /** @type {number} */ token) => ({
     layer,
     token,
     piece: visible(labelsOf(state.trace.tokens.pieces)[token]),
   });
 
-  /** The list of what is written: of the locked token, whose name is above it. @param {Written | null} found */
-  function list(found) {
-    subtitle.textContent = panel.text(
-      "written_title",
-      named(found ?? { layer: state.locked.layer, token: state.locked.query }),
-    );
-    sums.textContent = found
-      ? panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) })
-      : noChoice(state.trace.model)
-        ? panel.text("no_logits")
-        : "";
-    written.fill(found?.rows ?? [], aboutNeurons(glass, found?.layer ?? state.locked.layer));
+  /** What the listed neurons write together, and all others. @param {WritesReading} reading */
+  function sumsOf({ written: found }) {
+    if (found)
+      return panel.text("sums", { count: found.count, whole: shown(found.whole, 4), rest: shown(found.rest, 4) });
+    return noChoice(state.trace.model) ? panel.text("no_logits") : "";
+  }
+  /** @param {WritesReading} reading */
+  const titleOf = ({ selection: { lockedLayer, lockedQuery } }) =>
+    panel.text("written_title", named(lockedLayer, lockedQuery));
+  /** @param {WritesReading} reading */
+  const noteOf = ({ full, ffn }) => panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
+  /** @param {WritesReading | null} reading null before it has come */
+  const view = (reading) => html`
+    <div class="gp-columns">
+      ${chart.room}
+      <div>
+        <div class="gp-formula" data-part="formula">${reading && arithmetic(reading, nameOf(reading), panel.text)}</div>
+        <div class="ffn-pushes">${reading && pushes(reading.row, nameOf(reading), panel.text)}</div>
+      </div>
+    </div>
+    <p class="gp-note" .textContent=${reading ? noteOf(reading) : ""}></p>
+    <h3 class="gp-subtitle" .textContent=${reading ? titleOf(reading) : ""}></h3>
+    <p class="gp-note" .textContent=${reading ? sumsOf(reading) : ""}></p>
+    ${written.box}
+  `;
+  render(view(null), panel.body);
+
+  /** @param {WritesReading} reading */
+  function wordsOf(reading) {
+    const { full, chosen } = reading;
+    return panel.text("read", {
+      ...full.kind,
+      neuron: nameOf(reading),
+      gate: full.gate ? shown(full.gate[chosen], 4) : "",
+      up: shown(full.up[chosen], 4),
+      product: shown(full.product[chosen], 5),
+    });
   }
 
-  const listAgain = memo(list);
-  return inWidth(element, widthOf(left, glass), function draw(width) {
-    const at = neuronsAt(glass);
-    const found = writtenAt(glass);
-    element.classList.toggle("is-coming", !at);
-    if (!at) return;
-    listAgain(found, state.language);
-    const { full, ffn } = at;
-    const asked = state.neuron === null ? -1 : full.place(state.neuron);
-    const chosen = asked >= 0 ? asked : full.place(at.best);
-    const neuron = full.of(chosen);
-    Object.assign(view, { at, chosen });
-    const here = found && found.layer === at.layer && found.token === at.token;
-    const row = here ? (found.rows.find((r) => r.neuron === neuron) ?? null) : null;
-    panel.title.textContent = panel.text("title", { ...full.kind, ...named(at) });
-    note.textContent = panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
-    const off =
-      neuronsOff(state.trace, at.layer)
-        ?.map(full.place)
-        .filter((place) => place >= 0) ?? null;
-    scatter.draw(width, full, { off, word: glass.text("off.word") }, chosen);
-    written.mark(neuron);
-    const name = neuronName(ffn, neuron, glass.text);
-    push.replaceChildren(...pushes(row, name, panel.text));
-    formula.replaceChildren(...arithmetic(full, chosen, name, row, panel.text));
-    panel.tell(valueOf(at, chosen, row), panel.text("read", readingOf(glass, at, chosen)));
+  return inWidth(element, widthOf(chart.room, glass), function draw(width) {
+    const reading = readHere(glass, writesReader, select(glass), select(glass, state.locked));
+    element.classList.toggle("is-coming", !reading);
+    if (!reading) return undefined;
+    chart.draw(width, reading);
+    return () => {
+      const { layer, query, lockedLayer, neuron } = reading.selection;
+      panel.title.textContent = panel.text("title", { ...reading.full.kind, ...named(layer, query) });
+      render(view(reading), panel.body);
+      written.fill(reading.written, reading.listed, state.trace, lockedLayer, state.language);
+      written.mark(neuron);
+      panel.show(reading, wordsOf(reading));
+    };
   });
 }

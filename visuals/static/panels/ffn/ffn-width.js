@@ -7,7 +7,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { ffnParameters, ffnWidth as reader, llamaWidth } from "../../readings/ffn-width.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { ffnForms } from "./kinds.js";
+import { ffnForms } from "../../readings/ffn-kinds.js";
 import { drawMatrices } from "./width-bars.js";
 
 /** @typedef {import("../../readings/ffn-width.js").WidthReading} WidthReading */

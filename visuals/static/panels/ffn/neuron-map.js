@@ -1,22 +1,20 @@
 // The map of a layer's strongest neurons, neurons × tokens: signed products, or which gates are open: one choice for
 // every run, kept in the link.
 
-import { inner, strongestNeuron } from "../../activations.js";
-import { largest, onceFor } from "../../arrays.js";
+import { largest } from "../../arrays.js";
 import { segmented } from "../../controls.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { neuronsOff } from "../../off.js";
 import { expertOf } from "../../neuron-names.js";
+import { cellsOf, openCells, spokenOf } from "../../readings/firing.js";
 import { shownIn } from "../../run-for.js";
-import { kindOf } from "./kinds.js";
+import { kindOf } from "../../readings/ffn-kinds.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
- *
- * @typedef {import("../../messages.d.ts").Ffn} Ffn
  *
  * @typedef {import("../../pointing.js").Move} Move
  */
@@ -49,21 +47,9 @@ export function createViews(glass) {
 }
 
 /**
- * @typedef {import("../../decoded.d.ts").Detail<"ffn_map">} Answer (K, T) each
- *
- * @typedef {Pick<import("../../difference/face.js").Run, "trace" | "layer" | "held"> & {
- *   details: { map: Answer };
- * }} MapRun
+ * @typedef {import("../../readings/reading.js").Run & { layer: number }} MapRun with its layer held, or null before
+ *   it has come, and the answer "ffn_map" as `map`
  */
-
-/**
- * Each cell's product, and what it was made of; NaN where a token does not go to the neuron's expert.
- *
- * @type {(answer: Answer, ffn: Ffn) => ReturnType<typeof inner>}
- */
-export const cellsOf = onceFor((answer, ffn) => inner({ ...answer, ffn }));
-/** @param {Pick<MapRun, "trace" | "layer" | "details">} run */
-export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, trace.model.parts.ffn[layer]).product;
 
 /**
  * The map's rows that nothing uses, as [first, count].
@@ -74,14 +60,6 @@ export const productsOf = ({ trace, layer, details: { map } }) => cellsOf(map, t
  */
 export const unusedRows = (neurons, off) =>
   off === null ? [[0, neurons.length]] : neurons.flatMap((neuron, row) => (off.includes(neuron) ? [[row, 1]] : []));
-
-/**
- * The selected neuron, else the one that the chapter's other panels speak of; null while its layer is not here.
- *
- * @param {{ query: number; neuron: number | null }} place
- * @param {Pick<MapRun, "held">} run
- */
-export const spokenOf = ({ query, neuron }, { held }) => neuron ?? (held ? strongestNeuron(held, query) : null);
 
 /**
  * A row's name: the neuron's number, and before it that of its expert.
@@ -96,8 +74,10 @@ function short(neuron, { trace, layer }) {
   return `${expert ?? "+"}·${own}`;
 }
 
-/** Neurons from below: the answer names the uppermost first. @param {MapRun} run */
-const fromBelow = ({ details: { map } }) => [...map.neurons].reverse();
+/** A run's neurons, the uppermost first. @type {(run: MapRun) => number[]} */
+const neuronsOf = ({ details }) => details.map.neurons;
+/** The same from below. @param {MapRun} run */
+const fromBelow = (run) => [...neuronsOf(run)].reverse();
 
 /**
  * @param {Glass} glass
@@ -126,9 +106,8 @@ export function createMap(glass, label) {
         details: { map },
       } = (run = one);
       const last = map.neurons.length - 1;
-      const cells = opened(glass)
-        ? Float64Array.from((map.gate ?? map.up).data, (x) => (Number.isNaN(x) ? x : Number(x > 0)))
-        : productsOf(one);
+      const ffn = one.trace.model.parts.ffn[one.layer];
+      const cells = opened(glass) ? openCells(map) : cellsOf(map, ffn).product;
       return cells.map((_, i) => cells[(last - Math.floor(i / T)) * T + (i % T)]);
     },
     scale: (values) => ({
@@ -148,7 +127,7 @@ export function createMap(glass, label) {
     change,
     name: (row, one) => short(fromBelow(one)[row], one),
     names: (rows, _cell, one) =>
-      one.details.map.neurons
+      neuronsOf(one)
         .map((neuron, i) => /** @type {[string, number]} */ ([short(neuron, one), rows - i - 0.5]))
         .filter((_, i) => i % 2 === 0),
     at: (state, one) => ({ row: fromBelow(one).indexOf(spokenOf(state, one) ?? -1) }),

@@ -11,7 +11,7 @@ import { routingKinds as reader } from "../../readings/routing-kinds.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { drawExchange } from "./exchange.js";
-import { firstWithExperts } from "./routing.js";
+import { firstWithExperts } from "../../readings/routing.js";
 import { balanceSum, balanceTable, exchangeText, notice, percent, roomText, schemesTable } from "./routing-parts.js";
 import { drawSlots } from "./slots.js";
 

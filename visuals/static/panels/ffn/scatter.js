@@ -7,7 +7,7 @@ import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, rule, xOf, yOf } from "../../plot.js";
-import { HALVES, QUADRANTS } from "./kinds.js";
+import { HALVES, QUADRANTS } from "../../readings/neurons.js";
 
 const [LEFT, RIGHT, TOP, BELOW] = [48, 10, 26, 46];
 const COUNTS = 30; // pixels that no dot is in, above and below, where the counts stand
@@ -15,7 +15,7 @@ const [NEAR, STRONG] = [14, 12]; // pixels within which the pointer finds a dot;
 const OFF = 14; // pixels of the place drawn over a dot that is off
 
 /**
- * @typedef {import("./kinds.js").Drawn} Drawn
+ * @typedef {import("../../readings/neurons.js").Drawn} Drawn
  *
  * @typedef {{ off: number[] | null; word: string }} Unused the layer's switched-off neurons; null: all
  *

@@ -3,19 +3,15 @@
 import { fit, ink, write } from "../../draw.js";
 import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, path, rule, spread, xOf } from "../../plot.js";
-import { meanOf } from "./kinds.js";
+import { meanName, MEASURES } from "../../readings/firing.js";
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
 /**
- * Each measure with its hue and stroke.
+ * Each measure's hue and stroke.
  *
- * @type {[keyof import("../../messages.d.ts").FiringDetail, string, number[]][]}
+ * @type {Record<(typeof MEASURES)[number], [role: string, dash: number[]]>}
  */
-export const MEASURES = [
-  ["top", "output", []],
-  ["open", "gate", [8, 4]],
-  ["needed", "up", [2, 3]],
-];
+const LOOKS = { top: ["output", []], open: ["gate", [8, 4]], needed: ["up", [2, 3]] };
 
 /** @type {(width: number, layers: number) => import("../../plot.js").Chart} */
 const chartOf = (width, layers) =>
@@ -37,13 +33,13 @@ function drawUnused(context, chart, off, word) {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {import("../../decoded.d.ts").Detail<"ffn_firing">} firing
- * @param {{ layer: number; token: number; text: import("../../types.d.ts").Say; off: number[]; word: string }} how
- *   `off`: layers whose FFN is off
+ * @param {import("../../readings/reading.js").Table} table a row for each layer
+ * @param {{ layer: number; text: import("../../types.d.ts").Say; off: number[]; word: string }} how `off`: layers
+ *   whose FFN is off
  */
-export function drawSparsity(canvas, width, firing, { layer, token, text, off, word }) {
+export function drawSparsity(canvas, width, { keys, columns }, { layer, text, off, word }) {
   const context = fit(canvas, width, HIGH);
-  const [layers, tokens] = firing.open.shape;
+  const layers = keys.layer.length;
   const chart = chartOf(width, layers);
   axes(context, chart, {
     xTicks: spread(layers, Math.max(3, chart.width / 44)),
@@ -53,16 +49,16 @@ export function drawSparsity(canvas, width, firing, { layer, token, text, off, w
   rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
   let left = 0;
   let line = 0;
-  for (const [name, role, dash] of MEASURES) {
+  for (const name of MEASURES) {
+    const [role, dash] = LOOKS[name];
     const colour = ink().colour(role);
     path(
       context,
       chart,
-      Array.from({ length: layers }, (_, i) => /** @type {[number, number]} */ ([i, meanOf(firing[name], i)])),
+      Array.from(columns[meanName(name)], (mean, i) => /** @type {[number, number]} */ ([i, mean])),
       { colour, dash, width: 2.5 },
     );
-    for (let i = 0; i < layers; i++)
-      dot(context, chart, i, firing[name].data[i * tokens + token], colour, i === layer ? 6 : 3);
+    for (let i = 0; i < layers; i++) dot(context, chart, i, columns[name][i], colour, i === layer ? 6 : 3);
     const words = text(`measure_${name}`);
     const long = context.measureText(words).width + 46;
     if (left > 0 && left + long > width) [left, line] = [0, line + 1];

@@ -19,7 +19,7 @@ export const reachOf = (gates) => Math.max(4, 2 * Math.ceil(largest(gates) / 2))
  * @param {ArrayLike<number>} gates what the activation reads
  * @param {number} chosen of the selected neuron
  * @param {number} wide
- * @param {import("./kinds.js").Kind} kind
+ * @param {import("../../readings/ffn-kinds.js").Kind} kind
  */
 export function drawCurve(canvas, gates, chosen, wide, { activation, act, reads }) {
   const bend = ACTIVATIONS[activation];

@@ -1,22 +1,23 @@
 // A layer's feed-forward at a token: gate → SiLU(gate), up and their product for all neurons, or what it has in their
 // place, and the strongest neurons in numbers.
 
-import { inner } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
-import { exact, h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
+import { h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
-import { isChanged, nameRow, neuronOff, neuronsOff } from "../../off.js";
+import { neuronName } from "../../neuron-names.js";
+import { nameRow, neuronOff, neuronsOff } from "../../off.js";
+import { oneLine } from "../../one-line.js";
 import { along, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { columnOf, drawnOf, ffnForms, kindOf, numberAt, vectorName } from "./kinds.js";
-import { neuronName, neuronPlace, ownerHeads, ownerOf } from "../../neuron-names.js";
-import { shownIn } from "../../run-for.js";
+import { columnOf, ffnForms, kindOf } from "../../readings/ffn-kinds.js";
+import { everyNeuron, neuronsReader, VECTORS } from "../../readings/neurons.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { drawCurve } from "./swiglu-curve.js";
-import { oneLine } from "../../one-line.js";
 
 const CURVE = 460; // the curve's width, where there is room
 const NARROW = 420; // below this the table has four digits instead of five
@@ -28,96 +29,21 @@ const NARROW = 420; // below this the table has four digits instead of five
  *
  * @typedef {import("../../decode.js").Trace} Trace
  *
- * @typedef {import("../../messages.d.ts").Ffn} Ffn
+ * @typedef {import("../../readings/ffn-kinds.js").Kind} Kind
  *
- * @typedef {import("./kinds.js").Drawn} Drawn
+ * @typedef {import("../../readings/neurons.js").Neuron} Neuron
  *
- * @typedef {import("../../decode.js").Layer} Layer
- *
- * @typedef {import("./kinds.js").Kind} Kind
- *
- * @typedef {import("./kinds.js").VectorName} VectorName
- *
- * @typedef {Record<VectorName, number> & { neuron: number }} Neuron NaN of what the layer has not
- *
- * @typedef {object} View what is here of one token
- * @property {Ffn} ffn
- * @property {Kind} kind
- * @property {Drawn | null} full its whole vectors, once they have come
- * @property {Neuron[]} strongest which every layer brings along
+ * @typedef {import("../../readings/neurons.js").NeuronReading} NeuronReading
  */
-
-/** @type {VectorName[]} of any kind of feed-forward */
-const VECTORS = ["gate", "activated", "up", "weight", "product"];
 
 /**
- * One neuron of vectors.
+ * A vector's name.
  *
- * @param {import("./kinds.js").Vectors} vectors
- * @param {number} place
- * @param {number} neuron
- * @returns {Neuron}
+ * @param {string} name of VECTORS
+ * @param {Kind} kind
+ * @param {Say} text glass.text
  */
-function neuronAt(vectors, place, neuron) {
-  const [gate, activated, up, weight, product] = VECTORS.map((name) => numberAt(vectors, name, place));
-  return { neuron, gate, activated, up, weight, product };
-}
-
-/**
- * The strongest neurons of a token, which every layer brings along.
- *
- * @param {Layer} layer
- * @param {number} token
- * @returns {Neuron[]}
- */
-function strongestOf({ top, ffn }, token) {
-  const count = top.neuron.shape[1];
-  /** @type {(all: import("../../decoded.d.ts").NumArray) => { data: ArrayLike<number> }} */
-  const row = ({ data }) => ({ data: data.subarray(token * count, (token + 1) * count) });
-  const vectors = inner({
-    gate: top.gate && row(top.gate),
-    up: row(top.up),
-    weight: top.weight && row(top.weight),
-    ffn,
-  });
-  return Array.from({ length: count }, (_, i) => neuronAt(vectors, i, top.neuron.data[token * count + i])).filter(
-    ({ product }) => !Number.isNaN(product),
-  );
-}
-
-/**
- * @param {Layer} layer
- * @param {number} token
- * @returns {View}
- */
-function viewOf(layer, token) {
-  const neurons = layer.neurons.get(token);
-  const full = neurons ? drawnOf(neurons) : null;
-  return { ffn: layer.ffn, kind: kindOf(layer.ffn), full, strongest: strongestOf(layer, token) };
-}
-
-/**
- * A neuron where it is here, else the strongest.
- *
- * @param {View} view
- * @param {number | null} neuron
- */
-function chosenIn({ full, strongest }, neuron) {
-  const place = full && neuron !== null ? full.place(neuron) : -1;
-  const held =
-    full && neuron !== null
-      ? place >= 0 && neuronAt(full, place, neuron)
-      : strongest.find((one) => one.neuron === neuron);
-  return held || strongest[0];
-}
-
-/**
- * All neurons of a token that are here.
- *
- * @param {View} view
- */
-const everyIn = ({ full, strongest }) =>
-  full ? Array.from(full.up, (_, i) => neuronAt(full, i, full.of(i))) : strongest;
+const vectorName = (name, { act, reads }, text) => (name === "activated" ? `${act}(${reads})` : text(`swiglu.${name}`));
 
 /**
  * The neuron's product with its numbers.
@@ -162,12 +88,13 @@ function createNeurons(glass) {
 
   /**
    * @param {Neuron[]} strongest
-   * @param {Kind} kind
    * @param {number} digits
-   * @param {(neuron: number) => boolean} off
-   * @param {(neuron: number) => string} name
+   * @param {Trace} trace
+   * @param {number} layer
    */
-  function fill(strongest, kind, digits, off, name) {
+  function fill(strongest, digits, trace, layer) {
+    const ffn = trace.model.parts.ffn[layer];
+    const kind = kindOf(ffn);
     neurons = strongest.slice(0, ROWS);
     /** @type {string[]} */
     const names = ["neuron", ...kind.strips.map(([vector]) => vector)];
@@ -175,8 +102,8 @@ function createNeurons(glass) {
       vector === "neuron" ? glass.text("swiglu.neuron") : vectorName(vector, kind, glass.text),
     );
     table.hide((column) => !names.includes(column));
-    table.fill(neurons, ([first, ...values], found, line) => {
-      nameRow(line, first, name(found.neuron), off(found.neuron), glass.text);
+    table.fill(neurons, ([first, ...values], { neuron, ...found }, row) => {
+      nameRow(row, first, neuronName(ffn, neuron, glass.text), neuronOff(trace, layer, neuron), glass.text);
       writeTexts(
         values,
         VECTORS.map((vector) => (names.includes(vector) ? shown(found[vector], digits) : "")),
@@ -187,39 +114,46 @@ function createNeurons(glass) {
   return { box: listed("", "swiglu.table", table), fill, mark };
 }
 
+/** What the panel's readers are asked for. @param {Pick<Glass, "state">} glass */
+const select = ({ state: { layer, query, neuron } }) => ({ layer, query, neuron });
+
 /** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up"],
-  difference: "glance",
+  difference: {
+    reader: everyNeuron,
+    select,
+    said: ["product"],
+    of: ({ text, chosen, b, glass }) =>
+      text("of_neuron", { neuron: neuronName(b.trace.model.parts.ffn[b.layer], chosen.neuron, glass.text) }),
+    parts: [
+      {
+        draw: "strips",
+        rows: "neurons",
+        columns: ({ kind }) =>
+          kind.strips.map((/** @type {Kind["strips"][number]} */ [name, role]) => [columnOf(name, kind), role, name]),
+        words: ({ kind }) => kind,
+        selects: "neuron",
+      },
+      {
+        draw: "table",
+        rows: "neurons",
+        column: "product",
+        title: "products",
+        heading: "neuron",
+        name: ({ key, b, glass }) => neuronName(b.trace.model.parts.ffn[b.layer], Number(key.neuron), glass.text),
+        selects: "neuron",
+      },
+    ],
+  },
   unused: "neuron",
   forms: ffnForms,
 };
 
 /**
- * The saved table.
- *
- * @param {View} view
- * @param {{ trace: Trace; layer: number }} state
- */
-function rowsOf(view, { trace, layer }) {
-  const { kind, ffn } = view;
-  const off = isChanged(trace) ? [(/** @type {number} */ neuron) => Number(neuronOff(trace, layer, neuron))] : [];
-  const names = kind.strips.map(([name]) => name);
-  return [
-    ["neuron", ...ownerHeads(ffn), ...names.map((name) => columnOf(name, kind)), ...off.map(() => "off")],
-    ...everyIn(view).map((n) => [
-      n.neuron,
-      ...ownerOf(ffn, n.neuron),
-      ...names.map((name) => n[name]),
-      ...off.map((of) => of(n.neuron)),
-    ]),
-  ];
-}
-
-/**
  * The vectors of a token, each as a strip; the last, the product, with what is off of it.
  *
- * @param {View} view
+ * @param {NeuronReading} reading
  * @param {Glass} glass
  * @param {Say} text the panel's own
  */
@@ -238,22 +172,9 @@ function stripsOf({ full, kind }, glass, text) {
 }
 
 /**
- * The numbers of a neuron, as a program reads them.
- *
- * @param {View} view
- * @param {Neuron} chosen
- */
-function valueOf({ ffn, kind }, chosen) {
-  const factors = kind.strips
-    .filter(([one]) => one !== "product")
-    .map(([one]) => `${columnOf(one, kind)}=${exact(chosen[one])}`);
-  return `${neuronPlace(ffn, chosen.neuron)} ${factors.join(" ")} product=${exact(chosen.product)}`;
-}
-
-/**
  * What the strips leave out of what is here.
  *
- * @param {View} view
+ * @param {NeuronReading} reading
  * @param {(count: number) => number} perColumn how many of so many neurons a column stands for
  * @param {Glass} glass
  * @param {Say} text the panel's own
@@ -268,103 +189,89 @@ function noteOf({ ffn, full, strongest }, perColumn, glass, text) {
 }
 
 /**
+ * The canvas of the strips, which is pointed at.
+ *
+ * @param {Glass} glass
+ * @param {Say} text the panel's own
+ */
+function createVectors(glass, text) {
+  const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
+  const {
+    draw: drawIn,
+    find,
+    perColumn,
+  } = createStrips(canvas, {
+    legend: () => [
+      [0, text("lowest")],
+      [0.5, "0"],
+      [1, text("highest")],
+    ],
+  });
+  /** @type {NeuronReading | null} what is drawn */
+  let drawn = null;
+  const choose = (/** @type {number | null} */ place) =>
+    place === null || !drawn?.full ? null : { neuron: drawn.full.of(place) };
+  bindPointer(canvas, glass, (x) => choose(find(x)));
+  const count = () => drawn?.full?.up.length ?? 0;
+  const place = () => (drawn?.full ? drawn.full.place(drawn.selection.neuron) : 0);
+  bindArrowKeys(canvas, glass, along(count, place, choose));
+
+  /**
+   * @param {number} width
+   * @param {NeuronReading} reading
+   */
+  function draw(width, reading) {
+    drawn = reading;
+    const { trace, layer } = glass.state;
+    const { neuron } = reading.selection;
+    drawIn(width, stripsOf(reading, glass, text), {
+      chosen: reading.full ? reading.full.place(neuron) : neuron,
+      key: [trace, layer],
+    });
+  }
+  return { canvas, draw, perColumn };
+}
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
 export default function swiglu(element, glass) {
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "swiglu.strips" });
+  const state = shownIn(glass);
+  const panel = frame(element, glass, "swiglu", { parts: ["what", "formula", "myth"] });
+  const vectors = createVectors(glass, panel.text);
   const curve = h("canvas.gp-curve", { role: "img", "data-text-label": "swiglu.curve" });
-  /** @type {View | null} null until it has come */
-  let view = null;
-  let shownNeuron = 0;
-  const panel = frame(element, glass, "swiglu", {
-    csv: () => (view ? rowsOf(view, shownIn(glass)) : []),
-    parts: ["what", "formula", "myth"],
-  });
-  const [formula, note] = [h("div.gp-formula"), h("p.gp-note")];
+  const room = h("div", null, curve);
   const table = createNeurons(glass);
-  panel.body.append(canvas, note, formula, h("div.gp-columns", null, table.box, h("div", null, curve)));
-  const strips = createStrips(canvas, {
-    legend: () => [
-      [0, panel.text("lowest")],
-      [0.5, "0"],
-      [1, panel.text("highest")],
-    ],
-  });
-  const curveWide = widthOf(/** @type {HTMLElement} */ (curve.parentElement), glass);
-  const choose = (/** @type {number | null} */ place) =>
-    place === null || !view?.full ? null : { neuron: view.full.of(place) };
-  bindPointer(canvas, glass, (x) => choose(strips.find(x)));
-  bindArrowKeys(
-    canvas,
-    glass,
-    along(
-      () => view?.full?.up.length ?? 0,
-      () => view?.full?.place(shownNeuron) ?? 0,
-      choose,
-    ),
-  );
+  const nameIn = (/** @type {NeuronReading} */ { ffn, selection }) => neuronName(ffn, selection.neuron, glass.text);
 
-  /**
-   * @param {View} here
-   * @param {Neuron} chosen
-   */
-  function tell(here, chosen) {
-    const { trace, layer, query } = shownIn(glass);
-    const { kind } = here;
-    const name = neuronName(here.ffn, chosen.neuron, glass.text);
-    const named = { token: query, piece: visible(labelsOf(trace.tokens.pieces)[query]) };
-    panel.title.textContent = panel.text("title", { ...kind, layer, ...named });
-    note.textContent = noteOf(here, strips.perColumn, glass, panel.text);
-    table.mark(chosen.neuron);
-    formula.replaceChildren(arithmetic(chosen, kind, name, panel.text));
-    const reading = panel.text("read", { neuron: name, ...named, product: shown(chosen.product, 5) });
-    panel.tell(valueOf(here, chosen), reading);
-  }
+  /** @param {NeuronReading | null} reading null before it has come */
+  const view = (reading) => html`
+    ${vectors.canvas}
+    <p class="gp-note" .textContent=${reading ? noteOf(reading, vectors.perColumn, glass, panel.text) : ""}></p>
+    <div class="gp-formula">${reading && arithmetic(reading.chosen, reading.kind, nameIn(reading), panel.text)}</div>
+    <div class="gp-columns">${table.box}${room}</div>
+  `;
+  render(view(null), panel.body);
+  const curveWide = widthOf(room, glass);
 
-  /**
-   * @param {number} width
-   * @param {View} here
-   * @param {number} chosen
-   */
-  function drawStrips(width, here, chosen) {
-    const { trace, layer } = glass.state;
-    const { full } = here;
-    const rows = stripsOf(here, glass, panel.text);
-    strips.draw(width, rows, { chosen: full ? full.place(chosen) : chosen, key: [trace, layer] });
-  }
-
-  const read = memo((/** @type {Layer} */ held, /** @type {number} */ query) => {
-    view = viewOf(held, query);
-  });
-  /**
-   * @param {View} here
-   * @param {number} digits
-   * @param {Trace} trace
-   * @param {number} layer
-   */
-  function fillTable({ strongest, kind, ffn }, digits, trace, layer) {
-    const name = (/** @type {number} */ neuron) => neuronName(ffn, neuron, glass.text);
-    table.fill(strongest, kind, digits, (one) => neuronOff(trace, layer, one), name);
-  }
-  const fill = memo(fillTable);
+  const fill = memo(table.fill);
   return inWidth(element, widthOf(panel.body, glass), function draw(width) {
-    const { query, neuron } = glass.state;
-    const held = glass.layer();
-    if (!held) return undefined;
-    read(held, query);
-    const here = view;
-    if (!here) return undefined;
-    const chosen = chosenIn(here, neuron);
-    shownNeuron = chosen.neuron;
-    drawStrips(width, here, chosen.neuron);
-    const { reads } = here.kind;
-    const points = here.full?.[reads] ?? here.strongest.map((n) => n[reads]);
-    drawCurve(curve, points, chosen[reads], Math.min(CURVE, curveWide()), here.kind);
+    const reading = readHere(glass, neuronsReader, select(glass));
+    if (!reading) return undefined;
+    const { kind, full, strongest, chosen } = reading;
+    vectors.draw(width, reading);
+    const points = full?.[kind.reads] ?? strongest.map((one) => one[kind.reads]);
+    drawCurve(curve, points, chosen[kind.reads], Math.min(CURVE, curveWide()), kind);
     return () => {
-      const { trace, layer, language } = shownIn(glass);
-      fill(here, width < NARROW ? 4 : 5, trace, layer, language);
-      tell(here, chosen);
+      const { trace, layer, query, language } = state;
+      const named = { token: query, piece: visible(labelsOf(trace.tokens.pieces)[query]) };
+      panel.title.textContent = panel.text("title", { ...kind, layer, ...named });
+      render(view(reading), panel.body);
+      fill(strongest, width < NARROW ? 4 : 5, trace, layer, language);
+      table.mark(chosen.neuron);
+      const numbers = { neuron: nameIn(reading), product: shown(chosen.product, 5) };
+      panel.show(reading, panel.text("read", { ...numbers, ...named }));
     };
   });
 }

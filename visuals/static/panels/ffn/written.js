@@ -4,7 +4,9 @@ import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
-import { nameRow } from "../../off.js";
+import { neuronName } from "../../neuron-names.js";
+import { nameRow, neuronOff } from "../../off.js";
+import { memo } from "../../reads.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -15,10 +17,7 @@ import { nameRow } from "../../off.js";
  *
  * @typedef {import("../../messages.d.ts").NeuronWrites} Writes
  *
- * @typedef {object} NeuronsAbout of a token's neurons
- * @property {((neuron: number) => number) | null} product null while they are on their way
- * @property {(neuron: number) => boolean} off whether nothing uses what one computes
- * @property {(neuron: number) => string} name
+ * @typedef {import("../../readings/neuron-writes.js").Written} Written
  */
 
 const KIND = "ffn-token";
@@ -73,18 +72,25 @@ export function createWritten(glass) {
   linkRows(table.element, glass, chosenBy);
 
   /**
-   * @param {Writes[]} written
-   * @param {NeuronsAbout} about
+   * @param {Written | null} written null before it has come
+   * @param {import("../../readings/neurons.js").Drawn | null} full the token's neurons, null while they are on
+   *   their way
+   * @param {import("../../decode.js").Trace} trace
+   * @param {number} layer
    */
-  function fill(written, { product, off, name }) {
-    neurons = written.map(({ neuron }) => neuron);
-    table.fill(written, (fields, found, line) => {
-      nameRow(line, fields[0], name(found.neuron), off(found.neuron), glass.text);
-      writeTexts(fields.slice(1, 3), [product ? shown(product(found.neuron), 5) : "…", shown(found.norm, 4)]);
-      fields[3].replaceChildren(...(found.norm ? found.raised.map(word) : []));
-      fields[4].replaceChildren(...(found.norm ? found.lowered.map(word) : []));
+  function fillAnew(written, full, trace, layer) {
+    const rows = written?.rows ?? [];
+    const ffn = trace.model.parts.ffn[layer];
+    neurons = rows.map(({ neuron }) => neuron);
+    table.fill(rows, (fields, { neuron, norm, raised, lowered }, row) => {
+      const product = full && (full.product[full.place(neuron)] ?? 0); // of an expert without the token
+      nameRow(row, fields[0], neuronName(ffn, neuron, glass.text), neuronOff(trace, layer, neuron), glass.text);
+      writeTexts(fields.slice(1, 3), [product === null ? "…" : shown(product, 5), shown(norm, 4)]);
+      fields[3].replaceChildren(...(norm ? raised.map(word) : []));
+      fields[4].replaceChildren(...(norm ? lowered.map(word) : []));
     });
   }
+  const fill = memo(fillAnew);
   const mark = (/** @type {number} */ chosen) => table.mark((i) => neurons[i] === chosen);
   return { box: listed(".ffn-written", `${KIND}.table`, table), fill, mark };
 }
