@@ -6,7 +6,7 @@ import { bytesOf } from "../../readings/kv.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { copiedFactors } from "./copied-sum.js";
-import { exactBytes, scaled } from "./format.js";
+import { exactBytes, scaled, whole } from "./format.js";
 import { product } from "./product.js";
 
 const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_kv_heads: 8 };
@@ -29,7 +29,7 @@ function paramsOf(answer) {
     batch,
     tokens: tokens.toLocaleString("en-US"),
     dtype,
-    d_model: card.d_model,
+    d_model: whole(card.d_model),
     heads: card.n_heads,
     head_dim: card.head_dim,
     copied: exactBytes(wrong),
