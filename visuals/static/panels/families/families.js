@@ -5,7 +5,18 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { reactive } from "../../reads.js";
 import { troubleText } from "../kv/trouble.js";
-import { chooseView, columnsOf, familiesOf, liveOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
+import {
+  chooseModel,
+  chooseView,
+  columnsOf,
+  familiesOf,
+  liveOf,
+  modelOf,
+  placeOf,
+  show,
+  VIEWS,
+  viewOf,
+} from "./answer.js";
 import { linesOf, rowsOf, savedTable, valueOf } from "./cells.js";
 import { byKeys } from "./grid.js";
 
@@ -142,6 +153,35 @@ function createViews(glass) {
 }
 
 /**
+ * On a narrow screen the table shows its first column and one more: the buttons that choose which.
+ *
+ * @param {Glass} glass
+ * @param {Column[]} columns
+ */
+function createBeside(glass, columns) {
+  const [first, ...others] = columns;
+  const label = glass.text("families.beside", { name: first.name });
+  const buttons = others.map(({ id, name }) =>
+    h("button.gp-option", { "data-beside": id, click: () => chooseModel(glass, id) }, name),
+  );
+  const element = h(
+    "div.fa-beside",
+    { role: "group", "aria-label": label },
+    h("span.gp-note", null, label),
+    ...buttons,
+  );
+  /** @param {HTMLElement} table */
+  function mark(table) {
+    const { id } = others.find((column) => column.id === modelOf(glass)) ?? others[0];
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.beside === id));
+    const at = columns.findIndex((column) => column.id === id) + 2; // as :nth-child counts, after the parts' names
+    for (const cell of table.querySelectorAll("th, td"))
+      cell.classList.toggle("is-beside", cell.matches(`:nth-child(${at})`));
+  }
+  return { element, mark };
+}
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
@@ -160,10 +200,12 @@ export default function families(element, glass) {
   );
   const views = createViews(glass);
   const scroll = h("div.fa-scroll", { "data-part": "table" });
-  const from = h("div");
+  const [from, choice] = [h("div"), h("div")];
+  let markBeside = () => {};
   panel.body.append(
     h("p.gp-note.fa-notice", { "data-text": "families.notice" }),
     views.element,
+    choice,
     scroll,
     h("p.gp-note", { "data-text": "families.legend" }),
     from,
@@ -175,6 +217,10 @@ export default function families(element, glass) {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.cell;
     const made = tableOf(glass, answer, columns, panel);
     byKeys(made, "button.fa-cell", focused);
+    const beside = createBeside(glass, columns);
+    markBeside = () => beside.mark(made);
+    markBeside();
+    choice.replaceChildren(beside.element);
     scroll.replaceChildren(made);
     from.replaceChildren(sourcesOf(columns, panel.text));
     const again = focused ? made.querySelector(`[data-cell="${focused}"]`) : null;
@@ -186,6 +232,7 @@ export default function families(element, glass) {
   return inView(element, function draw() {
     panel.title.textContent = panel.text(`title_${viewOf(glass)}`);
     views.mark();
+    markBeside();
     if (view.trouble) scroll.replaceChildren(h("p.gp-note", null, troubleText(glass, view.trouble)));
     const wanted = `${viewOf(glass)} ${state.language} ${Boolean(view.answer)}`;
     if (!view.answer || wanted === built) return;

@@ -7,7 +7,7 @@ import { inView } from "../../pointing.js";
 import { reactive } from "../../reads.js";
 import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
-import { columnsOf, familiesOf, sized, viewOf } from "./answer.js";
+import { chooseModel, columnsOf, familiesOf, modelOf, sized, viewOf } from "./answer.js";
 import { oneLine } from "../../one-line.js";
 
 /**
@@ -141,12 +141,7 @@ export default function familyParameters(element, glass) {
       /** @type {(column: Column) => column is Counted} */ (({ parameters }) => parameters.total !== null),
     );
   /** @param {Counted[]} columns */
-  function chosenOf(columns) {
-    const { model } = glass.settings.get("families");
-    return columns.find(({ id }) => id === model) ?? columns[0];
-  }
-  const choose = (/** @type {string} */ id) =>
-    glass.settings.set("families", { ...glass.settings.get("families"), model: id });
+  const chosenOf = (columns) => columns.find(({ id }) => id === modelOf(glass)) ?? columns[0];
 
   /**
    * @param {Counted} column
@@ -166,7 +161,7 @@ export default function familyParameters(element, glass) {
     const pressed = String(column.id === chosen.id);
     return h(
       "button.fa-model",
-      { "data-model": column.id, "aria-pressed": pressed, click: () => choose(column.id) },
+      { "data-model": column.id, "aria-pressed": pressed, click: () => chooseModel(glass, column.id) },
       h("span.fa-name", null, h("strong", null, column.name), h("span.fa-size", null, size)),
       h("span.fa-bar", { "aria-hidden": "true" }, ...pieces),
     );
