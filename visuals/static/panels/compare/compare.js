@@ -151,6 +151,7 @@ function createRuns(glass, text) {
  */
 function createOutcome(glass, { text, tell }) {
   const table = createPredictions(text, (value, reading) => tell(value, reading));
+  const head = h("h3.cmp-head", { "data-text": "compare.prediction" });
   const outcome = h("p.gp-note");
   const loss = h("p.gp-note.cmp-loss");
   const waiting = h("p.gp-note", { role: "status" });
@@ -184,6 +185,7 @@ function createOutcome(glass, { text, tell }) {
       ? text("outcome", { a: likeliest(text, sides.A), b: likeliest(text, sides.B) })
       : text("no_outcome");
     tell(sides ? outcome.textContent : "", outcome.textContent);
+    head.hidden = outcome.hidden = !sides; // what is missing is said above
   }
 
   function drawTable() {
@@ -194,7 +196,7 @@ function createOutcome(glass, { text, tell }) {
     if (!a.all || !b.all) waiting.textContent = text("waiting");
     table.fill(a, b);
   }
-  return { elements: [outcome, loss, other, waiting, table.element], say, drawTable };
+  return { elements: [head, outcome, loss, other, waiting, table.element], say, drawTable };
 }
 
 /** @type {import("../../frame.js").About} */
@@ -235,7 +237,6 @@ export default function compare(element, glass) {
     ...offers.elements,
     ...exchanges.elements,
     ...chosen.elements,
-    h("h3.cmp-head", { "data-text": "compare.prediction" }),
     ...outcome.elements,
   );
 
