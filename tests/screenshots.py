@@ -1,10 +1,12 @@
 """python -m tests.screenshots: the pictures of README and model card, from the real page with the bundled model.
 
-With `--all DIR` every chapter and story instead, in both languages and themes and at three sizes, to be looked at.
+With `--all DIR` every chapter and story instead, in both languages and themes and at three sizes, to be looked at; with
+`--names` those alone whose names fit, such as `--names '*-zh-light-1280'`.
 With `--heights` no pictures: how many screens of 1280 × 720 each chapter of the workbench takes.
 """
 
 import argparse
+from fnmatch import fnmatch
 from itertools import product
 from pathlib import Path
 
@@ -47,8 +49,11 @@ def training(page: Page) -> bytes:
 
 STORIES = ("story", "story-cache", "story-learned")
 SIZES = ((1280, 720), (1920, 1080), (390, 844))
-# Charts that plotly draws are fetched with it: each that stands on the page has a picture.
-CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].every((one) => one.querySelector('.main-svg'))"
+# Plotly comes with the first chart. Until then a chart is an empty room without plotly's own class, so it is the rooms
+# that are asked: each that has a size has a picture.
+CHARTS = """() => [...document.querySelectorAll(".gp-plot")].every(
+  (one) => !one.getClientRects().length || one.querySelector(".main-svg"),
+)"""
 
 
 def whole_story(page: Page) -> None:
@@ -62,14 +67,18 @@ def whole_story(page: Page) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
-def everything(browser: Browser, address: str, folder: Path) -> None:
-    """The stories and every chapter, whole, in both languages and themes and at each size."""
+def everything(browser: Browser, address: str, folder: Path, fits: str = "*") -> None:
+    """The stories and every chapter, whole, in both languages and themes and at each size, whose name fits."""
     folder.mkdir(parents=True, exist_ok=True)
     for language, theme, (width, height) in product(("en", "zh"), ("light", "dark"), SIZES):
+        names = {chapter: f"{chapter}-{language}-{theme}-{width}" for chapter in (*STORIES, *CHAPTERS)}
+        wanted = {chapter: name for chapter, name in names.items() if fnmatch(name, fits)}
+        if not wanted:
+            continue
         page = open_page(browser, f"{address}#lang={language}", width, height)
         if theme == "dark":
             page.click("#theme")
-        for chapter in (*STORIES, *CHAPTERS):
+        for chapter, name in wanted.items():
             page.evaluate("(name) => glass.open(name)", chapter)
             if chapter in STORIES:
                 page.locator(".st-scene:visible").first.wait_for()
@@ -79,9 +88,8 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
                 page.evaluate("scrollTo(0, 0)")
                 page.wait_for_function(CHARTS)
             settled(page)
-            name = f"{chapter}-{language}-{theme}-{width}.png"
-            page.screenshot(path=folder / name, full_page=True)
-            print(name, flush=True)
+            page.screenshot(path=folder / f"{name}.png", full_page=True)
+            print(f"{name}.png", flush=True)
         leave(page)
 
 
@@ -99,6 +107,7 @@ def heights(browser: Browser, address: str) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Pictures of the page.")
     parser.add_argument("--all", type=Path, metavar="DIR", help="the stories and every chapter, to be looked at")
+    parser.add_argument("--names", default="*", metavar="PATTERN", help="of --all those whose names fit, such as kv-*")
     parser.add_argument("--heights", action="store_true", help="how many screens each chapter takes")
     args = parser.parse_args()
     with running_app() as address, chromium() as browser:
@@ -108,7 +117,7 @@ def main() -> None:
                 print(f"{name:10} {screens:5.1f}")
             return
         if args.all:
-            everything(browser, address, args.all)
+            everything(browser, address, args.all, args.names)
             return
         for name, (language, prompt) in PICTURES.items():
             page = open_page(browser, f"{address}#lang={language}", width=1280, height=860, story=True)

@@ -276,7 +276,7 @@ def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:
     chapter.evaluate(page_says % "1")
     vocabulary = chapter.evaluate("glass.state.trace.model.vocab_size")
     for filtered in (2, 3):
-        expect(heads.nth(filtered)).to_have_text(f"off: all {vocabulary}")
+        expect(heads.nth(filtered)).to_have_text(f"off: all {vocabulary:,}")
 
 
 def test_b_minus_a_of_the_parts_names_the_rms_of_both_runs(chapter: Page, peer: Peer) -> None:

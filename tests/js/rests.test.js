@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
@@ -31,6 +32,15 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid(found), "form_recalled");
   assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
   assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
+});
+
+test("a copy is spoken of where the token that is needed most is the one that is copied", () => {
+  const told = (form, best) =>
+    formOf({ found, rests: { form, tokens: [2] }, best: { piece: best } }, [".", " is", " in"]);
+  assert.equal(told("copied", "in"), "_copied");
+  assert.equal(told("copied", "."), "_needs");
+  assert.equal(told("recalled", "."), "_recalled");
+  assert.equal(formOf({ found: null, rests: null, best: { piece: "." } }, []), "_waits");
 });
 
 test("a text's places are filled, and of two words one is taken", () => {

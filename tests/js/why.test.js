@@ -221,9 +221,9 @@ test("a sum has a line for all other terms only where there are some", () => {
   const terms = [3, -1, 2].map((value) => ({ value, words: "" }));
   draw(terms, 4, 3, 6);
   assert.deepEqual(asked, [["score-terms.sum", undefined]]);
-  draw(terms, 4, 3, 2);
+  draw(terms, 4, 1502, 2);
   assert.deepEqual(asked.slice(1), [
-    ["score-terms.others", 1],
+    ["score-terms.others", "1,500"],
     ["score-terms.sum", undefined],
   ]);
 });

@@ -9,12 +9,13 @@ import { h } from "../dom.js";
  * @typedef {import("../types.d.ts").Say} Say
  */
 
-/** @type {(name: string, sign: string, act: () => void) => HTMLButtonElement} */
-const button = (name, sign, act) =>
+/** @type {(name: string, sign: string, act: () => void, ...words: Node[]) => HTMLButtonElement} */
+const button = (name, sign, act, ...words) =>
   h(
     `button.ls-button.ls-${name}`,
     { "data-text-label": `lessons.${name}`, "data-text-title": `lessons.${name}`, click: act },
     sign,
+    ...words,
   );
 
 /**
@@ -45,7 +46,7 @@ function makeTools(acts) {
     "div.ls-tools",
     null,
     button("add_shown", "+", acts.add),
-    button("notes", "✎", acts.notes),
+    button("notes", "✎", acts.notes, h("span.ls-word", { "data-text": "lessons.notes_word" })),
     ...full,
     button("list", "☰", acts.list),
     button("leave", "✕", acts.leave),

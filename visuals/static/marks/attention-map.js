@@ -3,17 +3,16 @@
 
 import { largest } from "../arrays.js";
 import { h } from "../dom.js";
-import { hatch, ink, roomToDraw, scaleBar, visible, write } from "../draw.js";
+import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
+import { drawChosen, drawNames, LEFT, LOW, TOP } from "./cell-names.js";
 import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
-const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
-const [LEFT, TOP, BELOW, LEAST, MOST] = [NAMES + MARK, NAMES, 56, 120, 420];
-const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
+const [BELOW, LEAST, MOST] = [56, 120, 420]; // px
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -77,70 +76,6 @@ function scaleOf(shown, view, single) {
   const limit = shown?.limit || 1;
   if (single && view === "weights") return WEIGHTS;
   return single && view === "weighted" ? rootScale(limit) : signedScale(limit);
-}
-
-/**
- * A word of the text beside its row, or above its column.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {import("./cells.js").Square} place
- * @param {{ piece: string; at: number; above: boolean }} word `at`: px from where the square begins
- * @param {{ colour: string; weight?: number; ground?: string }} look `ground`: of what it is written over
- */
-function drawName(context, { x, y, size }, { piece, at, above }, { colour, weight = 400, ground }) {
-  const name = visible(piece).replace(/^·(?=.)/, "");
-  if (above && y === LOW) {
-    const align = at < NAMES / 2 ? "left" : at > size - NAMES / 2 ? "right" : "center";
-    const edge = align === "left" ? 0 : align === "right" ? size : at;
-    return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
-  }
-  context.save();
-  if (above) context.translate(x + at, y - 4);
-  else context.translate(x - MARK - 2, y + at);
-  if (above) context.rotate(-Math.PI / 2);
-  if (ground) {
-    context.fillStyle = ground;
-    context.fillRect(above ? 0 : -NAMES, -LINE / 2 - 1, NAMES, LINE + 2);
-  }
-  write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: NAMES - 6 });
-  return context.restore();
-}
-
-/**
- * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {import("./cells.js").Square} place
- * @param {string[]} pieces
- */
-function drawNames(context, place, pieces) {
-  const colour = ink().colour("muted");
-  const step = place.size / pieces.length;
-  for (let t = 0; t < pieces.length; t += Math.ceil(LINE / step))
-    for (const above of place.y === LOW ? [false] : [false, true])
-      drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour });
-}
-
-/**
- * The words of the chosen cell, over those beside them.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {import("./cells.js").Square} place
- * @param {{ query: number; key: number; pieces: string[] }} cell
- */
-function drawChosen(context, place, { query, key, pieces }) {
-  const { colour } = ink();
-  const step = place.size / pieces.length;
-  for (const [t, role, above] of /** @type {[number, string, boolean][]} */ ([
-    [query, "q", false],
-    [key, "k", true],
-  ]))
-    drawName(
-      context,
-      place,
-      { piece: pieces[t], at: (t + 0.5) * step, above },
-      { colour: colour(role), weight: 600, ground: colour("card") },
-    );
 }
 
 /**

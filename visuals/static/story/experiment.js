@@ -177,7 +177,7 @@ export function createExperiment(glass) {
    */
   function sayingOf(act, comes, { changes }) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
-    const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head", { layer, head }));
+    const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
     return text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
   }
 

@@ -26,9 +26,11 @@ import { createWithheld, noting } from "../withheld.js";
  *   behind: [chapter: string, kind: string];
  *   element: HTMLElement;
  *   has?: (model: import("../types.d.ts").Model) => boolean;
+ *   opens?: () => void;
  *   draw: (width: number, fresh: boolean) => Told | null;
  * }} Scene
- *   `has`: whether a network has what the scene is about; `draw` gives null while something has not come
+ *   `has`: whether a network has what the scene is about; `opens`: opens what of the panel behind is folded; `draw`
+ *   gives null while something has not come
  */
 
 const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
@@ -47,7 +49,12 @@ export function createFrame(glass, section, scene, wide) {
   const notHere = h("p.st-waits", { role: "status", "data-text": "story.waits" });
   /** @type {Partial<import("../selection.js").Selection> | undefined} */
   let chosen;
-  const look = () => leadTo(glass, ...behind, chosen && (() => glass.select(chosen ?? {})));
+  function look() {
+    leadTo(glass, ...behind, () => {
+      if (chosen) glass.select(chosen);
+      scene.opens?.();
+    });
+  }
   const view = reactive({ answered: false }, glass.repaint);
   const more = h("button.st-more", { "data-text": `${section}.${name}_more`, click: look });
   const element = h("section.st-scene", {

@@ -46,7 +46,7 @@ export const large = (x, language) =>
     maximumSignificantDigits: 3,
   })
     .format(x)
-    .replace(/(\d)(\p{Script=Han})/u, "$1 $2"); // as the page sets numbers and words
+    .replace(/(\d) ?(?=\p{L})/u, "$1\u00a0"); // in Chinese, too, as the page sets numbers and words; no line parts them
 
 /**
  * Two or three significant digits.

@@ -18,6 +18,7 @@ import { shownIn } from "../../run-for.js";
  */
 
 const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
+const MARK = 6; // px between the mark under a map and the caption of the one below it
 const NARROW = 480; // below this the legend takes one line more for what is not its scale
 const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
 const SMALLEST = 48; // of all, where the room is low
@@ -46,7 +47,7 @@ const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
  * @param {number} size
  * @param {number} lines
  */
-const frameHeight = (size, lines) => TOP + lines * (size + CAPTION) + PAD;
+const frameHeight = (size, lines) => TOP + lines * (size + CAPTION + MARK) - MARK + PAD;
 
 /**
  * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where
@@ -120,7 +121,7 @@ export function layoutMaps(width, model, room = Infinity) {
     return {
       head,
       x: x + (frameWidth - inside) / 2 + column * (size + GAP),
-      y: y + TOP + line * (size + CAPTION) + CAPTION - 4,
+      y: y + TOP + line * (size + CAPTION + MARK) + CAPTION - 4,
     };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);

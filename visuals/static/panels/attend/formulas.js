@@ -110,7 +110,7 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
  */
 export function weightLine({ score, top, total, weight }, text, sign = " α") {
   const power = (/** @type {string} */ from) => phrase`e${sup(from)}`;
-  const all = fraction(power("score − max"), phrase`Σ${sub("j")} e${sup("scoreⱼ − max")}`);
+  const all = fraction(power(`${text("score")} − max`), phrase`Σ${sub("j")} e${sup(`${text("score")}ⱼ − max`)}`);
   const numbers = fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6));
   return line`${text("weight")}${sign} = ${all} = ${numbers} = ${strong(weight)}`;
 }

@@ -18,8 +18,25 @@ const [NEAR, RADIUS, LINE] = [24, 9, 18]; // px: of the pointer, of a dot, of a 
 const overlap = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
 
 /**
+ * Points of a line through these places, close enough that no name slips between two.
+ *
+ * @param {Place[]} line
+ * @returns {Box[]}
+ */
+function along(line) {
+  return line.slice(1).flatMap((to, i) => {
+    const from = line[i];
+    const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 4);
+    return Array.from({ length: steps }, (_, step) => {
+      const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
+      return /** @type {Box} */ ([x, y, x, y]);
+    });
+  });
+}
+
+/**
  * A name's box beside its dot: above and below it, then at its right and left; the first that is free of all dots,
- * all other names and the edges; null where there is none.
+ * all lines, all other names and the edges; null where there is none.
  *
  * @param {Place} place
  * @param {number} wide
@@ -35,6 +52,7 @@ function roomFor({ x, y }, wide, taken, [width, high]) {
     [x - wide / 2, y + RADIUS],
     [x - wide - RADIUS, y - RADIUS - LINE / 2],
     [x - RADIUS, y - RADIUS - LINE],
+    [x + 2, y - RADIUS - LINE],
     [x - wide + RADIUS, y - RADIUS - LINE],
   ];
   const boxes = starts.map(([left, top]) => /** @type {Box} */ ([left, top, left + wide, top + LINE]));
@@ -53,7 +71,9 @@ function roomFor({ x, y }, wide, taken, [width, high]) {
  */
 function drawNames(context, places, { own, chosen }, size, text) {
   /** @type {Box[]} */
-  const taken = places.map(({ x, y }) => [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]);
+  const dots = places.map(({ x, y }) => [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]);
+  const lines = [false, true].map((latent) => places.filter(({ kind }) => Boolean(kind.rank) === latent));
+  const taken = [...dots, ...lines.flatMap(along)];
   const first = (/** @type {Place} */ { kind }) => Number(kind === chosen) * 4 + Number(kind === own) * 2;
   for (const place of [...places].sort((a, b) => first(b) - first(a) || b.kind.heads - a.kind.heads)) {
     const { heads, rank, name } = place.kind;

@@ -4,17 +4,15 @@
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { count, h, line, percent, shown, strong, sub } from "../../dom.js";
-import { fit, ink, scaleBar, visible } from "../../draw.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { blockFor, cellUnder } from "../../marks/cells.js";
-import { WEIGHTS } from "../../marks/scales.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
-import { OVER_CELLS, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../pointing.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { KEY_BYTES, sparseReader } from "../../readings/sparse-attention.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
-import { drawWeights, frameRow } from "./mask-maps.js";
+import { createNamedMap } from "./named-map.js";
 import { createWeightRows } from "./weight-rows.js";
 
 /** @typedef {import("../../readings/sparse-attention.js").SparseReading} SparseReading */
@@ -23,7 +21,6 @@ import { createWeightRows } from "./weight-rows.js";
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 
 const KIND = "sparse-attention";
-const [MOST, PAD, BELOW] = [320, 4, 42]; // of a map's side; under it the scale
 const CHOOSERS = /** @type {Chooser[]} */ (["best", "formula", "window"]);
 // DeepSeek-V3.2 at its longest: tokens, k, and per pair the multiply-adds of 128 heads on latents (scores over 512 + 64
 // numbers, sums over 512) and of 64 index heads of width 128; bytes a token and layer of the latent in bfloat16.
@@ -65,33 +62,6 @@ export const about = {
   },
   unused: /** @type {const} */ ("head"),
 };
-
-/**
- * The heads' mean weights on a canvas, where they are read.
- *
- * @param {Glass} glass
- * @param {string} label
- */
-function createMap(glass, label) {
-  const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": label });
-  const place = { x: PAD, y: PAD, size: 0 };
-  bindPointer(canvas, glass, (x, y) => state.trace && cellUnder(place, state.trace, x, y));
-  bindArrowKeys(canvas, glass, OVER_CELLS);
-  /**
-   * @param {number} width
-   * @param {Float32Array} map
-   * @param {SparseReading} reading
-   */
-  function draw(width, map, { tokens, selection: { query }, weights }) {
-    place.size = Math.min(MOST, width - 2 * PAD);
-    const context = fit(canvas, place.size + 2 * PAD, place.size + 2 * PAD + BELOW);
-    drawWeights(context, place, map, tokens, () => [0, tokens], blockFor(tokens, place.size));
-    frameRow(context, place, tokens, query, [0, weights.length]);
-    scaleBar(context, PAD, place.size + 3 * PAD, place.size - 1, ink()[WEIGHTS.table], WEIGHTS.ticks);
-  }
-  return { canvas, draw };
-}
 
 /** A share in per cent; what rounding leaves where nothing is lost is 0. @param {number} share */
 const lostIn = (share) => percent(share < 1e-9 ? 0 : share);
@@ -178,7 +148,7 @@ export default function sparseAttention(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
   const [keys, choices] = [createCount(glass), createChoices(panel.text)];
   const rows = createWeightRows(glass, `${KIND}.rows`);
-  const maps = [createMap(glass, `${KIND}.map_chosen`), createMap(glass, `${KIND}.map_window`)];
+  const maps = [createNamedMap(glass, `${KIND}.map_chosen`), createNamedMap(glass, `${KIND}.map_window`)];
   const half = h("div", null, maps[0].canvas);
   const [wide, halfWide] = [widthOf(panel.body, glass), widthOf(half, glass)];
 
@@ -219,8 +189,12 @@ export default function sparseAttention(element, glass) {
     element.toggleAttribute("data-loading", !reading);
     if (!reading) return undefined;
     const { head, layer, k } = reading.selection;
-    maps[0].draw(halfWide(), reading.chosen, reading);
-    maps[1].draw(halfWide(), reading.recent, reading);
+    /** @type {import("../../readings/masks.js").Mask} */
+    const mask = () => [0, reading.tokens];
+    /** @type {import("../../readings/masks.js").Span} */
+    const seen = [0, reading.weights.length];
+    for (const [i, matrix] of [reading.chosen, reading.recent].entries())
+      maps[i].draw(halfWide(), { matrix, mask, seen });
     const shownRows = [
       { title: panel.text("row_own", { head }), weights: reading.weights },
       { title: panel.text("row_chosen", { k }), weights: reading.choices.best.weights },

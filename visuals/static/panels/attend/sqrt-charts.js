@@ -26,7 +26,7 @@ export function createHardness(text) {
   let chart = null;
   /** The power of head_dim under the pointer. */
   const powerAt = (/** @type {number} */ x) =>
-    chart ? Math.round((Math.log(xAt(chart, x)) / Math.log(chart.x.high)) * 100) / 100 : null;
+    chart ? Math.max(0, Math.round((Math.log(xAt(chart, x)) / Math.log(chart.x.high)) * 100) / 100) : null;
 
   /**
    * @param {number} width
@@ -38,7 +38,7 @@ export function createHardness(text) {
     chart = chartIn(
       [width, high],
       [LEFT, RIGHT, TOP, BELOW],
-      { low: 1, high: channels, log: true },
+      { low: 1 / channels ** 0.03, high: channels, log: true }, // the first dot stands clear of the ticks' texts
       { low: 0, high: 1 },
     );
     axes(context, chart, { xName: text("divisor_axis"), yName: text("hard_axis"), yTicks: [0, 0.25, 0.5, 0.75, 1] });

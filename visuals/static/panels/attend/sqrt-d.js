@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { fraction, h, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { count, fraction, h, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -194,7 +194,7 @@ export default function sqrtD(element, glass) {
   /** @param {SqrtReading} reading */
   const spreadParams = ({ spread: found, selection: { layer } }) => ({
     layer,
-    pairs: found.pairs,
+    pairs: count(found.pairs),
     heads: state.trace?.model.n_heads,
   });
   render(view(null), panel.body);

@@ -4,11 +4,9 @@
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { count, h, line, percent, phrase } from "../../dom.js";
-import { fit, ink, scaleBar, visible } from "../../draw.js";
+import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { blockFor, cellUnder } from "../../marks/cells.js";
-import { OVER_CELLS, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../pointing.js";
-import { WEIGHTS } from "../../marks/scales.js";
+import { inWidth, widthOf } from "../../pointing.js";
 import { grouped, overlap } from "../../readings/masks.js";
 import { groupsReader } from "../../readings/token-groups.js";
 import { spanSeen } from "../../compute.js";
@@ -16,7 +14,7 @@ import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { framesOf, headsByGroup } from "./group-frames.js";
-import { drawWeights, frameRow } from "./mask-maps.js";
+import { createNamedMap } from "./named-map.js";
 import { createWeightRows } from "./weight-rows.js";
 
 /** @typedef {import("../../readings/token-groups.js").GroupsReading} GroupsReading */
@@ -25,7 +23,6 @@ import { createWeightRows } from "./weight-rows.js";
 
 const KIND = "token-groups";
 const FIRST = 4; // groups
-const [MOST, PAD, BELOW] = [320, 4, 42]; // of a map's side; under it the scale
 
 /** How many groups are set. @param {Glass} glass */
 function groupsOf({ settings }) {
@@ -68,33 +65,6 @@ export const about = {
   },
   unused: /** @type {const} */ ("head"),
 };
-
-/**
- * A map of the head on a canvas of its own.
- *
- * @param {Glass} glass
- * @param {string} label
- */
-function createHeadMap(glass, label) {
-  const { state } = glass;
-  const canvas = h("canvas.gp-canvas", { "data-text-label": label });
-  const place = { x: PAD, y: PAD, size: 0 };
-  bindPointer(canvas, glass, (x, y) => state.trace && cellUnder(place, state.trace, x, y));
-  bindArrowKeys(canvas, glass, OVER_CELLS);
-  /**
-   * @param {number} width
-   * @param {GroupsReading} reading
-   * @param {import("../../readings/masks.js").Mask} mask
-   */
-  function draw(width, { matrix, tokens, selection: { query } }, mask) {
-    place.size = Math.min(MOST, width - 2 * PAD);
-    const context = fit(canvas, place.size + 2 * PAD, place.size + 2 * PAD + BELOW);
-    drawWeights(context, place, matrix, tokens, mask, blockFor(tokens, place.size));
-    frameRow(context, place, tokens, query, mask(query));
-    scaleBar(context, PAD, place.size + 3 * PAD, place.size - 1, ink()[WEIGHTS.table], WEIGHTS.ticks);
-  }
-  return { canvas, draw };
-}
 
 /**
  * What GQA groups, and what local attention does.
@@ -162,7 +132,7 @@ export default function tokenGroups(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
   const groups = createGroups(glass);
   const rows = createWeightRows(glass, `${KIND}.rows`);
-  const maps = [createHeadMap(glass, `${KIND}.map_own`), createHeadMap(glass, `${KIND}.map_set`)];
+  const maps = [createNamedMap(glass, `${KIND}.map_own`), createNamedMap(glass, `${KIND}.map_set`)];
   const half = h("div", null, maps[0].canvas);
   const [wide, halfWide] = [widthOf(panel.body, glass), widthOf(half, glass)];
 
@@ -196,13 +166,15 @@ export default function tokenGroups(element, glass) {
     element.toggleAttribute("data-loading", !reading);
     const { trace } = state;
     if (!reading || !trace) return undefined;
-    const { edges, weights, tokens } = reading;
+    const { edges, weights, tokens, matrix, selection } = reading;
     /** @type {import("../../readings/masks.js").Mask} */
     const own = (query) => spanSeen(trace.model, query, tokens);
     const inGroup = grouped(edges, false);
-    maps[0].draw(halfWide(), reading, own);
-    maps[1].draw(halfWide(), reading, (query) => overlap(inGroup(query), own(query)));
-    const titles = ["row_own", "row_set"].map((name) => panel.text(name, { head: reading.selection.head }));
+    /** @type {import("../../readings/masks.js").Mask} */
+    const both = (query) => overlap(inGroup(query), own(query));
+    for (const [i, mask] of [own, both].entries())
+      maps[i].draw(halfWide(), { matrix, mask, seen: mask(selection.query) });
+    const titles = ["row_own", "row_set"].map((name) => panel.text(name, { head: selection.head }));
     rows.draw(
       width,
       [
@@ -212,7 +184,7 @@ export default function tokenGroups(element, glass) {
       "attention.ceiling",
     );
     return () => {
-      const { layer, head, groups: count } = reading.selection;
+      const { layer, head, groups: count } = selection;
       panel.title.textContent = panel.text("title", { layer, head, groups: count });
       groups.show(reading);
       render(view(reading), panel.body);

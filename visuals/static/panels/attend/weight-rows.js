@@ -7,7 +7,7 @@ import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../
 import { spanSeen } from "../../compute.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
 
-const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 32];
+const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 40];
 
 /**
  * @typedef {{ title: string; weights: ArrayLike<number>; edges?: number[] }} WeightRow a weight for each token, NaN
@@ -114,7 +114,7 @@ export function createWeightRows(glass, label) {
         most: apart * place.column - 4,
       });
     const full = glass.text(ceilingText, { ceiling: place.ceiling });
-    write(context, full, width, y + 17, { align: "right", colour: ink().colour("muted"), most: width });
+    write(context, full, width, y + 25, { align: "right", colour: ink().colour("muted"), most: width });
   }
   return { canvas, draw };
 }

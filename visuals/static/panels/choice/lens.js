@@ -2,7 +2,7 @@
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
 import { labelsOf } from "../../characters.js";
-import { brief, h, share } from "../../dom.js";
+import { brief, count as asCount, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
@@ -306,8 +306,8 @@ function createCurves(glass, text) {
     drawRank(width(), {
       ...common,
       values: way.map(({ rank }) => rank),
-      title: text("curve_rank", { piece, vocabulary }),
-      ticks: rankTicks(vocabulary).map((rank) => [rank, String(rank)]),
+      title: text("curve_rank", { piece, vocabulary: asCount(vocabulary) }),
+      ticks: rankTicks(vocabulary).map((rank) => [rank, asCount(rank)]),
       y: (rank) => 1 - Math.log(rank) / Math.log(vocabulary),
     });
   }

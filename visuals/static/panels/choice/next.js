@@ -2,7 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
-import { exact, h, share, shown } from "../../dom.js";
+import { count as asCount, exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -132,7 +132,7 @@ export default function next(element, glass) {
     rows.forEach((parts, i) => show(parts, candidates.rows[i], token, gloss));
     show(extra, candidates.extra, token, gloss);
     const { count, probability } = candidates.others;
-    fill(others, panel.text("others", { count }), probability, "");
+    fill(others, panel.text("others", { count: asCount(count) }), probability, "");
   }
 
   /** @param {NextReading} reading */

@@ -1,7 +1,7 @@
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
 import { labelsOf } from "../../characters.js";
-import { h, share, shown } from "../../dom.js";
+import { count, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -105,7 +105,7 @@ export default function sampling(element, glass) {
       piece: visible(pieces[at + 1] ?? pieces[at]),
       position: at + 1,
       after: visible(pieces[at]),
-      count: result.ranked.values.length,
+      count: count(result.ranked.values.length),
     });
   }
 

@@ -1,6 +1,6 @@
 // The table of the stages: a row for each of the first tokens, one for all others, a column for each filter.
 
-import { h, share, shown } from "../../dom.js";
+import { count as asCount, h, share, shown } from "../../dom.js";
 import { writeNumber } from "../../marks/table.js";
 import { sumAfter } from "../../readings/filters.js";
 import { nameOfRank, othersIn, probabilityIn, STAGES } from "../../readings/sampling.js";
@@ -168,15 +168,15 @@ function fill(parts, rank, reading) {
  */
 function keptText(text, stage, { result: { ranked, after }, settings: { topK, topP } }) {
   const total = ranked.values.length;
-  if (stage === "softmax") return text("kept_all", { kept: total });
+  if (stage === "softmax") return text("kept_all", { kept: asCount(total) });
   if (after.greedy) return text(stage === "all" ? "kept_greedy" : "kept_unused");
-  if (stage === "all") return text("kept_all", { kept: total });
+  if (stage === "all") return text("kept_all", { kept: asCount(total) });
   /** @type {[boolean, import("../../readings/filters.js").Stage]} */
   const [off, from] = stage === "topK" ? [topK === 0, "all"] : [topP === 1, "topK"];
   const kept = after.kept[stage];
   return off
-    ? text("kept_off", { kept })
-    : text("kept", { kept, mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
+    ? text("kept_off", { kept: asCount(kept) })
+    : text("kept", { kept: asCount(kept), mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
 }
 
 /**
@@ -201,7 +201,7 @@ export function createStages(panel, count, point) {
     const total = result.ranked.values.length;
     const far = drawnRank >= count;
     others.row.hidden = total <= count;
-    others.piece.textContent = panel.text("others", { count: total - count - (far ? 1 : 0) });
+    others.piece.textContent = panel.text("others", { count: asCount(total - count - (far ? 1 : 0)) });
     for (const stage of STAGES) {
       const { bar, number } = others.cells[stage];
       const left = othersIn(result, stage, count);

@@ -212,8 +212,12 @@ export default function compare(element, glass) {
         <p class="gp-note" .textContent=${text("changes_hint")}></p>
         ${offersView(glass, text, view)} ${partsView(glass, view)}
         ${chosenView(glass, text, view, runsNow(glass).B?.changes ?? {})}
-        <h3 class="cmp-head" .textContent=${text("prediction")}></h3>
-        ${nextView(reading)}
+        ${
+          sidesNow(glass)
+            ? html`<h3 class="cmp-head" .textContent=${text("prediction")}></h3>
+                ${nextView(reading)}`
+            : nothing
+        }
       `,
       panel.body,
     );

@@ -49,6 +49,19 @@ export const chooseView = (glass, view) =>
   glass.settings.set("families", { ...glass.settings.get("families"), view: view === VIEWS[0] ? "" : view });
 
 /**
+ * The model that is chosen, by its id: of it the parameters are summed, and a narrow table shows it.
+ *
+ * @param {Glass} glass
+ */
+export const modelOf = (glass) => glass.settings.get("families").model;
+/**
+ * @param {Glass} glass
+ * @param {string} model
+ */
+export const chooseModel = (glass, model) =>
+  glass.settings.set("families", { ...glass.settings.get("families"), model });
+
+/**
  * The models on offer that a column's parts can be seen in.
  *
  * @param {Answer} answer

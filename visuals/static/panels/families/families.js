@@ -6,7 +6,7 @@ import { readFamilies } from "../../readings/families.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { troubleText } from "../kv/trouble.js";
-import { chooseView, familiesOf, liveOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
+import { chooseModel, chooseView, familiesOf, liveOf, modelOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
 import { wordsOf } from "./cells.js";
 import { walk } from "./grid.js";
 
@@ -49,11 +49,12 @@ function lineView({ words, differs }, text) {
  * @param {Answer} answer
  * @param {Column} column
  * @param {Say} text of the panel
+ * @param {boolean} isBeside it is what a narrow table shows beside the first column
  */
-function headView(glass, answer, column, text) {
+function headView(glass, answer, column, text, isBeside) {
   const [name] = liveOf(answer, column);
   const said = [column.release, name ? text("live", { model: glass.modelName(name) }) : ""].filter(Boolean);
-  return html`<th scope="col">
+  return html`<th scope="col" class=${isBeside ? "is-beside" : ""}>
     <strong>${column.name}</strong>${said.map((words) => html`<span class="fa-line" .textContent=${words}></span>`)}
   </th>`;
 }
@@ -104,6 +105,37 @@ function viewsView(glass, text) {
 }
 
 /**
+ * The column that a narrow table shows beside the first one: the chosen model's, else the second.
+ *
+ * @param {Glass} glass
+ * @param {Column[]} columns
+ */
+const besideOf = (glass, [, ...others]) => others.find(({ id }) => id === modelOf(glass)) ?? others[0];
+
+/**
+ * On a narrow screen: the buttons that choose that column.
+ *
+ * @param {Glass} glass
+ * @param {Column[]} columns
+ * @param {Say} text of the panel
+ */
+function besideView(glass, columns, text) {
+  const [first, ...others] = columns;
+  const label = text("beside", { name: first.name });
+  const button = (/** @type {Column} */ column) =>
+    html`<button
+      class="gp-option"
+      data-beside=${column.id}
+      aria-pressed=${String(column === besideOf(glass, columns))}
+      .textContent=${column.name}
+      @click=${() => chooseModel(glass, column.id)}
+    ></button>`;
+  return html`<div class="fa-beside" role="group" aria-label=${label}>
+    <span class="gp-note" .textContent=${label}></span>${others.map(button)}
+  </div>`;
+}
+
+/**
  * The table of a view's columns. One of its cells is reached by Tab, the arrows lead from there.
  *
  * @param {Glass} glass
@@ -116,6 +148,7 @@ function viewsView(glass, text) {
 function tableView(glass, answer, { rowNames, columns }, text, { reached, look, reach }) {
   const known = reached && columns.some(({ id }) => id === reached.id);
   const tabbed = known ? reached : { id: columns[0].id, row: rowNames[0] };
+  const beside = besideOf(glass, columns);
   /**
    * @param {Column} column
    * @param {string} row
@@ -124,7 +157,8 @@ function tableView(glass, answer, { rowNames, columns }, text, { reached, look, 
     const { id } = column;
     const act = () => look({ id, row });
     const open = () => show(glass, liveOf(answer, column), placeOf(answer, column, row));
-    return html`<td class=${column.cells[row]?.differs ? "is-other" : ""}>
+    const kinds = [column.cells[row]?.differs && "is-other", column === beside && "is-beside"].filter(Boolean);
+    return html`<td class=${kinds.join(" ")}>
       <button
         class="fa-cell"
         data-cell=${`${id} ${row}`}
@@ -159,7 +193,7 @@ function tableView(glass, answer, { rowNames, columns }, text, { reached, look, 
     <thead>
       <tr>
         <th scope="col" .textContent=${text("part")}></th>
-        ${columns.map((column) => headView(glass, answer, column, text))}
+        ${columns.map((column) => headView(glass, answer, column, text, column === beside))}
       </tr>
     </thead>
     <tbody>
@@ -210,7 +244,7 @@ export default function families(element, glass) {
     panel.title.textContent = text(`title_${viewOf(glass)}`);
     render(
       html`<p class="gp-note fa-notice" .textContent=${text("notice")}></p>
-        ${viewsView(glass, text)}
+        ${viewsView(glass, text)} ${reading ? besideView(glass, reading.columns, text) : nothing}
         <div class="fa-scroll" data-part="table">
           ${trouble ? html`<p class="gp-note" .textContent=${troubleText(glass, trouble)}></p>` : nothing}
           ${reading ? table(answer, reading) : nothing}

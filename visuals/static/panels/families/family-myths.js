@@ -7,7 +7,7 @@ import { reactive } from "../../reads.js";
 import { hold } from "../../scroll-anchor.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { leadTo } from "../glance/words.js";
-import { chooseView, familiesOf, VIEWS } from "./answer.js";
+import { chooseModel, chooseView, familiesOf, VIEWS } from "./answer.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -29,6 +29,7 @@ export const about = { namesChanges: false };
  */
 async function look(glass, { views }, { column, row }) {
   chooseView(glass, VIEWS.find((name) => views[name].includes(column)) ?? VIEWS[0]);
+  chooseModel(glass, column);
   await leadTo(glass, "families", "families");
   const found = document.querySelector(`.fa-cell[data-cell="${column} ${row}"]`);
   const cell = /** @type {HTMLElement | null} */ (found);

@@ -10,7 +10,7 @@ import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { weightName, whole } from "../kv/format.js";
 import { troubleText } from "../kv/trouble.js";
-import { familiesOf, sized, viewOf } from "./answer.js";
+import { chooseModel, familiesOf, modelOf, sized, viewOf } from "./answer.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -92,8 +92,7 @@ function termsView(glass, text, { name, parameters: { groups, total, active, pub
  * @param {boolean} chosen
  */
 function barView(glass, text, { id, name, parameters: { groups, total, active } }, chosen) {
-  const { settings, state } = glass;
-  const choose = () => settings.set("families", { ...settings.get("families"), model: id });
+  const { state } = glass;
   const pieces = groups.map(({ group, weights }) => {
     const look = `flex-grow: ${weights / total}; background: var(--glass-${HUES[group]})`;
     const counted = `${whole(weights)} (${percentOf(weights, total)})`;
@@ -103,7 +102,12 @@ function barView(glass, text, { id, name, parameters: { groups, total, active } 
   const size =
     text("size", { total: sized(total, state.language) }) +
     (active ? ` · ${text("active", { active: sized(active, state.language) })}` : "");
-  return html`<button class="fa-model" data-model=${id} aria-pressed=${String(chosen)} @click=${choose}>
+  return html`<button
+    class="fa-model"
+    data-model=${id}
+    aria-pressed=${String(chosen)}
+    @click=${() => chooseModel(glass, id)}
+  >
     <span class="fa-name"><strong>${name}</strong><span class="fa-size" .textContent=${size}></span></span>
     <span class="fa-bar" aria-hidden="true">${pieces}</span>
   </button>`;
@@ -137,7 +141,7 @@ export default function familyParameters(element, glass) {
 
   return inView(element, function draw() {
     const { answer } = view;
-    const reading = answer && readParameters(answer, viewOf(glass), glass.settings.get("families").model);
+    const reading = answer && readParameters(answer, viewOf(glass), modelOf(glass));
     panel.title.textContent = text("title");
     render(body(reading), panel.body);
     if (reading) panel.show(reading, "");

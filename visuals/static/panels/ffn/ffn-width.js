@@ -108,13 +108,13 @@ function equalSum({ steps: { four, width }, rule: { d } }, text) {
 function notice({ own: { d, width, gated, active }, fits }, text, layer) {
   const [thirds, rule] = [llamaWidth(d, 1, 1).width, llamaWidth(d, 1, 256).width];
   const said = {
-    d,
-    width,
-    active,
+    d: whole(d),
+    width: whole(width),
+    active: whole(active),
     layer,
-    four: 4 * d,
-    thirds,
-    rule,
+    four: whole(4 * d),
+    thirds: whole(thirds),
+    rule: whole(rule),
     multiple: fits.at(-1),
     ratio: shown(active / d, 3),
   };

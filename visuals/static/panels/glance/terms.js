@@ -1,6 +1,6 @@
 // A sum as a list of its largest terms, with a bar each, and of all others together.
 
-import { h, signed } from "../../dom.js";
+import { count as asCount, h, signed } from "../../dom.js";
 import { numberCell } from "../../marks/table.js";
 
 /**
@@ -46,7 +46,7 @@ export function createTerms(glass, section) {
     body.replaceChildren(
       ...first.map((term) => row(named(term), term.value, most)),
       ...(all > first.length
-        ? [row(glass.text(`${section}.others`, { count: all - first.length }), rest, most, ".is-others")]
+        ? [row(glass.text(`${section}.others`, { count: asCount(all - first.length) }), rest, most, ".is-others")]
         : []),
       h(
         "tr.wy-sum",

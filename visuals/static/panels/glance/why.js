@@ -77,7 +77,9 @@ function nextView(glass, panelText, reading) {
         <strong class="wy-word" .textContent=${chosen}></strong
         ><span class="wy-sure" title=${exactly(sure)} .textContent=${brief(sure)}></span>
       </p>
-      <p class="wy-others" title=${exactly(others)} .textContent=${brief(others)}></p>
+      <p class="wy-others" title=${exactly(others)}>
+        ${panelText("others")} ${rest.map((words) => html`<span .textContent=${brief(words)}></span> `)}
+      </p>
     </div>
   `;
 }

@@ -5,7 +5,7 @@ import { inView } from "../../pointing.js";
 import { readMyth } from "../../readings/kv-myth.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { exactBytes, scaled } from "./format.js";
+import { exactBytes, scaled, whole } from "./format.js";
 import { product } from "./product.js";
 import { troubleText } from "./trouble.js";
 
@@ -28,7 +28,7 @@ const paramsOf = ({ card, tokens, batch, dtype }, wrong) => ({
   batch,
   tokens: tokens.toLocaleString("en-US"),
   dtype,
-  d_model: card.d_model,
+  d_model: whole(card.d_model),
   heads: card.n_heads,
   head_dim: card.head_dim,
   copied: exactBytes(wrong),

@@ -1,6 +1,7 @@
 // How the loaded model was trained and what was measured of it, from the files beside its weights.
 
 import { createChart } from "../../chart.js";
+import { shortCount } from "../../counts.js";
 import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { trainingReader } from "../../readings/training.js";
@@ -80,8 +81,6 @@ const legend = ({ data }, text) =>
  * @param {Glass} glass
  */
 function stageList(stages, text, glass) {
-  // "8M", "800万"
-  const count = new Intl.NumberFormat(glass.state.language, { notation: "compact", maximumFractionDigits: 1 });
   const named = (/** @type {string} */ name) =>
     name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name;
   const leap = stages.find(({ name }) => name === "text:training.stage_backwards");
@@ -92,7 +91,7 @@ function stageList(stages, text, glass) {
         ({ number, name, tokens }) =>
           html`<li>
             <strong>${number}</strong> ${named(name)}
-            <small .textContent=${text("stage_from", { tokens: count.format(tokens) })}></small>
+            <small .textContent=${text("stage_from", { tokens: shortCount(tokens, glass.state.language, 3) })}></small>
           </li>`,
       )}
     </ul>

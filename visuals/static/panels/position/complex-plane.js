@@ -28,8 +28,10 @@ function arrow(context, plane, to, { role, solid, name }) {
   context.strokeStyle = context.fillStyle = ink().colour(role);
   const [toX, toY] = drawArrow(context, plane, to, { solid, faint: 0.6, dash: 4, long: 9 });
   const size = Math.hypot(a, b) || 1;
-  const aside = role === "q" ? 8 : -8; // where both point the same way, their names stand beside each other
-  write(context, name, toX + (a * 15 - b * aside) / size, toY - (b * 15 + a * aside) / size, {
+  // Where all four point the same way, their names stand beside each other: q's on one side, k's on the other, and
+  // those of what is turned further out.
+  const [out, aside] = [solid ? 17 : 9, (role === "q" ? 1 : -1) * (solid ? 8 : 20)];
+  write(context, name, toX + (a * out - b * aside) / size, toY - (b * out + a * aside) / size, {
     align: "center",
     base: "middle",
     weight: solid ? 600 : 400,

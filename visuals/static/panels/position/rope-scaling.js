@@ -1,6 +1,6 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
-import { exact, h, shown } from "../../dom.js";
+import { count, exact, h, shown } from "../../dom.js";
 import { chartHeight, fit, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
@@ -167,14 +167,14 @@ export default function ropeScaling(element, glass) {
     panel.title.textContent = panel.text("title", {
       ...cellNames(state),
       factor,
-      original: answer.original,
-      stretched: answer.original * factor,
+      original: count(answer.original),
+      stretched: count(answer.original * factor),
     });
     formula.textContent = panel.text(`formula_${method}`, { factor });
     drawShares(canvas, width, rows, method, pair, panel.text);
-    table.fill(rows, method, { m: query, n: key, distance }, panel.text);
-    note.textContent = panel.text("note", { original: answer.original });
-    subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: limit });
+    table.fill(rows, method, { m: query, n: key, distance: count(distance) }, panel.text);
+    note.textContent = panel.text("note", { original: count(answer.original) });
+    subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: count(limit) });
     after.textContent = afterQuery(state, rowNamed(rows, method).real, glass.text);
     const by = (/** @type {string} */ name) => farOf(place, rowNamed(rows, name).frequencies, limit);
     const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };

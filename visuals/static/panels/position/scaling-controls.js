@@ -3,7 +3,7 @@
 // method.
 
 import { linkRows, segmented, slider } from "../../controls.js";
-import { h, shown, svg } from "../../dom.js";
+import { count, h, shown, svg } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
 import { shownIn } from "../../run-for.js";
 import { adjust, FARTHEST, whole } from "./place.js";
@@ -88,7 +88,7 @@ export function createScalingControls(glass) {
     });
     methods.mark(method);
     factors.mark(factor);
-    reach.show(distance, String(distance), { max: limit - 1 });
+    reach.show(distance, count(distance), { max: limit - 1 });
   }
   return { bar: h("div.position-bar", null, methods.element, factors.element), reach: reach.element, show };
 }

@@ -1,6 +1,6 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
-import { h } from "../../dom.js";
+import { count as asCount, h } from "../../dom.js";
 import { chartHeight, cross, fit, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
@@ -132,7 +132,7 @@ function drawWaves(context, lower, width, waves, { tokens, trained, pair, across
   /** @type {[number, string, "left" | "right", number][]} */
   const lines = [
     [tokens, text("run_length", { tokens }), "right", width - RIGHT - 4],
-    [trained, text("context", { tokens: trained }), "left", LEFT + 6],
+    [trained, text("context", { tokens: asCount(trained) }), "left", LEFT + 6],
   ];
   for (const [value, name, align, x] of lines) {
     rule(context, lower, { y: value, colour: colour("muted"), dash: [5, 4] });

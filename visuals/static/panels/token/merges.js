@@ -3,7 +3,7 @@
 // with its id, bytes and merges: hovering a line looks at that token.
 
 import { linkRows } from "../../controls.js";
-import { h } from "../../dom.js";
+import { count as asCount, h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
@@ -188,7 +188,7 @@ export default function merges(element, glass) {
     const count = made.steps.length;
     panel.title.textContent = panel.text("title", { query, piece });
     fillFacts(id, found.bytes[id]);
-    verdict.textContent = panel.text(`kind_${kind}`, { count, total: found.merges, kind: found.kind });
+    verdict.textContent = panel.text(`kind_${kind}`, { count, total: asCount(found.merges), kind: found.kind });
     ladder.draw(made);
     const across = found.split.filter(({ first, last }) => first <= query && query <= last);
     note.textContent = across.map((one) => panel.text("across", { ...one })).join(" ");

@@ -19,15 +19,22 @@ import { answerOf, bold, named, percent, told } from "../words.js";
 const endsWith = ({ model }, id) => model.eos_ids.includes(id);
 
 /**
- * In which form the answer is told: by what it rests on, as far as that has come and can be measured.
+ * In which form the answer is told: by what it rests on, as far as that has come and can be measured. A copy is
+ * spoken of where the token that is needed most is the one that is copied.
  *
- * @param {import("../../decoded.d.ts").Detail<"rests"> | null} found
- * @param {import("../../readings/rests.js").Rests | null} rests
+ * @param {{
+ *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
+ *   rests: import("../../readings/rests.js").Rests | null;
+ *   best: { piece: string };
+ * }} it
+ * @param {string[]} pieces of the text
  */
-function formOf(found, rests) {
+export function formOf({ found, rests, best }, pieces) {
   if (!found) return "_waits";
   if (!rests) return "_other";
-  return rests.tokens.length ? `_${rests.form}` : "_none";
+  if (!rests.tokens.length) return "_none";
+  const copies = pieces[rests.tokens[0]].trim() === best.piece.trim();
+  return rests.form === "copied" && !copies ? "_needs" : `_${rests.form}`;
 }
 
 /**
@@ -122,12 +129,13 @@ export function createAnswer(glass) {
   return {
     name: "answer",
     behind: ["glance", "why"],
+    opens: () => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" }),
     element,
     draw() {
       const { trace } = state;
       const it = trace && toldOf(trace);
       if (!it) return null;
-      const { best, answer, found, rests, key, instead, hidden, left } = it;
+      const { best, answer, rests, key, instead, hidden, left } = it;
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
@@ -135,7 +143,7 @@ export function createAnswer(glass) {
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
       sentence.draw({ query: -1, inSource: false, strange: [], ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
-      const form = hidden ? hiddenForm(hidden, best) : formOf(found, rests);
+      const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
       const place = `key ${key ?? "-"} without=${exact(left)}`;
       return {
         form: over ? "_ended" : trace.generating ? "_writes" : form,
