@@ -21,7 +21,7 @@ from ..norms import LayerNorm, Norm
 from . import zoo
 from .trainer import Settings, Trainer, keep_memory
 
-SHAPE = replace(zoo.LLAMA, n_layers=4, d_model=128, n_heads=4, ffn_hidden=344)  # 1.2 million parameters
+SHAPE = replace(zoo.LLAMA, n_layers=4, d_model=128, n_heads=4, ffn_hidden=344)  # 1.25 million parameters
 TOKENS, SEEDS = 1_000_000, 5
 
 

@@ -25,7 +25,7 @@ import { sinksReader } from "../../visuals/static/readings/sinks.js";
 import { biasIn, writersOf } from "../../visuals/static/readings/score-terms.js";
 import { layoutThumbs, thumbAt } from "../../visuals/static/panels/attend/thumbs.js";
 import { cosine, mix, valueNorms, valueOf } from "../../visuals/static/readings/cell.js";
-import { hex, kindOf, madeOf } from "../../visuals/static/panels/token/made.js";
+import { hex, kindOf, madeOf } from "../../visuals/static/readings/merges.js";
 import { llamaParts } from "./parts_help.js";
 
 const [TOKENS, HEADS, KV, WIDTH] = [11, 4, 2, 4];

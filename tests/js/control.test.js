@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leftByChance, othersTakeAsMuch } from "../../visuals/static/panels/glance/control.js";
+import { leftByChance, othersTakeAsMuch } from "../../visuals/static/readings/verdict.js";
 
 test("of the draws the middle one counts, in whatever order they come", () => {
   assert.equal(leftByChance({ by_chance: [0.9, 0.1, 0.5] }), 0.5);

@@ -12,7 +12,7 @@ const { whyReader } = await import("../../visuals/static/readings/why.js");
 const { columnsOf, rowsOf } = await import(`${panels}/glance/circuit-grid.js`);
 const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../../visuals/static/readings/circuit.js");
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
-const { verdict } = await import(`${panels}/glance/reasons.js`);
+const { verdict } = await import("../../visuals/static/readings/verdict.js");
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 

@@ -32,9 +32,9 @@ import { mostChanged, table } from "./table.js";
  * @typedef {object} StripsPart vectors, a strip for each column
  * @property {"strips"} draw
  * @property {string | string[]} rows the table's name, or those of several that stand under one title
- * @property {Column[] | ((reading: any) => Column[])} columns each with the role that it is coloured in, and the
- *   word that it is called by, n_<word>, where that is not its name
- * @property {(reading: any) => Record<string, unknown>} [words] parameters of these words
+ * @property {Column[] | ((reading: any) => Column[])} columns each with the role that it is coloured in, and what
+ *   it is saved as where that is another name
+ * @property {(reading: any) => Record<string, unknown>} [words] parameters of the texts that name them
  * @property {string} [title]
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
  *   are saved as columns too
@@ -52,8 +52,8 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {"layer" | "head" | "query" | "key" | "neuron"} [selects] the part of the page's selection that a row's
- *   number is; no row depends on it
+ * @property {"layer" | "head" | "query" | "key" | "pair" | "neuron"} [selects] the part of the page's selection
+ *   that a row's number is; no row depends on it
  * @property {(row: number, key: RowAbout["key"]) => Partial<import("../selection.js").Selection>} [pick] the page's
  *   selection that a row stands for otherwise
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first

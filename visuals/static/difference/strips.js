@@ -17,8 +17,8 @@ import { rowsOf } from "./saved.js";
  *
  * @typedef {Record<string, ArrayLike<number>>} Vectors by name
  *
- * @typedef {[name: string, role: string, word?: string]} Named texts have n_<word>, or n_<name> where it has no
- *   other word
+ * @typedef {[name: string, role: string, saved?: string]} Named texts' n_<name>, and what a saved table calls it
+ *   where that is another name
  */
 
 /**
@@ -61,6 +61,8 @@ export const strips = (what) => (glass, text) => {
   let changes = {};
   /** @type {import("../marks/strips.js").Strip[]} */
   let rows = [];
+  /** @type {Record<string, string>} */
+  let called = {};
   let lead = "";
 
   canvas.addEventListener("pointerleave", () => {
@@ -86,12 +88,13 @@ export const strips = (what) => (glass, text) => {
   const read = memo((/** @type {Of} */ a, /** @type {Of} */ b) => {
     const named = typeof what.strips === "function" ? what.strips(b) : what.strips;
     [lead] = named[named.length - 1];
+    called = Object.fromEntries(named.map(([name, , saved = name]) => [name, saved]));
     const [first, second] = (both = [a, b].map((one) => what.values(one, state, glass, b)));
     changes = Object.fromEntries(named.map(([name]) => [name, subtract(second[name], first[name])]));
-    rows = named.map(([name, role, word = name]) => {
+    rows = named.map(([name, role]) => {
       const limit = largest(changes[name]);
       return {
-        name: text(`n_${word}`, what.words?.(b)),
+        name: text(`n_${name}`, what.words?.(b)),
         role,
         values: changes[name],
         limit,
@@ -115,7 +118,7 @@ export const strips = (what) => (glass, text) => {
     const heads = [...Object.keys(about), "vector", "index"];
     const [names] = rowsOf(heads, () => [], [], []);
     const lines = Object.keys(changes).flatMap((name) =>
-      rowsOf(heads, (i) => [...Object.values(about), name, i], both[0][name], both[1][name]).slice(1),
+      rowsOf(heads, (i) => [...Object.values(about), called[name], i], both[0][name], both[1][name]).slice(1),
     );
     return [names, ...lines];
   }

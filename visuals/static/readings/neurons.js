@@ -269,17 +269,14 @@ export const neuronsReader = {
 };
 
 /**
- * The vectors that a layer has, a row for each of its neurons.
+ * The vectors that a layer has, a row for each of its neurons. They are named alike whatever the activation is: two
+ * runs may have two.
  *
  * @param {Vectors} vectors
- * @param {Kind} kind
  * @returns {Table}
  */
-function columnsOf(vectors, kind) {
-  const columns = VECTORS.flatMap((name) => {
-    const values = vectors[name];
-    return values ? [[columnOf(name, kind), values]] : [];
-  });
+function columnsOf(vectors) {
+  const columns = VECTORS.flatMap((name) => (vectors[name] ? [[name, vectors[name]]] : []));
   return { keys: { neuron: Array.from(vectors.product ?? [], (_, i) => i) }, columns: Object.fromEntries(columns) };
 }
 
@@ -304,7 +301,7 @@ export const everyNeuron = {
       kind,
       at: `layer ${layer} token ${query} ${neuronPlace(ffn, neuron)}`,
       values: numbersOf(kind, (name) => numberAt(vectors, name, neuron)),
-      rows: { neurons: () => columnsOf(vectors, kind) },
+      rows: { neurons: () => columnsOf(vectors) },
     };
   },
 };

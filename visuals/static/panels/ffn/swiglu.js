@@ -131,7 +131,7 @@ export const about = {
         draw: "strips",
         rows: "neurons",
         columns: ({ kind }) =>
-          kind.strips.map((/** @type {Kind["strips"][number]} */ [name, role]) => [columnOf(name, kind), role, name]),
+          kind.strips.map((/** @type {Kind["strips"][number]} */ [name, role]) => [name, role, columnOf(name, kind)]),
         words: ({ kind }) => kind,
         selects: "neuron",
       },

@@ -2,45 +2,16 @@
 
 import { h, signed } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { writers } from "../../readings/writers.js";
 import { shownIn } from "../../run-for.js";
 import { filled, lead, leadToCell, readBy, word } from "./words.js";
 
 const COUNT = 3;
 
 /**
- * @import {
- *   Detail,
- *   NumArray
- * } from "../../decoded.d.ts"
- */
-
-/**
- * Heads, each with the token from which it brought most, and FFNs, in the order of what they add to the logit.
- *
- * @param {Pick<Detail<"logit_terms">, "heads" | "cross" | "ffn">} terms
- * @returns {{ kind: "head" | "cross" | "ffn"; layer: number; head?: number; key?: number; value: number }[]}
- */
-export function writers({ heads, cross, ffn }) {
-  /**
-   * @param {"head" | "cross"} kind
-   * @param {NumArray} values
-   */
-  const ofHeads = (kind, { data, shape }) => {
-    const [layers, count, tokens] = shape;
-    return Array.from({ length: layers * count }, (_, i) => {
-      const row = data.subarray(i * tokens, (i + 1) * tokens);
-      const value = Array.from(row).reduce((sum, x) => sum + x, 0);
-      return { kind, layer: Math.floor(i / count), head: i % count, key: row.indexOf(Math.max(...row)), value };
-    });
-  };
-  const blocks = Array.from(ffn.data, (value, layer) => ({ kind: /** @type {const} */ ("ffn"), layer, value }));
-  return [...ofHeads("head", heads), ...(cross ? ofHeads("cross", cross) : []), ...blocks].sort(
-    (a, b) => b.value - a.value,
-  );
-}
-
-/**
  * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../decoded.d.ts").Detail<"logit_terms">} Terms
  *
  * @typedef {ReturnType<typeof writers>[number]} Maker
  */
@@ -68,7 +39,7 @@ export function createMade(glass) {
     );
   }
   /**
-   * @param {Detail<"logit_terms">} found
+   * @param {Terms} found
    * @param {number} at
    * @param {string} piece
    */

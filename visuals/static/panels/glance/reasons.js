@@ -1,9 +1,9 @@
 // What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
 
 import { labelsOf } from "../../characters.js";
-import { h, share } from "../../dom.js";
+import { h } from "../../dom.js";
+import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
-import { leftByChance, othersTakeAsMuch } from "./control.js";
 import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
 
 /**
@@ -15,21 +15,6 @@ import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word 
  *
  * @typedef {Object<string, Node | string>} Names what stands for the sentences' placeholders
  */
-
-// where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
-const KEPT = 0.8;
-
-/**
- * Which sentence tells what the heads that read the answer are worth.
- *
- * @param {Pick<Why, "probability" | "look">} found
- */
-export function verdict({ probability, look }) {
-  if (!look.heads.length) return "nobody";
-  if (share(look.without) === share(probability)) return "same";
-  if (probability < KEPT * look.without) return "rises";
-  return look.without < KEPT * probability ? "falls" : "stays";
-}
 
 /** @param {Node | string} words */
 const bold = (words) => h("b", null, words);

@@ -3,6 +3,7 @@
 import { biasAt, bucketAt, spanSeen } from "../../compute.js";
 import { fit, ink, textWidth, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
+import { distancesOf } from "../../readings/distance-bias.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [320, 62, 84, 30, 46];
 const BUCKETS = 20; // px for their numbers, over the chart
@@ -24,18 +25,6 @@ const NEAR = 14; // pixels within which a curve is taken for the one that is poi
  * @param {Model} model
  */
 const biasesOf = ({ parts: { bias } }) => /** @type {import("../../decoded.d.ts").NumArray} */ (bias);
-
-/**
- * The distances that scores can have, the least first: negative ones are of keys after the query.
- *
- * @param {Model} model
- * @returns {number[]}
- */
-export function distancesOf(model) {
-  const tokens = biasesOf(model).shape[1];
-  const first = model.parts.bias_after ? 1 - tokens : 0;
-  return Array.from({ length: tokens - first }, (_, i) => first + i);
-}
 
 /**
  * A head's bias at every distance of the run.
@@ -182,14 +171,14 @@ export function selectionAt({ trace: { model, T }, query }, { x, y, width }) {
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {State} state
- * @param {{ distance: number; bias: number; bucket: number | null }} found of the chosen head, query and key
+ * @param {import("../../readings/distance-bias.js").BiasReading} reading
  * @param {Say} text of the panel
  */
-export function drawBias(canvas, width, state, { distance, bias, bucket }, text) {
+export function drawBias(canvas, width, state, { distance, values, bucket }, text) {
   const { model } = state.trace;
   const context = fit(canvas, width, HIGH);
   const chart = chartOf(width, model);
   drawFrame(context, chart, model, { bucket, width }, text);
   drawCurves(context, chart, state, text);
-  dot(context, chart, distance, bias, ink().colour("accent"), 6);
+  dot(context, chart, distance, values.bias, ink().colour("accent"), 6);
 }

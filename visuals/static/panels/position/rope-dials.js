@@ -3,6 +3,7 @@
 import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
 import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
+import { pairIn } from "../../readings/dials.js";
 import { drawArrow } from "./arrow.js";
 
 // Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar.
@@ -13,27 +14,8 @@ const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50];
  *
  * @typedef {ArrayLike<number>} Vector
  *
- * @typedef {object} Parts
- * @property {Vector} q
- * @property {Vector} qTurned
- * @property {Vector} kTurned
- * @property {Vector | null} k null where a run has it after RoPE alone
- * @property {Float64Array} terms
- * @property {Rotary} rotary
- *
  * @typedef {{ x: number; y: number; radius: number }} Dial
  */
-
-/**
- * The two values of a pair of a head's vector.
- *
- * @param {Vector} vector
- * @param {number} i
- * @param {Rotary} rotary
- * @returns {[number, number]}
- */
-export const pairIn = (vector, i, rotary) =>
-  /** @type {[number, number]} */ (channelsOf(rotary, i).map((channel) => vector[channel]));
 
 /** @type {(vector: Vector, i: number, rotary: Rotary) => number} */
 const lengthOf = (vector, i, rotary) => Math.hypot(...pairIn(vector, i, rotary));
@@ -139,12 +121,12 @@ const ARROWS = [
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {Parts} parts
- * @param {number} pair the selected one
+ * @param {import("../../readings/dials.js").DialReading} parts
  * @param {{ own: boolean }} how `own`: each dial to its own scale
  */
-export function drawDials(canvas, width, parts, pair, { own }) {
+export function drawDials(canvas, width, parts, { own }) {
   const { rotary, terms } = parts;
+  const { pair } = parts.selection;
   const half = terms.length;
   const { columns, cell, high } = layoutDials(width, half, roomToDraw());
   const context = fit(canvas, width, Math.ceil(half / columns) * high);

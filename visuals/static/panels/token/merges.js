@@ -9,8 +9,9 @@ import { frame } from "../../frame.js";
 import { createTable } from "../../marks/table.js";
 import { inView } from "../../pointing.js";
 import { memo } from "../../reads.js";
-import { shownIn } from "../../run-for.js";
-import { hex, kindOf, madeOf } from "./made.js";
+import { countsOf, hex, kindOf, mergesReader, mergesTable } from "../../readings/merges.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -19,47 +20,40 @@ import { hex, kindOf, madeOf } from "./made.js";
  *
  * @typedef {import("../../decode.js").Trace} Trace
  *
- * @typedef {import("./made.js").Merges} Merges
+ * @typedef {import("../../readings/merges.js").Merges} Merges
+ *
+ * @typedef {import("../../readings/merges.js").MergesReading} MergesReading
  */
 
-/** @param {Say} text */
-function createLadder(text) {
-  const element = h("ol.tm-ladder", { tabindex: "0", "data-text-label": "merges.ladder" });
-
-  /**
-   * @param {string} name
-   * @param {string[]} symbols
-   * @param {number} fresh which of them is new
-   */
-  function line(name, symbols, fresh) {
-    const boxes = symbols.map((symbol, i) =>
-      h(i === fresh ? "span.tm-symbol.is-new" : "span.tm-symbol", { dir: "auto" }, visible(symbol)),
-    );
-    return h("li.tm-step", null, h("span.tm-rank", null, name), h("span.tm-symbols", null, ...boxes));
-  }
-
-  /** @param {import("./made.js").Made} made */
-  function draw({ base, steps, states }) {
-    element.hidden = steps.length === 0;
-    if (element.hidden) return;
-    const lines = steps.map(({ at, rank }, i) => line(text("step", { step: i + 1, rank }), states[i + 1], at));
-    element.replaceChildren(line(text("start", { count: base.length }), base, -1), ...lines);
-  }
-  return { element, draw };
+/**
+ * The ladder: a line for the single symbols, then one for each merge.
+ *
+ * @param {MergesReading | null} reading null before it has come
+ * @param {Say} text
+ */
+function ladderView(reading, text) {
+  const { base, steps, states } = reading?.made ?? { base: [], steps: [], states: [] };
+  /** @type {(name: string, symbols: string[], fresh: number) => unknown} `fresh`: which of them is new */
+  const line = (name, symbols, fresh) => html`
+    <li class="tm-step">
+      <span class="tm-rank" .textContent=${name}></span>
+      <span class="tm-symbols">
+        ${symbols.map(
+          (symbol, i) =>
+            html`<span class=${i === fresh ? "tm-symbol is-new" : "tm-symbol"} dir="auto">${visible(symbol)}</span>`,
+        )}
+      </span>
+    </li>
+  `;
+  const lines = steps.map(({ at, rank }, i) => line(text("step", { step: i + 1, rank }), states[i + 1], at));
+  return html`
+    <ol class="tm-ladder" tabindex="0" aria-label=${text("ladder")} ?hidden=${!steps.length}>
+      ${steps.length ? [line(text("start", { count: base.length }), base, -1), ...lines] : []}
+    </ol>
+  `;
 }
 
 const COLUMNS = ["position", "token", "id", "bytes", "merges", "last_rank"];
-
-/**
- * Bytes of the run's text, and characters: all bytes that do not continue one in UTF-8.
- *
- * @param {number[]} ids
- * @param {Merges} info
- */
-function countsOf(ids, info) {
-  const all = ids.flatMap((id) => info.bytes[id] ?? []);
-  return { bytes: all.length, characters: all.filter((byte) => (byte & 0xc0) !== 0x80).length };
-}
 
 /**
  * @param {Glass} glass
@@ -86,11 +80,12 @@ function createList(glass, text) {
    * @param {number} position
    */
   function lineOf(trace, info, position) {
+    const { keys, columns } = mergesTable(info, trace.tokens);
     const id = trace.tokens.ids[position];
-    const { steps } = madeOf(info, id);
     const plain = ["special", "none"].includes(kindOf(info, id));
     const cut = info.split.some(({ first, last }) => first <= position && position <= last);
-    const numbers = [id, hex(info.bytes[id]), plain ? "–" : steps.length, steps.at(-1)?.rank ?? "–"];
+    const [count, last] = [columns.merges[position], columns.last_rank[position]];
+    const numbers = [id, keys.utf8_bytes[position], plain ? "–" : count, Number.isNaN(last) ? "–" : last];
     const contents = [String(position), visible(trace.tokens.pieces[position]), ...numbers.map(String)];
     return table.line(contents, { "data-position": position, ...(cut ? { class: "is-cut" } : {}) });
   }
@@ -128,81 +123,54 @@ function createList(glass, text) {
 }
 
 /**
- * @param {Trace} trace
- * @param {Merges} info
- * @returns {(string | number)[][]} a row for each token of the run
- */
-function table({ tokens }, info) {
-  const rows = tokens.ids.map((id, position) => {
-    const made = madeOf(info, id);
-    const merges = made.steps.map(({ left, right, rank }) => `${left}+${right} (${rank})`).join(" ");
-    return [position, tokens.pieces[position], id, hex(info.bytes[id]), made.steps.length, merges];
-  });
-  return [["position", "piece", "id", "utf8_bytes", "merges", "merges_in_order_with_ranks"], ...rows];
-}
-
-/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
 export default function merges(element, glass) {
   const state = shownIn(glass);
-  /** @type {Merges | null} null until it has come */
-  let info = null;
-  const csv = () => (info ? table(state.trace, info) : [["position", "piece", "id"]]);
-  const panel = frame(element, glass, "merges", { csv, parts: ["what", "formula", "myth"] });
-  const waiting = h("p.gp-note", { "data-text": "merges.waiting" });
-  const facts = h("p.tm-facts");
-  const verdict = h("p.tm-verdict");
-  const note = h("p.gp-note");
-  const ladder = createLadder(panel.text);
+  const panel = frame(element, glass, "merges", { parts: ["what", "formula", "myth"] });
   const list = createList(glass, panel.text);
-  const shown = h("div.tm-pair", null, h("div", null, facts, verdict, ladder.element, note), list.element);
-  panel.body.append(waiting, shown);
 
-  /**
-   * What the bytes say, and which characters they are: "E7 8C AB".
-   *
-   * @param {number} id
-   * @param {number[] | null} bytes
-   */
-  function fillFacts(id, bytes) {
-    const parts = [
+  /** What it is, and how it was made. @param {MergesReading} reading */
+  const wordsOf = ({ id, made, kind, info, across }) => ({
+    facts: [
       [panel.text("id"), String(id)],
-      [panel.text("bytes"), bytes ? hex(bytes) : panel.text("no_bytes")],
-    ];
-    facts.replaceChildren(
-      ...parts.map(([name, value]) => h("span.tm-fact", null, `${name} `, h("strong", null, value))),
-    );
+      [panel.text("bytes"), info.bytes[id] ? hex(info.bytes[id]) : panel.text("no_bytes")],
+    ],
+    verdict: panel.text(`kind_${kind}`, { count: made.steps.length, total: asCount(info.merges), kind: info.kind }),
+    note: across.map((one) => panel.text("across", { ...one })).join(" "),
+  });
+  /** @param {MergesReading | null} reading null before it has come */
+  function view(reading) {
+    const words = reading && wordsOf(reading);
+    return html`
+      <p class="gp-note" ?hidden=${Boolean(reading)} .textContent=${panel.text("waiting")}></p>
+      <div class="tm-pair" ?hidden=${!reading}>
+        <div>
+          <p class="tm-facts">
+            ${(words?.facts ?? []).map(
+              ([name, value]) => html`<span class="tm-fact">${name} <strong .textContent=${value}></strong></span>`,
+            )}
+          </p>
+          <p class="tm-verdict" .textContent=${words?.verdict ?? ""}></p>
+          ${ladderView(reading, panel.text)}
+          <p class="gp-note" .textContent=${words?.note ?? ""}></p>
+        </div>
+        ${list.element}
+      </div>
+    `;
   }
-
-  /**
-   * @param {{ trace: Trace; query: number }} at
-   * @param {Merges} found
-   */
-  function drawToken({ trace, query }, found) {
-    const id = trace.tokens.ids[query];
-    const made = madeOf(found, id);
-    const kind = kindOf(found, id);
-    const piece = visible(trace.tokens.pieces[query]);
-    const count = made.steps.length;
-    panel.title.textContent = panel.text("title", { query, piece });
-    fillFacts(id, found.bytes[id]);
-    verdict.textContent = panel.text(`kind_${kind}`, { count, total: asCount(found.merges), kind: found.kind });
-    ladder.draw(made);
-    const across = found.split.filter(({ first, last }) => first <= query && query <= last);
-    note.textContent = across.map((one) => panel.text("across", { ...one })).join(" ");
-    const reading = panel.text(found.merges ? "read" : "read_none", { query, piece, id, count });
-    panel.tell(`token ${query} id=${id} bytes=${hex(found.bytes[id])} merges=${count}`, reading);
-  }
+  render(view(null), panel.body);
 
   return inView(element, function draw() {
     const { trace, query } = state;
-    const found = (info = glass.detail("merges", {}));
-    waiting.hidden = Boolean(found);
-    shown.hidden = !found;
-    if (!found) return;
-    drawToken(state, found);
-    list.draw(trace, found, query);
+    const reading = readHere(glass, mergesReader, { query });
+    render(view(reading), panel.body);
+    if (!reading) return;
+    const { info, id, made } = reading;
+    const named = { query, piece: visible(trace.tokens.pieces[query]) };
+    panel.title.textContent = panel.text("title", named);
+    list.draw(trace, info, query);
+    panel.show(reading, panel.text(info.merges ? "read" : "read_none", { ...named, id, count: made.steps.length }));
   });
 }

@@ -1,8 +1,8 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
 import { largest, subtract } from "../../arrays.js";
-import { attention, spanSeen } from "../../compute.js";
-import { brief, exact, h, sample, share } from "../../dom.js";
+import { spanSeen } from "../../compute.js";
+import { brief, h, sample, share } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -11,6 +11,7 @@ import { signedScale, WEIGHTS } from "../../marks/scales.js";
 import { momentAt, placeOfToken, wordsOf } from "../../chosen-step.js";
 import { headOff } from "../../off.js";
 import { effect, memo } from "../../reads.js";
+import { tokensReader, weightColumn } from "../../readings/token-strip.js";
 import { shownIn } from "../../run-for.js";
 import { createSwitch } from "../../sides.js";
 import { leadTo } from "../glance/words.js";
@@ -20,6 +21,8 @@ import { createHidden, keepInView, reveal } from "./scrolled.js";
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../decode.js").Trace} Trace
+ *
+ * @typedef {import("../../readings/token-strip.js").StripReading} StripReading
  *
  * @typedef {import("../../marks/scales.js").Scale & { values: Float64Array; limit: number }} Tones
  *
@@ -176,18 +179,53 @@ function fill(chips, glass, built) {
 }
 
 /**
- * The selected row's attention in the run that is shown, or in B minus that in A; null until it is here.
+ * B − A, which the strip shows itself: B's tokens, with its weights minus A's.
+ *
+ * @param {StripReading | null} a null where there is no difference of the two runs
+ * @param {StripReading} b
+ * @returns {StripReading}
+ */
+function difference(a, b) {
+  const { query, key } = b.selection;
+  const weights = a?.weights && b.weights ? subtract(b.weights, a.weights) : null;
+  const { keys, columns } = b.rows.tokens();
+  const name = weightColumn(query);
+  const apart = () =>
+    a && weights ? subtract(columns[name], a.rows.tokens().columns[name]) : Array.from(columns[name], () => NaN);
+  return {
+    ...b,
+    weights,
+    at: weights ? `${b.at} key ${key}` : b.at,
+    values: { ...(weights && { weight: weights[key] }) },
+    rows: { tokens: () => ({ keys, columns: { [`B_minus_A_of_${name}`]: apart() } }) },
+  };
+}
+
+/**
+ * What is read of the run that is shown, or of B minus A.
  *
  * @param {Glass} glass
+ * @returns {StripReading}
+ */
+function readStrip(glass) {
+  const { trace, layer, head, query, key } = shownIn(glass);
+  const a = first(glass);
+  const read = (/** @type {Trace} */ run) =>
+    tokensReader.read({ trace: run, details: {} }, { layer, head, query, key });
+  if (!a) return read(trace);
+  return difference(hindrance({ A: a, B: trace }) ? null : read(a), read(trace));
+}
+
+/**
+ * The colours of what is read; null until it is here.
+ *
+ * @param {StripReading} reading
+ * @param {boolean} apart whether it is B − A
  * @returns {Tones | null}
  */
-function tintOf(glass) {
-  const { trace, layer, head, query } = shownIn(glass);
-  const [held, a] = [glass.layer(), first(glass)];
-  if (!a) return held && { values: attention(held, trace.model, head, query), ...WEIGHTS, limit: 1 };
-  const other = hindrance({ A: a, B: trace }) ? null : a.layers.get(layer);
-  if (!held || !other) return null;
-  const values = subtract(attention(held, trace.model, head, query), attention(other, trace.model, head, query));
+function tonesOf({ weights: values }, apart) {
+  if (!values) return null;
+  if (!apart) return { values, ...WEIGHTS, limit: 1 };
   const limit = largest(values);
   return { values, ...signedScale(limit, 2), limit };
 }
@@ -270,19 +308,6 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   });
 }
 
-/**
- * @param {Glass} glass
- * @returns {(string | number)[][]} position, id, piece, origin, and weight of the selected row
- */
-function table(glass) {
-  const { trace, query } = shownIn(glass);
-  const weights = tintOf(glass)?.values ?? [];
-  const origin = (/** @type {number} */ t) => (t < trace.nPrompt ? "prompt" : "generated");
-  const rows = trace.tokens.ids.map((id, t) => [t, id, trace.tokens.pieces[t], origin(t), weights[t] ?? ""]);
-  const name = `${first(glass) ? "B_minus_A_of_" : ""}attention_weight_from_${query}`;
-  return [["position", "id", "piece", "origin", name], ...rows];
-}
-
 /** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention"], sides: "itself", unused: "head_brief" };
 
@@ -291,11 +316,7 @@ export const about = { tensors: ["attention"], sides: "itself", unused: "head_br
  * @param {Glass} glass
  */
 export default function tokens(element, glass) {
-  const panel = frame(element, glass, "tokens", {
-    csv: () => table(glass),
-    parts: ["what", "formula", "myth"],
-    pointed: false,
-  });
+  const panel = frame(element, glass, "tokens", { parts: ["what", "formula", "myth"], pointed: false });
   const chips = h("div.gp-chips", { role: "group", "data-text-label": "tokens.strip" });
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
   const samples = h(
@@ -343,11 +364,12 @@ export default function tokens(element, glass) {
   let shownQuery = -1;
   /** Everything but the legend is elements. */
   function show() {
-    const { trace, query, key, locked } = shownIn(glass);
+    const { trace, query, locked } = shownIn(glass);
     const a = first(glass);
+    const reading = readStrip(glass);
     fill(chips, glass, built);
     renew(built.list, glass.state.language);
-    const tones = tintOf(glass);
+    const tones = tonesOf(reading, a !== null);
     steppers[0].draw(trace.model.n_layers);
     steppers[1].draw(trace.model.n_heads);
     tint(chips, built, tones, shownIn(glass));
@@ -361,8 +383,7 @@ export default function tokens(element, glass) {
     drawLegend(a, a && tones);
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
-    const change = a && tones ? ` key ${key} weight=${exact(tones.values[key])}` : "";
-    panel.tell(`token ${query} id ${trace.tokens.ids[query]} '${piece}'${change}`);
+    panel.show(reading, "");
     follow(locked.query);
   }
 

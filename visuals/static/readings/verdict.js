@@ -1,4 +1,6 @@
-// What the heads that read the answer are worth beside as many others that the server drew.
+// What the heads that read the answer are worth: what is left without them, beside as many others that the server drew.
+
+import { share } from "../dom.js";
 
 const AS_MUCH = 0.8; // the share of what these heads take that others may take before these are not singled out
 
@@ -19,4 +21,19 @@ export function leftByChance({ by_chance: draws }) {
 export function othersTakeAsMuch({ probability, look }) {
   const left = leftByChance(look);
   return left !== null && probability > look.without && probability - left >= AS_MUCH * (probability - look.without);
+}
+
+// where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
+const KEPT = 0.8;
+
+/**
+ * Which sentence tells what the heads that read the answer are worth.
+ *
+ * @param {Pick<import("../decoded.d.ts").Detail<"why">, "probability" | "look">} found
+ */
+export function verdict({ probability, look }) {
+  if (!look.heads.length) return "nobody";
+  if (share(look.without) === share(probability)) return "same";
+  if (probability < KEPT * look.without) return "rises";
+  return look.without < KEPT * probability ? "falls" : "stays";
 }
