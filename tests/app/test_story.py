@@ -200,6 +200,8 @@ def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:
         story.click(".page-back button >> nth=0")
         expect(story.locator(f"[data-scene={scene}]")).to_be_in_viewport()
         assert story.evaluate("glass.state.chapter") == "story"
+    story.locator("[data-scene=answer] .st-more").click()
+    expect(story.locator("section[data-kind=why] .wy-answer")).to_be_visible()  # opened, as the words promise it
 
 
 def test_what_a_reader_chose_opens_the_next_time(story: Page, panels_alone: str) -> None:

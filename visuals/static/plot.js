@@ -208,8 +208,7 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
     write(context, yTexts[i], left - 6, y, { align: "right", base: "middle", colour: muted });
   }
   if (xName) write(context, xName, left + width, top + height + 38, { align: "right", colour: muted, most: width });
-  const clear = up.some((tick) => yOf(chart, tick) < top + 6) ? 14 : 10; // of the uppermost tick's text
-  if (yName) write(context, yName, 0, top - clear, { colour: muted, most: left + width });
+  if (yName) write(context, yName, 0, top - 14, { colour: muted, most: left + width }); // clear of a tick at the top
 }
 
 /**
