@@ -12,7 +12,7 @@ import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.j
 import { small, whole } from "../../visuals/static/panels/position/place.js";
 import { farOf, placeOf } from "../../visuals/static/readings/rope-place.js";
 import { layoutsOf } from "../../visuals/static/panels/position/rope-layout.js";
-import { scoreOf } from "../../visuals/static/panels/position/score.js";
+import { scoreOf } from "../../visuals/static/readings/rope-score.js";
 import * as turning from "../../visuals/static/readings/turning.js";
 import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";
 import { normForms } from "../../visuals/static/parts.js";

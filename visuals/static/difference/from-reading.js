@@ -47,8 +47,8 @@ import { mostChanged, table } from "./table.js";
  * @property {(row: RowAbout) => string} name
  * @property {string} [title]
  * @property {boolean} [points] a row stands for what the view `points` to
- * @property {"layer" | "head" | "query" | "key"} [selects] the part of the page's selection that a row's number is;
- *   no row depends on it
+ * @property {"layer" | "head" | "query" | "key" | "pair"} [selects] the part of the page's selection that a row's
+ *   number is; no row depends on it
  * @property {(row: number) => Partial<import("../selection.js").Selection>} [pick] the page's selection that a row
  *   stands for otherwise
  * @property {number} [step] rows as they come, each so far from the one before; else the largest changes first
@@ -211,7 +211,11 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
       ...drawn,
-      chosen: points ? (_state, _glass, _changes, b) => readIn(b, glass, pointed()).selection[points] : most,
+      // what lies beyond the strip is marked at its end
+      chosen: points
+        ? (_state, _glass, changes, b) =>
+            Math.min(readIn(b, glass, pointed()).selection[points], changes[last].length - 1)
+        : most,
       keep: keep && ((i) => keep(glass, i)),
     });
   }

@@ -1,15 +1,11 @@
-// What the chapter on RoPE reads from a run: q·k pair by pair, under other frequencies, and in other layouts.
+// What the chapter on RoPE reads from a run: q·k under other frequencies, and in other layouts.
 
-import { wavelength } from "../rotation.js";
-import { h, shown } from "../dom.js";
 import { adjust } from "../panels/position/place.js";
 import { farOf, placeOf } from "../readings/rope-place.js";
 import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowNamed, rowsOf } from "../panels/position/rope-scaling.js";
 import { createScalingControls, factorOf, settingsOf } from "../panels/position/scaling-controls.js";
-import { createScoreControls, spanOf } from "../panels/position/score-controls.js";
-import { product, singleTerms, sum } from "../readings/turning.js";
-import { atCell, byPair, inRun, ofPair, rotaryOf } from "./selection.js";
+import { atCell, inRun } from "./selection.js";
 import { strips } from "./strips.js";
 import { table } from "./table.js";
 
@@ -26,79 +22,6 @@ import { table } from "./table.js";
  *
  * @typedef {{ method: string; distance: number }} Method which is looked at, and where
  */
-
-/** The panel's slider of the distance and its choice of the chart's reach. @param {Glass} glass */
-function scoreControls(glass) {
-  const { one, spans, show } = createScoreControls(glass);
-  return { elements: [h("div.position-sliders", null, one, spans)], show: () => show(spanOf(glass)) };
-}
-
-/**
- * Each pair's share of q·k at the run's own positions, in single precision as the model computes.
- *
- * @param {Run} run
- * @param {State} state
- */
-function pairs({ held, trace }, state) {
-  const { q, k, m, n, frequencies } = placeOf(held, inRun(state, trace));
-  return singleTerms(q, k, m, n, frequencies);
-}
-
-/**
- * q·k of the cell's vectors at a distance, as they are turned by RoPE.
- *
- * @param {Run} run
- * @param {State} state
- * @param {number} distance
- */
-function atDistance({ held, trace }, state, distance) {
-  const { q, k, rest, frequencies } = placeOf(held, inRun(state, trace));
-  return rest + product(q, k, distance, 0, frequencies);
-}
-
-/** @type {import("./face.js").View<Run, number>} */
-const ropeScore = {
-  layer: true,
-  controls: scoreControls,
-  without: "b_minus_a.without_both",
-  choose: (_state, _a, _b, pointed, glass) => pointed ?? spanOf(glass).distance,
-  at: (state, _glass, distance) => `${atCell(state)} pair ${state.pair} distance ${distance}`,
-  of: (about) => ofPair(about, "of_pair_far", { distance: about.chosen }),
-  numbers(run, state, _glass, distance) {
-    const every = pairs(run, state);
-    const all = sum(every, true);
-    const { rest, model } = placeOf(run.held, inRun(state, run.trace));
-    return {
-      term: every[state.pair],
-      sum: all,
-      score: (all + rest) * model.parts.scale,
-      far: atDistance(run, state, distance),
-    };
-  },
-  said: ["term", "sum", "far"],
-  parts: (glass, text) => [
-    table({
-      title: "terms",
-      heading: "pair",
-      values: pairs,
-      name: (pair, { trace }) =>
-        text("pair_of", { pair, wavelength: shown(wavelength(rotaryOf(trace).inv_freq.data[pair]), 3) }),
-      ...byPair,
-      rows: 32,
-    })(glass, text),
-    strips({
-      title: "score_by_distance",
-      named: () => ({ last: spanOf(glass).count - 1 }),
-      strips: [["qk", "accent"]],
-      values(/** @type {Run} */ { held, trace }, state) {
-        const place = placeOf(held, inRun(state, trace));
-        return { qk: farOf(place, place.frequencies, spanOf(glass).count) };
-      },
-      chosen: () => Math.min(spanOf(glass).distance, spanOf(glass).count - 1),
-      keep: (distance) => adjust(glass, { distance }),
-    })(glass, text),
-  ],
-};
 
 /**
  * What the panel is set to, once the server has said how each method stretches.
@@ -268,4 +191,4 @@ const ropeLayout = {
   ],
 };
 
-export default { "rope-score": ropeScore, "rope-scaling": ropeScaling, "rope-layout": ropeLayout };
+export default { "rope-scaling": ropeScaling, "rope-layout": ropeLayout };
