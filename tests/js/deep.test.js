@@ -11,7 +11,7 @@ import * as norms from "../../visuals/static/readings/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
 import { small, whole } from "../../visuals/static/panels/position/place.js";
 import { farOf, placeOf } from "../../visuals/static/readings/rope-place.js";
-import { layoutsOf } from "../../visuals/static/panels/position/rope-layout.js";
+import { layoutsOf } from "../../visuals/static/readings/rope-layout.js";
 import { scoreOf } from "../../visuals/static/readings/rope-score.js";
 import * as turning from "../../visuals/static/readings/turning.js";
 import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";

@@ -37,6 +37,7 @@ import { mostChanged, table } from "./table.js";
  * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
  *   are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
+ * @property {"key"} [selects] the part of the page's selection that a column's number is
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
  *
  * @typedef {object} TablePart a row for each row
@@ -197,7 +198,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
   });
 
   /** @param {StripsPart} part */
-  function ofStrips({ rows, columns, pairs, points: own, ...more }) {
+  function ofStrips({ rows, columns, pairs, selects, points: own, ...more }) {
     const tables = [rows].flat();
     const drawn = {
       ...titled(more),
@@ -208,6 +209,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
     /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
     const most = (_state, _glass, changes) => mostChanged(changes[last]);
     if (pairs) return strips({ ...drawn, ...byDimension });
+    if (selects) return strips({ ...drawn, chosen: (state) => state[selects], pick: (i) => ({ [selects]: i }) });
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
       ...drawn,

@@ -1,8 +1,7 @@
-// What the chapter on RoPE reads from a run: q·k under other frequencies, and in other layouts.
+// What the chapter on RoPE reads from a run: q·k under other frequencies.
 
 import { adjust } from "../panels/position/place.js";
 import { farOf, placeOf } from "../readings/rope-place.js";
-import { CASES, SHIFT, layoutsOf } from "../panels/position/rope-layout.js";
 import { rowNamed, rowsOf } from "../panels/position/rope-scaling.js";
 import { createScalingControls, factorOf, settingsOf } from "../panels/position/scaling-controls.js";
 import { atCell, inRun } from "./selection.js";
@@ -119,76 +118,4 @@ const ropeScaling = {
   },
 };
 
-const NAMES = Object.keys(CASES);
-/** @type {WeakMap<object, { name: string } & ReturnType<typeof layoutsOf>>} by layer */
-const known = new WeakMap();
-/**
- * The selected row and cell in every case; made once for all parts.
- *
- * @param {Run} run
- * @param {State} state
- */
-function layouts({ held, trace }, state) {
-  const name = atCell(state);
-  const last = known.get(held);
-  if (last?.name === name) return last;
-  const made = { name, ...layoutsOf(held, inRun(state, trace)) };
-  known.set(held, made);
-  return made;
-}
-/** Of every case q·k at the run's positions, and with both moved. */
-const productRows = NAMES.flatMap((name) =>
-  /** @type {const} */ (["product", "shifted"]).map((part) => ({ name, part })),
-);
-
-/** @type {import("./face.js").View<Run>} */
-const ropeLayout = {
-  layer: true,
-  at: atCell,
-  said: ["half_weight", "mixed_weight"],
-  numbers(run, state) {
-    const { found } = layouts(run, state);
-    return Object.fromEntries(
-      NAMES.flatMap((name, i) => Object.entries(found[i]).map(([part, value]) => [`${name}_${part}`, value])),
-    );
-  },
-  parts: (glass, text) => [
-    strips({
-      title: "layout_rows",
-      strips: [
-        ["right", "k"],
-        ["mixed", "muted"],
-      ],
-      values(/** @type {Run} */ run, state) {
-        const { weights } = layouts(run, state);
-        return { right: weights[NAMES.indexOf("half")], mixed: weights[NAMES.indexOf("mixed")] };
-      },
-      chosen: ({ key }) => key,
-      pick: (key) => ({ key }),
-    })(glass, text),
-    table({
-      title: "layout_products",
-      heading: "case",
-      values(/** @type {Run} */ run, state) {
-        const { found } = layouts(run, state);
-        return productRows.map(({ name, part }) => found[NAMES.indexOf(name)][part]);
-      },
-      name(i) {
-        const { name, part } = productRows[i];
-        return glass.text(`rope-layout.${name}`) + glass.text("marks.colon") + text(`layout_${part}`, { shift: SHIFT });
-      },
-      order: () => [...productRows.keys()],
-      wordy: true,
-    })(glass, text),
-    table({
-      title: "layout_weights",
-      heading: "case",
-      values: (/** @type {Run} */ run, state) => layouts(run, state).found.map(({ weight }) => weight),
-      name: (i) => glass.text(`rope-layout.${NAMES[i]}`),
-      order: () => [...NAMES.keys()],
-      wordy: true,
-    })(glass, text),
-  ],
-};
-
-export default { "rope-scaling": ropeScaling, "rope-layout": ropeLayout };
+export default { "rope-scaling": ropeScaling };
