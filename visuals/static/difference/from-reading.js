@@ -34,8 +34,8 @@ import { mostChanged, table } from "./table.js";
  * @property {string | string[]} rows the table's name, or those of several that stand under one title
  * @property {[string, string][]} columns each with the role that it is coloured in
  * @property {string} [title]
- * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
- *   are saved as columns too
+ * @property {(reading: any, trace: Trace, glass: Glass) => Record<string, string | number>} [named] the title's
+ *   parameters, which are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
  * @property {"key"} [selects] the part of the page's selection that a column's number is
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
@@ -56,7 +56,7 @@ import { mostChanged, table } from "./table.js";
  * @property {(a: any, b: any) => number[]} [order] of both readings: which rows are listed, and come first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
- * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] as of strips
+ * @property {StripsPart["named"]} [named] as of strips
  * @property {string[]} [needs] which answers that come later it cannot be drawn without
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
  * @property {boolean} [follows] its rows are of what the view points to, in both runs what that is in B
@@ -194,7 +194,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
    */
   const titled = ({ title, named, follows = false }) => ({
     title,
-    named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace)),
+    named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace, glass)),
   });
 
   /** @param {StripsPart} part */

@@ -5,21 +5,18 @@
 import { linkRows, segmented, slider } from "../../controls.js";
 import { h, shown, svg } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
-import { shownIn } from "../../run-for.js";
-import { adjust, FARTHEST, whole } from "./place.js";
+import { METHODS } from "../../readings/rope-scaling.js";
+import { adjust } from "./place.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("../../decoded.d.ts").Detail<"rope_scalings">} Scalings
- *
- * @typedef {import("./rope-scaling.js").MethodRow} MethodRow
+ * @typedef {import("../../readings/rope-scaling.js").MethodRow} MethodRow
  */
 
 const KIND = "rope-scaling";
-const METHODS = ["linear", "dynamic", "yarn", "llama3"];
 /**
  * The strokes of the chart.
  *
@@ -36,25 +33,6 @@ const FACTORS = [2, 4, 8, 16, 32];
 export function factorOf({ settings }) {
   const { factor } = settings.get("rope");
   return FACTORS.includes(Number(factor)) ? Number(factor) : 4;
-}
-
-/**
- * What the panel is set to. `methods`: those that are shown; distances are drawn below `limit`.
- *
- * @param {Glass} glass
- * @param {Scalings} answer rope_scalings of the factor that is chosen
- * @param {number | null} [pointed] the distance under the pointer
- */
-export function settingsOf(glass, answer, pointed = null) {
-  const set = glass.settings.get("rope");
-  const factor = factorOf(glass);
-  const own = shownIn(glass).trace.model.rope_scaling !== null;
-  const methods = answer.methods.filter(({ name }) => own || name !== "model");
-  const method =
-    METHODS.includes(set.method) && methods.some(({ name }) => name === set.method) ? set.method : METHODS[0];
-  const limit = Math.min(FARTHEST, answer.original * factor);
-  const distance = pointed ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
-  return { factor, methods, method, limit, distance };
 }
 
 /**
@@ -80,8 +58,8 @@ export function createScalingControls(glass) {
     choose: (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }),
   });
   const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
-  /** @param {ReturnType<typeof settingsOf>} set */
-  function show({ methods: offered, method, factor, limit, distance }) {
+  /** @param {import("../../readings/rope-scaling.js").Stretched} set */
+  function show({ methods: offered, limit, selection: { method, factor, distance } }) {
     // Two dimensions have no NTK.
     [...methods.element.children].forEach((button, i) => {
       /** @type {HTMLElement} */ (button).hidden = !offered.some(({ name }) => name === METHODS[i]);
