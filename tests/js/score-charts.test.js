@@ -54,7 +54,7 @@ test("a method that the run's model cannot have is not offered", async () => {
   const { bar, show } = createScalingControls({});
   const offered = () => bar.children[0].children.filter(({ hidden }) => !hidden).map((button) => button["data-choice"]);
   const methods = ["none", "linear", "yarn", "llama3"].map((name) => ({ name }));
-  const set = { method: "linear", factor: 4, limit: 64, distance: 2 };
+  const set = { limit: 64, selection: { method: "linear", factor: 4, distance: 2 } };
   show({ ...set, methods });
   assert.deepEqual(offered(), ["linear", "yarn", "llama3"]);
   show({ ...set, methods: [...methods, { name: "dynamic" }] });

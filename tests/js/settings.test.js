@@ -12,6 +12,7 @@ import { chosenChannel, chosenNorm } from "../../visuals/static/panels/norm/norm
 import { settingsOf as scalingOf } from "../../visuals/static/panels/norm/scale-settings.js";
 import { whole } from "../../visuals/static/panels/position/place.js";
 import { settingsOf as ropeOf } from "../../visuals/static/panels/position/scaling-controls.js";
+import { within } from "../../visuals/static/readings/rope-scaling.js";
 import { samplingOf } from "../../visuals/static/sampling.js";
 import { createSettings, only } from "../../visuals/static/settings.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -107,8 +108,10 @@ test("every setting is checked where it is read", () => {
     assert.ok(["scores", "weights", "weighted"].includes(chosenView(glass)), said);
     assert.equal(opened(glass), false, said);
     const answer = { original: 16, methods: [{ name: "none" }, { name: "linear" }] };
-    const { factor, method, distance } = ropeOf(glass, answer);
-    assert.ok([2, 4, 8, 16, 32].includes(factor) && typeof method === "string", said);
+    const set = ropeOf(glass);
+    const { factor } = set;
+    const { method, distance } = within(answer, false, set);
+    assert.ok([2, 4, 8, 16, 32].includes(factor) && ["linear", "dynamic", "yarn", "llama3"].includes(method), said);
     inside(distance, 0, 16 * factor - 1, said);
     const { both } = glass.settings.get("rope");
     assert.ok([0, 1, 2, 3, 4].includes(whole(both, 0, 4, 2)), said);

@@ -106,10 +106,13 @@ export const panelOf = (element) => panels.get(element);
  * @returns {string}
  */
 export function valueOf({ at, values, beside, digits, whole = [] }) {
-  const told = (/** @type {string} */ name, /** @type {number | string} */ value) =>
-    typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
-      ? String(value)
-      : exact(value, digits);
+  /** @type {(name: string, value: number | string | number[]) => string} */
+  const told = (name, value) =>
+    Array.isArray(value)
+      ? value.map((one) => told(name, one)).join(",")
+      : typeof value === "string" || (whole.includes(name) && Number.isInteger(value))
+        ? String(value)
+        : exact(value, digits);
   const numbers = Object.entries(values).map(([name, value]) => `${name}=${told(name, value)}`);
   return [at, ...numbers, ...(beside ? [valueOf(beside)] : [])].filter(Boolean).join(" ");
 }

@@ -8,7 +8,7 @@
 export const shownIn = ({ state }) => /** @type {import("./types.d.ts").Shown} */ (state);
 
 /**
- * @template {import("./readings/reading.js").Reading<any>} Read
+ * @template {import("./readings/reading.js").AnswerReading & { selection: any }} Read
  * @template Asked
  * @param {import("./types.d.ts").Glass} glass
  * @param {import("./readings/reading.js").Reader<Read, Asked>} reader
@@ -67,7 +67,7 @@ export function readBeside(glass, { layer, needs, later, read }, sides, selectio
  * What is read of the run that is shown, at the first of these selections for which all is here: what the pointer
  * is on, say, and else what is locked.
  *
- * @template {import("./readings/reading.js").Reading<any>} Read
+ * @template {import("./readings/reading.js").AnswerReading & { selection: any }} Read
  * @template Asked
  * @param {import("./types.d.ts").Glass} glass
  * @param {import("./readings/reading.js").Reader<Read, Asked>} reader

@@ -36,11 +36,11 @@ import { mostChanged, table } from "./table.js";
  *   it is saved as where that is another name
  * @property {(reading: any) => Record<string, unknown>} [words] parameters of the texts that name them
  * @property {string} [title]
- * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] the title's parameters, which
- *   are saved as columns too
+ * @property {(reading: any, trace: Trace, glass: Glass) => Record<string, string | number>} [named] the title's
+ *   parameters, which are saved as columns too
  * @property {boolean} [pairs] a column stands for the pair of dimensions that it belongs to
+ * @property {"key" | "neuron"} [selects] the part of the page's selection that a column's number is
  * @property {false} [points] a column stands for nothing, though the view points: marked is what changes most
- * @property {"neuron"} [selects] as of a table
  *
  * @typedef {import("./strips.js").Named} Column
  *
@@ -60,7 +60,7 @@ import { mostChanged, table } from "./table.js";
  * @property {(a: any, b: any) => number[]} [order] of both readings: which rows are listed, and come first
  * @property {boolean} [wordy] names are sentences
  * @property {number} [most] rows that are listed
- * @property {(reading: any, trace: Trace) => Record<string, string | number>} [named] as of strips
+ * @property {StripsPart["named"]} [named] as of strips
  * @property {string[]} [needs] which answers that come later it cannot be drawn without
  * @property {(reading: any, trace: Trace) => boolean} [absent] where a run has nothing of the kind
  * @property {boolean} [bare] no bars, since the rows are no amounts of the same
@@ -199,7 +199,7 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
    */
   const titled = ({ title, named, follows = false }) => ({
     title,
-    named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace)),
+    named: named && ((_state, b) => named(readIn(b, glass, follows ? pointed() : {}), b.trace, glass)),
   });
 
   /** @param {StripsPart} part */
@@ -207,6 +207,8 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
     const tables = [rows].flat();
     /** @param {Run} run */
     const named = (run) => (typeof columns === "function" ? columns(readIn(run, glass, {})) : columns);
+    /** @param {Run} run */
+    const lastOf = (run) => named(run)[named(run).length - 1][0];
     const drawn = {
       ...titled(more),
       strips: named,
@@ -214,17 +216,21 @@ function maker({ reader, select, points, keep }, readIn, glass, text, pointed, c
       values: (/** @type {Run} */ run) => Object.assign({}, ...tables.map((name) => tableOf(run, name).columns)),
     };
     /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
-    const most = (_state, _glass, changes, b) => mostChanged(changes[named(b)[named(b).length - 1][0]]);
+    const most = (_state, _glass, changes, b) => mostChanged(changes[lastOf(b)]);
     if (pairs) return strips({ ...drawn, ...byDimension });
     if (selects) {
       /** @type {import("./strips.js").StripsView<Run>["chosen"]} */
-      const selected = (_state, _glass, _changes, b) => readIn(b, glass, {}).selection[selects];
+      const selected = (state, _glass, _changes, b) => state[selects] ?? readIn(b, glass, {}).selection[selects];
       return strips({ ...drawn, chosen: selected, pick: (i) => ({ [selects]: i }) });
     }
     if (own === false) return strips({ ...drawn, chosen: most, pick: () => ({}) });
     return strips({
       ...drawn,
-      chosen: points ? (_state, _glass, _changes, b) => readIn(b, glass, pointed()).selection[points] : most,
+      // what lies beyond the strip is marked at its end
+      chosen: points
+        ? (_state, _glass, changes, b) =>
+            Math.min(readIn(b, glass, pointed()).selection[points], changes[lastOf(b)].length - 1)
+        : most,
       keep: keep && ((i) => keep(glass, i)),
     });
   }

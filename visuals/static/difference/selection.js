@@ -36,18 +36,6 @@ export const ofPlace = (part) => (about) => about.text("of_place", { part: part(
 export const rotaryOf = ({ model }) => /** @type {Rotary} */ (model.parts.rotary);
 
 /**
- * The selected pair's dimensions, in words; of_pair, or another text that has them.
- *
- * @param {Pick<import("./face.js").About, "text" | "state">} about
- * @param {string} [name]
- * @param {object} [more] its other parameters
- */
-export function ofPair({ text, state: { pair, trace } }, name = "of_pair", more = {}) {
-  const [first, second] = channelsOf(rotaryOf(trace), pair);
-  return text(name, { pair: first, second, ...more });
-}
-
-/**
  * For a strip over the dimensions of a head: they are shown by the pair that they belong to.
  *
  * @type {Pick<import("./strips.js").StripsView<Run>, "chosen" | "pick">}
@@ -59,9 +47,3 @@ export const byDimension = {
     return pair === null ? {} : { pair };
   },
 };
-/**
- * For a table over the pairs of a head.
- *
- * @type {Pick<import("./table.js").TableView<Run>, "chosen" | "pick">}
- */
-export const byPair = { chosen: ({ pair }) => pair, pick: (pair) => ({ pair }) };

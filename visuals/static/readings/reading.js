@@ -36,12 +36,12 @@
  * What a calculator's answer is read as, which is of no run: no other is subtracted from it.
  *
  * @typedef {Pick<Reading<any>, "at" | "digits" | "whole"> & {
- *   values: Object<string, number | string>;
+ *   values: Object<string, number | string | number[]>;
  *   beside?: Pick<AnswerReading, "at" | "values" | "digits" | "whole">;
  *   rows: Object<string, () => AnswerTable>;
  * }} AnswerReading
- *   `values`: a text is a whole number of more digits than a number holds, or a word; `beside`: what the value line
- *   says after them, of a second run
+ *   `values`: a text is a whole number of more digits than a number holds, or a word; several numbers stand in a row;
+ *   `beside`: what the value line says after them, of a second run
  *
  * @typedef {{ keys: Object<string, ArrayLike<Cell>>; columns: Object<string, ArrayLike<Cell>> }} AnswerTable
  *
@@ -62,9 +62,10 @@
  */
 
 /**
- * How a panel reads. `Asked` is a selection that may leave open what a reading fills in.
+ * How a panel reads. `Asked` is a selection that may leave open what a reading fills in. Where no run is subtracted
+ * from another, a value may be more than a number.
  *
- * @template {Reading<any>} Read
+ * @template {AnswerReading & { selection: any }} Read
  * @template [Asked=Read["selection"]]
  * @typedef {object} Reader
  * @property {boolean} [layer] whether it needs the selected layer whole

@@ -23,6 +23,9 @@ import { overDistance } from "./turning.js";
  * @property {{ inv_freq: import("../decoded.d.ts").NumArray["data"]; scaling: number }} frequencies
  */
 
+/** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
+export const FARTHEST = 8192;
+
 /**
  * A head's q or k at a position before RoPE, whole: where a run has k after it alone, turned back.
  *

@@ -4,6 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { shown, signed } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { tickText } from "../../plot.js";
+import { FARTHEST } from "../../readings/rope-place.js";
 import { word } from "../glance/words.js";
 
 /**
@@ -15,9 +16,6 @@ import { word } from "../glance/words.js";
  *
  * @typedef {import("../../types.d.ts").Shown} State
  */
-
-/** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
-export const FARTHEST = 8192;
 
 /**
  * Distances that can be set, and one more than the farthest.

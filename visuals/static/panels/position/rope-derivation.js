@@ -8,6 +8,7 @@ import { notTurned, turningForms } from "../../parts.js";
 import { across, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { ropeDerivation as reader, SHIFT } from "../../readings/rope-derivation.js";
+import { runOf } from "../../readings/rope-score.js";
 import { pairsOf } from "../../rotation.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
@@ -17,7 +18,6 @@ import { formLines, stepsOf } from "./derivation-formulas.js";
 import { adjust, small } from "./place.js";
 import { createFar } from "./score-charts.js";
 import { createScoreControls, spanOf } from "./score-controls.js";
-import { runOf } from "./score.js";
 
 /**
  * @typedef {import("../../readings/rope-derivation.js").DerivationReading} DerivationReading

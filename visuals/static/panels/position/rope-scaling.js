@@ -1,18 +1,18 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
-import { count, exact, h, shown } from "../../dom.js";
+import { count, h, shown } from "../../dom.js";
 import { chartHeight, fit, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
 import { inWidth, widthOf } from "../../pointing.js";
+import { methodReader, rowNamed, scalingReader } from "../../readings/rope-scaling.js";
 import { wavelength } from "../../rotation.js";
-import { shownIn } from "../../run-for.js";
+import { readHere, shownIn } from "../../run-for.js";
+import { html, render } from "../../vendor/lit-html.js";
 import { adjust, afterQuery } from "./place.js";
-import { farOf, placeOf } from "../../readings/rope-place.js";
 import { createScalingControls, DASHES, factorOf, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
-import { product } from "../../readings/turning.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
@@ -22,40 +22,10 @@ const HIGH = 270;
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("../../readings/rope-place.js").RopePlace} RopePlace
+ * @typedef {import("../../readings/rope-scaling.js").MethodRow} MethodRow
  *
- * @typedef {import("../../readings/turning.js").Frequencies} Frequencies
- *
- * @typedef {{ name: string; frequencies: Frequencies; real: number; far: number; slowest: number }} MethodRow
+ * @typedef {import("../../readings/rope-scaling.js").Stretched} Reading
  */
-
-/**
- * What one of several methods has.
- *
- * @template {{ name: string }} Row
- * @param {Row[]} rows
- * @param {string} name of a method that is among them
- */
-export const rowNamed = (rows, name) => /** @type {Row} */ (rows.find((row) => row.name === name));
-
-/**
- * Every method's q·k at the run's positions and at a distance.
- *
- * @param {Pick<RopePlace, "q" | "k" | "rest" | "m" | "n">} place
- * @param {import("./scaling-controls.js").Scalings["methods"]} methods
- * @param {number} distance
- * @returns {MethodRow[]}
- */
-export function rowsOf({ q, k, rest, m, n }, methods, distance) {
-  return methods.map(({ name, inv_freq: { data }, attention_scaling: scaling }) => {
-    const frequencies = { inv_freq: data, scaling };
-    const [real, far] = [
-      [m, n],
-      [distance, 0],
-    ].map(([at, from]) => product(q, k, at, from, frequencies) + rest);
-    return { name, frequencies, real, far, slowest: wavelength(data[data.length - 1]) };
-  });
-}
 
 /**
  * Each method's frequency as a share of the unscaled one, pair by pair.
@@ -94,10 +64,71 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
+/**
+ * What the panel is set to.
+ *
+ * @param {Glass} glass
+ * @param {number | null} [pointed] the distance under the pointer
+ * @returns {import("../../readings/rope-scaling.js").ScalingAsked}
+ */
+function select(glass, pointed = null) {
+  const { layer, head, query, key, pair } = shownIn(glass);
+  const set = settingsOf(glass);
+  return { layer, head, query, key, pair, ...set, distance: pointed ?? set.distance };
+}
+
 /** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "scores"],
-  difference: "position",
+  difference: {
+    reader: methodReader,
+    select,
+    points: "distance",
+    keep: (glass, distance) => adjust(glass, { reach: distance }),
+    controls(glass, readIn) {
+      const { bar, reach, show } = createScalingControls(glass);
+      return { elements: [bar, reach], show: (_a, b) => show(readIn(b)) };
+    },
+    note: "b_minus_a.same_frequencies",
+    named: (glass) => ({ factor: factorOf(glass) }),
+    of: ({ text, chosen: { method, distance }, glass }) =>
+      text("of_method", { method: glass.text(`${KIND}.${method}`), distance }),
+    said: ["real", "far"],
+    parts: [
+      {
+        draw: "table",
+        rows: "methods",
+        column: "real",
+        title: "stretched_here",
+        heading: "method",
+        name: ({ key, glass }) => glass.text(`${KIND}.${key.method}`),
+        step: 1,
+      },
+      {
+        draw: "table",
+        rows: "methods",
+        column: "far",
+        title: "stretched_far",
+        named: ({ selection: { distance } }) => ({ distance }),
+        heading: "method",
+        name: ({ key, glass }) => glass.text(`${KIND}.${key.method}`),
+        step: 1,
+      },
+      {
+        draw: "strips",
+        rows: "distances",
+        title: "by_distance",
+        named: ({ selection: { method }, limit }, _trace, glass) => ({
+          method: glass.text(`${KIND}.${method}`),
+          last: limit - 1,
+        }),
+        columns: [
+          ["unscaled", "muted"],
+          ["stretched", "accent"],
+        ],
+      },
+    ],
+  },
   unused: "head",
   absent: notTurned("scaling"),
   forms: turningForms,
@@ -110,75 +141,56 @@ export const about = {
 export default function ropeScaling(element, glass) {
   const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  /** @type {{ rows: MethodRow[] }} */
-  const view = { rows: [] };
-  const csv = () => [
-    ["method", "pair", "inv_freq", "attention_scaling"],
-    ...view.rows.flatMap(({ name, frequencies }) =>
-      Array.from(frequencies.inv_freq, (f, i) => [name, i, f, frequencies.scaling]),
-    ),
-  ];
-  const panel = frame(element, glass, KIND, { csv, parts: ["what", "formula", "myth"] });
-  const controls = createScalingControls(glass);
-  const [formula, table, note, subtitle, after] = [
-    h("p.gp-note"),
-    makeTable(glass),
-    h("p.gp-note"),
-    h("h3.gp-subtitle"),
-    h("p.gp-note"),
-  ];
+  const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
+  const { text } = panel;
+  const [controls, table] = [createScalingControls(glass), makeTable(glass)];
   const wide = widthOf(panel.body, glass);
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { reach: distance }));
-  panel.body.append(controls.bar, formula, canvas, controls.reach, table.box, note, subtitle, after, far.canvas);
+
+  /** @param {Reading | null} reading null before it has come */
+  function view(reading) {
+    const { factor, method = "" } = reading?.selection ?? {};
+    const { limit, original, methods } = reading ?? {};
+    const say = (/** @type {string} */ name, /** @type {Record<string, unknown>} */ params) =>
+      reading ? text(name, params) : "";
+    const after = methods ? afterQuery(state, rowNamed(methods, method).real, glass.text) : "";
+    return html`${controls.bar}
+      <p class="gp-note" .textContent=${say(`formula_${method}`, { factor })}></p>
+      ${canvas} ${controls.reach} ${table.box}
+      <p class="gp-note" .textContent=${say("note", { original: original && count(original) })}></p>
+      <h3
+        class="gp-subtitle"
+        .textContent=${say("far_title", { method: method && text(method), stretched: limit && count(limit) })}
+      ></h3>
+      <p class="gp-note" .textContent=${after}></p>
+      ${far.canvas}`;
+  }
+  render(view(null), panel.body);
   linkPairs(canvas, glass, wide);
 
-  /**
-   * @param {RopePlace} place
-   * @param {string} method
-   * @param {number} factor
-   * @param {number} distance
-   */
-  function tell({ m, n }, method, factor, distance) {
-    const values = view.rows
-      .map(({ name, real, far: there }) => `${name}=${exact(real, 6)},${exact(there, 6)}`)
-      .join(" ");
-    const { pair } = state;
-    const [plain, chosen] = ["none", method].map((name) => rowNamed(view.rows, name).frequencies.inv_freq[pair]);
-    const place = `head ${state.head} query ${m} key ${n} distance ${distance}`;
-    panel.tell(
-      `${place} factor ${factor} method ${method} pair ${pair} inv_freq=${exact(chosen, 6)} ${values}`,
-      panel.text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) }),
-    );
+  /** @param {Reading} reading */
+  function wordsOf({ methods, selection: { pair, method } }) {
+    const [plain, chosen] = ["none", method].map((name) => rowNamed(methods, name).frequencies.inv_freq[pair]);
+    return text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) });
   }
 
   return inWidth(element, wide, function draw(width) {
-    const { query, key, pair } = state;
-    const factor = factorOf(glass);
-    const answer = glass.detail("rope_scalings", { factor });
-    const held = glass.layer();
-    element.classList.toggle("is-coming", !answer);
-    if (!held || !answer) return;
-    const set = settingsOf(glass, answer, far.pointed());
-    const { methods: offered, method, limit, distance } = set;
-    const place = placeOf(held, state);
-    const rows = rowsOf(place, offered, distance);
-    view.rows = rows;
-    controls.show(set);
-    panel.title.textContent = panel.text("title", {
-      ...cellNames(state),
-      factor,
-      original: count(answer.original),
-      stretched: count(answer.original * factor),
-    });
-    formula.textContent = panel.text(`formula_${method}`, { factor });
-    drawShares(canvas, width, rows, method, pair, panel.text);
-    table.fill(rows, method, { m: query, n: key, distance: count(distance) }, panel.text);
-    note.textContent = panel.text("note", { original: count(answer.original) });
-    subtitle.textContent = panel.text("far_title", { method: panel.text(method), stretched: count(limit) });
-    after.textContent = afterQuery(state, rowNamed(rows, method).real, glass.text);
-    const by = (/** @type {string} */ name) => farOf(place, rowNamed(rows, name).frequencies, limit);
-    const plain = { values: by("none"), colour: ink().colour("muted"), alpha: 0.55 };
-    far.draw(width, { curve: by(method), curves: [plain], run: null, real: query - key, distance, text: panel.text });
-    tell(place, method, factor, distance);
+    const reading = readHere(glass, scalingReader, select(glass, far.pointed()));
+    element.classList.toggle("is-coming", !reading);
+    if (!reading) return undefined;
+    const { methods, original } = reading;
+    const { query, key, pair, factor, method, distance } = reading.selection;
+    drawShares(canvas, width, methods, method, pair, text);
+    const { unscaled, stretched: curve } = reading.curves();
+    const plain = { values: unscaled, colour: ink().colour("muted"), alpha: 0.55 };
+    far.draw(width, { curve, curves: [plain], run: null, real: query - key, distance, text });
+    return () => {
+      controls.show(reading);
+      const stretchedTo = { factor, original: count(original), stretched: count(original * factor) };
+      panel.title.textContent = text("title", { ...cellNames(state), ...stretchedTo });
+      table.fill(methods, method, { m: query, n: key, distance: count(distance) }, text);
+      render(view(reading), panel.body);
+      panel.show(reading, wordsOf(reading));
+    };
   });
 }

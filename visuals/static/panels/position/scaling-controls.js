@@ -5,21 +5,19 @@
 import { linkRows, segmented, slider } from "../../controls.js";
 import { count, h, shown, svg } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
-import { shownIn } from "../../run-for.js";
-import { adjust, FARTHEST, whole } from "./place.js";
+import { FARTHEST } from "../../readings/rope-place.js";
+import { METHODS } from "../../readings/rope-scaling.js";
+import { adjust, whole } from "./place.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
  *
- * @typedef {import("../../decoded.d.ts").Detail<"rope_scalings">} Scalings
- *
- * @typedef {import("./rope-scaling.js").MethodRow} MethodRow
+ * @typedef {import("../../readings/rope-scaling.js").MethodRow} MethodRow
  */
 
 const KIND = "rope-scaling";
-const METHODS = ["linear", "dynamic", "yarn", "llama3"];
 /**
  * The strokes of the chart.
  *
@@ -39,22 +37,14 @@ export function factorOf({ settings }) {
 }
 
 /**
- * What the panel is set to. `methods`: those that are shown; distances are drawn below `limit`.
+ * The factor, the method and the distance that a reader has set; null for a distance where none is set.
  *
- * @param {Glass} glass
- * @param {Scalings} answer rope_scalings of the factor that is chosen
- * @param {number | null} [pointed] the distance under the pointer
+ * @param {Pick<Glass, "settings">} glass
  */
-export function settingsOf(glass, answer, pointed = null) {
-  const set = glass.settings.get("rope");
-  const factor = factorOf(glass);
-  const own = shownIn(glass).trace.model.rope_scaling !== null;
-  const methods = answer.methods.filter(({ name }) => own || name !== "model");
-  const method =
-    METHODS.includes(set.method) && methods.some(({ name }) => name === set.method) ? set.method : METHODS[0];
-  const limit = Math.min(FARTHEST, answer.original * factor);
-  const distance = pointed ?? whole(set.reach, 0, limit - 1, Math.min(answer.original, limit - 1));
-  return { factor, methods, method, limit, distance };
+export function settingsOf({ settings }) {
+  const { method, reach } = settings.get("rope");
+  const kept = whole(reach, 0, FARTHEST, -1);
+  return { factor: factorOf({ settings }), method, distance: kept < 0 ? null : kept };
 }
 
 /**
@@ -80,8 +70,8 @@ export function createScalingControls(glass) {
     choose: (factor) => adjust(glass, { factor: factor === 4 ? "" : factor }),
   });
   const reach = slider("gp-slider", `${KIND}.reach`, { min: 0, step: 1 }, (value) => adjust(glass, { reach: value }));
-  /** @param {ReturnType<typeof settingsOf>} set */
-  function show({ methods: offered, method, factor, limit, distance }) {
+  /** @param {import("../../readings/rope-scaling.js").Stretched} set */
+  function show({ methods: offered, limit, selection: { method, factor, distance } }) {
     // Two dimensions have no NTK.
     [...methods.element.children].forEach((button, i) => {
       /** @type {HTMLElement} */ (button).hidden = !offered.some(({ name }) => name === METHODS[i]);
