@@ -34,6 +34,11 @@ TEXTS = (
     "The cat sleeps on the sofa. The dog plays in the garden. ",
     "Tom is in the kitchen. Lily is in the park with a ball. ",
 )
+# Run, once what is to be seen has come into view.
+PRESS = """(seen) => new Promise((done) => {
+  document.querySelector(seen)?.scrollIntoView({ block: "start" });
+  requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector("#run").click())));
+})"""
 CHAPTER_OF = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds}
 # From when a run is handed to the page until the section is drawn with it, and until nothing more is drawn.
 WATCH = """() => {
@@ -124,11 +129,11 @@ def calm(page: Page) -> None:
     page.wait_for_function("() => !glass.asking() && glass.drawn()", timeout=PATIENCE)
 
 
-def run(page: Page, text: str) -> None:
-    """Type a text, press Run, and wait until nothing more is asked about its run."""
+def run(page: Page, text: str, seen: str = "header") -> None:
+    """Type a text, press Run while `seen` is in view, and wait until nothing more is asked about its run."""
     before = page.evaluate("glass.state.trace.id")
-    page.locator("#prompt textarea").fill(text)
-    page.locator("#run").click()
+    page.locator("#prompt textarea").fill(text)  # scrolls to where it is, as a click of Playwright's would
+    page.evaluate(PRESS, seen)
     page.wait_for_function("(last) => glass.state.trace.id !== last && glass.state.status === 'idle'", arg=before)
     calm(page)
 
@@ -146,7 +151,8 @@ def of_panel(
     found = []
     for _ in range(rounds + 1):
         before = spent(devtools, pid)
-        run(page, next(text for text in texts if text != page.evaluate("glass.state.trace.prompt")))
+        text = next(text for text in texts if text != page.evaluate("glass.state.trace.prompt"))
+        run(page, text, f"section[data-kind={kind}]")
         section.evaluate("(one) => one.scrollIntoView({ block: 'start' })")  # where others above it have grown
         page.wait_for_function("followed.drawn > 0")
         calm(page)
