@@ -236,6 +236,36 @@ def test_what_is_switched_off_is_named_in_every_panel_and_b_minus_a_says_so(page
     expect(attention).to_contain_text("nothing uses them in B: head 1 of layer 0 off")
 
 
+WRITTEN = """() => {
+  const { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
+  prototype.fillText = function (text, ...place) {
+    const name = this.canvas.getAttribute("aria-label");
+    ((window.written ??= {})[name] ??= []).push(text);
+    return fillText.call(this, text, ...place);
+  };
+}"""
+
+
+def test_each_of_the_three_maps_has_the_words_of_its_own_run(page: Page) -> None:
+    run(page, "The cat sleeps")
+    page.evaluate("glass.keep(glass.state.trace)")
+    run(page, "The dog sleeps")
+    page.evaluate(WRITTEN)
+    page.evaluate("glass.open('compare')")
+    maps = page.locator("section[data-kind=head-change] canvas[aria-label]")
+    maps.nth(2).scroll_into_view_if_needed()
+    settled(page)
+    page.evaluate("glass.select({ query: 1, key: 1 })")  # the words of the cell are written over the map each time
+    settled(page)
+    names = maps.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
+    of_a, of_b = (set(page.evaluate(f"glass.sides().{side}.tokens.pieces")) for side in "AB")
+    apart = {word.strip(" ") for word in of_a ^ of_b}
+    words = [{word.strip("·") for word in page.evaluate("written")[name]} & apart for name in names]
+    first, second = ({word.strip(" ") for word in own} for own in (of_a - of_b, of_b - of_a))
+    assert first
+    assert words == [first, second, second]
+
+
 def test_a_switched_off_neuron_is_off_in_the_saved_table(page: Page) -> None:
     run(page, "The cat sleeps on the sofa.")
     panel = page.locator("section[data-kind=swiglu]")

@@ -9,6 +9,7 @@ import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
 import { drawChosen, drawNames, LEFT, LOW, TOP } from "./cell-names.js";
 import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
+import { newest } from "./runs.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
@@ -86,11 +87,13 @@ function scaleOf(shown, view, single) {
  *   read: (run: Of, view: string) => Reader | null;
  *   on: (run: Of, view: string) => unknown[];
  *   off?: (run: Of) => boolean;
+ *   pieces?: (run: Of) => string[];
  *   between?: { map: () => CellMap | null }[];
  * }} What
  *   `label`: the key of its name; `view`: which scale, weights unless told; `read`: null while something is missing;
- *   `on`: what the map of a run is known by; `off`: whether nothing uses it; `between`: two maps that were drawn
- *   before this, which shows what the first has more than the second
+ *   `on`: what the map of a run is known by; `off`: whether nothing uses it; `pieces`: the words at its rows and
+ *   columns, the shown run's unless told; `between`: two maps that were drawn before this, which shows what the
+ *   first has more than the second
  */
 /**
  * @template Of what is drawn of a run
@@ -116,8 +119,9 @@ export function createMap(glass, what) {
    * @param {Scale} scale
    * @param {CellMap | null} shown
    * @param {boolean} off whether nothing uses it
+   * @param {string[]} pieces
    */
-  function drawGround(context, scale, shown, off) {
+  function drawGround(context, scale, shown, off, pieces) {
     const { colour } = ink();
     const { x, y, size } = place;
     if (!shown) {
@@ -129,7 +133,7 @@ export function createMap(glass, what) {
         most: size,
       });
     }
-    drawNames(context, place, state.trace?.tokens.pieces ?? []);
+    drawNames(context, place, pieces);
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
     if (off) drawOff(context, x, y, size, size, glass.text("off.word"));
@@ -185,13 +189,14 @@ export function createMap(glass, what) {
     const shown = done ? map : null;
     const scale = scaleOf(shown, view, single);
     const off = single && Boolean(what.off?.(runs[0]));
+    const pieces = what.pieces?.(newest(runs)) ?? trace.tokens.pieces;
     surface(
-      [shown, view, off, trace.tokens.pieces],
+      [shown, view, off, pieces],
       place.size + LEFT + 2,
       place.size + place.y + BELOW,
-      (context) => drawGround(context, scale, shown, off),
+      (context) => drawGround(context, scale, shown, off, pieces),
       (context) => {
-        drawChosen(context, place, { query: state.query, key: state.key, pieces: trace.tokens.pieces });
+        drawChosen(context, place, { query: state.query, key: state.key, pieces });
         markCell(context, place, { query: state.query, key: state.key, trace }, 8);
       },
     );

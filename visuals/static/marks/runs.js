@@ -22,7 +22,7 @@
 /**
  * The run that a mark names places by: of A and B, B.
  *
- * @template {Run} Of
+ * @template Of
  * @param {Of[]} runs one, or A and B
  * @returns {Of}
  */

@@ -46,6 +46,7 @@ function createMaps(glass) {
         return held ? readHead(held, trace.model, state.head) : null;
       },
       on: (/** @type {Trace} */ trace) => [trace.layers.get(state.layer), state.head],
+      pieces: (/** @type {Trace} */ trace) => trace.tokens.pieces,
       off: (/** @type {Trace} */ trace) => headOff(trace, state.layer, state.head),
     });
   const [a, b] = ["a", "b"].map((name) => one(name));
