@@ -36,7 +36,7 @@ TEXTS = (
 )
 # Run, once what is to be seen has come into view.
 PRESS = """(seen) => new Promise((done) => {
-  document.querySelector(seen)?.scrollIntoView({ block: "start" });
+  document.querySelector(seen).scrollIntoView({ block: "start" });
   requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector("#run").click())));
 })"""
 CHAPTER_OF = {kind: chapter for chapter, kinds in CHAPTERS.items() for kind in kinds}
@@ -129,7 +129,7 @@ def calm(page: Page) -> None:
     page.wait_for_function("() => !glass.asking() && glass.drawn()", timeout=PATIENCE)
 
 
-def run(page: Page, text: str, seen: str = "header") -> None:
+def run(page: Page, text: str, seen: str = "body") -> None:
     """Type a text, press Run while `seen` is in view, and wait until nothing more is asked about its run."""
     before = page.evaluate("glass.state.trace.id")
     page.locator("#prompt textarea").fill(text)  # scrolls to where it is, as a click of Playwright's would

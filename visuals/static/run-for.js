@@ -8,6 +8,19 @@
 export const shownIn = ({ state }) => /** @type {import("./types.d.ts").Shown} */ (state);
 
 /**
+ * What the server answers to questions about a run, by their names: asked for where it is not here, and null until
+ * it is.
+ *
+ * @param {Pick<import("./types.d.ts").Glass, "detail">} glass
+ * @param {import("./decode.js").Trace} trace
+ * @param {import("./readings/reading.js").Questions} [questions]
+ */
+export const answersTo = (glass, trace, questions = {}) =>
+  Object.fromEntries(
+    Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]),
+  );
+
+/**
  * @template {import("./readings/reading.js").AnswerReading & { selection: any }} Read
  * @template Asked
  * @param {import("./types.d.ts").Glass} glass
@@ -22,10 +35,7 @@ function runFor(glass, { layer, neurons, needs, later }, trace, selection) {
   const held = layer ? (trace.layers.get(at) ?? null) : undefined;
   /** @type {(...asked: import("./readings/reading.js").Question) => unknown} */
   const answered = (what, params) => glass.detail(what, params, trace);
-  /** @param {import("./readings/reading.js").Questions} [questions] */
-  const answers = (questions = {}) =>
-    Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, answered(...asked)]));
-  const [needed, more] = [answers(needs?.(trace, selection, answered)), answers(later?.(trace, selection, answered))];
+  const [needed, more] = [needs, later].map((asks) => answersTo(glass, trace, asks?.(trace, selection, answered)));
   const complete = held !== null && (!neurons || held?.neurons.has(query));
   const here = complete && Object.values(needed).every(Boolean);
   return here ? { trace, held, details: { ...needed, ...more } } : null;
@@ -50,11 +60,7 @@ export function readBeside(glass, { layer, needs, later, read }, sides, selectio
   /** @param {"A" | "B"} side */
   function runOf(side) {
     const trace = sides[side];
-    const answers = (/** @type {import("./readings/reading.js").Questions} */ questions = {}) =>
-      Object.fromEntries(
-        Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]),
-      );
-    const [first, rest] = [answers(needed[side]), answers(more[side])];
+    const [first, rest] = [needed, more].map((questions) => answersTo(glass, trace, questions[side]));
     const held = layer ? glass.layerOf(trace, at[side].layer) : undefined;
     here &&= Object.values(first).every(Boolean) && (layer !== "needed" || held !== null);
     return { trace, held, details: { ...first, ...rest } };

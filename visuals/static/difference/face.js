@@ -6,7 +6,7 @@ import { panelOf } from "../frame.js";
 import { hindrance } from "../hindrance.js";
 import { createMemory } from "../marks/runs.js";
 import { inView, widthOf } from "../pointing.js";
-import { shownIn } from "../run-for.js";
+import { answersTo, shownIn } from "../run-for.js";
 import { fromReading } from "./from-reading.js";
 import { createParts } from "./part-places.js";
 import { joined, selectedRows } from "./saved.js";
@@ -199,12 +199,10 @@ function createBody(view, places, controls) {
 function runOf(view, glass, trace, { asked, later }) {
   const { layer, query } = glass.state;
   const held = trace.layers.get(layer) ?? null;
-  const answersTo = (/** @type {Questions} */ questions) =>
-    Object.entries(questions).map(([name, [what, params]]) => [name, glass.detail(what, params, trace)]);
-  const answers = answersTo(asked);
-  const details = Object.fromEntries([...answers, ...answersTo(later)]);
+  const [needed, more] = [asked, later].map((questions) => answersTo(glass, trace, questions));
   const complete = (held || !view.layer) && (!view.neurons || held?.neurons.has(query));
-  return complete && answers.every(([, answer]) => answer) ? { trace, layer, held, details } : null;
+  const here = complete && Object.values(needed).every(Boolean);
+  return here ? { trace, layer, held, details: { ...needed, ...more } } : null;
 }
 
 /**
