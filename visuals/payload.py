@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int, Real
 from numpy.typing import ArrayLike
 
@@ -104,16 +105,13 @@ def top_neurons(neurons: Neurons, ffn: FfnMetadata, count: int = TOP_NEURONS) ->
 
 
 def largest(values: Real[np.ndarray, "T N"], count: int) -> Int[np.ndarray, "T count"]:
-    """The places of each row's `count` largest values, largest first; of equal ones the first places.
-
-    What a stable sort of each row begins with, for a quarter of its time: only the values that are kept are sorted.
-    """
-    cut = np.partition(values, -count, axis=-1)[:, -count, None]
-    above, equal = values > cut, values == cut
-    kept = above | (equal & (equal.cumsum(-1) <= count - above.sum(-1, keepdims=True)))
-    places = kept.nonzero()[1].reshape(len(values), count)
-    order = np.argsort(-np.take_along_axis(values, places, -1), axis=-1, kind="stable")
-    return np.take_along_axis(places, order, -1)
+    """The places of each row's `count` largest values, largest first; of equal ones the first places."""
+    kept, found = (part.numpy() for part in torch.as_tensor(values).topk(count))
+    places = np.take_along_axis(found, np.lexsort((found, -kept)), -1)
+    # topk takes any of those that equal the last one that it keeps.
+    tied = (values >= kept[:, -1:]).sum(-1) > count
+    places[tied] = np.argsort(-values[tied], axis=-1, kind="stable")[:, :count]
+    return places
 
 
 def next_payload(offered: Candidates, pieces: Sequence[str], vocab_size: int) -> NextMessage:
