@@ -6,8 +6,9 @@ in the same minutes, --rounds times, each with every --engine: on a machine with
 says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the processor time of all
 of the server, and `ms of …` is what a part of it takes of that for a loop; `share` is what the visitor with the fewest
 loops has of the one with the most. A cluster (--engine ray://…) is one that is up on this machine; no other one's
-processor time is known. --alone measures instead the processor time of 200 tokens that one visitor has written,
-through the engine and as the page has them, with no server around.
+processor time is known. `MB` is the memory at the end, `MB at half` that of half-way. --presses measures instead how
+long visitors wait who press Run once each, all within one second. --alone measures instead the processor time of 200
+tokens that one visitor has written, through the engine and as the page has them, with no server around.
 """
 
 import argparse
@@ -139,6 +140,7 @@ class Round(NamedTuple):
     wall: float
     cpu: dict[str, float]
     failed: int
+    megabytes_at_half: float
 
     @property
     def figures(self) -> dict[str, float]:
@@ -147,7 +149,8 @@ class Round(NamedTuple):
         times = {f"{name} p95": percentile(found) for name, found in self.seconds.items()}
         rates = {"loops/s": done / self.wall, "loops/cpu s": done / max(sum(self.cpu.values()), 1e-9)}
         costs = {f"ms of {part}": 1000 * taken / max(1, done) for part, taken in self.cpu.items() if taken}
-        return rates | costs | {"share": min(self.loops) / max(1, *self.loops)} | times
+        share = {"share": min(self.loops) / max(1, *self.loops)}
+        return rates | costs | share | times | {"MB at half": self.megabytes_at_half, "failed": self.failed}
 
 
 def percentile(found: list[float], share: float = 0.95) -> float:
@@ -276,6 +279,8 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
     threads = [threading.Thread(target=stay, args=(visitor,)) for visitor in visitors]
     for thread in threads:
         thread.start()
+    time.sleep(seconds / 2)
+    at_half = server.megabytes
     for thread in threads:
         thread.join()
     wall = time.perf_counter() - begun
@@ -285,7 +290,31 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
         visitor.http.close()
         for name, found in visitor.seconds.items():
             together[name] += found
-    return Round([one.loops for one in visitors], together, wall, taken, sum(one.failed for one in visitors))
+    failed = sum(one.failed for one in visitors)
+    return Round([one.loops for one in visitors], together, wall, taken, failed, at_half)
+
+
+def pressed(server: Server, count: int) -> dict[str, float]:
+    """So many visitors press Run once each, spread over one second: how long they wait, in seconds."""
+    site = Site(server.address)
+    visitors = [Visitor(site, number) for number in range(count)]
+    answers: list[bool] = []
+    begun = time.perf_counter() + 1
+
+    def press(visitor: Visitor) -> None:
+        time.sleep(max(0.0, begun + visitor.number / count - time.perf_counter()))
+        with suppress(httpx.HTTPError), visitor.timed("run"):
+            run = visitor.press("run", PROMPTS[visitor.number % len(PROMPTS)], site.model, {"layer": 0})
+            answers.append(run.get("kind") == "run")
+
+    threads = [threading.Thread(target=press, args=(visitor,)) for visitor in visitors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    waits = [wait for visitor in visitors for wait in visitor.seconds["run"]]
+    figures = {"median": statistics.median(waits), "p95": percentile(waits), "longest": max(waits)}
+    return figures | {"failed": count - sum(answers)}
 
 
 def alone(trees: list[Path], rounds: int) -> int:
@@ -326,6 +355,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--pause", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"))
     parser.add_argument("--page", action="store_true", help="ask what the page asks after a run, too")
+    parser.add_argument("--presses", type=int, metavar="N", help="so many press Run within a second, and wait")
     parser.add_argument("--alone", action="store_true", help="one visitor's 200 tokens, in processor time")
     parser.add_argument("--port", type=int, default=8500)
     asked = parser.parse_args()
@@ -333,22 +363,31 @@ def main() -> int:
     if asked.alone:
         return alone(trees, asked.rounds)
     sides = [side for tree in trees for side in sides_of(tree, asked.engine)]
-    for count in asked.visitors:
+    for count in [asked.presses] if asked.presses else asked.visitors:
         found: dict[Side, list[dict[str, float]]] = defaultdict(list)
         for _ in range(asked.rounds):
             for number, side in enumerate(sides):
                 with served(side, asked.port + number) as server:
                     measured(server, min(count, 2), 2, (0, 0), asked.page)  # until all is loaded
-                    one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page)
-                    found[side].append(one.figures | {"MB": server.megabytes, "failed": one.failed})
-        for side in sides:
-            medians = {name: statistics.median(one.get(name, 0.0) for one in found[side]) for name in found[side][0]}
-            print(f"{count:3d} visitors, {side}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
-            if side != sides[0]:
-                base = {name: statistics.median(one.get(name, 0.0) for one in found[sides[0]]) for name in medians}
-                ratios = ", ".join(f"{name} {medians[name] / base[name]:.2f}" for name in medians if base[name])
-                print(f"    ratio to {sides[0]}: {ratios}", flush=True)
+                    if asked.presses:
+                        one = pressed(server, count)
+                    else:
+                        one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page).figures
+                    found[side].append(one | {"MB": server.megabytes})
+        report(count, found)
     return 0
+
+
+def report(count: int, found: dict[Side, list[dict[str, float]]]) -> None:
+    """Print each side's medians, and their ratios to the first side's."""
+    base: dict[str, float] = {}
+    for side, rounds in found.items():
+        medians = {name: statistics.median(one.get(name, 0.0) for one in rounds) for name in rounds[0]}
+        print(f"{count:3d} visitors, {side}: " + ", ".join(f"{k} {v:.3g}" for k, v in medians.items()))
+        if base:
+            ratios = ", ".join(f"{name} {medians[name] / base[name]:.2f}" for name in medians if base.get(name))
+            print(f"    ratio to {next(iter(found))}: {ratios}", flush=True)
+        base = base or medians
 
 
 if __name__ == "__main__":
