@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.examples import EXAMPLES
 from app.texts import text
 from tests.app.looking import BOX, faults, run, settled, state
+from tests.one_of import one_of
 from tests.page import leave, open_page, wait_for_run
 
 SHIFTS = """window.shifts = 0;
@@ -115,7 +116,7 @@ def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
         assert page.locator("[data-failed]").count() == 0, chapter
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_the_keys_are_listed(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}")
     dialog = page.locator("dialog.page-shortcuts")
@@ -139,7 +140,7 @@ def test_the_keys_are_listed(visit: Any, language: str) -> None:
     expect(page.locator(BOX)).to_have_value("?")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), one_of([(1280, 720), (390, 844)]))
 def test_nothing_shifts_while_the_page_loads(browser: Browser, site: str, width: int, height: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
@@ -199,7 +200,7 @@ def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
     expect(page.locator("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace").first).to_be_attached()
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}&prompt=The+cat")
     page.evaluate("glass.keep(glass.state.trace)")

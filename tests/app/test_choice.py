@@ -15,6 +15,7 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 from app.texts import text
 from model.analysis.kept_lens import FILE
 from tests.app.looking import calm, exactly, faults, number, questions, settled, shown
+from tests.one_of import one_of
 from tests.page import leave, listen, open_page, wait_for_run
 from tests.reference import reference
 
@@ -249,7 +250,7 @@ def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     leave(again)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.parametrize(("scheme", "width"), one_of([("light", 1280), ("dark", 360)]))
 def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme: Any, width: int) -> None:
     page = open_page(browser, f"{panels_alone}#chapter=choice", width, color_scheme=scheme)
     for kind in ("sampling", "lens", "contributions"):

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser
 
 from app.chapters import CHAPTERS
@@ -35,6 +36,7 @@ def significant(number: str) -> int:
     return len(digits.lstrip("0"))
 
 
+@pytest.mark.thorough
 def test_what_panels_say_is_read_at_a_glance(browser: Browser, panels_alone: str) -> None:
     texts = "".join(file("en").read_text(encoding="utf-8") for file in (text_file, on_demand_file))
     constants = set(re.findall(r"\d+\.\d+", texts))  # such as GELU's 1.702

@@ -41,6 +41,7 @@ def stands_on_top(page: Page, kind: str) -> None:
     assert -5 < top < 360, f"{kind} begins at {top}"
 
 
+@pytest.mark.thorough
 def test_a_chapter_shows_its_main_panels_and_one_sentence(browser: Browser, address: str) -> None:
     page = opened(browser, address, "glance")
     assert len(CHAPTERS["glance"]) - len(ON_DEMAND["glance"]) <= 3
@@ -153,6 +154,7 @@ def test_a_lesson_leads_into_it(browser: Browser, address: str) -> None:
     leave(page)
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_the_workbench_is_no_longer_than_a_reader_has_patience_for(browser: Browser, site: str) -> None:
     found = heights(browser, site)

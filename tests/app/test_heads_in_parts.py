@@ -13,6 +13,7 @@ from app.session import Runs
 from app.texts import text
 from model.analysis.head_losses import heads_of_a_pass
 from tests.app.looking import array, faults
+from tests.one_of import one_of
 from tests.page import leave, open_page
 from tests.plain import plain_site
 
@@ -37,7 +38,7 @@ def page(browser: Browser, bundled: model.LanguageModel, request: pytest.Fixture
         leave(page)
 
 
-@pytest.mark.parametrize("page", ["en", "zh"], indirect=True)
+@pytest.mark.parametrize("page", one_of(["en", "zh"]), indirect=True)
 def test_measuring_stops_and_goes_on(page: Page, bundled: model.LanguageModel, request: pytest.FixtureRequest) -> None:
     language = request.node.callspec.params["page"]
     found = model.why(bundled, EXAMPLES[language][0])

@@ -12,6 +12,7 @@ from model import kv_cache_bytes
 from model.kv_math.gpus import GPUS
 from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import idle, questions, settled, shown
+from tests.one_of import one_of
 from tests.page import listen, wait_for_run
 
 pytestmark = pytest.mark.chapter("kv")
@@ -41,7 +42,7 @@ def moved_from(page: Page, kind: str, name: str, last: int) -> int:
     return int(box.input_value())
 
 
-@pytest.mark.parametrize("name", ["tokens", "batch"])
+@pytest.mark.parametrize("name", one_of(["tokens", "batch"]))
 def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter: Page, name: str) -> None:
     page = chapter
     page.set_viewport_size({"width": 1280, "height": 2600})  # calculator and chart at once
@@ -66,8 +67,8 @@ def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter
     assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text] == []
 
 
-@pytest.mark.parametrize(("kind", "name"), [("kv-calculator", "tokens"), ("kv-calculator", "batch"),
-                                            ("kv-fit", "users"), ("kv-fit", "user_tokens")])  # fmt: skip
+@pytest.mark.parametrize(("kind", "name"), one_of([("kv-calculator", "tokens"), ("kv-calculator", "batch"),
+                                            ("kv-fit", "users"), ("kv-fit", "user_tokens")]))  # fmt: skip
 def test_what_fits_follows_every_slider_without_a_request(
     chapter: Page, service: Service, kind: str, name: str
 ) -> None:

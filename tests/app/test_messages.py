@@ -19,6 +19,7 @@ from app.one_file.request import opening_view
 from app.service import Service
 from app.zoo import ZOO, offers, small_name
 from model.checkpoint import BUNDLED_NAME
+from tests.one_of import one_of
 from visuals.messages.answers import CalculationMessage, Calculations, DetailMessage, Details
 from visuals.messages.one_file import FileContents, FileMessage
 from visuals.messages.page import Offer, PageConfig
@@ -107,7 +108,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("matching", place), ("outside", {}))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_of(MODELS))
 def test_a_run_and_what_is_asked_about_it(service: Service, name: str) -> None:
     run = check(RunMessage, service.run(PROMPT, name, {"run": ""}))
     check(LayerMessage, service.layer({"run": run["id"], "layer": 1, "token": 0}))
@@ -146,7 +147,7 @@ def test_what_is_strange_in_a_prompt(service: Service) -> None:
     assert answer(service, check(RunMessage, service.run(PROMPT, BUNDLED_NAME)), "outside") == {}
 
 
-@pytest.mark.parametrize("name", [BUNDLED_NAME, T5])
+@pytest.mark.parametrize("name", one_of([BUNDLED_NAME, T5]))
 def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.service.STREAM_EVERY", 0.0)
     sampled = Settings(temperature=0.8, seed=1)
@@ -162,7 +163,7 @@ def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytes
         check(Notice, refused)
 
 
-@pytest.mark.parametrize("name", [BUNDLED_NAME, T5])
+@pytest.mark.parametrize("name", one_of([BUNDLED_NAME, T5]))
 def test_a_file_of_a_run(service: Service, name: str) -> None:
     held = service.runs.get(check(RunMessage, service.run("Tom is in the", name))["id"])
     check(FileContents, contents_of(service.engine, [opening_view(service.engine, held)], "#layer=1"))

@@ -242,6 +242,7 @@ async (views) => {
 """
 
 
+@pytest.mark.thorough
 def test_a_lesson_in_a_file_is_presented_with_its_runs(page: Page, browser: Browser, tmp_path: Path) -> None:
     views = [
         {"link": f"#chapter=norm&prompt={FIRST}&layer=1&token=2", "panel": "rmsnorm"},

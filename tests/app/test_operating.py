@@ -88,6 +88,7 @@ def test_figures_are_this_machines_alone_unless_they_are_opened(guarded: str) ->
 COUNT = 60  # tokens: a busy machine writes them within the seconds that a server has for what is under way
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_asked_to_go_finishes_what_it_writes(roomy_checkpoint: Path) -> None:
     with running_process("--model", str(roomy_checkpoint), "--device", "cpu") as (address, pid):
         visitor = Visitor(Site(address))

@@ -16,6 +16,7 @@ from app.texts import text
 from model.checkpoint import BUNDLED
 from model.record import LOG, read_record
 from tests.app.looking import calm, faults, number, questions, run, settled, shown
+from tests.one_of import one_of
 from tests.page import leave, open_page
 from tests.reference import reference, run_reference
 
@@ -240,7 +241,7 @@ def test_nothing_is_drawn_without_a_width(page: Page) -> None:
         assert page.locator("section[data-failed]").count() == 0, chapter
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 360)])
+@pytest.mark.parametrize(("scheme", "width"), one_of([("dark", 1280), ("light", 360)]))
 def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme: Any, width: int) -> None:
     page = open_page(browser, f"{panels_alone}#chapter=overview", width, color_scheme=scheme)
     for kind in ("overview", "residual"):

@@ -17,6 +17,7 @@ from app.engine import LocalEngine
 from app.hosting import HOSTING, launch_options
 from app.texts import text
 from tests.app.looking import BOX, PANELS, array, calm, faults, number, questions, run, settled, shown, state, trace_of
+from tests.one_of import one_of
 from tests.page import free_port, leave, open_page, wait_for_run
 
 
@@ -166,7 +167,7 @@ def test_dark_and_light(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+@pytest.mark.parametrize(("scheme", "width"), one_of([("light", 1280), ("dark", 1280), ("light", 360)]))
 def test_accessible_and_nothing_cut(browser: Browser, site: str, scheme: Any, width: int) -> None:
     page = open_page(browser, site, width, color_scheme=scheme)
     assert state(page, "theme") == [scheme]

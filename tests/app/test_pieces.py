@@ -176,6 +176,7 @@ def counted(into: list[float]) -> Iterator[None]:
             into.append(counter.get_total_flops() / 2)
 
 
+@pytest.mark.thorough
 def test_no_piece_is_longer_than_a_pass_and_the_cost_is_known_before() -> None:
     """On texts of as many tokens as may be compared: a piece is PIECE, or one row with its gradients where that is
     more; and what was reckoned before covers what was done, and is no more than three times as much."""

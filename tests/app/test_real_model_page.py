@@ -17,6 +17,7 @@ from app.texts import text
 from model.smollm2 import NAME
 from tests.app.looking import faults, in_each_language, run
 from tests.app.test_real_model import SOURCE, Index, write_weights
+from tests.one_of import one_of
 from tests.page import leave, new_page, open_page, wait_for_run, watched
 from tests.served import gradio_site
 
@@ -150,7 +151,7 @@ def pick(page: Page, label: str) -> None:
     wait_for_run(page)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_a_model_that_is_picked_begins_with_a_prompt_of_its_own(browser: Browser, there: str, language: str) -> None:
     page = open_page(browser, f"{there}#lang={language}")
     prompt = page.locator("#prompt textarea")

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page
 
 from app.chapters import CHAPTERS
 from tests.app.looking import run, settled
+from tests.one_of import one_of
 from tests.page import leave, open_page
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -42,7 +43,7 @@ def swept(page: Page, kind: str) -> list[tuple[float, float, str]]:
     return seen
 
 
-@pytest.mark.parametrize("kind", POINTED)
+@pytest.mark.parametrize("kind", one_of(POINTED))
 def test_what_is_pointed_at_lies_still(narrow: Page, kind: str) -> None:
     chapter = next(name for name, kinds in CHAPTERS.items() if kind in kinds)
     narrow.mouse.move(1, 1)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from app.texts import text
 from tests.app.looking import BOX, calm, run, settled
+from tests.one_of import one_of
 from tests.page import leave, new_page, open_page, wait_for_run
 
 Failure = Callable[[Route], None]
@@ -162,7 +163,7 @@ CONTROLS: dict[str, Callable[[Page], None]] = {
 }
 
 
-@pytest.mark.parametrize("control", CONTROLS)
+@pytest.mark.parametrize("control", one_of(CONTROLS))
 def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
     for where, way in (
         ("join", "429"),
@@ -308,7 +309,7 @@ def test_a_question_that_fails_while_a_text_is_written_does_not_end_the_text(lon
     assert all(written)
 
 
-@pytest.mark.parametrize("way", ["429", "502"])
+@pytest.mark.parametrize("way", one_of(["429", "502"]))
 def test_a_run_that_fails_while_a_text_is_written_leaves_the_text(lone: Page, way: str) -> None:
     failure, words = FAILURES[way]
     write_on(lone)

@@ -20,6 +20,7 @@ from model.interventions import Intervention, Patch
 from model.replaced.parts import Parts
 from model.taps import capture
 from tests.families import SIZES, TOLERANCE, Pair, pair_of, sample, save
+from tests.one_of import one_of
 
 GQA: dict[str, Any] = SIZES | {"num_key_value_heads": 2, "intermediate_size": 80, "head_dim": 16}
 LATENT: dict[str, Any] = {name: value for name, value in GQA.items() if name != "head_dim"} | {
@@ -133,7 +134,7 @@ crowds = st.lists(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", one_of(CONFIGS))
 @settings(max_examples=6, deadline=None)
 @given(crowd=crowds)
 def test_tokens_of_a_crowd_are_those_of_each_alone(name: str, crowd: list[Asked]) -> None:
@@ -151,7 +152,7 @@ def test_tokens_of_a_crowd_are_those_of_each_alone(name: str, crowd: list[Asked]
         check_steps(outcomes, alone(text)[: len(outcomes)], 5e-5 if name in ("t5", "deepseek", "mixtral") else 1e-5)
 
 
-@pytest.mark.parametrize("name", ["llama", "qwen3", "bloom", "falcon", "glm", "mixtral"])
+@pytest.mark.parametrize("name", one_of(["llama", "qwen3", "bloom", "falcon", "glm", "mixtral"]))
 def test_a_crowd_writes_what_transformers_writes_of_a_padded_batch(name: str) -> None:
     """Prompts of four lengths, padded on the left, each token greedily: the same tokens, scores within 1e-5."""
     lm, peer, _ = pair(name)
@@ -227,7 +228,7 @@ def test_texts_with_other_parts_inside(parts: Parts) -> None:
         check_steps(steps, theirs, 2e-5)
 
 
-@pytest.mark.parametrize("name", ["llama", "bloom", "mixtral", "t5"])
+@pytest.mark.parametrize("name", one_of(["llama", "bloom", "mixtral", "t5"]))
 def test_taps_see_of_a_written_token_what_they_see_alone(name: str) -> None:
     lm = pair(name).lm
     prompts = [sample(1, length, seed=length)[0].tolist() for length in (4, 13, 8)]
@@ -253,7 +254,7 @@ def test_taps_see_of_a_written_token_what_they_see_alone(name: str) -> None:
                 torch.testing.assert_close(own, values, atol=TOLERANCE, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", one_of(CONFIGS))
 def test_the_run_grows_by_what_is_written(name: str) -> None:
     """It is the run of the whole text, within 1e-5; and a run of a beginning is cut off it."""
     lm = pair(name).lm

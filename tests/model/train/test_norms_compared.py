@@ -24,6 +24,7 @@ def test_a_pair_begins_with_the_same_weights_and_differs_in_its_norms() -> None:
     assert all(name.endswith("norm.bias") and not bias.any() for name, bias in theirs.items())
 
 
+@pytest.mark.thorough
 def test_both_learn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(norms.zoo, "stages", lambda _: (Stage("tiny", tokens=6 * 128, batch_size=2, context=64),))
     monkeypatch.chdir(tmp_path)
