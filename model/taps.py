@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import cast
 from weakref import WeakKeyDictionary
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -87,3 +88,38 @@ def capture(
     finally:
         for handle in handles:
             handle.remove()
+
+
+class Stack:
+    """What is recorded at several taps, one after the other: `values` (taps, …), in the order in which it was computed.
+
+    float32; empty (0,) before the first value.
+    """
+
+    def __init__(self, taps: int):
+        self._taps, self._seen = taps, 0
+        self.values = torch.empty(0)
+
+    def add(self, value: Tensor) -> Tensor:
+        """Put a value in the next place."""
+        if not self._seen:
+            self.values = torch.empty(self._taps, *value.shape, device=value.device)
+        place = self.values[self._seen]
+        self._seen += 1
+        return place.copy_(value)
+
+
+@contextmanager
+def capture_stacked(
+    net: nn.Module, *patterns: str, record: Callable[[Tensor], Tensor] = Tensor.detach
+) -> Generator[Stack, None, None]:
+    """As `capture`, of taps that are passed once each and whose values have one shape: a `Stack` of them.
+
+    Its memory is taken once. Values that are kept one by one, each taken between the large tensors of a layer, leave
+    holes that are too small for the next layer's: of 1,024 tokens through SmolLM2 these grow to five times what is
+    kept.
+    """
+    taps = sum(fnmatchcase(name, pattern) for pattern in patterns for name in taps_of(net))
+    stack = Stack(taps)
+    with capture(net, *patterns, record=lambda value: stack.add(record(value))):
+        yield stack

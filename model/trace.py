@@ -23,7 +23,7 @@ from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .replaced.exchange import with_parts
 from .shapes import SHAPES, array_taps, figures, shapes
-from .taps import capture
+from .taps import Stack, capture, capture_stacked
 from .view import View, with_prefix_mask
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
@@ -249,24 +249,24 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
     with (
         torch.inference_mode(),
         intervened(lm.net, intervention),
-        capture(lm.net, "layers.*.resid_in", "final_resid") as stream,
+        capture_stacked(lm.net, "layers.*.resid_in", "final_resid", record=_of_one) as stream,
         ExitStack() as recording,
     ):
         seen = {
-            f"{name}_{what}": recording.enter_context(capture(lm.net, f"layers.*.{reads}", record=figure))
+            f"{name}_{what}": recording.enter_context(capture_stacked(lm.net, f"layers.*.{reads}", record=figure))
             for name, reads in inside.items()
             for what, figure in figures(getattr(block, name)).items()
         }
         gates = recording.enter_context(
-            capture(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=share_above_0)
+            capture_stacked(lm.net, f"layers.*.ffn.{block.ffn.activation_input}", record=share_above_0)
         )
         mixed = recording.enter_context(_capture_mixed(lm.net))
         logits = lm.net(torch.tensor([ids], device=lm.device), last_only=True)[0, -1]
-        # Values come in the order in which the network computed them: layer by layer.
-        residual = torch.cat(list(stream.values()))
-        kept = {name: torch.cat(list(rows.values())) for name, rows in (seen | {"gate_open": gates}).items()}
+        residual = stream.values
+        kept = {name: rows.values[:, 0] for name, rows in (seen | {"gate_open": gates}).items()}
         for name in block.norms.keys() - inside:
-            kept |= {f"{name}_{what}": figure(residual[:-1]) for what, figure in figures(getattr(block, name)).items()}
+            for what, figure in figures(getattr(block, name)).items():
+                kept[f"{name}_{what}"] = torch.stack([figure(state) for state in residual[:-1]])
         kept |= {f"final_norm_{what}": figure(residual[-1]) for what, figure in figures(lm.net.norm).items()}
     recorded = _array(residual), {name: _array(values) for name, values in kept.items()}, _array(logits)
     return Trace(
@@ -282,16 +282,16 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
 
 
 @contextmanager
-def _capture_mixed(net: Network) -> Generator[dict[Writer, dict[str, Tensor]]]:
-    with ExitStack() as stack:
+def _capture_mixed(net: Network) -> Generator[dict[Writer, Stack]]:
+    with ExitStack() as opened:
         yield {
-            kind: stack.enter_context(capture(net, f"layers.*.{name}.mixed", record=_last))
+            kind: opened.enter_context(capture_stacked(net, f"layers.*.{name}.mixed", record=_last))
             for kind, name in net.block(0).attentions.items()
         }
 
 
-def _mixed_arrays(seen: dict[Writer, dict[str, Tensor]]) -> dict[Writer, np.ndarray]:
-    return {kind: _array(torch.stack([*rows.values()])) for kind, rows in seen.items()}
+def _mixed_arrays(seen: dict[Writer, Stack]) -> dict[Writer, np.ndarray]:
+    return {kind: _array(rows.values) for kind, rows in seen.items()}
 
 
 def _mixed_again(trace: Trace) -> dict[Writer, np.ndarray]:
@@ -327,14 +327,18 @@ def _recompute(lm: LanguageModel, resid_in: Float[np.ndarray, "T d"], i: int) ->
     return LayerTrace(arrays)
 
 
+def _of_one(values: Float[Tensor, "1 T d"]) -> Float[Tensor, "T d"]:
+    return values[0]
+
+
 def _last(values: Float[Tensor, "1 T *width"]) -> Float[Tensor, "*width"]:
-    return values[0, -1].clone()
+    return values[0, -1]
 
 
 def share_above_0(gate: Float[Tensor, "B T *f"]) -> Float[Tensor, "B T"]:
     """The share of a token's neurons whose activation reads a number above 0."""
     # Signs rather than a comparison: on a CPU, making booleans of a part of a wider array takes five times as long.
-    return gate.flatten(2).sign().clamp(min=0).float().mean(-1)
+    return gate.flatten(2).sign().clamp_(min=0).float().mean(-1)
 
 
 def _array(values: Tensor) -> np.ndarray:
