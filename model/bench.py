@@ -4,8 +4,8 @@ Peers are transformers (eager where it must show attention weights) and our own 
 alternate, so that a busy machine slows both alike, and a ratio is that of the medians. What a process did before
 decides whether its heap keeps the large arrays that transformers frees or asks the system for them anew in every pass,
 which moves the peer's time by a third: so each part is measured in fresh processes of its own, and a figure is the
-median of what they found. Weights are random, in the shape of the bundled model. Needs transformers
-(requirements-dev.txt).
+median of what they found. Weights are random, in the shape of the bundled model; `--long` takes SmolLM2's (`make
+smollm2`). Needs transformers (requirements-dev.txt); memory needs Linux.
 """
 
 import argparse
@@ -33,10 +33,11 @@ from .checkpoint import BUNDLED, LanguageModel, load, save_weights
 from .config import LlamaConfig
 from .generation import generate
 from .llama import Llama
+from .smollm2 import WEIGHTS
 from .trace import Trace, run_trace
 from .train.zoo import ZOO
 
-TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS = 512, 32, 64, 64
+TRACE_TOKENS, PROMPT_TOKENS, NEW_TOKENS, WHY_TOKENS, LONG_TOKENS = 512, 32, 64, 64, 8192
 WHY_BARS = (10.0, 20.0, 45.0, 1.0)  # times a forward and a backward pass over the same tokens
 FAMILY_BARS = (0.8, 1.3)  # of tracing, a share of the peer's time; of decoding, times its tokens a second
 DECODERS = sorted(one.parent for one in ZOO.glob("*/config.json") if one.parent.name != "t5")
@@ -68,10 +69,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15, help="rounds of each side (default: %(default)s)")
     parser.add_argument("--processes", type=int, default=5, help="fresh processes (default: %(default)s)")
     parser.add_argument("--families", action="store_true", help="the small networks of model/zoo in place of all else")
+    parser.add_argument("--long", action="store_true", help="the memory of a long text's trace in place of all else")
     args = parser.parse_args()
+    if args.long and not WEIGHTS.is_file():
+        parser.error("--long needs the weights of SmolLM2: make smollm2")
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {args.rounds} rounds in each process")
     if args.families:
         parts: list[Part] = [partial(family, directory=one) for one in DECODERS]
+    elif args.long:
+        parts = [long_text]
     else:
         parts = [partial(of_random_model, one) for one in (differences, tracing, decoding, explaining)]
     met = [report(same) for part in parts for same in zip(*in_fresh_processes(part, args), strict=True)]
@@ -182,6 +188,24 @@ def tracing(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:
         Figure(f"run_trace({TRACE_TOKENS}) time / our plain forward", traced_s / plain_s, "≤", 1.15),
         Figure("MB held by that trace", held[0].nbytes / 1e6, "≤", 20),
     ]
+
+
+def long_text(rounds: int) -> list[Figure]:
+    """The most memory that tracing 8,192 tokens of SmolLM2 takes beyond the weights; one round is as good as many."""
+    lm = load(WEIGHTS)
+    run_trace(lm, [1] * 64)
+    Path("/proc/self/clear_refs").write_text("5")  # the process's high-water mark is what it holds now
+    before = _memory("VmRSS")
+    trace = run_trace(lm, [number % 97 + 1 for number in range(LONG_TOKENS)])
+    taken = _memory("VmHWM") - before
+    name = f"run_trace({LONG_TOKENS}) of SmolLM2: memory at most / its residual stream"
+    return [Figure(name, taken / trace.residual.nbytes, "≤", 2.0)]
+
+
+def _memory(field: str) -> int:
+    """Bytes of this process, as Linux counts them: `VmRSS`, now, or `VmHWM`, at most."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
 def decoding(lm: LanguageModel, directory: str, rounds: int) -> list[Figure]:

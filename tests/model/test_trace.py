@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import model
-from model.taps import Tap, capture
+from model.taps import Tap, capture, capture_stacked
 from model.trace import SHAPES, shapes
 
 TEXT = "The cat sleeps, 猫在沙发上睡觉。"
@@ -97,6 +97,22 @@ def test_a_layer_equals_what_a_full_capture_saw(lm: model.LanguageModel, trace: 
         np.testing.assert_allclose(mixed, seen[f"layers.{i}.attn.mixed"][0].numpy(), rtol=0, atol=1e-5)
     np.testing.assert_allclose(trace.residual[-1], seen["final_resid"][0].numpy(), rtol=0, atol=1e-5)
     np.testing.assert_allclose(trace.logits, logits[0, -1].numpy(), rtol=0, atol=2e-5)
+
+
+def test_values_that_are_stacked_are_those_that_pass_the_taps(lm: model.LanguageModel) -> None:
+    ids = torch.tensor([[1, 2, 3, 4]])
+    taps = "*.resid_in", "final_resid"
+    with (
+        torch.inference_mode(),
+        capture(lm.net, *taps) as seen,
+        capture_stacked(lm.net, *taps, record=lambda value: value[0]) as stacked,
+    ):
+        assert stacked.values.shape == (0,)
+        lm.net(ids)
+    names = ["layers.0.resid_in", "layers.1.resid_in", "layers.2.resid_in", "final_resid"]
+    torch.testing.assert_close(stacked.values, torch.cat([seen[name] for name in names]), rtol=0, atol=0)
+    with pytest.raises(KeyError, match="no tap matches"), capture_stacked(lm.net, "*.resid_inn"):
+        pass
 
 
 def test_the_fused_path_equals_the_eager_softmax(lm: model.LanguageModel, trace: model.Trace) -> None:
