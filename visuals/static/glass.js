@@ -16,6 +16,7 @@ import { keepHistory } from "./history.js";
 import { isStory, offerLevels } from "./level.js";
 import { offerLessons } from "./lessons/offer.js";
 import { outside, readLink } from "./link.js";
+import { heedMoves } from "./late.js";
 import { firstPrompt, openLink } from "./opening.js";
 import { isChanged } from "./off.js";
 import { createPace } from "./reading-speed.js";
@@ -520,6 +521,7 @@ store.on("settings", (name) => {
   store.repaint();
 });
 listenToKeys(store, texts);
+heedMoves(document);
 listenToPointer(store);
 offerLessons(glass, location.hash);
 offerGlossary(glass);
