@@ -28,6 +28,7 @@ import { withSides } from "./sides.js";
 import { createRealModel, offerRealModel } from "./real-model.js";
 import { listenToPointer, still } from "./pointer-rest.js";
 import { hold } from "./scroll-anchor.js";
+import { keepSliders } from "./sliders.js";
 import { createStore } from "./store.js";
 import { createTexts } from "./texts.js";
 import { LOST } from "./unanswered.js";
@@ -522,6 +523,7 @@ store.on("settings", (name) => {
 });
 listenToKeys(store, texts);
 heedMoves(document);
+keepSliders(document);
 listenToPointer(store);
 offerLessons(glass, location.hash);
 offerGlossary(glass);
