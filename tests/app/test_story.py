@@ -250,6 +250,17 @@ def test_at_the_head_of_the_page_the_map_marks_the_first_scene(story: Page) -> N
         story.wait_for_function(WHOLE, arg=stop.element_handle())
 
 
+def test_a_far_stop_of_the_map_leads_to_its_scene_though_others_grow_on_the_way(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})
+    for scene in ("choice", "looks", "layers"):
+        story.locator(f"[data-stop={scene}]").evaluate("(one) => one.click()")
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+        story.wait_for_function(
+            "(scene) => Math.abs(document.querySelector(`[data-scene=${scene}]`).getBoundingClientRect().top) < 100",
+            arg=scene,
+        )
+
+
 @pytest.mark.screen
 def test_a_finger_that_scrolls_from_a_slider_leaves_it_as_it_was(story: Page) -> None:
     story.set_viewport_size({"width": 390, "height": 844})
