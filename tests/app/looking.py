@@ -134,7 +134,7 @@ def settled(page: Page) -> None:
 
 
 # A timer and idle work of the page's that began before these end before them: a panel out of view follows a selection
-# after 80 ms (pointing.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
+# after 80 ms (late.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
 CALM = f"""
 do {{
   {SETTLED}

@@ -115,6 +115,17 @@ def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
     lengths = [np.linalg.norm(x) for x in (changed.residual[2, 4] - plain.residual[2, 4], plain.residual[2, 4])]
     assert number(apart, "apart") == pytest.approx(lengths[0], rel=1e-4)
     assert number(apart, "ratio") == pytest.approx(lengths[0] / lengths[1], rel=1e-4)
+    layers = len(plain.residual) - 1
+    page.locator("section[data-kind=stream-change] canvas").focus()
+    for _ in range(layers - 2):
+        page.keyboard.press("ArrowUp")  # up to what leaves the last layer, which enters none
+    leaving = shown(page, "stream-change", "out token 4")
+    lengths = [np.linalg.norm(x) for x in (changed.residual[-1, 4] - plain.residual[-1, 4], plain.residual[-1, 4])]
+    assert number(leaving, "apart") == pytest.approx(lengths[0], rel=1e-4)
+    assert state(page, "layer") == [layers - 1]
+    page.keyboard.press("ArrowDown")
+    shown(page, "stream-change", f"layer {layers - 1} token 4")
+    page.evaluate("glass.select({ layer: 2 })")
     weights = shown(page, "head-change", "layer 2 head 3 query 4 key 2")
     assert number(weights, "A") == pytest.approx(float(plain.layer(2).attention[3, 4, 2]), rel=1e-3)
     assert number(weights, "B") == pytest.approx(float(changed.layer(2).attention[3, 4, 2]), rel=1e-3)

@@ -25,12 +25,38 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
     calculator.get_by_role("button", name=text("kv.paste"), exact=True).click()
     box = field(page, "kv-calculator", "config")
     expect(box).to_be_focused()
+    expect(calculator.locator(".kv-kept")).not_to_be_empty()  # the figures are still the last model's,
+    expect(calculator.locator(".kv-trouble:not(:empty)")).to_have_count(0)  # and nothing is wrong yet
     box.fill(json.dumps(PLAIN))
     assert calculated(page, "text:kv.pasted tokens=8192 ") == BYTES
     field(page, "kv-calculator", "config_name").fill("House 1B")
     assert calculated(page, "House 1B tokens=8192 ") == BYTES
     expect(calculator.locator("h2, .gp-title").first).to_contain_text("House 1B")
     expect(calculator.get_by_role("button", name=text("kv.paste"), exact=True)).to_be_hidden()
+    page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
+    for model, held in ((None, True), ("Qwen3-8B", False)):  # a link holds the config of the model it is of
+        if model:
+            field(page, "kv-calculator", "model").select_option(model)
+            calculated(page, f"{model} tokens=8192 ")
+        calculator.get_by_role("button", name=text("kv.link"), exact=True).click()
+        assert ("kv.config" in page.evaluate("window.copied")) is held
+
+
+def test_from_the_calculator_a_way_leads_to_what_fits_with_the_same_numbers(page: Page) -> None:
+    opened(page)
+    calculated(page, "Llama-3 8B tokens=8192 ")
+    for name, value in (("tokens", "4096"), ("batch", "16")):
+        field(page, "kv-calculator", name).fill(value)
+    calculated(page, "Llama-3 8B tokens=4096 batch=16 ")
+    panel(page, "kv-calculator").get_by_role("button", name=text("kv-calculator.to_kv-fit"), exact=True).click()
+    fit = page.locator("section[data-kind=kv-fit]")
+    expect(fit).to_be_in_viewport()
+    same = fit.locator(".kv-same")
+    same.click()
+    expect(fit).to_contain_text(text("kv-fit.reverse_title", users=16, tokens="4,096"))
+    expect(field(page, "kv-fit", "users")).to_have_value("16")
+    expect(field(page, "kv-fit", "user_tokens")).to_have_value("4096")
+    expect(same).to_be_hidden()
 
 
 def test_the_figure_and_the_formula_are_copied(page: Page) -> None:

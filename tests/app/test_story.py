@@ -27,6 +27,11 @@ PROMPT = "The dog plays in the yard. 猫在沙发上"
 SCENES = ("answer", "pieces", "norm", "looks", "rope", "group", "carried", "gate", "layers", "choice", "cache")
 CLOSE = {"rel": 6e-5, "abs": 2e-5}
 WORDS = 45
+# Whether a stop of the map lies inside it from its left to its right.
+WHOLE = """(stop) => {
+  const [inner, outer] = [stop, stop.closest(".st-mini")].map((one) => one.getBoundingClientRect());
+  return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+}"""
 
 
 @pytest.fixture
@@ -239,6 +244,52 @@ def test_at_the_head_of_the_page_the_map_marks_the_first_scene(story: Page) -> N
     expect(story.locator("[data-stop=norm]")).to_have_attribute("aria-current", "step")
     story.evaluate("scrollTo(0, 0)")
     expect(story.locator("[data-stop=answer]")).to_have_attribute("aria-current", "step")
+    for scene in SCENES:  # the map is wider than a phone: what it marks is seen whole
+        story.locator(f"[data-scene={scene}]").evaluate("(one) => one.scrollIntoView()")
+        stop = story.locator(f"[data-stop={scene}]")
+        expect(stop).to_have_attribute("aria-current", "step")
+        story.wait_for_function(WHOLE, arg=stop.element_handle())
+
+
+def test_a_far_stop_of_the_map_leads_to_its_scene_though_others_grow_on_the_way(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})
+    for scene in ("choice", "looks", "layers"):
+        story.locator(f"[data-stop={scene}]").evaluate("(one) => one.click()")
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+        story.wait_for_function(
+            "(scene) => Math.abs(document.querySelector(`[data-scene=${scene}]`).getBoundingClientRect().top) < 100",
+            arg=scene,
+        )
+
+
+@pytest.mark.screen
+def test_a_finger_that_scrolls_from_a_slider_leaves_it_as_it_was(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})
+    value(story, "rope")
+    slider = story.locator("[data-scene=rope] input[type=range]")
+    slider.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    settled(story)
+    before, box = slider.input_value(), slider.bounding_box()
+    assert box
+    finger = story.context.new_cdp_session(story)
+    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def drag(right: int, down: int) -> None:
+        x, y = box["x"] + box["width"] - 10, box["y"] + box["height"] / 2
+        for kind, part in (("touchStart", 0.0), *(("touchMove", i / 8) for i in range(1, 9))):
+            at = {"x": x + right * part, "y": y + down * part}
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    story.evaluate("addEventListener('pointercancel', () => (window.scrolled = true), { once: true })")
+    drag(0, -200)
+    story.wait_for_function("window.scrolled")
+    expect(slider).to_have_value(before)
+    story.evaluate("(y) => scrollBy(0, y)", (slider.bounding_box() or box)["y"] - box["y"])
+    drag(-60, 0)  # along the slider it is moved
+    expect(slider).not_to_have_value(before)
+    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    finger.detach()
 
 
 def test_arcs_over_a_text_that_has_ended_begin_at_its_last_token(story: Page) -> None:
@@ -288,6 +339,11 @@ def test_scenes_are_brief_and_every_one_is_told(story: Page, code: str) -> None:
         assert said
         assert not re.search(r"[{}]", said), said
         assert "story." not in said
+        if scene == "gate":  # what a negative product writes points away from the answer that it raises
+            gate, up = (number(value(story, scene), name) for name in ("gate", "up"))
+            assert bool(re.search("points the other way|指向相反", said)) is (gate * up < 0), (
+                said
+            )  # SiLU keeps the sign
         if code == "en":
             assert len(said.split()) <= WORDS + 6, (len(said.split()), said)  # numbers with their signs count as words
 

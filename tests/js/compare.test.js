@@ -110,7 +110,9 @@ test("two streams lie ‖B − A‖ apart, beside ‖A‖, at every place that b
   const runs = { A: { trace: { id: "a" } }, B: { trace: { model: { dtype: "float32" } }, details: { apart: answer } } };
   assert.deepEqual(streamsReader.needs({ A: runs.A.trace }), { B: { apart: ["difference", { other: "a" }] } });
   const reading = streamsReader.read(runs, { layer: 7, token: 7 }); // as far as both have them
-  assert.equal(valueOf(reading), "layer 1 token 1 apart=2.0000 first=8.0000 ratio=0.25000");
+  assert.equal(valueOf(reading), "out token 1 apart=2.0000 first=8.0000 ratio=0.25000"); // of one layer: above it
+  const below = streamsReader.read(runs, { layer: 0, token: 1 });
+  assert.equal(valueOf(below), "layer 0 token 1 apart=3.0000 first=4.0000 ratio=0.75000");
   assert.equal(reading.same, false);
   assert.equal(reading.most, 0.75);
   assert.deepEqual(savedRows(reading), [

@@ -1,6 +1,7 @@
 // How a panel follows the pointer, the keyboard, its own width, and whether it is in view.
 
 import { setZoom } from "./draw.js";
+import { createWait } from "./late.js";
 import { computed, Reads } from "./reads.js";
 
 /**
@@ -56,7 +57,6 @@ export function widthOf(element, glass) {
 
 /** An event of a section: what it let wait is to be drawn now, if it is still to be drawn at all. */
 export const DUE = "glass-due";
-const PATIENCE = 80; // ms until a panel that is scrolled away follows a change of the selection
 
 /**
  * Draws a panel where something that it read has changed (reads.js), and lets one that nobody sees wait, so that
@@ -80,26 +80,25 @@ export function inView(element, drawPlain, side) {
     }
   };
   let near = true;
-  let timer = 0;
   let due = false;
-  const catchUp = () => {
-    clearTimeout(timer);
+  const wait = createWait(catchUp);
+  function catchUp() {
     const current = (element.dataset.side === "B-A") === (side === "B-A");
     // a panel of another chapter has no size to draw in
-    due = Boolean(timer) && current && element.getClientRects().length > 0;
+    due = wait.stop() && current && element.getClientRects().length > 0;
     if (due) element.dispatchEvent(new Event(DUE));
     due = false;
-    timer = 0;
-  };
+  }
   new IntersectionObserver(([entry]) => {
     near = entry.isIntersecting;
     if (near) catchUp();
   }).observe(element);
   return (fresh) => {
-    clearTimeout(timer);
-    timer = 0;
-    if (near || fresh || due) return draw(fresh);
-    timer = setTimeout(catchUp, PATIENCE);
+    if (near || fresh || due) {
+      wait.stop();
+      return draw(fresh);
+    }
+    wait.ask();
     return undefined;
   };
 }

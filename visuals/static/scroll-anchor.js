@@ -5,8 +5,11 @@ const READER = ["wheel", "touchmove", "pointerdown", "keydown"];
 /** @type {(() => void) | null} */
 let end = null;
 
-/** @param {() => void} scroll brings the page there; called again whenever the panels have become another height */
-export function hold(scroll) {
+/**
+ * @param {() => void} scroll brings the page there; called again whenever what grows has become another height
+ * @param {Element | null} [grows] all panels unless told
+ */
+export function hold(scroll, grows = document.querySelector(".page-body")) {
   end?.();
   const grown = new ResizeObserver(scroll);
   const timer = setTimeout(() => end?.(), LONG);
@@ -19,5 +22,5 @@ export function hold(scroll) {
   };
   for (const event of READER) addEventListener(event, reader, { capture: true, passive: true });
   scroll();
-  grown.observe(/** @type {Element} */ (document.querySelector(".page-body")));
+  if (grows) grown.observe(grows);
 }

@@ -239,7 +239,7 @@ export const streamsReader = {
       most: mostOf(ratios, B.trace.model.dtype),
       tokens,
       same: apart.data.every((x) => x === 0),
-      at: `layer ${layer} token ${token}`,
+      at: `${layer === rows - 1 ? "out" : `layer ${layer}`} token ${token}`, // above the last layer's row
       values: { apart: apart.data[at], first: first.data[at], ratio: ratios[at] },
       rows: { places: () => streamsTable(answer, ratios) },
     };

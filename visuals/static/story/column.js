@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { widthOf } from "../pointing.js";
 import { reactive } from "../reads.js";
+import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
 import { createFrame } from "./scene.js";
 
@@ -31,7 +32,8 @@ export function createColumn(glass, story, { foot, beside }) {
   function goTo(name) {
     const scene = scenes.find((one) => one.name === name);
     if (!scene) return;
-    scene.element.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" });
+    // scenes on the way there are drawn as they come near, and grow
+    hold(() => scene.element.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" }), column);
     scene.element.focus({ preventScroll: true });
   }
   const now = () => scenes.find(({ name }) => name === view.at);

@@ -44,8 +44,12 @@ export function createMap(
     }
     // of a map that is wider than its room, what is marked is seen
     const [marked, room] = [dots.get(at), element];
-    if (marked && room.scrollWidth > room.clientWidth)
-      room.scrollTo({ left: marked.offsetLeft - room.clientWidth / 2 + marked.offsetWidth / 2 });
+    if (!marked || room.scrollWidth <= room.clientWidth) return;
+    const middle = (/** @type {HTMLElement} */ one) => {
+      const { left, width } = one.getBoundingClientRect();
+      return left + width / 2;
+    };
+    room.scrollBy({ left: middle(marked) - middle(room) });
   });
   return { element, draw };
 }

@@ -4,6 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
+import { ownChoice } from "../../pointed.js";
 import { inView, widthOf } from "../../pointing.js";
 import { streamsReader } from "../../readings/compare.js";
 import { readBeside, shownIn } from "../../run-for.js";
@@ -20,6 +21,24 @@ import { nameOf } from "./names.js";
 
 /** @type {import("../../frame.js").About} */
 export const about = { tensors: ["resid_in", "resid_out"], sides: "both" };
+
+/** Whether what leaves the last layer is selected or under the pointer: it enters no layer, so the store has none. */
+const out = ownChoice(false);
+/** @param {number} row @param {MapRun} run */
+const isOut = (row, { trace }) => row === trace.model.n_layers;
+/**
+ * The row that is selected: of what enters a layer, or above them what leaves the last.
+ *
+ * @param {{ layer: number; trace: import("../../decode.js").Trace }} at
+ */
+const rowOf = ({ layer, trace }) => layer + Number(out.now() && layer === trace.model.n_layers - 1);
+/** @type {(by: number) => import("../../pointing.js").Move} */
+const step = (by) => (at) => {
+  const [last, next] = [at.trace.model.n_layers, rowOf(at) + by];
+  out.keep(next >= last);
+  out.hover(null);
+  return { layer: Math.max(0, Math.min(last - 1, next)) };
+};
 
 /**
  * Which tokens differ, so that those of B stand under A's; null where none does.
@@ -67,14 +86,16 @@ const createMap = (glass, text, drawn) =>
       const { layer, token } = details.streams.selection;
       return { row: layer, token };
     },
-    pick: ({ row, token }) => ({ layer: Math.min(row, shownIn(glass).trace.model.n_layers - 1), query: token }),
+    pick: ({ row, token }, _state, run) => ({ layer: row - Number(isOut(row, run)), query: token }),
+    keep: ({ row }, run) => out.keep(isOut(row, run)),
+    hover: (place, run) => out.hover(place && isOut(place.row, run)),
     pieces: ({ first }) => first,
     second: secondsOf,
     axis: () => {
       const both = drawn();
       return text(both && secondsOf(both) ? "axis_both" : "axis");
     },
-    moves: {},
+    moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
 
 /**
@@ -118,10 +139,13 @@ export default function streamChange(element, glass) {
   render(view(null, null), panel.body);
   const wide = widthOf(map.element, glass);
 
-  /** @param {Reading} reading */
-  function tell(reading) {
+  /**
+   * @param {Reading} reading
+   * @param {import("../../decode.js").Trace} trace
+   */
+  function tell(reading, trace) {
     const { selection, values } = reading;
-    const words = text("read", {
+    const words = text(selection.layer === trace.model.n_layers ? "read_last" : "read", {
       ...selection,
       piece: both ? nameOf(both.first[selection.token], both.pieces[selection.token]) : "",
       apart: shown(values.apart, 5),
@@ -131,11 +155,19 @@ export default function streamChange(element, glass) {
     panel.show(reading, words);
   }
 
-  return inView(element, function draw() {
+  glass.on("select", () => {
+    if (state.trace && state.layer < state.trace.model.n_layers - 1) out.keep(false);
+  });
+
+  return inView(element, function draw(fresh) {
+    if (fresh) out.hover(null);
     const sides = glass.sides();
     const comparable = sides && sides.A.model.name === sides.B.model.name;
     const reading = comparable
-      ? readBeside(glass, streamsReader, sides, { layer: state.layer, token: state.query })
+      ? readBeside(glass, streamsReader, sides, {
+          layer: rowOf({ layer: state.layer, trace: sides.B }),
+          token: state.query,
+        })
       : null;
     panel.title.textContent = text("title");
     render(view(sides, reading), panel.body);
@@ -144,6 +176,6 @@ export default function streamChange(element, glass) {
     both = { trace: sides.B, details: { streams: reading }, first, pieces };
     const width = wide();
     if (!reading.same && width > 0) map.draw([both], width);
-    return tell(reading);
+    return tell(reading, sides.B);
   });
 }

@@ -6,6 +6,7 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { readCache } from "../../readings/kv-answer.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
+import { leadTo } from "../glance/words.js";
 import { answerView } from "./answer.js";
 import { figureText, formulaLatex, formulaText } from "./copied.js";
 import { nameOf, subjectOf, whole } from "./format.js";
@@ -38,6 +39,23 @@ function copyButtons(glass, asked) {
     ),
   );
   return h("div.kv-copies", { role: "group", "data-text-label": "kv.copies", hidden: "" }, ...buttons);
+}
+
+/**
+ * Buttons to what is asked next of a cache: these panels lie in the chapter's fold.
+ *
+ * @param {Glass} glass
+ */
+function onwardButtons(glass) {
+  const kinds = ["kv-fit", "kv-log"];
+  const buttons = kinds.map((kind) =>
+    h("button.kv-button", {
+      type: "button",
+      "data-text": `kv-calculator.to_${kind}`,
+      click: () => leadTo(glass, "kv", kind),
+    }),
+  );
+  return h("div.kv-copies", { role: "group", "data-text-label": "kv-calculator.onward" }, ...buttons);
 }
 
 /**
@@ -76,12 +94,18 @@ export const about = { namesChanges: false };
  * The answer with its buttons, and what is wrong with the settings.
  *
  * @param {Glass} glass
- * @param {{ reading: CacheReading | null; trouble: string; kept: string; copies: HTMLElement }} shown
+ * @param {{
+ *   reading: CacheReading | null;
+ *   trouble: string;
+ *   kept: string;
+ *   copies: HTMLElement;
+ *   onward: HTMLElement;
+ * }} shown
  */
-const resultView = (glass, { reading, trouble, kept, copies }) => html`
+const resultView = (glass, { reading, trouble, kept, copies, onward }) => html`
   <p class="kv-trouble" role="alert" .textContent=${trouble}></p>
   <p class="gp-note kv-kept" role="status" .textContent=${kept}></p>
-  ${reading ? answerView(glass, reading) : nothing} ${copies}
+  ${reading ? answerView(glass, reading) : nothing} ${copies} ${onward}
 `;
 
 /**
@@ -109,11 +133,11 @@ export default function kvCalculator(element, glass) {
     pointed: false,
   });
   const form = settingsForm(glass, asked);
-  const copies = copyButtons(glass, asked);
+  const [copies, onward] = [copyButtons(glass, asked), onwardButtons(glass)];
   const [result, kinds] = [h("div.kv-result-side", { "data-part": "result" }), h("div")];
   panel.body.append(h("div.kv-two", null, form.element, result), form.fold, kinds);
   glass.translate(element);
-  glass.translate(copies);
+  for (const one of [copies, onward]) glass.translate(one);
 
   return inView(element, function draw() {
     const { answer, trouble } = asked;
@@ -121,11 +145,12 @@ export default function kvCalculator(element, glass) {
     const reading = answer && readCache(answer);
     panel.title.textContent = settings ? panel.text("title_of", settings) : panel.text("title");
     form.show();
-    const said = trouble ? troubleText(glass, trouble) : "";
+    const empty = asked.settings.model === ":config" && !asked.settings.config; // a reader is about to paste
+    const said = trouble && !empty ? troubleText(glass, trouble) : "";
     const placed = form.complain(trouble, said);
     element.toggleAttribute("data-stale", Boolean(trouble));
     const kept = trouble && settings ? panel.text("kept", settings) : "";
-    render(resultView(glass, { reading, trouble: placed ? "" : said, kept, copies }), result);
+    render(resultView(glass, { reading, trouble: placed ? "" : said, kept, copies, onward }), result);
     if (!reading) return;
     copies.hidden = false;
     const plain = PLAIN.some((name) => asked.settings[name]);

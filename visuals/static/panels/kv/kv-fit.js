@@ -222,10 +222,17 @@ export default function kvFit(element, glass) {
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
     slidingField("user_tokens", set, [7, 20], 4, questions.nearNeeds),
   ];
+  const same = h("button.kv-button.kv-same", {
+    type: "button",
+    click() {
+      const { batch, tokens } = asked.answer ?? {};
+      if (batch && tokens) set({ users: String(batch), user_tokens: String(tokens) });
+    },
+  });
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const fitSide = createSide(glass, gpu.fields, { more: [limited, files.element] });
-  const needsSide = createSide(glass, reverse, { look: ".kv-reverse" });
+  const needsSide = createSide(glass, reverse, { more: [same], look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
 
@@ -245,6 +252,14 @@ export default function kvFit(element, glass) {
     if (formula) formula.textContent = explained;
   }
 
+  /** Offers the calculator's batch and context as users and their tokens, where they are others. */
+  function showSame() {
+    const { batch, tokens } = asked.answer ?? { batch: 1, tokens: 1 };
+    const { users, user_tokens: each } = view.settings;
+    same.hidden = !asked.answer || (String(batch) === users && String(tokens) === each);
+    same.textContent = panel.text("same", { batch: whole(batch), tokens: whole(tokens) });
+  }
+
   return inView(element, function draw() {
     questions.ask();
     files.show();
@@ -254,6 +269,7 @@ export default function kvFit(element, glass) {
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, answer);
     gpu.show(view.settings);
     for (const one of reverse) one.show(view.settings);
+    showSame();
     fitSide.show(bad, answer ? fitView(glass, reading, answer) : nothing);
     needsSide.show(unmet, needs ? needsView(glass, needs) : nothing);
     stale.textContent = staleText(glass, asked);

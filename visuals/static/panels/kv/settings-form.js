@@ -58,6 +58,20 @@ function withoutParticulars(settings) {
 }
 
 /**
+ * An address, which holds every setting, without the config or the name of a model that is not the chosen one.
+ *
+ * @param {string} address
+ * @param {string} model
+ */
+export function withoutOther(address, model) {
+  const [page, hash = ""] = address.split("#");
+  const given = new URLSearchParams(hash);
+  for (const kind of OWN) if (model !== `:${kind}`) given.delete(`kv.${kind}`);
+  if (model !== ":config") given.delete("kv.config_name");
+  return `${page}#${given}`;
+}
+
+/**
  * The fields that every model has, and those behind the fold.
  *
  * @param {Asked} asked
@@ -132,8 +146,9 @@ export function settingsForm(glass, asked) {
     h("summary", { "data-text": "kv.more" }),
     h("div.kv-fields", null, ...more.map(({ element }) => element)),
   );
-  // which holds every setting
-  const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () => location.href);
+  const share = copyButton("kv-button", glass.text, ["kv.link", "kv.copied"], () =>
+    withoutOther(location.href, asked.settings.model),
+  );
   const element = h(
     "form.kv-form",
     { submit: (/** @type {Event} */ event) => event.preventDefault() },

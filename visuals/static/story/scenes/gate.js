@@ -93,6 +93,7 @@ export function createGate(glass) {
           answer: bold(wordOf(trace.next.pieces[0])),
           raised: bold(named.join(text("why.list"))),
         },
+        form: product < 0 ? "_turned" : "", // what it writes then points away from the answer, and minus turns it round
         value: `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)} adds=${exact(adds)}`,
         select: { layer, query, neuron },
       };
