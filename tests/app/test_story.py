@@ -92,9 +92,10 @@ def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpo
     gate = re.match(r"layer (\d+) neuron (\d+) ", value(story, "gate"))
     assert gate
     at_gate = int(gate[1]), len(ids) - 1, int(gate[2])
-    for name in ("gate", "up"):
-        wanted = peer.neuron(at_gate[0], name, *at_gate[1:])
-        assert number(value(story, "gate"), name) == pytest.approx(wanted, **CLOSE)
+    wanted = {name: peer.neuron(at_gate[0], name, *at_gate[1:]) for name in ("gate", "up")}
+    wanted["product"] = float(torch.nn.functional.silu(torch.tensor(wanted["gate"]))) * wanted["up"]
+    for name, one in wanted.items():
+        assert number(value(story, "gate"), name) == pytest.approx(one, **CLOSE)
     assert number(value(story, "choice"), "probability") == pytest.approx(float(p[best]), **CLOSE)
     assert value(story, "cache") == f"tokens {len(ids)} bytes {size * config.num_key_value_heads * len(ids)}"
 
@@ -158,8 +159,8 @@ def test_a_token_that_is_hidden_costs_what_knocking_it_out_costs(story: Page, ro
     expect(story.locator("[data-scene=answer] .is-key")).to_have_count(0)
 
 
-def test_heads_are_switched_off_and_on_again_there(story: Page) -> None:
-    value(story, "answer")
+def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint: Path) -> None:
+    answer = int(value(story, "answer").split()[1])
     before = story.locator(".st-bars .st-share").get_attribute("title")
     story.click("[data-act=heads]")
     story.wait_for_function("glass.state.trace.changes.heads?.length")
@@ -168,6 +169,12 @@ def test_heads_are_switched_off_and_on_again_there(story: Page) -> None:
     assert float(after.get_attribute("title") or "nan") == pytest.approx(
         story.evaluate("Math.exp(glass.state.trace.next.logits.data[0] - glass.state.trace.next.logZ)"), rel=1e-4
     )
+    off = [(layer, head) for layer, head in story.evaluate("glass.state.trace.changes.heads")]
+    peer = Peer(roomy_checkpoint, story.evaluate("glass.state.trace.tokens.ids"), off)
+    assert answer not in story.evaluate("glass.state.trace.next.ids")  # so it is read among all logits
+    p = float(peer.run.logits[0, -1].double().softmax(-1)[answer])
+    left = story.locator(".st-bars .is-after .st-share")
+    assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
     story.click("[data-act=back]")
     story.wait_for_function("!glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")

@@ -6,6 +6,7 @@ import { contributionReader } from "../../visuals/static/readings/contributions.
 import { followedReader, lensReader } from "../../visuals/static/readings/lens.js";
 import { namedInEither, nameInEither, PLAIN, tokenReader } from "../../visuals/static/readings/logits.js";
 import { nextReader } from "../../visuals/static/readings/next.js";
+import { probabilitiesIn } from "../../visuals/static/readings/probabilities.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { samplingReader } from "../../visuals/static/readings/sampling.js";
 
@@ -25,6 +26,15 @@ const next = {
 const trace = { T: 2, nPrompt: 2, tokens: { ids: [0, 1], pieces: ["x", " b"] }, steps: [], next, model: {} };
 const run = { trace, details: { logits: { logits: { data: logits } } } };
 const sliders = { temperature: 0.5, topK: 3, topP: 1, seed: 7, then: true, rests: true };
+
+test("a token that is no candidate has its probability once all logits are here", () => {
+  const [known, every] = [probabilitiesIn(next, null), probabilitiesIn(next, logits)];
+  near(known.of(2), 0.3);
+  near(known.least, 0.3);
+  assert.equal(known.of(3), null);
+  near(every.of(3), 0.2);
+  assert.equal(every.of(4), 0); // of another vocabulary
+});
 
 test("a candidate is read after each filter, and the draw is asked for once the sliders rest", () => {
   const at = (rank, stage) => samplingReader.read(run, { token: null, rank, stage, ...sliders });

@@ -10,7 +10,7 @@ import { ceilingOf } from "../../visuals/static/panels/attend/attention-row.js";
 import { rankTicks } from "../../visuals/static/panels/choice/chart.js";
 import { reachOf } from "../../visuals/static/panels/ffn/swiglu-curve.js";
 
-test("head maps lie inside the width and inside the frame of their K/V head, without overlap", () => {
+test("head maps and their words lie inside the width and the frame of their K/V head, without overlap", () => {
   for (const [n_heads, n_kv_heads] of [
     [8, 2],
     [9, 3],
@@ -20,23 +20,41 @@ test("head maps lie inside the width and inside the frame of their K/V head, wit
     [1, 1],
   ]) {
     for (const width of [296, 344, 568, 1184, 1400]) {
-      const { boxes, frames, size, height } = layoutMaps(width, { n_heads, n_kv_heads });
+      const { boxes, frames, size, height, worded } = layoutMaps(width, { n_heads, n_kv_heads });
+      const [beside, above] = worded ? [72, 66] : [0, 0]; // px for the words at rows and columns
       assert.equal(boxes.length, n_heads);
       assert.equal(frames.length, n_kv_heads);
-      for (const { head, x, y } of boxes) {
+      for (const { head, x, y, leads } of boxes) {
         const frame = frames[Math.floor(head / (n_heads / n_kv_heads))];
+        const [left, top] = [x - (leads ? beside : 0), y - above];
         assert.ok(head >= frame.first && head <= frame.last);
         assert.ok(
-          x >= frame.x && x + size <= frame.x + frame.width && y >= frame.y && y + size <= frame.y + frame.height,
+          left >= frame.x && x + size <= frame.x + frame.width && top >= frame.y && y + size <= frame.y + frame.height,
         );
         assert.ok(x + size <= width && y + size <= height, `${n_heads}/${n_kv_heads} at ${width}`);
         for (const other of boxes) {
-          const apart = Math.abs(other.x - x) >= size || Math.abs(other.y - y) >= size;
+          const over = other.y > y ? other.y - above - y : y - above - other.y;
+          const apart = Math.abs(other.x - x) >= size || over >= size;
           assert.ok(other.head === head || apart);
         }
       }
     }
   }
+});
+
+test("head maps have words wherever one of them is large enough, and rows have theirs once in a line", () => {
+  for (const [width, worded] of [
+    [296, true],
+    [344, true],
+    [1184, true],
+    [140, false],
+  ])
+    assert.equal(layoutMaps(width, { n_heads: 8, n_kv_heads: 2 }).worded, worded, width);
+  const { boxes } = layoutMaps(1184, { n_heads: 8, n_kv_heads: 2 });
+  assert.deepEqual(
+    boxes.filter(({ leads }) => leads).map(({ head }) => head),
+    [0, 4],
+  );
 });
 
 test("numbers: at least five digits for the machine, a real minus and powers of ten for the reader", () => {

@@ -4,6 +4,7 @@
 import { once, subtract } from "../arrays.js";
 import { topCandidates } from "../compute.js";
 import { atCell, headRow } from "./attend.js";
+import { probabilitiesIn } from "./probabilities.js";
 
 /**
  * @typedef {import("../decode.js").Trace} Trace
@@ -39,21 +40,6 @@ export const nextOf = ({ next }) => /** @type {import("../decode.js").Next} */ (
 export const likeliestOf = (trace) => topCandidates(nextOf(trace), 1).rows[0];
 
 /**
- * A candidate's probability by id: exact from all logits. Until they have come, what is not among the candidates
- * that the run was sent with is at most as probable as the last of them.
- *
- * @param {Next} next
- * @returns {{ of: (id: number) => number | null; least: number }}
- */
-function probabilities(next) {
-  const known = new Map(topCandidates(next, next.ids.length).rows.map(({ id, probability }) => [id, probability]));
-  const least = Math.min(...known.values());
-  const { all } = next;
-  // not in this vocabulary: never next
-  return { of: (id) => (all ? (id < all.length ? Math.exp(all[id] - next.logZ) : 0) : (known.get(id) ?? null)), least };
-}
-
-/**
  * The candidates of both runs, the ones with the largest probability in either first.
  *
  * @param {Next} a
@@ -62,7 +48,7 @@ function probabilities(next) {
  *   known
  */
 export function compared(a, b) {
-  const [first, second] = [probabilities(a), probabilities(b)];
+  const [first, second] = [probabilitiesIn(a, a.all), probabilitiesIn(b, b.all)];
   /** @type {Map<number, string>} */
   const pieces = new Map();
   for (const next of [a, b]) next.ids.forEach((id, i) => pieces.set(id, next.pieces[i]));

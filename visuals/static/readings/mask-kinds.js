@@ -24,8 +24,10 @@ import { bidirectional, causal, overlap, pairsOf, prefixed, sliding, within } fr
  *   pairs: Record<Kind | "own" | "blank" | "encoder" | "decoder" | "cross", number>;
  *   weights: Float64Array;
  *   narrowed: Narrowed[];
+ *   words: { own: string[]; source: string[]; target: string[] };
  * }} MasksReading
- *   `source`, `target`: tokens of the two texts of an encoder–decoder: this run's own, else this text cut in two
+ *   `source`, `target`: tokens of the two texts of an encoder–decoder: this run's own, else this text cut in two;
+ *   `words`: of this text and of those two
  */
 
 /** Which of the masks hide more than the network's own. @type {Record<string, Kind[]>} */
@@ -86,6 +88,12 @@ export const masksReader = {
     };
     const source = encoder ? encoder.T : whole ? tokens : prefix;
     const target = encoder ? tokens : whole ? whole.T : Math.max(1, tokens - prefix);
+    const { pieces } = trace.tokens;
+    const words = {
+      own: pieces,
+      source: encoder ? encoder.tokens.pieces : whole ? pieces : pieces.slice(0, prefix),
+      target: encoder ? pieces : whole ? whole.tokens.pieces : pieces.slice(prefix),
+    };
     const own = ownOf(model, tokens);
     const { weights } = row(held, model, head, query);
     const narrowed = NARROWER[own].map((kind) => {
@@ -114,6 +122,7 @@ export const masksReader = {
       pairs,
       weights,
       narrowed,
+      words,
       at: `${atCell(selection)} window ${window} prefix ${prefix}`,
       values: { ...lost, ...pairs },
       rows: { weights: () => weightsTable(reading, trace.tokens.pieces) },

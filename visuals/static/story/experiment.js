@@ -4,6 +4,7 @@
 import { exact, h } from "../dom.js";
 import { isChanged } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
+import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftWithout } from "../readings/rests.js";
 import { readersOff, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
@@ -70,18 +71,30 @@ function barsHidden(before, left, instead) {
 }
 
 /**
- * The answer before, how probable it is now where that is known, and what comes first now where that is another.
+ * How probable a token is now; of one that is no candidate of the run, by all its logits, which are asked for then.
+ *
+ * @param {Glass} glass
+ * @param {import("../decode.js").Next} next
+ * @param {number} id
+ */
+function leftOf(glass, next, id) {
+  const known = probabilitiesIn(next, null).of(id);
+  if (known !== null) return known;
+  const found = glass.detail("logits", {});
+  return found && probabilitiesIn(next, found.logits.data).of(id);
+}
+
+/**
+ * The answer before, how probable it is now, and what comes first now where that is another.
  *
  * @param {Answer} before
  * @param {Answer} now
- * @param {import("../decode.js").Next | null} next
+ * @param {number | null} left of the answer before; null until it has come
  * @returns {Bar[]}
  */
-function barsOf(before, now, next) {
+function barsOf(before, now, left) {
   const first = { ...before, name: /** @type {const} */ ("before") };
   if (before.id === now.id) return [first, { ...now, name: "after" }];
-  const i = next?.ids.indexOf(before.id) ?? -1;
-  const left = next && i >= 0 ? Math.exp(next.logits.data[i] - next.logZ) : null;
   const after = left === null ? [] : [{ ...before, name: /** @type {const} */ ("after"), p: left }];
   return [first, ...after, { ...now, name: "first" }];
 }
@@ -197,7 +210,9 @@ export function createExperiment(glass) {
     // until the run that was asked for is there, what is seen is the one before
     const comes = (act === "heads" && !isChanged(trace)) || (act === "word" && trace.prompt === before?.prompt);
     const changed = (/** @type {Answer} */ was) =>
-      left === null ? barsOf(was, own, trace.next) : barsHidden(was, left, instead);
+      left === null
+        ? barsOf(was, own, trace.next && leftOf(glass, trace.next, was.id))
+        : barsHidden(was, left, instead);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), language);
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);

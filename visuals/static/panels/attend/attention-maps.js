@@ -2,6 +2,7 @@
 // hover repaints only the cross-hairs.
 
 import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
+import { drawChosen, drawNames } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -23,50 +24,65 @@ const NARROW = 480; // below this the legend takes one line more for what is not
 const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
 const SMALLEST = 48; // of all, where the room is low
 const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
+const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
+const WORDED = 84; // side of the smallest map with words
 
 /**
  * @typedef {{ kv: number; first: number; last: number; x: number; y: number; width: number; height: number }} Frame
  *
  *
  * @typedef {{
- *   boxes: { head: number; x: number; y: number }[];
+ *   boxes: { head: number; x: number; y: number; leads: boolean }[];
  *   frames: Frame[];
  *   size: number;
+ *   worded: boolean;
  *   legend: number;
  *   narrow: boolean;
  *   height: number;
  * }} Layout
- *   `size`: side of a map; `legend`: where the scale starts; all in pixels to draw in
+ *   `size`: side of a map; `worded`: whether there is room for the words of the text; `legend`: where the scale
+ *   starts; all in pixels to draw in. `leads` of a box: whether it is the first of its line, whose rows have words
+ *
+ * @typedef {{ left: number; above: number; least: number }} Words px for words beside a line of maps and above each
+ *   map, and the side of the smallest map
  *
  * @typedef {(frames: number, columns: number) => number} SizeFor how wide the maps of a frame's line are together
  */
+
+/** @type {Words} */
+const WITH_WORDS = { left: BESIDE, above: ROOM, least: WORDED };
+/** @type {Words} */
+const WITHOUT = { left: 0, above: 0, least: LEAST };
 
 /**
  * How tall the frames are that hold so many lines of maps.
  *
  * @param {number} size
  * @param {number} lines
+ * @param {number} above px for words above each map
  */
-const frameHeight = (size, lines) => TOP + lines * (size + CAPTION + MARK) - MARK + PAD;
+const frameHeight = (size, lines, above) => TOP + lines * (size + above + CAPTION + MARK) - MARK + PAD;
 
 /**
- * Columns of maps in a frame and frames in a row, so that maps are at least LEAST wide where that can be; where
- * they would be taller than the room, so that they are as large as they fit it.
+ * Columns of maps in a frame and frames in a row, so that maps are at least so wide where that can be; where they
+ * would be taller than the room, so that they are as large as they fit it.
  *
  * @param {number} width
  * @param {number} groups
  * @param {number} groupSize
  * @param {number} room
+ * @param {Words} words
  */
-function arrange(width, groups, groupSize, room) {
+function arrange(width, groups, groupSize, room, words) {
+  const { left, least } = words;
   /** @type {SizeFor} */
-  const sizeFor = (frames, columns) => (width - (frames - 1) * GAP) / frames - 2 * PAD - (columns - 1) * GAP;
-  if (room < Infinity) return arrangeIn(room, groups, groupSize, sizeFor);
+  const sizeFor = (frames, columns) => (width - (frames - 1) * GAP) / frames - 2 * PAD - (columns - 1) * GAP - left;
+  if (room < Infinity) return arrangeIn(room, groups, groupSize, sizeFor, words);
   for (let frames = groups; frames > 1; frames--) {
     const size = sizeFor(frames, groupSize) / groupSize;
-    if (size >= LEAST) return { frames, columns: groupSize, size };
+    if (size >= least) return { frames, columns: groupSize, size };
   }
-  const most = Math.max(1, Math.min(groupSize, Math.floor((width - 2 * PAD + GAP) / (LEAST + GAP))));
+  const most = Math.max(1, Math.min(groupSize, Math.floor((width - 2 * PAD - left + GAP) / (least + GAP))));
   const columns = Math.ceil(groupSize / Math.ceil(groupSize / most)); // as many in each line
   return { frames: 1, columns, size: sizeFor(1, columns) / columns };
 }
@@ -76,13 +92,14 @@ function arrange(width, groups, groupSize, room) {
  * @param {number} groups
  * @param {number} groupSize
  * @param {SizeFor} sizeFor
+ * @param {Words} words
  */
-function arrangeIn(room, groups, groupSize, sizeFor) {
+function arrangeIn(room, groups, groupSize, sizeFor, { above }) {
   let best = { frames: 1, columns: 1, size: 0 };
   for (let frames = 1; frames <= groups; frames++) {
     for (let columns = 1; columns <= groupSize; columns++) {
       const [rows, lines] = [Math.ceil(groups / frames), Math.ceil(groupSize / columns)];
-      const high = (room / rows - GAP - frameHeight(0, lines)) / lines;
+      const high = (room / rows - GAP - frameHeight(0, lines, above)) / lines;
       const size = Math.max(SMALLEST, Math.min(sizeFor(frames, columns) / columns, high));
       if (size > best.size) best = { frames, columns, size };
     }
@@ -100,12 +117,16 @@ export function layoutMaps(width, model, room = Infinity) {
   const groupSize = model.n_heads / model.n_kv_heads;
   const narrow = width < NARROW;
   const below = narrow ? NARROW_FOOT : FOOT;
-  const { frames: across, columns, size: wide } = arrange(width, model.n_kv_heads, groupSize, room - below);
+  const arranged = (/** @type {Words} */ words) => arrange(width, model.n_kv_heads, groupSize, room - below, words);
+  const withWords = arranged(WITH_WORDS);
+  const worded = withWords.size >= WORDED;
+  const { left, above } = worded ? WITH_WORDS : WITHOUT;
+  const { frames: across, columns, size: wide } = worded ? withWords : arranged(WITHOUT);
   const size = Math.floor(Math.min(wide, MOST));
-  const inside = columns * size + (columns - 1) * GAP;
+  const inside = left + columns * size + (columns - 1) * GAP;
   // or its title is cut
   const frameWidth = narrow ? Math.floor((width - (across - 1) * GAP) / across) : inside + 2 * PAD;
-  const high = frameHeight(size, Math.ceil(groupSize / columns));
+  const high = frameHeight(size, Math.ceil(groupSize / columns), above);
   const frames = Array.from({ length: model.n_kv_heads }, (_, kv) => ({
     kv,
     first: kv * groupSize,
@@ -120,12 +141,13 @@ export function layoutMaps(width, model, room = Infinity) {
     const [column, line] = [(head - first) % columns, Math.floor((head - first) / columns)];
     return {
       head,
-      x: x + (frameWidth - inside) / 2 + column * (size + GAP),
-      y: y + TOP + line * (size + CAPTION + MARK) + CAPTION - 4,
+      x: x + (frameWidth - inside) / 2 + left + column * (size + GAP),
+      y: y + TOP + line * (size + above + CAPTION + MARK) + CAPTION + above - 4,
+      leads: column === 0,
     };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
-  return { boxes, frames, size, legend: foot + 14, narrow, height: foot + below };
+  return { boxes, frames, size, worded, legend: foot + 14, narrow, height: foot + below };
 }
 
 /**
@@ -163,15 +185,18 @@ function drawMasked(context, { legend, narrow }, width, text) {
 }
 
 /**
- * Blue: the query's row. Orange: the key's column. A frame around the selected head.
+ * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {Pick<Layout, "boxes" | "size">} layout
+ * @param {Pick<Layout, "boxes" | "size" | "worded">} layout
  * @param {State} state
  */
-function mark(context, { boxes, size }, state) {
-  for (const { head, x, y } of boxes) {
+function mark(context, { boxes, size, worded }, state) {
+  const { query, key } = state;
+  const { pieces } = state.trace.tokens;
+  for (const { head, x, y, leads } of boxes) {
     const chosen = head === state.head;
+    if (worded) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: ROOM, rows: leads });
     markCell(context, { x, y, size }, state, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
   }
@@ -195,7 +220,12 @@ export function createMaps(glass, label) {
     },
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
-      for (const { head, x, y } of layout.boxes) write(context, text("head", { head }), x, y - 6);
+      const above = layout.worded ? ROOM : 0;
+      for (const { head, x, y, leads } of layout.boxes) {
+        write(context, text("head", { head }), x, y - above - 6);
+        if (above)
+          drawNames(context, { x, y, size: layout.size }, state.trace.tokens.pieces, { room: above, rows: leads });
+      }
       const { causal, prefix } = model.parts;
       if (causal !== false && !((prefix ?? 0) >= state.trace.T)) drawMasked(context, layout, width, text);
     },

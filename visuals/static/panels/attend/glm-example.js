@@ -3,7 +3,8 @@
 
 import { checkbox } from "../../controls.js";
 import { h } from "../../dom.js";
-import { fit, write } from "../../draw.js";
+import { fit } from "../../draw.js";
+import { drawNames, LEFT, TOP } from "../../marks/cell-names.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { reactive } from "../../reads.js";
 import { blankInfilling, prefixed } from "../../readings/masks.js";
@@ -11,7 +12,7 @@ import { drawMask } from "./mask-maps.js";
 
 const TEXT = ["I", ["stayed"], "because", "you", ["asked", "me"]]; // "I <MASK> because you <MASK>"
 const ROWS = blankInfilling(TEXT, false).length;
-const [LABEL, CELL, ABOVE] = [74, 22, 8];
+const CELL = 22; // px
 const SIGNS = { "": "", mask: "[MASK]", start: "[START]" };
 
 /** @typedef {import("../../readings/masks.js").Filled} Filled */
@@ -43,14 +44,12 @@ export function createExample(glass) {
     const tokens = blankInfilling(TEXT, view.reversed);
     const [n, partA] = [tokens.length, tokens.filter(({ part }) => part === "A").length];
     const size = n * CELL;
-    const context = fit(canvas, LABEL + size + 2, ABOVE + size + 2);
-    const square = { x: LABEL, y: ABOVE, size };
+    const context = fit(canvas, LEFT + size + 2, TOP + size + 2);
+    const square = { x: LEFT, y: TOP, size };
     drawMask(context, square, { queries: n, keys: n, of: n }, prefixed(partA), (query, key) =>
       key >= partA ? "q" : query < partA ? "k" : "v",
     );
-    tokens.forEach((token, i) =>
-      write(context, nameOf(token), LABEL - 6, ABOVE + (i + 0.5) * CELL, { align: "right", base: "middle" }),
-    );
+    drawNames(context, square, tokens.map(nameOf));
     return () =>
       table.fill(tokens, (fields, { part, place, inner, target, ...token }) =>
         writeTexts(fields, [nameOf(token), part, String(place), String(inner), target ?? "–"]),

@@ -1,6 +1,7 @@
 // All heads of all layers as thumbnails, and the heads that are known to do a job. A click shows that head everywhere.
 
 import { shown } from "../../dom.js";
+import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { scoreForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
@@ -118,7 +119,9 @@ export default function heads(element, glass) {
     const { first, previous } = reading.values;
     const read = panel.text("read", { layer, head, first: number(first), previous: number(previous) });
     panel.title.textContent = panel.text("title", { layers: n_layers, heads: n_heads });
-    panel.show(reading, [read, ...told].join(" · "));
+    const cell = thumbs.pointed();
+    const pointed = cell ? [panel.text("pointed", cellNames({ ...state, ...cell }))] : [];
+    panel.show(reading, [read, ...told, ...pointed].join(" · "));
   }
 
   const holder = /** @type {HTMLElement} */ (thumbs.element.parentElement);
@@ -127,6 +130,7 @@ export default function heads(element, glass) {
     const names = namesOf(glass);
     thumbs.draw([{ trace }], width);
     const reading = readHere(glass, headHabits, select(glass));
+    void thumbs.pointed(); // which the value line names
     return () => {
       render(view(trace, names), panel.body);
       if (reading) tell(reading, names);

@@ -133,7 +133,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
 export default function maskKinds(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
-  const [sliders, tiles, example] = [createSliders(glass), createTiles(), createExample(glass)];
+  const [sliders, tiles, example] = [createSliders(glass), createTiles(glass), createExample(glass)];
   const trained = createTrained(panel.text);
   const rows = createWeightRows(glass, `${KIND}.rows`);
   const wide = widthOf(panel.body, glass);
@@ -148,6 +148,13 @@ export default function maskKinds(element, glass) {
     sample("span.gp-swatch.is-masked", `${KIND}.hidden`),
   );
 
+  /** The cell of a tile under the pointer, in words. */
+  function pointedText() {
+    const cell = tiles.pointed();
+    if (!cell) return panel.text("point");
+    const [query, key] = [cell.query, cell.key].map(visible);
+    return panel.text(cell.sees ? "sees" : "sees_not", { mask: panel.text(`name_${cell.kind}`), query, key });
+  }
   /** @param {string} name @param {number} i @param {MasksReading | null} reading */
   const tileView = (name, i, reading) => html`
     <figure>
@@ -164,6 +171,7 @@ export default function maskKinds(element, glass) {
       .textContent=${reading ? noticeOf(reading, state.trace?.tokens.pieces ?? [], panel.text) : ""}
     ></p>
     ${sliders.element} ${legend}
+    <p class="gp-note at-pointed" .textContent=${pointedText()}></p>
     <div class="at-masks" style=${`--columns: ${layoutTiles(wide()).columns}`}>
       ${TILES.map((name, i) => tileView(name, i, reading))}
     </div>
@@ -190,6 +198,7 @@ export default function maskKinds(element, glass) {
     const titled = narrowed.map(({ kind, weights: left }) => ({ title: panel.text(`row_${kind}`), weights: left }));
     rows.draw(width, [{ title: panel.text(`own_${own}`), weights }, ...titled], "attention.ceiling");
     const fillExample = example.draw();
+    void tiles.pointed(); // which a line names
     return () => {
       const { layer, head, query } = reading.selection;
       const piece = visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? "");

@@ -1,6 +1,7 @@
 // What is said of a first token that takes much of a row.
 
 import { share, shown } from "../../dom.js";
+import { oneLine } from "../../one-line.js";
 
 const SINK = 0.3; // from this weight on key 0 is explained as a sink
 
@@ -18,5 +19,5 @@ export function sinkText(weights, norms, { head, query }, text) {
   if (!norms) return said;
   const others = norms.slice(1).reduce((sum, x) => sum + x, 0) / (norms.length - 1);
   const kind = norms[0] < others / 2 ? "sink_small" : "sink_constant";
-  return `${said} ${text(kind, { norm: shown(norms[0], 3), others: shown(others, 3) })}`;
+  return oneLine([said, text(kind, { norm: shown(norms[0], 3), others: shown(others, 3) })]);
 }

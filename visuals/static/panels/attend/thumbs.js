@@ -2,8 +2,10 @@
 // labels, K/V groups, and each map as soon as it is made. A click shows that head.
 
 import { cross, ink, write } from "../../draw.js";
+import { cellUnder } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../../pointing.js";
+import { reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { jobsOf, namesOf } from "./known.js";
 
@@ -171,14 +173,25 @@ export function createThumbs(glass, label, read) {
   });
   /** @type {Head | null} */
   let hovered = null;
+  /** @type {{ query: number | null; key: number | null }} of the cell under the pointer: a thumbnail has no words */
+  const view = reactive({ query: null, key: null }, glass.repaint);
+  const point = (/** @type {{ query: number; key: number } | null} */ cell) =>
+    Object.assign(view, { query: cell?.query ?? null, key: cell?.key ?? null });
+  grid.element.addEventListener("pointerleave", () => point(null));
   bindPointer(grid.element, glass, (x, y) => {
     const layout = grid.layout();
     hovered = layout && thumbAt(layout, x, y);
+    point(
+      layout &&
+        hovered &&
+        cellUnder({ ...layout.place(hovered.layer, hovered.head), size: layout.size }, state.trace, x, y),
+    );
     return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
   });
   grid.element.addEventListener("click", () => {
     if (hovered) glass.select(hovered); // for a layer that has not arrived, this fetches it
   });
   bindArrowKeys(grid.element, glass, { ...across("layer"), ...upright("head", -1) });
-  return grid;
+  const pointed = () => (view.query === null || view.key === null ? null : { query: view.query, key: view.key });
+  return { ...grid, pointed };
 }

@@ -72,7 +72,7 @@ function wayOf(start, end, first, { between, edge }) {
 function pathsOf(text, found) {
   const [parts, last] = [partsLost(found), text.querySelector(".wy-gap:not([hidden])") ?? partAt(text, found.position)];
   const head = text.querySelector("[data-position]");
-  if (!last || !head) return [];
+  if (!last || !head || !text.getClientRects().length) return []; // not shown: nothing has a place
   const isWrapped = () => !inLine(boxOf(head, text), boxOf(last, text));
   text.classList.remove("is-wrapped");
   text.classList.toggle("is-wrapped", isWrapped()); // which makes room, so that places are measured after it

@@ -9,6 +9,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
+import { oneLine } from "../../one-line.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { along, bindArrowKeys, bindPointer, inWidth, widthOf } from "../../pointing.js";
@@ -277,7 +278,7 @@ export default function normVector(element, glass) {
       glass.text("marks.token", { token, piece: visible(labelsOf(tokens.pieces)[token]) }),
     );
     const massive = { tokens: named.join(glass.text("why.list")) };
-    return `${said} ${panel.text(sinks.length ? "massive_tokens" : "massive_none", massive)}`;
+    return oneLine([said, panel.text(sinks.length ? "massive_tokens" : "massive_none", massive)]);
   }
 
   /** @param {VectorReading | null} reading null before it has come */

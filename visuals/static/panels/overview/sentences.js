@@ -3,6 +3,7 @@
 import { labelsOf } from "../../characters.js";
 import { shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { oneLine } from "../../one-line.js";
 import { centres } from "../../parts.js";
 import { positionOf } from "./labels.js";
 import { sizeOf, tensorOf } from "../../readings/diagram.js";
@@ -101,5 +102,5 @@ export function sentence(text, run, key) {
   const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
   const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run)[key]() });
-  return key === "attn" ? `${said} ${positionOf(model, text)}` : said;
+  return key === "attn" ? oneLine([said, positionOf(model, text)]) : said;
 }

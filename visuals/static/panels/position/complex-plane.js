@@ -30,7 +30,7 @@ function arrow(context, plane, to, { role, solid, name }) {
   const size = Math.hypot(a, b) || 1;
   // Where all four point the same way, their names stand beside each other: q's on one side, k's on the other, and
   // those of what is turned further out.
-  const [out, aside] = [solid ? 17 : 9, (role === "q" ? 1 : -1) * (solid ? 8 : 20)];
+  const [out, aside] = [solid ? 17 : 9, (role === "q" ? 1 : -1) * (solid ? 8 : 24)];
   write(context, name, toX + (a * out - b * aside) / size, toY - (b * out + a * aside) / size, {
     align: "center",
     base: "middle",

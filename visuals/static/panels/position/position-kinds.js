@@ -210,7 +210,7 @@ function createWays() {
       });
     });
   }
-  return { box: listed(".position-table.position-ways", `${KIND}.ways`, table), fill };
+  return { box: listed(".position-table.position-stacked", `${KIND}.ways`, table), fill };
 }
 
 /**

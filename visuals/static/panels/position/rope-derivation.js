@@ -79,11 +79,12 @@ function createSteps(text) {
   const table = createTable(KIND, columns, { rows: STEPS });
   /** @param {DerivationReading} reading */
   function fill(reading) {
-    table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) =>
-      writeTexts(fields, [step, numbers, small(apart)]),
-    );
+    table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) => {
+      writeTexts(fields, [step, numbers, small(apart)]);
+      for (const i of [1, 2]) fields[i].dataset.head = text(columns[i][0]); // on a telephone it stands in the cell
+    });
   }
-  return { box: listed(".position-table", `${KIND}.steps`, table), fill };
+  return { box: listed(".position-table.position-stacked", `${KIND}.steps`, table), fill };
 }
 
 /**

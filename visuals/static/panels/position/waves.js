@@ -69,6 +69,8 @@ function drawWaves(context, width, { values, rows, columns, left, cell }, pieces
   const colour = ink().colour("muted");
   const image = cells(values, columns, rows, ink().signed, (value) => centred(value, 1));
   enlarge(context, image, left, 0, width - left, rows * cell);
+  context.strokeStyle = ink().colour("line"); // white has an end on a white page, too
+  context.strokeRect(left + 0.5, 0.5, width - left - 1, rows * cell - 1);
   const apart = Math.ceil(16 / cell);
   for (let row = 0; row < rows; row += apart) {
     const name = left > NARROW ? `${row} ${visible(labelsOf(pieces)[row])}` : String(row);

@@ -4,8 +4,11 @@ import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { glossOf } from "../../gloss.js";
+import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { bold, few, told, wordOf } from "../words.js";
+
+/** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
 const [HIGH, LEAST, NAMED] = [220, 4, 3]; // px, how far the axis goes at least, how many tokens are named
 
@@ -13,9 +16,9 @@ const [HIGH, LEAST, NAMED] = [220, 4, 3]; // px, how far the axis goes at least,
  * SiLU, with the gate of one neuron on it.
  *
  * @param {number} width
- * @param {number} gate
+ * @param {AnswerNeuron} neuron
  */
-function curveOf(width, gate) {
+function curveOf(width, { gate, open }) {
   const reach = Math.max(LEAST, Math.ceil(Math.abs(gate)) + 1);
   const x = (/** @type {number} */ g) => width * (0.5 + g / (2 * reach));
   const y = (/** @type {number} */ s) => HIGH - 30 - ((HIGH - 50) * s) / reach;
@@ -26,23 +29,16 @@ function curveOf(width, gate) {
     svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
     svg("line.st-axis", { x1: x(0), x2: x(0), y1: 10, y2: HIGH - 10 }),
     svg("polyline.st-silu", { points }),
-    svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(silu(gate)) }),
-    svg("circle.st-gate", { cx: x(gate), cy: y(silu(gate)), r: 8 }),
+    svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(open) }),
+    svg("circle.st-gate", { cx: x(gate), cy: y(open), r: 8 }),
     svg("text", { x: x(gate), y: y(0) + 20, "text-anchor": "middle", style: "fill: var(--glass-gate)" }, few(gate)),
     svg(
       "text",
-      { x: x(gate) + (closed ? 14 : -14), y: y(silu(gate)) - 8, "text-anchor": closed ? "start" : "end" },
-      `SiLU = ${few(silu(gate))}`,
+      { x: x(gate) + (closed ? 14 : -14), y: y(open) - 8, "text-anchor": closed ? "start" : "end" },
+      `SiLU = ${few(open)}`,
     ),
   ];
 }
-
-/**
- * The layer whose feed-forward adds most to the answer's logit.
- *
- * @param {import("../../decoded.d.ts").Detail<"logit_terms">} terms
- */
-const layerFor = ({ ffn: { data } }) => data.indexOf(Math.max(...data));
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -53,12 +49,13 @@ export function createGate(glass) {
   const drawing = svg("svg.st-silus", { role: "img" });
   const formula = h("p.st-formula", { lang: "en" });
   const element = h("div", null, drawing, formula);
-  const paint = memo((/** @type {number} */ width, gate, up, product, _language) => {
+  const paint = memo((/** @type {number} */ width, /** @type {AnswerNeuron} */ found, _language) => {
+    const { up, open, product } = found;
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     drawing.setAttribute("aria-label", text("story.gate_curve"));
-    drawing.replaceChildren(...curveOf(width, gate));
+    drawing.replaceChildren(...curveOf(width, found));
     const factor = up < 0 ? `(${few(up)})` : few(up);
-    formula.textContent = `SiLU(gate) · up = ${few(silu(gate))} · ${factor} = ${few(product)}`;
+    formula.textContent = `SiLU(gate) · up = ${few(open)} · ${factor} = ${few(product)}`;
   });
   return {
     name: "gate",
@@ -71,13 +68,13 @@ export function createGate(glass) {
       if (!trace?.next) return null;
       const [query, answer] = [trace.T - 1, trace.next.ids[0]];
       const terms = glass.detail("logit_terms", { token: query, target: answer, against: null });
-      const layer = terms ? layerFor(terms) : -1;
+      const layer = terms ? layerForAnswer(terms) : -1;
       const asked = { layer, token: query, neuron: null, target: answer };
-      const row = terms && glass.detail("ffn_written", asked)?.rows[0];
-      if (!row || row.gate === null || row.up === null || row.adds === null) return null;
-      const { neuron, gate, up, raised, adds } = row;
-      const [open, product] = [silu(gate), silu(gate) * up];
-      paint(width, gate, up, product, language);
+      const written = terms && glass.detail("ffn_written", asked);
+      const found = written && answerNeuron(written);
+      if (!found) return null;
+      const { neuron, gate, up, raised, adds, open, product } = found;
+      paint(width, found, language);
       const gloss = glossOf(glass);
       const named = raised.slice(0, NAMED).map(({ piece }) => wordOf(piece) + gloss(piece));
       return {
@@ -94,7 +91,10 @@ export function createGate(glass) {
           raised: bold(named.join(text("why.list"))),
         },
         form: product < 0 ? "_turned" : "", // what it writes then points away from the answer, and minus turns it round
-        value: `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)} adds=${exact(adds)}`,
+        value: [
+          `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)}`,
+          `product=${exact(product)} adds=${exact(adds)}`,
+        ].join(" "),
         select: { layer, query, neuron },
       };
     },

@@ -11,7 +11,8 @@ import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
 import { bold, few, told, wordOf } from "../words.js";
 
-const [DIALS, RADIUS, FAR, HIGH] = [4, 56, 64, 130]; // how many pairs, px, tokens apart at most, px of the curve
+const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
+const [HIGH, ABOVE, BELOW] = [142, 12, 26]; // px of the curve, over it, and under it for what its axis is
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary
@@ -73,11 +74,11 @@ function dial({ turned, still, terms }, rotary, i) {
 function curveOf(width, scores, chosen, own) {
   const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
   const x = (/** @type {number} */ d) => 8 + ((width - 16) * d) / (scores.length - 1);
-  const y = (/** @type {number} */ s) => 12 + (HIGH - 24) * (1 - (s - low) / (high - low || 1));
+  const y = (/** @type {number} */ s) => ABOVE + (HIGH - ABOVE - BELOW) * (1 - (s - low) / (high - low || 1));
   const points = scores.map((score, d) => `${x(d)},${y(score)}`).join(" ");
   return [
     svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
-    svg("text", { x: width, y: HIGH - 2, "text-anchor": "end" }, `0 … ${scores.length - 1}`),
+    svg("text", { x: width, y: HIGH - 4, "text-anchor": "end" }, `0 … ${scores.length - 1}`),
     svg("polyline.st-curve", { points }),
     svg("circle.st-own", { cx: x(own), cy: y(scores[own] ?? 0), r: 6 }),
     svg("circle.st-chosen", { cx: x(chosen), cy: y(scores[chosen]), r: 6 }),
