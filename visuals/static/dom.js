@@ -234,3 +234,11 @@ export const tinted = (role, ...content) => h("span", { style: `color: var(--gla
 export const sub = (text) => h("sub", null, String(text));
 /** @param {...(Node | string)} content */
 export const sup = (...content) => h("sup", null, ...content);
+
+/**
+ * How many px of the screen one of an element's own is: a projector zooms it. 1 in a browser that cannot tell.
+ *
+ * @param {Element} element
+ * @returns {number}
+ */
+export const zoomOf = (element) => element.currentCSSZoom ?? 1;

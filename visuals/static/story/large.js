@@ -1,6 +1,6 @@
 // The story on a projector: a scene as large as the screen, without the page around it. A clicker goes on and back.
 
-import { h } from "../dom.js";
+import { h, zoomOf } from "../dom.js";
 import { isStory } from "../level.js";
 
 const WIDE = 800; // px of a column: on a screen of 1280 its smallest text, 14 px, is 22 there
@@ -42,7 +42,7 @@ export function createLarge(glass, place, scenes) {
     const box = scenes.at()?.getBoundingClientRect();
     const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0; // px of the screen
     // The place is zoomed, and scrolls by its own pixels; it stops where the scene does.
-    const top = (by * Math.min(beyond, MORE * innerHeight)) / place.currentCSSZoom;
+    const top = (by * Math.min(beyond, MORE * innerHeight)) / zoomOf(place);
     if (beyond > NEAR) place.scrollBy({ top, behavior: "instant" });
     else scenes.step(by);
   }

@@ -2,7 +2,7 @@
 // the tokens that the answer rests on, the more is lost without one the thicker. In a text of several lines they keep
 // to the room between them, and to the margin.
 
-import { svg } from "../../dom.js";
+import { svg, zoomOf } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { partsLost } from "../../readings/rests.js";
@@ -24,7 +24,7 @@ const CURVE = 4 / 3; // how much further than its peak the handles of a curve ar
  */
 function boxOf(part, text) {
   const [{ left, top, bottom, width }, box] = [part.getClientRects()[0], text.getBoundingClientRect()];
-  const zoom = text.currentCSSZoom;
+  const zoom = zoomOf(text);
   const down = (/** @type {number} */ y) => (y - box.top) / zoom + text.scrollTop;
   return { x: (left + width / 2 - box.left) / zoom, top: down(top), bottom: down(bottom) };
 }
