@@ -7,6 +7,7 @@ ever recorded inside `forward`. Knows nothing about LLaMA.
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from threading import get_ident
 from typing import cast
 from weakref import WeakKeyDictionary
 
@@ -67,10 +68,10 @@ def capture(
     """Record the value at every tap whose name matches one of the shell-style patterns, while the context is open.
 
     Gives a dict from name to `record(value)`, filled as the network runs; a tap that is passed twice keeps the last
-    value. The hooks come off when the context closes, also after an error. Raises KeyError for a pattern that no tap
+    value. What another thread runs meanwhile with the same network is not recorded. The hooks come off when the context closes, also after an error. Raises KeyError for a pattern that no tap
     matches, so that a misspelt name cannot go unseen.
     """
-    taps = taps_of(net)
+    taps, ours = taps_of(net), get_ident()
     seen: dict[str, Tensor] = {}
     handles: list[RemovableHandle] = []
     try:
@@ -81,7 +82,8 @@ def capture(
             for name in names:
 
                 def hook(_module: nn.Module, _args: object, value: Tensor, name: str = name) -> None:
-                    seen[name] = record(value)
+                    if get_ident() == ours:
+                        seen[name] = record(value)
 
                 handles.append(taps[name].register_forward_hook(hook))
         yield seen

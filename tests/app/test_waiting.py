@@ -1,5 +1,6 @@
 """The queue has an end, for each visitor and in all; a run does not wait behind generations that nobody listens to."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -314,15 +315,26 @@ def test_a_text_is_not_written_on_ahead_of_its_reader(
 ) -> None:
     monkeypatch.setattr("app.service.STREAM_EVERY", 0)
     engine.slow()
+    grew, loops = demo.bounded_queue.unread.grew, list[asyncio.AbstractEventLoop]()
+
+    def noted(session: str, nbytes: int) -> None:
+        loops.append(asyncio.get_running_loop())
+        grew(session, nbytes)
+
+    async def grow(nbytes: int) -> None:
+        grew("reads-slowly", nbytes)
+
+    monkeypatch.setattr(demo.bounded_queue.unread, "grew", noted)
     join(address, event_of(address, "generate"), "reads-slowly", "The cat", "roomy", {}, 200, 0, 0, 1, 0)
-    unread = demo.bounded_queue.unread
     with listening(address, "reads-slowly") as connection:
         permitted(engine, 3)
-        unread.grew("reads-slowly", AHEAD_BYTES + 1)  # as if so much waited here, and not in the kernel
+        until(lambda: bool(loops))
+        # As if so much waited here, and not in the kernel. What waits is counted in the server's own thread alone.
+        asyncio.run_coroutine_threadsafe(grow(AHEAD_BYTES + 1), loops[0]).result()
         engine.allowed.release(200)
         threading.Event().wait(0.3)  # time for all of them
         assert engine.work.count("token") <= 5
-        unread.grew("reads-slowly", -AHEAD_BYTES - 1)
+        asyncio.run_coroutine_threadsafe(grow(-AHEAD_BYTES - 1), loops[0]).result()
         until(lambda: engine.work.count("token") == 200)
         until(lambda: not demo.bounded_queue._working("generate"))
         assert b"process_generating" in connection.recv(65_536)

@@ -1,5 +1,7 @@
 """A trace's layers are what a full capture saw, their names and shapes are fixed, and bad prompts are refused."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -113,6 +115,16 @@ def test_values_that_are_stacked_are_those_that_pass_the_taps(lm: model.Language
     torch.testing.assert_close(stacked.values, torch.cat([seen[name] for name in names]), rtol=0, atol=0)
     with pytest.raises(KeyError, match="no tap matches"), capture_stacked(lm.net, "*.resid_inn"):
         pass
+
+
+def test_runs_in_several_threads_record_their_own(lm: model.LanguageModel) -> None:
+    texts = [[1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    alone = [model.run_trace(lm, text) for text in texts]
+    with ThreadPoolExecutor(len(texts)) as threads:
+        for _ in range(20):
+            for found, wanted in zip(threads.map(lambda text: model.run_trace(lm, text), texts), alone, strict=True):
+                np.testing.assert_array_equal(found.residual, wanted.residual)
+                np.testing.assert_array_equal(found.ffn_norm_rms, wanted.ffn_norm_rms)
 
 
 def test_the_fused_path_equals_the_eager_softmax(lm: model.LanguageModel, trace: model.Trace) -> None:
