@@ -68,8 +68,9 @@ def capture(
     """Record the value at every tap whose name matches one of the shell-style patterns, while the context is open.
 
     Gives a dict from name to `record(value)`, filled as the network runs; a tap that is passed twice keeps the last
-    value. What another thread runs meanwhile with the same network is not recorded. The hooks come off when the context closes, also after an error. Raises KeyError for a pattern that no tap
-    matches, so that a misspelt name cannot go unseen.
+    value. What another thread runs meanwhile with the same network is not recorded. The hooks come off when the context
+    closes, also after an error. Raises KeyError for a pattern that no tap matches, so that a misspelt name cannot go
+    unseen.
     """
     taps, ours = taps_of(net), get_ident()
     seen: dict[str, Tensor] = {}
