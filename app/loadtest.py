@@ -22,6 +22,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -298,23 +299,20 @@ def pressed(server: Server, count: int) -> dict[str, float]:
     """So many visitors press Run once each, spread over one second: how long they wait, in seconds."""
     site = Site(server.address)
     visitors = [Visitor(site, number) for number in range(count)]
-    answers: list[bool] = []
     begun = time.perf_counter() + 1
 
-    def press(visitor: Visitor) -> None:
+    def press(visitor: Visitor) -> bool:
         time.sleep(max(0.0, begun + visitor.number / count - time.perf_counter()))
-        with suppress(httpx.HTTPError), visitor.timed("run"):
+        with suppress(httpx.HTTPError), visitor.http, visitor.timed("run"):
             run = visitor.press("run", PROMPTS[visitor.number % len(PROMPTS)], site.model, {"layer": 0})
-            answers.append(run.get("kind") == "run")
+            return run.get("kind") == "run"
+        return False
 
-    threads = [threading.Thread(target=press, args=(visitor,)) for visitor in visitors]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(count) as threads:
+        done = sum(threads.map(press, visitors))
     waits = [wait for visitor in visitors for wait in visitor.seconds["run"]]
     figures = {"median": statistics.median(waits), "p95": percentile(waits), "longest": max(waits)}
-    return figures | {"failed": count - sum(answers)}
+    return figures | {"failed": count - done}
 
 
 def alone(trees: list[Path], rounds: int) -> int:

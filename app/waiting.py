@@ -40,9 +40,8 @@ class Limit(NamedTuple):
 # faster, and each further thread takes its share from all others. Generations share their steps (app/scheduler.py):
 # many at once are faster than one after the other, of one address, too.
 LIMITS = {
-    "run": Limit(
-        6, 1, 128, 8
-    ),  # a hall that presses Run at once: 100 are done within 3 seconds (app.loadtest --presses)
+    # A hall that presses Run at once finds room: 100 are done within 3 seconds (app.loadtest --presses 100).
+    "run": Limit(6, 1, 128, 8),
     "generate": Limit(32, 16, 64, 2),
     "sums": Limit(4, 1, 64, 8),
     "busy": Limit(8, 8, 512, 8),  # the answer to what is over the other limits

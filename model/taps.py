@@ -93,7 +93,7 @@ def capture(
             handle.remove()
 
 
-class Stack:
+class StackedValues:
     """What is recorded at several taps, one after the other: `values` (taps, …), in the order in which it was computed.
 
     float32; empty (0,) before the first value.
@@ -115,14 +115,14 @@ class Stack:
 @contextmanager
 def capture_stacked(
     net: nn.Module, *patterns: str, record: Callable[[Tensor], Tensor] = Tensor.detach
-) -> Generator[Stack, None, None]:
-    """As `capture`, of taps that are passed once each and whose values have one shape: a `Stack` of them.
+) -> Generator[StackedValues, None, None]:
+    """As `capture`, of taps that are passed once each and whose values have one shape: as `StackedValues`.
 
     Its memory is taken once. Values that are kept one by one, each taken between the large tensors of a layer, leave
     holes that are too small for the next layer's: of 1,024 tokens through SmolLM2 these grow to five times what is
     kept.
     """
     taps = sum(fnmatchcase(name, pattern) for pattern in patterns for name in taps_of(net))
-    stack = Stack(taps)
-    with capture(net, *patterns, record=lambda value: stack.add(record(value))):
-        yield stack
+    stacked = StackedValues(taps)
+    with capture(net, *patterns, record=lambda value: stacked.add(record(value))):
+        yield stacked

@@ -23,7 +23,7 @@ from .nonfinite import NonFinite, all_finite, first_nonfinite, not_finite_error
 from .prompt import prompt_ids, target_ids
 from .replaced.exchange import with_parts
 from .shapes import SHAPES, array_taps, figures, shapes
-from .taps import Stack, capture, capture_stacked
+from .taps import StackedValues, capture, capture_stacked
 from .view import View, with_prefix_mask
 
 __all__ = ["SHAPES", "LayerTrace", "Trace", "run_trace", "shapes"]
@@ -282,7 +282,7 @@ def _recorded(lm: LanguageModel, ids: list[int], intervention: Intervention) -> 
 
 
 @contextmanager
-def _capture_mixed(net: Network) -> Generator[dict[Writer, Stack]]:
+def _capture_mixed(net: Network) -> Generator[dict[Writer, StackedValues]]:
     with ExitStack() as opened:
         yield {
             kind: opened.enter_context(capture_stacked(net, f"layers.*.{name}.mixed", record=_last))
@@ -290,7 +290,7 @@ def _capture_mixed(net: Network) -> Generator[dict[Writer, Stack]]:
         }
 
 
-def _mixed_arrays(seen: dict[Writer, Stack]) -> dict[Writer, np.ndarray]:
+def _mixed_arrays(seen: dict[Writer, StackedValues]) -> dict[Writer, np.ndarray]:
     return {kind: _array(rows.values) for kind, rows in seen.items()}
 
 

@@ -122,20 +122,20 @@ export function createTiles(glass) {
   const canvases = TILES.map((name) =>
     h("canvas.gp-canvas", { role: "img", "data-text-label": `mask-kinds.means_${name}` }),
   );
-  /** @type {{ kind: (typeof TILES)[number] | null; pair: Pair | null }} under the pointer: a tile has no words */
-  const view = reactive({ kind: null, pair: null }, glass.repaint);
+  const nowhere = { query: "", key: "", sees: false };
+  /** @type {{ kind: (typeof TILES)[number] | null } & Pair} under the pointer: a tile has no words */
+  const view = reactive({ kind: null, ...nowhere }, glass.repaint);
   let side = 1;
   /** @type {MasksReading | null} null until it is drawn */
   let drawn = null;
   TILES.forEach((kind, i) => {
     bindPointer(canvases[i], glass, (x, y) => {
       const pair = drawn && pairAt(kind, drawn, (x - EDGE) / side, (y - EDGE) / side);
-      if (String(pair && Object.values(pair)) !== String(view.pair && Object.values(view.pair))) view.pair = pair;
-      view.kind = kind;
+      Object.assign(view, { kind: pair && kind, ...(pair ?? nowhere) });
       return pair && {};
     });
     canvases[i].addEventListener("pointerleave", () => {
-      view.pair = null;
+      view.kind = null;
     });
   });
   /**
@@ -146,6 +146,9 @@ export function createTiles(glass) {
     [side, drawn] = [size - 2 * EDGE, reading];
     TILES.forEach((name, i) => PAINT[name](fit(canvases[i], size, size), { x: EDGE, y: EDGE, size: side }, reading));
   }
-  const pointed = () => (view.kind && view.pair ? { kind: view.kind, ...view.pair } : null);
+  const pointed = () => {
+    const { kind, query, key, sees } = view;
+    return kind && { kind, query, key, sees };
+  };
   return { canvases, draw, pointed };
 }
