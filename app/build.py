@@ -73,7 +73,7 @@ def refusal(demo: GlassPage) -> Notice:
 def direct_calls(service: Service) -> list[Callable[..., Mapping[str, object]]]:
     """What the page asks for by itself, without waiting in gradio's queue."""
     return [
-        service.layer,
+        service.layers,
         service.neurons,
         service.rerun,
         service.detail,

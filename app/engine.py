@@ -24,6 +24,7 @@ from visuals.messages.page import RealModelState
 from visuals.payload import About
 
 from .budget import Budgets
+from .cores import cores_for
 from .operations import Operation
 from .priority_lock import PriorityLock
 from .scheduler import Scheduler
@@ -231,7 +232,8 @@ class LocalEngine:
     def _turn(self, name: str) -> Iterator[Any]:
         """The model, with which this thread alone works while the context lasts."""
         lm = self._get(name)
-        with self._turns[name].turn(visitor=self._visitor), lm.in_use():
+        turns = self._turns[name]
+        with turns.turn(visitor=self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
             yield lm
 
     def about(self, name: str) -> About:

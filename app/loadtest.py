@@ -1,14 +1,16 @@
 """How many visitors a server carries: `python -m app.loadtest`. Prints figures; no part of the tests.
 
-Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask in addition
-what the opened page asks in Chromium after a run. Several --tree, checkouts of this repository, are measured in turn
-in the same minutes, --rounds times, each with every --engine: on a machine with other work the ratio of two of them
-says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the processor time of all
-of the server, and `ms of …` is what a part of it takes of that for a loop; `share` is what the visitor with the fewest
-loops has of the one with the most. A cluster (--engine ray://…) is one that is up on this machine; no other one's
-processor time is known. `MB` is the memory at the end, `MB at half` that of half-way. --presses measures instead how
-long visitors wait who press Run once each, all within one second. --alone measures instead the processor time of 200
-tokens that one visitor has written, through the engine and as the page has them, with no server around.
+Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask, in place of
+two layers, what any page asks in Chromium after a run: all layers that it did not bring along, and the neurons of one.
+With --story they ask what the scenes of the story ask, too, which is long work that has budgets. Several --tree,
+checkouts of this repository, are measured in turn in the same minutes, --rounds times, each with every --engine: on a
+machine with other work the ratio of two of them says more than a figure by itself. `loops/s` are all visitors'
+together; `loops/cpu s` go by the processor time of all of the server, and `ms of …` is what a part of it takes of that
+for a loop; `share` is what the visitor with the fewest loops has of the one with the most. A cluster (--engine
+ray://…) is one that is up on this machine; no other one's processor time is known. `MB` is the memory at the end, `MB
+at half` that of half-way. --presses measures instead how long visitors wait who press Run once each, all within one
+second. --alone measures instead the processor time of 200 tokens that one visitor has written, through the engine and
+as the page has them, with no server around.
 """
 
 import argparse
@@ -40,12 +42,12 @@ PROMPTS = (
     "The sun is warm. Ben and Anna go to the",
     "汤姆在厨房里。莉莉在花园里。莉莉在",
 )
-# What the page asks by itself after a run while its story is open, as seen in Chromium; and all layers, one by one.
-DETAILS: tuple[dict[str, Any], ...] = (
+# What the scenes of the story ask about a run, as seen in Chromium, at its last token.
+STORY: tuple[dict[str, Any], ...] = (
     {"what": "rests"},
     {"what": "looks_back"},
     {"what": "words"},
-    {"what": "norm_vectors", "layer": 4, "norm": "attn", "token": None},
+    {"what": "norm_vectors", "layer": 4, "norm": "attn"},
 )
 # What one visitor's 200 tokens take, in milliseconds a token, in a checkout: by its engine, and by its service.
 ALONE = """
@@ -123,6 +125,13 @@ def processes_of_ray() -> dict[str, list[int]]:
     return found
 
 
+class Asks(NamedTuple):
+    """What visitors ask besides a run, two layers and 24 tokens: what any page does, and what the story does."""
+
+    page: bool
+    story: bool
+
+
 class Side(NamedTuple):
     """What is measured: a checkout, and where its models run ("" where it has no choice)."""
 
@@ -141,6 +150,7 @@ class Round(NamedTuple):
     wall: float
     cpu: dict[str, float]
     failed: int
+    refused: int
     megabytes_at_half: float
 
     @property
@@ -151,7 +161,13 @@ class Round(NamedTuple):
         rates = {"loops/s": done / self.wall, "loops/cpu s": done / max(sum(self.cpu.values()), 1e-9)}
         costs = {f"ms of {part}": 1000 * taken / max(1, done) for part, taken in self.cpu.items() if taken}
         share = {"share": min(self.loops) / max(1, *self.loops)}
-        return rates | costs | share | times | {"MB at half": self.megabytes_at_half, "failed": self.failed}
+        return (
+            rates
+            | costs
+            | share
+            | times
+            | {"MB at half": self.megabytes_at_half, "failed": self.failed, "refused": self.refused}
+        )
 
 
 def percentile(found: list[float], share: float = 0.95) -> float:
@@ -182,7 +198,8 @@ class Site:
         config = httpx.get(f"{address}/config", timeout=120).json()
         parts = config["components"]
         self.address = address
-        self.bus = next(part["id"] for part in parts if "page-bus" in (part["props"].get("elem_classes") or []))
+        bus = next(part for part in parts if "page-bus" in (part["props"].get("elem_classes") or []))
+        self.bus, self.functions = bus["id"], bus["props"]["server_fns"]
         ids = {part["props"]["elem_id"]: part["id"] for part in parts if part["props"].get("elem_id")}
         self.model = next(part["props"]["value"] for part in parts if part["props"].get("elem_id") == "model")
         self.events = {
@@ -203,7 +220,7 @@ class Visitor:
         headers = {"x-forwarded-for": f"203.0.113.{number + 1}", "accept-encoding": "gzip, br, zstd"}
         self.http = httpx.Client(base_url=f"{site.address}/gradio_api/", timeout=120, headers=headers)
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)
-        self.loops = self.failed = 0
+        self.loops = self.failed = self.refused = 0
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -233,38 +250,46 @@ class Visitor:
     def ask(self, function: str, data: dict[str, Any]) -> dict[str, Any]:
         """A server function's answer."""
         body = {"data": data, "component_id": self.site.bus, "fn_name": function, "session_hash": self.session}
-        return self.http.post("component_server", json=body).json()
+        answer = self.http.post("component_server", json=body).json()
+        self.refused += answer.get("kind") == "message"
+        return answer
 
     @property
     def share_of_pause(self) -> float:
         """From 0 to 1, another for each visitor and loop."""
         return (self.number * GOLDEN + self.loops * GOLDEN**2) % 1
 
-    def loop(self, page: bool) -> None:
+    def loop(self, asks: Asks) -> None:
         """Once round."""
         prompt, model = PROMPTS[(self.number + self.loops) % len(PROMPTS)], self.site.model
         with self.timed("run"):
             run = self.press("run", prompt, model, {"layer": 0})
-        self.look(run, page)
+        self.look(run, asks)
         with self.timed("24 tokens"):
             view = {"layer": 0, "run": run.get("id"), "ticket": secrets.token_hex(4)}
             written = self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
-        if page:
-            self.look(written, page)
+        if asks.page:
+            self.look(written, asks)
         self.loops += run.get("kind") == "run"
         self.failed += run.get("kind") != "run"
 
-    def look(self, run: dict[str, Any], page: bool) -> None:
-        """At two layers, and with `page` at what the page shows of a run by itself."""
-        for layer in range(8) if page else (1, 2):
-            with self.timed("layer"):
-                self.ask("layer", {"run": run.get("id"), "layer": layer, "token": 0})
-        for detail in DETAILS if page else ():
-            with self.timed("detail"):
-                self.ask("detail", {"run": run.get("id"), **detail})
+    def look(self, run: dict[str, Any], asks: Asks) -> None:
+        """At two layers; with `asks.page` at what any page asks of a run, and with `asks.story` at what that does."""
+        of_run = {"run": run.get("id")}
+        others = list(range(1, 8)) if asks.page else [1, 2]
+        at_once = "layers" in self.site.functions
+        for asked in ({"layers": others},) if at_once else [{"layer": layer} for layer in others]:
+            with self.timed("layers"):
+                self.ask("layers" if at_once else "layer", {**of_run, **asked, "token": 0})
+        if asks.page:
+            self.ask("neurons", {**of_run, "layer": 0, "token": None})
+        last = len(run.get("tokens", {}).get("ids", [0])) - 1
+        for detail in STORY if asks.story else ():
+            with self.timed(str(detail["what"])):
+                self.ask("detail", {**of_run, "token": last, **detail})
 
 
-def measured(server: Server, count: int, seconds: float, pause: tuple[float, float], page: bool) -> Round:
+def measured(server: Server, count: int, seconds: float, pause: tuple[float, float], asks: Asks) -> Round:
     """So many visitors for so many seconds, who wait as long as `pause` says between two loops."""
     site = Site(server.address)
     visitors = [Visitor(site, number) for number in range(count)]
@@ -273,7 +298,7 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
     def stay(visitor: Visitor) -> None:
         while time.perf_counter() < end:
             with suppress(httpx.HTTPError):
-                visitor.loop(page)
+                visitor.loop(asks)
             time.sleep(pause[0] + visitor.share_of_pause * (pause[1] - pause[0]))
 
     begun, cpu = time.perf_counter(), server.processor_seconds
@@ -291,8 +316,8 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
         visitor.http.close()
         for name, found in visitor.seconds.items():
             together[name] += found
-    failed = sum(one.failed for one in visitors)
-    return Round([one.loops for one in visitors], together, wall, taken, failed, at_half)
+    failed, refused = (sum(getattr(one, name) for one in visitors) for name in ("failed", "refused"))
+    return Round([one.loops for one in visitors], together, wall, taken, failed, refused, at_half)
 
 
 def pressed(server: Server, count: int) -> dict[str, float]:
@@ -352,11 +377,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20, help="of each round")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--pause", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"))
-    parser.add_argument("--page", action="store_true", help="ask what the page asks after a run, too")
+    parser.add_argument("--page", action="store_true", help="ask what any page asks after a run")
+    parser.add_argument("--story", action="store_true", help="ask that, and what the story asks")
     parser.add_argument("--presses", type=int, metavar="N", help="so many press Run within a second, and wait")
     parser.add_argument("--alone", action="store_true", help="one visitor's 200 tokens, in processor time")
     parser.add_argument("--port", type=int, default=8500)
     asked = parser.parse_args()
+    asks = Asks(asked.page or asked.story, asked.story)
     trees = [tree.resolve() for tree in asked.tree or [HERE]]
     if asked.alone:
         return alone(trees, asked.rounds)
@@ -366,11 +393,11 @@ def main() -> int:
         for _ in range(asked.rounds):
             for number, side in enumerate(sides):
                 with served(side, asked.port + number) as server:
-                    measured(server, min(count, 2), 2, (0, 0), asked.page)  # until all is loaded
+                    measured(server, min(count, 2), 2, (0, 0), asks)  # until all is loaded
                     if asked.presses:
                         one = pressed(server, count)
                     else:
-                        one = measured(server, count, asked.seconds, tuple(asked.pause), asked.page).figures
+                        one = measured(server, count, asked.seconds, tuple(asked.pause), asks).figures
                     found[side].append(one | {"MB": server.megabytes})
         report(count, found)
     return 0

@@ -62,6 +62,7 @@ from visuals.norm_replaced import branch_after, times_of
 from visuals.overview_training import training_payload
 from visuals.position_kinds import added_info, learned_bias_info
 from visuals.routing import schemes_info
+from visuals.run import layer_messages, neurons_message
 from visuals.sinks import sinks_info
 from visuals.source_code import code_payload
 from visuals.tensors import tensors_payload
@@ -458,6 +459,8 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
+LAYERS = of_run("layers", layer_messages)
+NEURONS = of_run("neurons", neurons_message)
 OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)

@@ -42,6 +42,7 @@ MAX_NEW_TOKENS = 256
 PAIR_TOKENS = 120  # of a text that is compared with another part by part: the work grows with their square
 MAP_WORK = 1e12
 MAX_SEED = 2**63 - 1
+MOST_LAYERS = 8  # in one answer
 MOST_PARTS = 16  # exchanged in a run
 MOST_TENSORS = 64  # of a panel
 # Changes of each kind in one run (app/comparing.py).
@@ -112,7 +113,13 @@ class AtToken(Request):
 
 
 class Place(OfLayer, AtToken):
-    """A layer of a run, and a token whose neurons are sent in full."""
+    """A layer of a run, and one of its tokens."""
+
+
+class Layers(AtToken):
+    """Layers of a run, and a token whose neurons are sent in full."""
+
+    layers: Annotated[list[Layer], listed("{name}: expected a list of 1 to {most} layers.", MOST_LAYERS, least=1)]
 
 
 class OfHead(OfLayer):

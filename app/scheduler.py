@@ -15,6 +15,7 @@ from model import Step
 from model.batch import Batch, Outcome, kind_of, readable
 from model.generation import Generation
 
+from .cores import cores_for
 from .priority_lock import PriorityLock
 
 # So many tokens of a text are made before they are asked for, where others' are made anyway.
@@ -152,7 +153,8 @@ class Scheduler:
                     group.let_go()
                     taking_part = group.due(leader)
                 texts = [one.text for one in taking_part]
-                found = group.batch.step(texts) if leader.joined else group.batch.read(texts)
+                with cores_for(leader.text.lm.n_parameters, self._turns.waiting):
+                    found = group.batch.step(texts) if leader.joined else group.batch.read(texts)
         except Exception as error:  # of the machine and not of one text: all of them hear of it
             found = {}
             for one in taking_part:

@@ -13,19 +13,17 @@ from functools import partial
 from typing import Annotated, Any
 
 from model import GlassLlamaError, Step, Trace
-from model.analysis.neurons import neurons_of
 from visuals.messages.answers import CalculationMessage, DetailMessage
 from visuals.messages.one_file import FileMessage
 from visuals.messages.run import (
     BusMessage,
     Changes,
-    LayerMessage,
+    LayersMessage,
     NeuronsMessage,
     Notice,
     RunMessage,
     StepsMessage,
 )
-from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message, steps_message
 
 from .answers import answered, failure
@@ -37,16 +35,16 @@ from .fields import Request, among, read
 from .one_file.document import document
 from .one_file.request import OneFile, opening_view, view_of
 from .operating import Drain
-from .operations import OPENING
+from .operations import LAYERS, NEURONS, OPENING
 from .prompts import check_text, checked_ids
 from .requests import (
     Asked,
     Change,
     Cut,
+    Layers,
     Link,
     Neurons,
     OfRun,
-    Place,
     Sent,
     Ticket,
     View,
@@ -149,21 +147,19 @@ class Service:
         return {**opened, "note": note} if note else opened
 
     @answered
-    def layer(self, data: Sent, visitor: Visitor = NOBODY) -> LayerMessage:
-        """One layer of a held run: {run, layer, token}; `token` is the one whose neurons are sent in full."""
+    def layers(self, data: Sent, visitor: Visitor = NOBODY) -> LayersMessage:
+        """Some layers of a held run: {run, layers, token}; `token` is the one whose neurons are sent in full."""
         held = self._held(data)
-        place = about_run(Place, self.engine, held, data)
-        layer = self._engine(visitor).layer(held.model, held.trace, place.layer)
-        return layer_payload(held.id, place.layer, place.token, layer, held.trace.network.ffn[place.layer])
+        asked = about_run(Layers, self.engine, held, data)
+        told = held.study(self._engine(visitor), LAYERS, held.id, asked.layers, asked.token)
+        return {"kind": "layers", "run": held.id, "layers": told}
 
     @answered
     def neurons(self, data: Sent, visitor: Visitor = NOBODY) -> NeuronsMessage:
         """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
         held = self._held(data)
         asked = about_run(Neurons, self.engine, held, data)
-        layer = self._engine(visitor).layer(held.model, held.trace, asked.layer)
-        neurons = neurons_of(layer, held.trace.network.ffn[asked.layer])
-        return neurons_payload(held.id, asked.layer, asked.token, neurons)
+        return held.study(self._engine(visitor), NEURONS, held.id, asked.layer, asked.token)
 
     @answered
     def detail(self, data: Sent, visitor: Visitor = NOBODY) -> DetailMessage:
@@ -263,8 +259,9 @@ class Service:
 
     def show(self, held: HeldRun, layer: int = 0) -> RunMessage:
         """The message of a held run, with one layer and the neurons of its last token."""
-        found = self._engine(held.visitor).layer(held.model, held.trace, layer)
-        return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), layer, found)
+        last = len(held.trace.token_ids) - 1
+        (found,) = held.study(self._engine(held.visitor), LAYERS, held.id, [layer], last)
+        return run_message(held, self.engine.about(held.model), partial(self.engine.pieces, held.model), found)
 
     def _engine(self, visitor: Visitor) -> Engine:
         """The engine as a visitor asks it, who waits until the connection of this thread's request is closed."""

@@ -50,6 +50,7 @@ class Tokenizer:
         self._byte_level = _byte_of_symbol() if any(step.kind == "ByteLevel" for step in decoders) else None
         self._lacking = lacking_bytes(back_end, self._byte_level)
         self._special = back_end.get_added_tokens_decoder()
+        self._pieces: dict[int, str] = {}  # as they were shown: every message names some hundred tokens
 
     @classmethod
     def from_file(cls, path: Path, vocab_size: int = MOST_TOKENS) -> "Tokenizer":
@@ -98,8 +99,9 @@ class Tokenizer:
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The text of each token by itself, for display; bytes that are no whole character are shown as ⟨E7⟩."""
-        text = {i: self._piece(i) for i in set(ids)}
-        return [text[i] for i in ids]
+        for i in set(ids) - self._pieces.keys():
+            self._pieces[i] = self._piece(i)
+        return [self._pieces[i] for i in ids]
 
     def stream(self, prompt: Sequence[int]) -> "TextStream":
         """A decoder that is fed the tokens after `prompt` one by one and gives their text as soon as it is whole."""

@@ -179,7 +179,7 @@ async def pasted_layers(person: Person, goes_on: Callable[[], bool]) -> None:
 async def empty_lists(person: Person, goes_on: Callable[[], bool]) -> None:
     """A megabyte of empty lists."""
     bus = person.target.site.bus
-    body = b'{"data": [%s0], "component_id": %d, "fn_name": "layer", "session_hash": "s"}' % (b"[]," * 310_000, bus)
+    body = b'{"data": [%s0], "component_id": %d, "fn_name": "layers", "session_hash": "s"}' % (b"[]," * 310_000, bus)
     headers = {"content-type": "application/json"}
     await many(2, lambda: person.http.post("gradio_api/component_server", content=body, headers=headers), goes_on)
 

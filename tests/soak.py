@@ -48,7 +48,7 @@ def visit(site: Site, seed: int) -> None:
         if run.get("kind") != "run":
             raise RuntimeError(f"no run for {prompt!r}: {str(run)[:300]}")
         for _ in range(2):
-            visitor.ask("layer", {"run": run["id"], "layer": draw.randrange(8), "token": 0})
+            visitor.ask("layers", {"run": run["id"], "layers": [draw.randrange(8)], "token": 0})
         visitor.ask(
             "detail",
             {

@@ -5,14 +5,16 @@ from typing import Protocol
 
 import torch
 
-from model import LayerTrace, Step, Trace
+from model import LanguageModel, Step, Trace
+from model.analysis.neurons import neurons_of
 from model.sampling import Candidates, candidates
 
-from .messages.run import Changes, NextMessage, RunMessage, StepsMessage
+from .messages.run import Changes, LayerMessage, NeuronsMessage, NextMessage, RunMessage, StepsMessage
 from .payload import (
     About,
     Pieces,
     layer_payload,
+    neurons_payload,
     next_payload,
     run_payload,
     source_payload,
@@ -48,8 +50,20 @@ class Run(Protocol):
     def chose(self, step: int) -> bool: ...
 
 
-def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: LayerTrace) -> RunMessage:
-    """A run, with its layer `index` and there the neurons of its last token; `pieces` names token ids."""
+def layer_messages(
+    _lm: LanguageModel, trace: Trace, run_id: str, indices: Sequence[int], token: int
+) -> list[LayerMessage]:
+    """Some layers of a run, and in each the neurons of one token."""
+    return [layer_payload(run_id, i, token, trace.layer(i), trace.network.ffn[i]) for i in indices]
+
+
+def neurons_message(_lm: LanguageModel, trace: Trace, run_id: str, index: int, token: int | None) -> NeuronsMessage:
+    """All neurons of a layer at one token; at every token where that is None."""
+    return neurons_payload(run_id, index, token, neurons_of(trace.layer(index), trace.network.ffn[index]))
+
+
+def run_message(run: Run, about: About, pieces: Pieces, layer: LayerMessage) -> RunMessage:
+    """A run, with one of its layers; `pieces` names token ids."""
     offered = candidates(torch.from_numpy(run.trace.logits), RUN_CANDIDATES)
     return run_payload(
         run.id,
@@ -58,7 +72,7 @@ def run_message(run: Run, about: About, pieces: Pieces, index: int, layer: Layer
         about,
         run.trace,
         offers(offered, about, pieces),
-        layer_payload(run.id, index, len(run.trace.token_ids) - 1, layer, run.trace.network.ffn[index]),
+        layer,
         [step_payload(i, step, pieces([step.token_id])[0], own=run.chose(i)) for i, step in enumerate(run.steps)],
         run.seconds,
         run.changes,

@@ -9,17 +9,15 @@ from functools import partial
 from typing import Any, cast
 
 from model import GlassLlamaError
-from model.analysis.neurons import neurons_of
 from visuals.messages.one_file import FileContents
 from visuals.messages.run import Changes, LayerMessage, NeuronsMessage
-from visuals.payload import layer_payload, neurons_payload
 from visuals.run import run_message
 
 from ..answers import is_finite
 from ..chapters import CALCULATORS, DETAILS, NEEDS_LOGITS
 from ..comparing import second_run
 from ..engine import Engine
-from ..operations import OPENING
+from ..operations import LAYERS, NEURONS, OPENING
 from ..session import HeldRun, Runs
 from ..zoo import offers
 from .code import add_code
@@ -86,9 +84,9 @@ class Recorder:
             self._ask(held, **question)
 
     def _add_run(self, held: HeldRun, at: Place) -> None:
-        layer = self.engine.layer(held.model, held.trace, at.layer)
+        layer = self._layer(held, at.layer, sizes_of(held).tokens - 1)
         about, pieces = self.engine.about(held.model), partial(self.engine.pieces, held.model)
-        message = run_message(held, about, pieces, at.layer, layer)
+        message = run_message(held, about, pieces, layer)
         self.contents["runs"].append(
             {
                 "prompt": held.prompt,
@@ -153,13 +151,11 @@ class Recorder:
         return self.runs.get(name), known is None
 
     def _layer(self, held: HeldRun, index: int, token: int) -> LayerMessage:
-        token = min(token, len(held.trace.token_ids) - 1)
-        layer = self.engine.layer(held.model, held.trace, index)
-        return layer_payload(held.id, index, token, layer, held.trace.network.ffn[index])
+        (found,) = held.study(self.engine, LAYERS, held.id, [index], min(token, sizes_of(held).tokens - 1))
+        return found
 
     def _all_neurons(self, held: HeldRun, index: int) -> NeuronsMessage:
-        layer = self.engine.layer(held.model, held.trace, index)
-        return neurons_payload(held.id, index, None, neurons_of(layer, held.trace.network.ffn[index]))
+        return held.study(self.engine, NEURONS, held.id, index, None)
 
     def _ask(self, held: HeldRun, what: str, **params: Any) -> Mapping[str, Any] | None:
         """The answer to one of DETAILS, noted under what was asked; None where the run has none."""

@@ -130,7 +130,9 @@ def test_the_page_is_told_the_same(far: FarEngine, here: LocalEngine, name: str)
         ]
         assert answers[0]["kind"] == "detail", answers[0]
         alike(*answers)
-    layers = [page.layer({"run": run["id"], "layer": 1, "token": 0}) for page, run in zip(pages, runs, strict=True)]
+    layers = [
+        page.layers({"run": run["id"], "layers": [1, 0], "token": 0}) for page, run in zip(pages, runs, strict=True)
+    ]
     alike(*layers)
     written = [[*page.generate(PROMPT, name, 6, (0.8, 0, 1, 3), {"layer": 0})] for page in pages]
     alike(*(last for *_, last in written))

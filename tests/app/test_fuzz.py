@@ -81,7 +81,17 @@ KV = {"model": "Llama-3 8B", "tokens": 8192, "batch": 2, "dtype": "bf16", "gpu":
 KV |= {"memory_gb": 80, "bandwidth_gb_per_s": 900, "usable_percent": 90, "users": 3, "user_tokens": 999, "hub": "a/b"}
 KV |= {"config": json.dumps(SPEC), "compare": ["Llama-2 7B"], "view": "lines", "unit": "gb", "x": "log", "y": "linear"}
 KV |= {"asked": "kv", "along": "tokens", "values": [1, 2], "ids": [1, 2, 3], "few": True, "embeddings": None}
-LOOK = {"layer": 1, "token": 2, "query": 2, "head": 0, "norm": "attn", "factor": 2, "neuron": None, "follow": True}
+LOOK = {
+    "layer": 1,
+    "layers": [1, 0],
+    "token": 2,
+    "query": 2,
+    "head": 0,
+    "norm": "attn",
+    "factor": 2,
+    "neuron": None,
+    "follow": True,
+}
 LOOK |= {"target": None, "versus": True, "temperature": 1, "top_k": 5, "top_p": 0.9, "seed": 3, "draws": 0}
 
 
@@ -98,7 +108,7 @@ def mixed(sent: dict[str, Any], more: dict[str, Any] | None = None) -> st.Search
 def fine(answer: Any) -> None:
     """An answer that a reader can do something with."""
     text = sealed(answer)
-    assert answer["kind"] in ("run", "layer", "neurons", "detail", "calculation", "message", "step", "file"), text
+    assert answer["kind"] in ("run", "layers", "neurons", "detail", "calculation", "message", "step", "file"), text
     assert answer.get("code") != "internal", text
     text.encode()
     assert not [path for path in PATHS if path in text]
@@ -117,7 +127,7 @@ def held(engine: LocalEngine) -> tuple[Service, str, str]:
 def test_questions_about_a_run(held: tuple[Service, str, str], data: st.DataObject) -> None:
     service, run, other = held
     sent = {"run": run, **LOOK}
-    for name in ("layer", "neurons", "change"):
+    for name in ("layers", "neurons", "change"):
         fine(getattr(service, name)(data.draw(mixed(sent, {"changes": changes}))))
     what = data.draw(st.sampled_from(sorted(DETAILS)))
     fine(
@@ -236,7 +246,7 @@ def test_values_that_break_json_are_refused_in_words(asked: Site) -> None:
     event = asked.event("run")["id"]
     for value in VALUES:
         for body in (
-            b'{"data": {"run": %s}, "component_id": %d, "fn_name": "layer", "session_hash": "s"}' % (value, asked.bus),
+            b'{"data": {"run": %s}, "component_id": %d, "fn_name": "layers", "session_hash": "s"}' % (value, asked.bus),
             b'{"data": {"a": {%s: 1}}, "component_id": %d, "fn_name": "recall", "session_hash": "s"}'
             % (value if value.startswith(b'"') else b'"\\udc00"', asked.bus),
             b'{"data": [%s, "roomy", {}], "fn_index": %d, "session_hash": "s"}' % (value, event),
@@ -255,7 +265,7 @@ def test_values_that_break_json_are_refused_in_words(asked: Site) -> None:
 def test_more_values_than_a_page_sends_are_not_read(asked: Site, part: bytes) -> None:
     """A megabyte of them held everything up for one to two seconds; what a text says is no value."""
     for data in (part * (900_000 // len(part)) + b"0", b'"\\' * 3 + b"," * 300_000):
-        body = b'{"data": [%s], "component_id": %d, "fn_name": "layer", "session_hash": "s"}' % (data, asked.bus)
+        body = b'{"data": [%s], "component_id": %d, "fn_name": "layers", "session_hash": "s"}' % (data, asked.bus)
         before = time.process_time()
         with pytest.raises(RefusedError) as refused:
             checked(body)
@@ -269,7 +279,7 @@ def test_more_values_than_a_page_sends_are_not_read(asked: Site, part: bytes) ->
 def test_a_name_or_a_body_too_long_is_refused(asked: Site) -> None:
     long = "s" * 100_000
     for body in ({"session_hash": long}, {"session_hash": 5}, {"session_hash": "s", "event_id": long}):
-        sent = {"data": {}, "component_id": asked.bus, "fn_name": "layer", **body}
+        sent = {"data": {}, "component_id": asked.bus, "fn_name": "layers", **body}
         assert asked.post("component_server", sent).status_code == 422
         assert (
             asked.post(
@@ -285,9 +295,18 @@ def test_a_name_or_a_body_too_long_is_refused(asked: Site) -> None:
 @settings(max_examples=100, phases=SEARCH)
 def test_server_functions_over_http(asked: Site, data: st.DataObject) -> None:
     function = data.draw(
-        st.sampled_from(["layer", "neurons", "rerun", "detail", "calculate", "change", "recall", "cut"])
+        st.sampled_from(["layers", "neurons", "rerun", "detail", "calculate", "change", "recall", "cut"])
     )
-    sent = {"run": "gone", "prompt": "a", "model": "roomy", "ids": [1], "n_prompt": 1, "what": "tensors", "layer": 0}
+    sent = {
+        "run": "gone",
+        "prompt": "a",
+        "model": "roomy",
+        "ids": [1],
+        "n_prompt": 1,
+        "what": "tensors",
+        "layer": 0,
+        "layers": [0],
+    }
     body = {"data": data.draw(mixed(sent)), "component_id": asked.bus, "fn_name": function, "session_hash": "fuzz"}
     if data.draw(st.integers(0, 4)) == 0:
         body |= data.draw(st.dictionaries(st.sampled_from(sorted(body)), odd, min_size=1, max_size=2))

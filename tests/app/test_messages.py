@@ -23,7 +23,7 @@ from tests.one_of import one_of
 from visuals.messages.answers import CalculationMessage, Calculations, DetailMessage, Details
 from visuals.messages.one_file import FileContents, FileMessage
 from visuals.messages.page import Offer, PageConfig
-from visuals.messages.run import BusMessage, LayerMessage, NeuronsMessage, Notice, RunMessage
+from visuals.messages.run import BusMessage, LayersMessage, NeuronsMessage, Notice, RunMessage
 
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 OTHER = "Tom is in the bedroom. Lily is in the garden. Tom is in the"
@@ -111,7 +111,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
 @pytest.mark.parametrize("name", one_of(MODELS))
 def test_a_run_and_what_is_asked_about_it(service: Service, name: str) -> None:
     run = check(RunMessage, service.run(PROMPT, name, {"run": ""}))
-    check(LayerMessage, service.layer({"run": run["id"], "layer": 1, "token": 0}))
+    check(LayersMessage, service.layers({"run": run["id"], "layers": [1, 0], "token": 0}))
     for token in (0, None):
         check(NeuronsMessage, service.neurons({"run": run["id"], "layer": 1, "token": token}))
     other = check(RunMessage, service.run(OTHER, name))

@@ -68,7 +68,7 @@ def test_with_the_damaged_part_off_it_runs(service: Service) -> None:
     healed = service.recall({"prompt": PROMPT, "model": "spoilt", "changes": {"ffn": [1]}})
     assert healed["kind"] == "run"
     is_refusal(service.change({"run": healed["id"], "changes": {"ffn": [0]}}), layer=1)
-    assert service.layer({"run": healed["id"], "layer": 2, "token": 1})["kind"] == "layer"
+    assert service.layers({"run": healed["id"], "layers": [2], "token": 1})["kind"] == "layers"
 
 
 def test_what_was_written_before_is_kept_and_it_is_said_why_it_ends(service: Service) -> None:

@@ -44,7 +44,7 @@ def log_in(address: str, password: str, host: str = "8.8.8.8") -> httpx.Response
 def test_only_who_has_an_account_is_let_in(guarded: str) -> None:
     call = f"{guarded}gradio_api/call/trace"
     assert patient.post(call, json={"data": ["The cat"]}).status_code == 401
-    body = {"data": {}, "component_id": 1, "fn_name": "layer", "session_hash": "s"}
+    body = {"data": {}, "component_id": 1, "fn_name": "layers", "session_hash": "s"}
     assert patient.post(f"{guarded}gradio_api/component_server", json=body).status_code in (401, 404)
     assert "The cat" not in patient.get(f"{guarded}config").text
     assert log_in(guarded, "wrong", "1.1.1.1").status_code == 400

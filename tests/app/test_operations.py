@@ -114,6 +114,7 @@ def ask_all(service: Service, name: str) -> None:
     ]  # fmt: skip
     for what, params in questions:
         ask(service, run["id"], what, params)
+    assert service.neurons({"run": run["id"], "layer": 1, "token": None})["kind"] == "neurons"
     race = service.calculate({"what": "kv_race", "model": name, "ids": run["tokens"]["ids"]})
     assert race["kind"] == "calculation"
     for further in (False, True):

@@ -32,8 +32,8 @@ def test_the_run_of_the_first_tokens_that_were_written(engine: LocalEngine) -> N
     assert first["next"]["ids"][0] == ids_of(last)[last["n_prompt"] + 3]  # greedy
     second = service.cut({"run": last["id"], "count": 4, "layer": 2, "instead": [first["id"]]})
     assert ids_of(second) == ids_of(last)[: last["n_prompt"] + 4]
-    held = [service.layer({"run": one["id"], "layer": 0, "token": 0}) for one in (first, second, last)]
-    assert [answer.get("code", answer["kind"]) for answer in held] == ["run_expired", "layer", "layer"]
+    held = [service.layers({"run": one["id"], "layers": [0], "token": 0}) for one in (first, second, last)]
+    assert [answer.get("code", answer["kind"]) for answer in held] == ["run_expired", "layers", "layers"]
     for wrong in (
         {"count": 9},
         {"count": -1},

@@ -289,7 +289,7 @@ def test_others_wait_for_one_piece_while_a_visitor_has_a_dozen_maps_drawn() -> N
     while turns.waiting < 8:
         sleep(0.001)
     for _ in range(3):
-        assert service.layer({"run": other, "layer": 1, "token": 0}, Visitor("one"))["kind"] == "layer"
+        assert service.layers({"run": other, "layers": [1], "token": 0}, Visitor("one"))["kind"] == "layers"
     for what in ("why", "words"):
         assert service.detail({"run": run, "what": what, **long[what]}, Visitor("one"))["kind"] == "detail"
     assert len(found) < 12  # all this while they were at work

@@ -47,7 +47,7 @@ def test_run_tells_the_trace(service: Service, engine: LocalEngine) -> None:
 
 def test_layer_and_neurons_of_a_held_run(service: Service, engine: LocalEngine) -> None:
     run = service.run(PROMPT, "roomy")
-    layer = service.layer({"run": run["id"], "layer": 1, "token": 3})
+    (layer,) = service.layers({"run": run["id"], "layers": [1], "token": 3})["layers"]
     neurons = service.neurons({"run": run["id"], "layer": 1, "token": 3})
     truth = trace_of(engine, run["tokens"]["ids"]).layer(1)
     np.testing.assert_array_equal(unpack(layer["q"]), truth.q)
@@ -64,17 +64,20 @@ def test_layer_and_neurons_of_a_held_run(service: Service, engine: LocalEngine) 
         None,
         [],
         {},
-        {"layer": -1, "token": 0},
-        {"layer": 3, "token": 0},
-        {"layer": 0, "token": 99},
-        {"layer": "0", "token": 0},
-        {"layer": True, "token": 0},
+        {"layers": [-1], "token": 0},
+        {"layers": [0, 3], "token": 0},
+        {"layers": [0], "token": 99},
+        {"layers": ["0"], "token": 0},
+        {"layers": [True], "token": 0},
+        {"layers": [], "token": 0},
+        {"layers": [0] * 9, "token": 0},
+        {"layers": 0, "token": 0},
     ],
 )
 def test_requests_that_no_page_makes(service: Service, data: Any) -> None:
     run = service.run(PROMPT, "roomy")
     asked = {"run": run["id"], **data} if isinstance(data, dict) and data else data
-    answer = service.layer(asked)
+    answer = service.layers(asked)
     assert answer["kind"] == "message"
     assert answer["code"] in ("bad_request", "run_expired")
 
@@ -83,7 +86,7 @@ def test_an_expired_run_is_run_again(engine: LocalEngine) -> None:
     service = Service(engine, Runs(max_bytes=1))
     old = service.run(PROMPT, "roomy")
     service.run("another", "roomy")
-    gone = service.layer({"run": old["id"], "layer": 0, "token": 0})
+    gone = service.layers({"run": old["id"], "layers": [0], "token": 0})
     assert (gone["kind"], gone["code"]) == ("message", "run_expired")
     request = {"model": "roomy", "prompt": PROMPT, "ids": old["tokens"]["ids"], "n_prompt": old["n_prompt"], "layer": 1}
     new = service.rerun(request)

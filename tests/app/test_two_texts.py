@@ -77,7 +77,7 @@ def test_parts_of_the_encoder_are_off_wherever_the_run_is_made_again(service: Se
         np.testing.assert_array_equal(unpack(message["rms"]["final"]), trace.final_norm_rms)
         np.testing.assert_array_equal(unpack(message["encoder"]["rms"]["final"]), trace.source.final_norm_rms)
         np.testing.assert_array_equal(unpack(message["layer"]["cross"]["k"]), trace.layer(1).cross_k)
-        layer = service.layer({"run": message["encoder"]["id"], "layer": 1, "token": 3})
+        (layer,) = service.layers({"run": message["encoder"]["id"], "layers": [1], "token": 3})["layers"]
         np.testing.assert_array_equal(unpack(layer["q"]), trace.source.layer(1).q)
         of_encoder = {"run": message["encoder"]["id"], "layer": 1}
         wrote = service.detail({**of_encoder, "what": "head_write", "head": 2, "query": 3})["data"]["written"]

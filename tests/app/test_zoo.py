@@ -118,7 +118,7 @@ def test_a_kept_run_is_looked_into_after_its_network_was_let_go_of(engine: Local
         theirs = run(pair.peer, pair.lm.net.embed.weight.new_tensor([ids]).long())
         layer = engine.layer(small_name(name), service.runs.get(answer["id"]).trace, 1)
         np.testing.assert_allclose(layer.attention, theirs.attentions[1][0].numpy(), atol=1e-5)
-        assert service.layer({"run": answer["id"], "layer": 0, "token": 0})["kind"] == "layer"
+        assert service.layers({"run": answer["id"], "layers": [0], "token": 0})["kind"] == "layers"
         best = unpack(answer["next"]["logits"])[0]
         assert abs(best - float(theirs.logits[0, -1].max())) < 1e-5
 
@@ -139,7 +139,7 @@ def test_both_stacks_of_a_kept_run_are_looked_into_after_the_network_was_let_go_
     for name, attentions in stacks.items():
         layer = engine.layer("T5 (small)", service.runs.get(name).trace, 1)
         np.testing.assert_allclose(layer.attention, attentions[1][0].numpy(), atol=1e-5)
-        assert service.layer({"run": name, "layer": 0, "token": 0})["kind"] == "layer"
+        assert service.layers({"run": name, "layers": [0], "token": 0})["kind"] == "layers"
         service.run(PROMPT, "Qwen (small)")
     looked = service.runs.get(first["id"]).trace.layer(1).cross_attention
     np.testing.assert_allclose(looked, theirs.cross_attentions[1][0].numpy(), atol=1e-5)

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { layerBytes } from "../../visuals/static/prefetch.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { createStore } from "../../visuals/static/store.js";
-import { allNeurons, layerMessage, runMessage } from "./payload_help.js";
+import { allNeurons, layerMessage, layersMessage, runMessage } from "./payload_help.js";
 import { settled } from "./settled_help.js";
 
 globalThis.requestAnimationFrame = () => 1;
@@ -16,7 +16,7 @@ function connected(answers = {}, there = undefined) {
     return (answers[name] ?? usual)(request);
   };
   const server = {
-    layer: ask("layer", ({ layer, token }) => layerMessage(layer, 3, token)),
+    layers: ask("layers", ({ layers, token }) => layersMessage(layers, token)),
     neurons: ask("neurons", ({ layer, token }) =>
       token === null ? allNeurons(layer) : layerMessage(layer, 3, token).neurons,
     ),
@@ -32,11 +32,8 @@ test("a small run's layers are fetched ahead, each once", async () => {
   await settled();
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
   assert.deepEqual(
-    asked
-      .filter(([name]) => name === "layer")
-      .map(([, request]) => request.layer)
-      .sort(),
-    [1, 2, 3],
+    asked.filter(([name]) => name === "layers").map(([, request]) => request.layers),
+    [[1, 2, 3]],
   );
 });
 
@@ -54,12 +51,37 @@ test("nothing is fetched ahead until somebody is there; what is chosen is", asyn
   store.select({ layer: 2 });
   await settled();
   assert.deepEqual(
-    asked.map(([name, request]) => [name, request.layer]),
-    [["layer", 2]],
+    asked.map(([name, request]) => [name, request.layers]),
+    [["layers", [2]]],
   );
   come();
   await settled();
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
+});
+
+test("a layer that is on its way among others is not asked for again", async () => {
+  let release;
+  const slow = new Promise((resolve) => {
+    release = resolve;
+  });
+  const { store, asked } = connected({
+    layers: async ({ layers }) => {
+      await slow;
+      return layersMessage(layers);
+    },
+  });
+  store.publish(runMessage());
+  await settled();
+  store.select({ layer: 2 });
+  await settled();
+  assert.equal(store.layer(), null);
+  release();
+  await settled();
+  assert.equal(store.layer().index, 2);
+  assert.deepEqual(
+    asked.filter(([name]) => name === "layers").map(([, { layers }]) => layers),
+    [[1, 2, 3]],
+  );
 });
 
 test("runs that follow each other quickly: the last one's layers are all fetched", async () => {
@@ -83,8 +105,8 @@ test("a large run's layers are fetched when they are looked at", async () => {
   store.select({ layer: 2 });
   await settled();
   assert.deepEqual(
-    asked.map(([name, request]) => [name, request.layer]),
-    [["layer", 2]],
+    asked.map(([name, request]) => [name, request.layers]),
+    [["layers", [2]]],
   );
 });
 
@@ -120,7 +142,9 @@ test("of a large run a token's neurons are asked for once, when it is chosen", a
 
 test("a run that the server let go of is run again, with the selection kept", async () => {
   const expired = () => ({ kind: "message", level: "error", code: "run_expired", params: {} });
-  const { store, asked } = connected({ layer: ({ run, layer }) => (run === "r" ? expired() : layerMessage(layer)) });
+  const { store, asked } = connected({
+    layers: ({ run, layers }) => (run === "r" ? expired() : layersMessage(layers)),
+  });
   store.publish(runMessage());
   store.select({ layer: 2, query: 1 });
   await settled();
@@ -132,11 +156,13 @@ test("a run that the server let go of is run again, with the selection kept", as
 
 test("of a text that is being written a part that the server let go of is not run again", async () => {
   const expired = () => ({ kind: "message", level: "error", code: "run_expired", params: {} });
-  const { store, asked } = connected({ layer: ({ run, layer }) => (run === "part" ? expired() : layerMessage(layer)) });
+  const { store, asked } = connected({
+    layers: ({ run, layers }) => (run === "part" ? expired() : layersMessage(layers)),
+  });
   store.publish(runMessage([5, 6, 7], { id: "part", n_prompt: 2, generating: true }));
   store.select({ layer: 2, query: 1 });
   await settled();
-  assert.ok(asked.some(([name, { run }]) => name === "layer" && run === "part"));
+  assert.ok(asked.some(([name, { run }]) => name === "layers" && run === "part"));
   assert.equal(asked.filter(([name]) => name === "rerun").length, 0);
   store.publish(runMessage([5, 6, 7, 8], { id: "all", n_prompt: 2 }));
   await settled();
@@ -150,9 +176,9 @@ test("an answer for a run that is no longer shown is dropped", async () => {
     release = resolve;
   });
   const { store } = connected({
-    layer: async ({ layer }) => {
+    layers: async ({ layers }) => {
       await slow;
-      return layerMessage(layer);
+      return layersMessage(layers);
     },
   });
   store.publish(runMessage());
@@ -165,7 +191,7 @@ test("an answer for a run that is no longer shown is dropped", async () => {
 
 test("a server that does not answer is said once, and the run stays", async () => {
   const { store } = connected({
-    layer: async () => {
+    layers: async () => {
       throw new TypeError("network");
     },
   });

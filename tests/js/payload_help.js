@@ -25,6 +25,12 @@ export const layerMessage = (layer, T = 3, token = T - 1) => ({
   neurons: { kind: "neurons", run: "r", layer, token, gate: zeros(6), up: zeros(6) },
 });
 
+export const layersMessage = (layers, token = 2) => ({
+  kind: "layers",
+  run: "r",
+  layers: layers.map((layer) => layerMessage(layer, 3, token)),
+});
+
 const next = () => ({ ids: [1, 2], pieces: ["a", "b"], logits: pack([2, 1]), log_z: 2.5, vocab_size: 9, tail: 0.2 });
 
 export const stepMessage = (index, id = 7) => ({

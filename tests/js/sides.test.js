@@ -9,7 +9,7 @@ import { joined, rowsOf, selectedRows } from "../../visuals/static/difference/sa
 import { mostChanged, number, remainder, strongestChanges } from "../../visuals/static/difference/table.js";
 import { hindrance } from "../../visuals/static/hindrance.js";
 import { createStore } from "../../visuals/static/store.js";
-import { layerMessage, runMessage } from "./payload_help.js";
+import { layerMessage, layersMessage, runMessage } from "./payload_help.js";
 import { llamaParts } from "./parts_help.js";
 import { settled } from "./settled_help.js";
 
@@ -177,7 +177,7 @@ function connected(answers = {}) {
     return (answers[name] ?? usual)(request);
   };
   const server = {
-    layer: note("layer", ({ layer: index, token }) => layerMessage(index, 3, token)),
+    layers: note("layers", ({ layers, token }) => layersMessage(layers, token)),
     neurons: note("neurons", ({ layer: index, token }) => layerMessage(index, 3, token ?? 0).neurons),
     detail: note("detail", () => ({ kind: "detail", data: { x: 1 } })),
     rerun: note("rerun", () => runMessage([5, 6, 7], { id: "renewed" })),

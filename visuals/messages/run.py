@@ -285,6 +285,14 @@ class LayerMessage(TypedDict):
     neurons: NeuronsMessage
 
 
+class LayersMessage(TypedDict):
+    """Several layers of a run, in the order in which they were asked for."""
+
+    kind: Literal["layers"]
+    run: str
+    layers: list[LayerMessage]
+
+
 class Changes(TypedDict, total=False):
     """What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
 

@@ -102,11 +102,11 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       () => need(),
     ),
   );
-  const { fetchLayer, fetchSelected, layerOf } = createLayers(store, server, once, used, idle);
+  const { fetchLayers, fetchSelected, layerOf } = createLayers(store, server, once, used, idle);
 
   /** Fetches what the locked selection needs. Hovering never asks: it shows what is there. */
   const need = () => Promise.all(comparable().map(fetchSelected));
-  const prefetch = createAhead(store.state, { fetchLayer, comparable, used, idle });
+  const prefetch = createAhead(store.state, { fetchLayers, comparable, used, idle });
 
   /** @type {Map<string, { what: string }>} what was asked without a run, for a file of the page */
   const sums = new Map();

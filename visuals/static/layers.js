@@ -6,26 +6,40 @@ import { NEURON_BYTES, neuronBytes } from "./prefetch.js";
 /**
  * @typedef {import("./decode.js").Trace} Trace
  * @param {import("./types.d.ts").Store} store
- * @param {Pick<import("./types.d.ts").Server, "layer" | "neurons">} server
+ * @param {Pick<import("./types.d.ts").Server, "layers" | "neurons">} server
  * @param {ReturnType<typeof import("./questions.js").createOnce>} once
  * @param {(trace: Trace) => boolean} used whether panels show a run
  * @param {() => Promise<unknown>} idle
  */
 export function createLayers({ state, previewing }, server, once, used, idle) {
+  /** @type {Map<string, Promise<boolean>>} layers that are on their way, by run and number */
+  const coming = new Map();
+
   /**
    * @param {Trace} trace
-   * @param {number} layer
+   * @param {number[]} layers up to AHEAD_AT_ONCE (prefetch.js) of them
    * @param {number} token whose neurons come along
-   * @returns {Promise<boolean>} whether it is there
+   * @returns {Promise<boolean>} whether they are there
    */
-  function fetchLayer(trace, layer, token) {
-    if (trace.layers.has(layer)) return Promise.resolve(true);
-    return once(
-      `${trace.id} ${layer}`,
-      trace,
-      () => server.layer({ run: trace.id, layer, token }),
-      (payload) => trace.layers.set(layer, decodeLayer(payload, trace.model)),
-    );
+  async function fetchLayers(trace, layers, token) {
+    /** @param {number} layer */
+    const nameOf = (layer) => `${trace.id} ${layer}`;
+    const missing = layers.filter((layer) => !trace.layers.has(layer));
+    const names = missing.map(nameOf);
+    const asked = missing.filter((layer) => !coming.has(nameOf(layer)));
+    if (asked.length) {
+      const own = asked.map(nameOf);
+      const answer = once(
+        `${trace.id} layers ${asked}`,
+        trace,
+        () => server.layers({ run: trace.id, layers: asked, token }),
+        (payload) => {
+          for (const one of payload.layers) trace.layers.set(one.layer, decodeLayer(one, trace.model));
+        },
+      ).finally(() => own.forEach((name) => coming.delete(name)));
+      for (const name of own) coming.set(name, answer);
+    }
+    return (await Promise.all(names.map((name) => coming.get(name)))).every(Boolean);
   }
 
   /**
@@ -72,7 +86,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
   async function fetchSelected(trace) {
     const { layer } = state.locked;
     const query = Math.min(state.locked.query, trace.T - 1); // the run kept as A may be shorter
-    if (!(await fetchLayer(trace, layer, query))) return;
+    if (!(await fetchLayers(trace, [layer], query))) return;
     fetchNeurons(trace, layer, query);
     fetchAllNeurons(trace);
   }
@@ -86,8 +100,8 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
    */
   function layerOf(trace, layer) {
     const held = trace.layers.get(layer) ?? null;
-    if (!held && !previewing()) fetchLayer(trace, layer, trace.T - 1);
+    if (!held && !previewing()) fetchLayers(trace, [layer], trace.T - 1);
     return held;
   }
-  return { fetchLayer, fetchSelected, layerOf };
+  return { fetchLayers, fetchSelected, layerOf };
 }

@@ -2184,6 +2184,13 @@ export interface LayerMessage {
   neurons: NeuronsMessage;
 }
 
+/** Several layers of a run, in the order in which they were asked for. */
+export interface LayersMessage {
+  kind: "layers";
+  run: string;
+  layers: LayerMessage[];
+}
+
 /**
  * What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
  *

@@ -1,7 +1,9 @@
 // What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
 
-/** Layers up to this many bytes each are fetched ahead, when the browser is idle. */
+/** Up to this many bytes of layers are fetched ahead by one question, when the browser is idle; no layer of more. */
 const PREFETCH_BYTES = 1_000_000;
+/** Up to this many layers by one question; the server gives no more (app/requests.py). */
+export const AHEAD_AT_ONCE = 8;
 /** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
 export const NEURON_BYTES = 300_000;
 
@@ -39,7 +41,7 @@ export const reader = () =>
  * @typedef {import("./decode.js").Trace} Trace
  * @param {import("./store.js").State} state
  * @param {{
- *   fetchLayer: (trace: Trace, layer: number, token: number) => Promise<boolean>;
+ *   fetchLayers: (trace: Trace, layers: number[], token: number) => Promise<boolean>;
  *   comparable: () => Trace[];
  *   used: (trace: Trace) => boolean;
  *   idle: () => Promise<unknown>;
@@ -47,33 +49,35 @@ export const reader = () =>
  *   of fetching.js
  * @returns {() => Promise<void>} fetches the layers of the shown runs
  */
-export function createAhead(state, { fetchLayer, comparable, used, idle }) {
+export function createAhead(state, { fetchLayers, comparable, used, idle }) {
   let prefetching = false;
 
   /**
-   * The layer to fetch ahead: the missing one nearest to the selected; undefined when none is, or a layer is large.
+   * The layers to fetch ahead with one question: of the missing ones those nearest to the selected; none where a
+   * layer is large.
    *
    * @param {Trace} trace
+   * @returns {number[]}
    */
-  function missingLayer(trace) {
+  function missingLayers(trace) {
     const { locked } = state;
-    if (trace.generating || layerBytes(trace) > PREFETCH_BYTES) return undefined; // a longer run is about to follow
+    if (trace.generating) return []; // a longer run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
-    return missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer))[0];
+    const nearest = missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer));
+    return nearest.slice(0, Math.min(AHEAD_AT_ONCE, Math.floor(PREFETCH_BYTES / layerBytes(trace))));
   }
-  const incomplete = () => comparable().find((trace) => missingLayer(trace) !== undefined);
+  const incomplete = () => comparable().find((trace) => missingLayers(trace).length);
 
-  /** Fetches one layer at a time, of whatever run is then shown, until there is none to fetch or the server fails. */
+  /** Fetches some layers at a time, of whatever run is then shown, until none is missing or the server fails. */
   async function prefetch() {
     if (prefetching) return;
     prefetching = true;
     for (let working = true; working && incomplete();) {
       await idle();
       const trace = incomplete();
-      const layer = trace && missingLayer(trace);
-      if (!trace || layer === undefined) continue;
+      if (!trace) continue;
       const token = Math.min(state.locked.query, trace.T - 1);
-      working = (await fetchLayer(trace, layer, token)) || !used(trace);
+      working = (await fetchLayers(trace, missingLayers(trace), token)) || !used(trace);
     }
     prefetching = false;
   }

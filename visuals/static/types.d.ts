@@ -15,7 +15,7 @@ import type {
   Changes,
   DetailMessage,
   FileMessage,
-  LayerMessage,
+  LayersMessage,
   ModelMessage,
   NeuronsMessage,
   Notice,
@@ -48,7 +48,7 @@ export type Refusal = Notice & { unanswered?: true };
 /** The server's functions (app/direct_calls.py); each gives a message, a refusal in the place of an answer too. */
 export interface Server {
   [name: string]: (request: any) => Promise<any>;
-  layer: (request: { run: string; layer: number; token: number }) => Promise<LayerMessage | Refusal>;
+  layers: (request: { run: string; layers: number[]; token: number }) => Promise<LayersMessage | Refusal>;
   neurons: (request: { run: string; layer: number; token: number | null }) => Promise<NeuronsMessage | Refusal>;
   rerun: (request: {
     model: string;

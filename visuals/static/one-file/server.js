@@ -67,6 +67,16 @@ function codeOf({ excerpts, layers }, { run, layer, panel, tensors }) {
 }
 
 /**
+ * @param {FileContents["layers"]} held
+ * @param {string} run
+ * @param {number[]} wanted
+ */
+function layersOf(held, run, wanted) {
+  const found = wanted.map((layer) => held.find((one) => one.run === run && one.layer === layer));
+  return found.every(Boolean) && { kind: "layers", run, layers: found };
+}
+
+/**
  * @param {FileContents} contents
  * @returns {Server}
  */
@@ -83,7 +93,7 @@ export function createServer({ runs, layers, neurons, details, calculations, cod
       const found = await answer(runOf(runs, request)?.message, "file_run");
       return request.layer === undefined ? found : { ...found, start: undefined };
     },
-    layer: ({ run, layer }) => answer(layers.find((one) => one.run === run && one.layer === layer)),
+    layers: ({ run, layers: wanted }) => answer(layersOf(layers, run, wanted)),
     neurons: ({ run, layer, token }) =>
       answer(token === null && neurons.find((one) => one.run === run && one.layer === layer)),
     detail: (asked) => answer(message("detail", detailOf(asked), { run: asked.run, what: asked.what })),
