@@ -3,7 +3,7 @@
 /** Up to this many bytes of layers are fetched ahead by one question, when the browser is idle; no layer of more. */
 const PREFETCH_BYTES = 1_000_000;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
-export const AHEAD_AT_ONCE = 8;
+const AHEAD_AT_ONCE = 8;
 /** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
 export const NEURON_BYTES = 300_000;
 
