@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layerBytes } from "../../visuals/static/prefetch.js";
+import { aheadAtOnce, layerBytes } from "../../visuals/static/prefetch.js";
 import { createFetching } from "../../visuals/static/fetching.js";
 import { createStore } from "../../visuals/static/store.js";
 import { allNeurons, layerMessage, layersMessage, runMessage } from "./payload_help.js";
@@ -108,6 +108,15 @@ test("a large run's layers are fetched when they are looked at", async () => {
     asked.map(([name, request]) => [name, request.layers]),
     [["layers", [2]]],
   );
+});
+
+test("of a network with many weights one layer is asked for at once, of a small one eight", () => {
+  const { store } = connected();
+  store.publish(runMessage());
+  const { model, T } = store.state.trace;
+  const atOnce = (n_parameters, n_layers) => aheadAtOnce({ T, model: { ...model, n_parameters, n_layers } });
+  assert.deepEqual([atOnce(6.6e6, 8), atOnce(135e6, 30), atOnce(30e6, 10)], [8, 1, 2]);
+  assert.equal(aheadAtOnce({ T: 20_000, model: { ...model, n_parameters: 6.6e6, n_layers: 8 } }), 0);
 });
 
 test("all neurons of the locked layer come ahead, and hovering asks nothing", async () => {

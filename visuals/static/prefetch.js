@@ -4,6 +4,8 @@
 const PREFETCH_BYTES = 1_000_000;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
 const AHEAD_AT_ONCE = 8;
+/** More layers than one are asked for at once where together they have no more weights: others wait meanwhile. */
+const AHEAD_WEIGHTS = 8_000_000;
 /** Up to this many bytes, all tokens' neurons of the locked layer are fetched ahead, so that hovering finds them. */
 export const NEURON_BYTES = 300_000;
 
@@ -22,6 +24,17 @@ export function layerBytes(trace) {
  */
 export const neuronBytes = (trace) =>
   trace.T * Math.max(...trace.model.parts.ffn.map(({ neurons }) => neurons)) * 8 * (4 / 3);
+
+/**
+ * How many layers of a run are fetched ahead by one question; 0 where one alone is large.
+ *
+ * @param {import("./decode.js").Trace} trace
+ */
+export function aheadAtOnce(trace) {
+  const { n_parameters, n_layers } = trace.model;
+  const light = Math.max(1, Math.floor(AHEAD_WEIGHTS / (n_parameters / n_layers)));
+  return Math.min(AHEAD_AT_ONCE, light, Math.floor(PREFETCH_BYTES / layerBytes(trace)));
+}
 
 /** Resolves when the browser has nothing else to do, or has had enough to do for a second. */
 export const idleNow = () =>
@@ -64,7 +77,7 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     if (trace.generating) return []; // a longer run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
     const nearest = missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer));
-    return nearest.slice(0, Math.min(AHEAD_AT_ONCE, Math.floor(PREFETCH_BYTES / layerBytes(trace))));
+    return nearest.slice(0, aheadAtOnce(trace));
   }
   const incomplete = () => comparable().find((trace) => missingLayers(trace).length);
 
