@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .analysis.attention_map import attention_map
 from .analysis.circuit import circuit
 from .analysis.effects import effects
 from .analysis.paths import edges
@@ -198,8 +199,13 @@ def long_text(rounds: int) -> list[Figure]:
     before = _memory("VmRSS")
     trace = run_trace(lm, [number % 97 + 1 for number in range(LONG_TOKENS)])
     taken = _memory("VmHWM") - before
+    attention_map(trace, lm.config.n_layers // 2)
+    with_map, stream = _memory("VmHWM") - before, trace.residual.nbytes
     name = f"run_trace({LONG_TOKENS}) of SmolLM2: memory at most / its residual stream"
-    return [Figure(name, taken / trace.residual.nbytes, "≤", 2.0)]
+    return [
+        Figure(name, taken / stream, "≤", 2.0),
+        Figure("with the map of a layer's heads, of tiles / the same", with_map / stream, "≤", 2.0),
+    ]
 
 
 def _memory(field: str) -> int:
