@@ -25,6 +25,7 @@ TOTALS = [
     ("Llama-2 70B", 68_976_648_192, 1),
     ("Llama-3 8B", 8_030_261_248, 1),
     ("Llama-3 70B", 70_553_706_496, 1),
+    ("Llama-3.1 8B", 8_030_261_248, 1),
     ("Llama-3.1 405B", 405_853_388_800, 1),
     ("Llama-3.2 1B", 1_235_814_400, 5),
     ("Llama-3.2 3B", 3_212_749_824, 1),
@@ -62,10 +63,10 @@ TOTALS = [
 ]
 
 
-def test_it_holds_43_models_in_the_files_order():
+def test_it_holds_44_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 43
+    assert len(catalogue()) == 44
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
