@@ -23,6 +23,7 @@ from .spec import (
     NormSpec,
     PositionSpec,
     PublishedParameters,
+    QuantSpec,
     ScalingSpec,
 )
 
@@ -38,6 +39,7 @@ _PARTS: Mapping[str, type] = MappingProxyType(
         "ffn": FfnSpec,
         "position": PositionSpec,
         "scaling": ScalingSpec,
+        "quantised": QuantSpec,
         "parameters": PublishedParameters,
     }
 )

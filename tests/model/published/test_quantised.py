@@ -14,7 +14,7 @@ from model.kv_math.__main__ import main
 from model.kv_math.memory import Setup, memory_use
 from model.kv_math.weights import AS_CONFIG, WeightBreakdown, weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
-from model.published.quantised import names_module, quantised_note
+from model.published.quantised import names_module, quantised_note, quantised_of
 from tests.model.published.test_hf_families import GPT_OSS_120B
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
@@ -180,11 +180,21 @@ def test_names_of_modules() -> None:
     assert names_module("experts", "mlp.experts.up_proj")
 
 
-def test_the_catalogue_is_in_no_format_of_its_own() -> None:
+def test_of_the_catalogue_deepseek_v3_alone_is_in_a_format_of_its_own() -> None:
     for spec in catalogue().values():
-        assert (spec.quantised, spec.quantised_unread) == (None, "")
-        if spec.state is None:
+        own = quantised_of({"quantization_config": FP8}) if spec.name == "DeepSeek-V3" else None
+        assert (spec.quantised, spec.quantised_unread) == (own, "")
+        if spec.state is None and own is None:
             assert weight_breakdown(spec, AS_CONFIG) == weight_breakdown(spec)
+
+
+def test_deepseek_v3_as_stored_meets_the_size_of_its_files() -> None:
+    """As its config is counted: 671 × 10⁹ weights, most of them in 8 bits."""
+    spec = catalogue()["DeepSeek-V3"]
+    read = spec_from_config(CONFIGS["DeepSeek-V3"], "x")
+    stored = weight_breakdown(spec, AS_CONFIG).total_bytes
+    assert stored == weight_breakdown(read, AS_CONFIG).total_bytes
+    assert stored / 1e9 == pytest.approx(671, rel=0.01)
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
