@@ -23,8 +23,8 @@ const TALL = 12; // rows from which a cell is as low as it can be read
 const WIDEST = 460; // px of a map
 const SIDE = 10; // px at either side of all of them, for the frame of the chosen one and what a pointer needs
 const WORD = 14; // px of a column that has its word
-const ABOVE = 66; // px above a map for the words of its columns
-const [BESIDE, MARK] = [80, 12]; // px beside a line of maps for the words of its rows; of those between word and row
+const ABOVE = 76; // px above a map for the words of its columns
+const [BESIDE, MARK] = [88, 12]; // px beside a line of maps for the words of its rows; of those between word and row
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
