@@ -19,6 +19,7 @@ from app.chapters import CHAPTERS
 from app.texts import text
 from tests.app.family_page import CLOSE, family_page, read
 from tests.app.looking import number, settled, shown, walk
+from tests.app.test_comparing import WRITTEN
 from tests.app.test_story_families import told
 from tests.families import Pair, pair_of
 
@@ -319,6 +320,23 @@ def save(page: Page, kind: str, ending: str) -> bytes:
     with page.expect_download() as download:
         panel.locator(f".gp-choice[data-format={ending}]").click()
     return Path(download.value.path()).read_bytes()
+
+
+def test_the_maps_of_cross_attention_have_the_words_of_both_texts(page: Page) -> None:
+    write(page, PROMPT, 2)
+    page.evaluate(WRITTEN)
+    page.evaluate("glass.open('attend')")
+    maps = page.locator("section[data-kind=cross] canvas[aria-label]").first
+    maps.scroll_into_view_if_needed()
+    written, source = (page.evaluate(f"glass.state.{of}.pieces") for of in ("trace.tokens", "trace.encoder.tokens"))
+    for query in range(len(written)):
+        page.evaluate("(query) => glass.select({ query })", query)
+        settled(page)
+    for key in (*["ArrowLeft"] * len(source), *["ArrowRight"] * len(source)):
+        maps.press(key)
+        settled(page)
+    words = {word.strip("·") for word in page.evaluate("(name) => written[name]", maps.get_attribute("aria-label"))}
+    assert {piece.strip() for piece in (*written, *source)} <= words
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])

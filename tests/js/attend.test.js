@@ -313,9 +313,10 @@ test("q is made at the query, k and v at the key by the head that others share",
   );
 });
 
-test("the maps of cross-attention keep room at both sides for the frame of the chosen one, at any width", async () => {
+test("the maps of cross-attention keep room for the frame of the chosen one and for words, at any width", async () => {
   const { layoutCross } = await import("../../visuals/static/panels/attend/cross-maps.js");
   const frame = 4; // px around a chosen map
+  const [beside, above] = [56, 60]; // px of words at least
   for (const [width, heads, written, read] of [
     [1232, 5, 4, 17],
     [312, 5, 4, 17],
@@ -323,13 +324,17 @@ test("the maps of cross-attention keep room at both sides for the frame of the c
     [640, 6, 1, 1],
     [200, 3, 2, 60],
   ]) {
-    const { boxes, size, perLine, height } = layoutCross(width, heads, written, read);
+    const { boxes, size, perLine, height, cell } = layoutCross(width, heads, written, read);
     assert.equal(boxes.length, heads);
     for (const [i, { x, y }] of boxes.entries()) {
       assert.ok(x - frame >= 0 && x + size.width + frame <= width, `${width}: ${x} + ${size.width}`);
       assert.ok(y + size.height <= height);
+      assert.equal(boxes[i].leads, i % perLine === 0);
+      if (boxes[i].leads) assert.ok(x - frame >= beside);
+      assert.ok(y - above >= (i < perLine ? 0 : boxes[i - perLine].y + size.height));
       if (i % perLine) assert.ok(x - frame >= boxes[i - 1].x + size.width + frame);
     }
+    if (width > 1000 && read < 30) assert.ok(cell.width >= 14, "every column has its word");
   }
 });
 

@@ -57,3 +57,10 @@ test("a number that a sentence names has three digits; a reader's own words keep
     assert.equal(lookUp(table, "a.says", { it }), it);
   assert.equal(lookUp(table, "a.read", { it: "−0.12345" }), "−0.12345");
 });
+
+test("after a name that ends with a wide bracket no space is put", () => {
+  const table = { a: { title: "{model} 是怎样训练出来的", missing: "{other} 是" } };
+  const told = { "Llama-3 8B": "Llama-3 8B 是怎样训练出来的", "LLaMA（自带）": "LLaMA（自带）是怎样训练出来的" };
+  for (const [model, expected] of Object.entries(told)) assert.equal(lookUp(table, "a.title", { model }), expected);
+  assert.equal(lookUp(table, "a.missing", {}), "{other} 是");
+});

@@ -13,7 +13,10 @@ import { reactive } from "./reads.js";
 const EXACT = /\.read|^kv(?!-live)[.-]/;
 /** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
-const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}/g;
+/** A place to be filled in, with the space after it. */
+const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}( ?)/g;
+/** What brings its own space: none is put after it. */
+const WIDE_END = /[）》」』】]$/u;
 
 /**
  * @param {Table | undefined} table
@@ -27,12 +30,17 @@ export function lookUp(table, key, params = {}) {
   const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
   const template = own(own(table, key.slice(0, dot)), key.slice(dot + 1));
   if (template === undefined) return key;
-  /** @type {(whole: string, name: string, section?: string, one?: string, several?: string) => string} */
-  const filled = (whole, name, section, one, several) => {
-    if (!Object.hasOwn(params, name)) return whole;
+  /** @type {(name: string, section?: string, one?: string, several?: string) => string} */
+  const valueOf = (name, section, one, several) => {
     if (section) return lookUp(table, `${section}.${params[name]}`, params);
     const value = String(params[name]);
     return (value === "1" ? one : several) ?? (EXACT.test(key) || !NUMBERS.test(value) ? value : brief(value));
+  };
+  /** @type {(...found: string[]) => string} */
+  const filled = (whole, name, section, one, several, space) => {
+    if (!Object.hasOwn(params, name)) return whole;
+    const value = valueOf(name, section, one, several);
+    return WIDE_END.test(value) ? value : value + space;
   };
   return template.replace(PLACE, filled);
 }

@@ -51,25 +51,61 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
   );
 }
 
+/**
+ * One side of a map.
+ *
+ * @typedef {{ pieces: string[]; step: number; above: boolean; room?: number }} Side `step`: px from one token to
+ *   the next; `room`: px for a word
+ */
+
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
 const strideOf = (step) => Math.ceil(LINE / step);
 
 /**
- * Takes away the words that another one at this token would be written over.
+ * Takes away the words of a side that another one, at token `t`, would be written over.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
- * @param {{ t: number; step: number; above: boolean; room: number }} word
+ * @param {Side} side
+ * @param {number} t
  */
-function clearNames(context, place, { t, step, above, room }) {
+function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
   const stride = strideOf(step);
   const before = Math.floor(t / stride) * stride;
   context.fillStyle = ink().colour("card");
   for (const near of [before, before + stride])
-    if (Math.abs(near - t) * step < LINE)
+    if (near < pieces.length && Math.abs(near - t) * step < LINE)
       along(context, place, { at: (near + 0.5) * step, above }, () =>
         context.fillRect(above ? 0 : -room, -LINE / 2 - 1, room, LINE + 2),
       );
+}
+
+/**
+ * The words along one side of a map, as many of them as there is room for.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Square} place
+ * @param {Side} side
+ */
+export function drawSide(context, place, { pieces, step, above, room }) {
+  const colour = ink().colour("muted");
+  for (let t = 0; t < pieces.length; t += strideOf(step))
+    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room });
+}
+
+/**
+ * The word of a chosen row or column, over those beside it.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Square} place
+ * @param {Side} side
+ * @param {{ t: number; role: string }} chosen `role`: whose hue it has
+ */
+export function drawChosenAt(context, place, side, { t, role }) {
+  const { pieces, step, above, room } = side;
+  if (!above || place.y !== LOW) clearNames(context, place, side, t);
+  const colour = ink().colour(role);
+  drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, weight: 600, room });
 }
 
 /**
@@ -80,7 +116,7 @@ function clearNames(context, place, { t, step, above, room }) {
  */
 
 /**
- * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
+ * The words of the text: queries at the rows, keys above the columns.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
@@ -88,34 +124,21 @@ function clearNames(context, place, { t, step, above, room }) {
  * @param {Written} [written]
  */
 export function drawNames(context, place, pieces, { room, rows = true } = {}) {
-  const colour = ink().colour("muted");
-  const step = place.size / pieces.length;
-  const sides = [...(rows ? [false] : []), ...(place.y === LOW ? [] : [true])];
-  for (let t = 0; t < pieces.length; t += strideOf(step))
-    for (const above of sides)
-      drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room });
+  const side = { pieces, step: place.size / pieces.length, room };
+  if (rows) drawSide(context, place, { ...side, above: false });
+  if (place.y !== LOW) drawSide(context, place, { ...side, above: true });
 }
 
 /**
- * The words of the chosen cell, over those beside them.
+ * The words of the chosen cell.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
  * @param {{ query: number; key: number; pieces: string[] }} cell
  * @param {Written} [written]
  */
-export function drawChosen(context, place, { query, key, pieces }, { room = NAMES, rows = true } = {}) {
-  const { colour } = ink();
-  const step = place.size / pieces.length;
-  /** @type {[number, string, boolean][]} */
-  const chosen = [...(rows ? [/** @type {[number, string, boolean]} */ ([query, "q", false])] : []), [key, "k", true]];
-  for (const [t, role, above] of chosen) {
-    if (!above || place.y !== LOW) clearNames(context, place, { t, step, above, room });
-    drawName(
-      context,
-      place,
-      { piece: pieces[t], at: (t + 0.5) * step, above },
-      { colour: colour(role), weight: 600, room },
-    );
-  }
+export function drawChosen(context, place, { query, key, pieces }, { room, rows = true } = {}) {
+  const side = { pieces, step: place.size / pieces.length, room };
+  if (rows) drawChosenAt(context, place, { ...side, above: false }, { t: query, role: "q" });
+  drawChosenAt(context, place, { ...side, above: true }, { t: key, role: "k" });
 }

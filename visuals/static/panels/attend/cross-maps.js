@@ -1,11 +1,12 @@
-// The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's. None is hatched:
-// nothing is masked. Of two runs they show the changes, all to one scale.
+// The maps of cross-attention, one a head: rows are the decoder's tokens, columns the source's, with their words. None
+// is hatched: nothing is masked. Of two runs they show the changes, all to one scale.
 
 import { largest, subtract } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { crossRow } from "../../compute.js";
 import { h } from "../../dom.js";
 import { cells, cross, cut, enlarge, ink, scaleBar, visible, write } from "../../draw.js";
+import { drawChosenAt, drawSide } from "../../marks/cell-names.js";
 import { boxAt } from "../../marks/head-grid.js";
 import { newest } from "../../marks/runs.js";
 import { signedScale, WEIGHTS } from "../../marks/scales.js";
@@ -21,6 +22,9 @@ const [LEAST, MOST] = [2, 26]; // px of a cell
 const TALL = 12; // rows from which a cell is as low as it can be read
 const WIDEST = 460; // px of a map
 const SIDE = 10; // px at either side of all of them, for the frame of the chosen one and what a pointer needs
+const WORD = 14; // px of a column that has its word
+const ABOVE = 76; // px above a map for the words of its columns
+const [BESIDE, MARK] = [88, 12]; // px beside a line of maps for the words of its rows; of those between word and row
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -40,30 +44,30 @@ const SIDE = 10; // px at either side of all of them, for the frame of the chose
  * @param {number} written tokens of the decoder
  * @param {number} read tokens of the source
  * @returns {{
- *   boxes: { head: number; x: number; y: number }[];
+ *   boxes: { head: number; x: number; y: number; leads: boolean }[];
  *   cell: { width: number; height: number };
  *   size: { width: number; height: number };
  *   perLine: number;
  *   height: number;
  * }}
+ *   `leads` of a box: whether it is the first of its line, whose rows have words
  */
 export function layoutCross(width, heads, written, read) {
-  const room = width - 2 * SIDE;
-  const perLine = Math.max(
-    1,
-    Math.min(heads, Math.floor((room + GAP) / (Math.min(WIDEST, Math.max(120, read * 10)) + GAP))),
-  );
+  const room = width - 2 * SIDE - BESIDE;
+  const fit = Math.floor((room + GAP) / (Math.min(WIDEST, Math.max(120, read * WORD)) + GAP));
+  const perLine = Math.ceil(heads / Math.ceil(heads / Math.max(1, Math.min(heads, fit)))); // as many in each line
   const most = Math.min(WIDEST, (room - GAP * (perLine - 1)) / perLine);
   const cell = {
     width: Math.min(MOST, most / read),
     height: Math.max(LEAST, Math.min(MOST, written > TALL ? 300 / written : 24)),
   };
   const size = { width: cell.width * read, height: cell.height * written };
-  const line = NAME + size.height + GAP;
+  const line = NAME + ABOVE + size.height + GAP;
   const boxes = Array.from({ length: heads }, (_, head) => ({
     head,
-    x: SIDE + (head % perLine) * (most + GAP),
-    y: NAME + Math.floor(head / perLine) * line,
+    x: SIDE + BESIDE + (head % perLine) * (most + GAP),
+    y: NAME + ABOVE + Math.floor(head / perLine) * line,
+    leads: head % perLine === 0,
   }));
   return { boxes, cell, size, perLine, height: Math.ceil(heads / perLine) * line };
 }
@@ -100,7 +104,22 @@ function measure(runs) {
  */
 
 /**
- * The maps and their scale.
+ * The words at a box: of the source above its columns, and beside its rows what is written.
+ *
+ * @param {CrossTrace} trace
+ * @param {Layout} layout
+ * @param {Layout["boxes"][number]} box
+ */
+function sidesOf({ tokens, encoder }, { cell, size }, { x, y, leads }) {
+  return {
+    place: { x, y, size: size.width },
+    columns: { pieces: labelsOf(encoder.tokens.pieces), step: cell.width, above: true, room: ABOVE },
+    rows: leads && { pieces: labelsOf(tokens.pieces), step: cell.height, above: false, room: BESIDE - MARK },
+  };
+}
+
+/**
+ * The maps, their words and their scale.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Measured} made
@@ -108,22 +127,28 @@ function measure(runs) {
  * @param {number} width
  * @param {Glass} glass
  */
-function drawGround(context, { runs, values, limit }, { boxes, size, height }, width, { text }) {
-  const { T, encoder } = runs[0].trace;
+function drawGround(context, { runs, values, limit }, layout, width, { text }) {
+  const { size, height } = layout;
+  const { trace } = newest(runs);
+  const { T, encoder } = trace;
   const scale = runs.length === 1 ? WEIGHTS : signedScale(limit || 1);
   const colours = ink()[scale.table];
-  for (const { head, x, y } of boxes) {
-    write(context, text("cross.head", { head }), x, y - 6);
+  for (const box of layout.boxes) {
+    const { head, x, y } = box;
+    const { place, columns, rows } = sidesOf(trace, layout, box);
+    drawSide(context, place, columns);
+    if (rows) drawSide(context, place, rows);
+    write(context, text("cross.head", { head }), x, y - ABOVE - 6);
     const drawn = cells(Float32Array.from(values[head]), encoder.T, T, colours, scale.place);
     enlarge(context, drawn, x, y, size.width, size.height);
-    if (runs.some(({ trace, held }) => crossOff(trace, held.index, head)))
+    if (runs.some((run) => crossOff(run.trace, run.held.index, head)))
       drawOff(context, x, y, size.width, size.height, text("off.word"));
   }
   scaleBar(context, SIDE, height + NAMES + 4, Math.min(260, width - 2 * SIDE - 16), colours, scale.ticks);
 }
 
 /**
- * The query's row in every map, the source's column, the chosen head, and the names that fit beside the last line.
+ * The query's row in every map, the source's column, their words, the chosen head, and what the colours mean.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Layout} layout
@@ -131,12 +156,17 @@ function drawGround(context, { runs, values, limit }, { boxes, size, height }, w
  * @param {number} source
  * @param {string} scale the key of what the colours are
  */
-function mark(context, { boxes, cell, size, height }, glass, source, scale) {
+function mark(context, layout, glass, source, scale) {
+  const { cell, size, height } = layout;
   const { head: chosen, query } = glass.state;
   const { text } = glass;
   const trace = crossTrace(glass);
   const { colour } = ink();
-  for (const { head, x, y } of boxes) {
+  for (const box of layout.boxes) {
+    const { head, x, y } = box;
+    const { place, columns, rows } = sidesOf(trace, layout, box);
+    drawChosenAt(context, place, columns, { t: source, role: "k" });
+    if (rows) drawChosenAt(context, place, rows, { t: query, role: "q" });
     cross(context, x - 0.5, y + query * cell.height, size.width + 1, cell.height, [["q", 1.5]]);
     cross(context, x + source * cell.width, y - 0.5, cell.width, size.height + 1, [["k", 1.5]]);
     if (head === chosen) cross(context, x - 2.5, y - 2.5, size.width + 5, size.height + 5, [["accent", 3]]);

@@ -146,7 +146,7 @@ const offerView = (glass, prompt, { layer, head }, text) =>
       @click=${() => runPrompt(glass, prompt, { layer, head })}
       .textContent=${text("run_prompt")}
     ></button>
-    <span class="gp-note" dir="auto" .textContent=${`“${prompt}”`}></span>
+    <span class="gp-note at-best-text" dir="auto" .textContent=${`“${prompt}”`}></span>
   </div>`;
 
 /** @type {(glass: Glass, job: Job, text: Say) => Template} */
