@@ -77,7 +77,21 @@ function clearNames(context, place, { t, step, above, room }) {
  *
  * @typedef {{ room?: number; rows?: boolean }} Written `room`: px for a word; `rows`: whether the rows have theirs,
  *   as all but those of a map do that stands beside another of the same text
+ *
+ * @typedef {{ role: "q" | "k"; above: boolean }} Side whose words stand there, and whether above the map
  */
+
+/**
+ * The sides of a map at which words stand, the rows' first.
+ *
+ * @param {boolean} rows whether the rows have theirs
+ * @param {boolean} columns whether the columns have
+ * @returns {Side[]}
+ */
+const sidesOf = (rows, columns) => [
+  ...(rows ? [/** @type {const} */ ({ role: "q", above: false })] : []),
+  ...(columns ? [/** @type {const} */ ({ role: "k", above: true })] : []),
+];
 
 /**
  * The words of the text: queries at the rows, keys above the columns; as many of them as there is room for.
@@ -90,9 +104,9 @@ function clearNames(context, place, { t, step, above, room }) {
 export function drawNames(context, place, pieces, { room, rows = true } = {}) {
   const colour = ink().colour("muted");
   const step = place.size / pieces.length;
-  const sides = [...(rows ? [false] : []), ...(place.y === LOW ? [] : [true])];
+  const sides = sidesOf(rows, place.y !== LOW);
   for (let t = 0; t < pieces.length; t += strideOf(step))
-    for (const above of sides)
+    for (const { above } of sides)
       drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room });
 }
 
@@ -107,9 +121,8 @@ export function drawNames(context, place, pieces, { room, rows = true } = {}) {
 export function drawChosen(context, place, { query, key, pieces }, { room = NAMES, rows = true } = {}) {
   const { colour } = ink();
   const step = place.size / pieces.length;
-  /** @type {[number, string, boolean][]} */
-  const chosen = [...(rows ? [/** @type {[number, string, boolean]} */ ([query, "q", false])] : []), [key, "k", true]];
-  for (const [t, role, above] of chosen) {
+  for (const { role, above } of sidesOf(rows, true)) {
+    const t = above ? key : query;
     if (!above || place.y !== LOW) clearNames(context, place, { t, step, above, room });
     drawName(
       context,
