@@ -1,8 +1,6 @@
 // What the story of the training reads off the log and the evaluation beside the weights.
 
 /**
- * @typedef {import("../types.d.ts").Glass} Glass
- *
  * @typedef {{ number: number; name: string; tokens: number }} Stage `tokens`: that were read when it began
  *
  * @typedef {{ name: string; language: string; right: number; cases: number; bar: number }} Measured
@@ -24,14 +22,6 @@
 
 const KNOWN = 0.9; // from this share of right answers on, for the first time, a skill counts as learned
 export const MILLION = 1e6;
-
-/**
- * How the model was trained; null until that has come.
- *
- * @param {Glass} glass
- * @returns {Training | null}
- */
-export const recordOf = (glass) => glass.detail("training", {});
 
 /**
  * The loss on texts that were held out, by tokens read.
@@ -122,9 +112,33 @@ export function leapOf({ tokens, shares }) {
 export const lowestOf = (measured) => [...measured].sort((a, b) => a.right / a.cases - b.right / b.cases)[0];
 
 /**
- * A name that may be one of the page's texts.
+ * How the loss on held-out texts fell, beside that of who knows nothing: who gives every token of the vocabulary
+ * the same probability.
  *
- * @param {Glass} glass
- * @param {string} name
+ * @typedef {object} Loss tokens in millions
+ * @property {{ x: number; y: number }[]} points the loss by tokens read
+ * @property {{ number: number; tokens: number }[]} starts of the stages
+ * @property {Stage | null} rise the stage in which it rose most
+ * @property {number} read tokens in all
+ * @property {number} blind the loss of who knows nothing
+ * @property {number} first
+ * @property {number} last
+ * @property {number} p what the right token gets at the last loss, in the geometric mean
+ * @param {Training} found whose log has a line or more
+ * @param {number} vocabulary
+ * @returns {Loss}
  */
-export const nameOf = (glass, name) => (name.startsWith("text:") ? glass.text(name.slice("text:".length)) : name);
+export function lossOf(found, vocabulary) {
+  const points = pointsOf(found).map(({ tokens, heldout }) => ({ x: tokens / MILLION, y: heldout }));
+  const [first, last] = [points[0], points[points.length - 1]];
+  return {
+    points,
+    starts: found.stages.map(({ number, tokens }) => ({ number, tokens: tokens / MILLION })),
+    rise: riseOf(found),
+    read: last.x,
+    blind: Math.log(vocabulary),
+    first: first.y,
+    last: last.y,
+    p: Math.exp(-last.y),
+  };
+}
