@@ -309,7 +309,9 @@ SLIDE = """([name, kind, chart]) => {
     seen.at = 0;
   };
   slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
-  if (chart) document.querySelector("section[data-kind=kv-chart] .gp-plot").on("plotly_afterplot", done);
+  const plot = document.querySelector("section[data-kind=kv-chart] .gp-plot");
+  // a whole drawing ends with the one, points that move alone with the other
+  if (chart) for (const event of ["plotly_afterplot", "plotly_animatingframe"]) plot.on(event, done);
   else glass.on("painted", done);
   slider.focus();
 }"""
