@@ -309,7 +309,9 @@ SLIDE = """([name, kind, chart]) => {
     seen.at = 0;
   };
   slider.addEventListener("input", (event) => { seen.at = event.timeStamp; }, true);
-  if (chart) document.querySelector("section[data-kind=kv-chart] .gp-plot").on("plotly_afterplot", done);
+  const plot = document.querySelector("section[data-kind=kv-chart] .gp-plot");
+  // a whole drawing ends with the one, points that move alone with the other
+  if (chart) for (const event of ["plotly_afterplot", "plotly_animatingframe"]) plot.on(event, done);
   else glass.on("painted", done);
   slider.focus();
 }"""
@@ -319,7 +321,7 @@ def sliders(browser: Browser, address: str, steps: int = 30) -> list[Figure]:
     """The KV-cache chapter's sliders: the calculator's with the chart in view, then all that what fits depends on."""
     figures = []
     for name in ("tokens", "batch"):
-        page = kv_chapter(browser, address, "kv-chart", height=2600)
+        page = kv_chapter(browser, address, "kv-chart", height=4000)  # the chart is in view with the calculator
         page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
         what = f"slider ({name}) to numbers and chart drawn"
         figures += slid(page, what, [name, "kv-calculator", True], ('"what":"kv"', '"what":"kv_chart"'), steps)

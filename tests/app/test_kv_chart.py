@@ -120,6 +120,31 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
 
 
+def test_lines_that_move_under_a_slider_stand_where_a_whole_drawing_has_them(chapter: Page) -> None:
+    page = chapter
+    panel(page, "kv-chart")
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    paths = f"[...{plot}.querySelectorAll('.scatterlayer path')].map((one) => one.getAttribute('d'))"
+    places = f"[...{plot}.querySelectorAll('.scatterlayer .point')].map((one) => one.getAttribute('transform'))"
+    page.evaluate(f"""() => {{
+      window.whole = 0;
+      {plot}.on("plotly_afterplot", () => (window.whole += 1));
+    }}""")
+    for batch in (2, 3):  # one decade holds the lines of both
+        was = page.evaluate(paths)
+        field(page, "kv-calculator", "batch").fill(str(batch))
+        page.wait_for_function(f"{plot}.data[0].customdata.at(-1)[2] === '{batch * 1024**3}'")
+        settled(page)
+        moved = page.evaluate(paths), page.evaluate(places)
+        assert moved[0] != was
+    before = page.evaluate("window.whole")
+    page.evaluate(f"Plotly.redraw({plot})")
+    page.wait_for_function("(before) => window.whole > before", arg=before)
+    assert (page.evaluate(paths), page.evaluate(places)) == moved
+    assert before <= 1  # at most for 2, whose heights may ask for another decade
+
+
 def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> None:
     page = chapter
     chips = panel(page, "kv-chart").locator(".kv-chip")

@@ -55,3 +55,32 @@ def test_what_a_reader_changes_is_computed_in_the_page(page: Page) -> None:
     kinds.locator("[data-part=example]").click()
     page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=EXAMPLE)
     wait_for_run(page)
+
+
+def test_it_is_said_where_distance_hardly_counts(page: Page) -> None:
+    """Both panels on RoPE say it of a head whose score no distance moves by a quarter of its row's spread, and not of
+    the head that distance moves most."""
+    run(page, "The dog plays in the yard. 猫在沙发上")
+    found = page.evaluate("""async () => {
+      const { reachOf } = await import('/glass/readings/reach.js');
+      const { trace } = glass.state;
+      const cells = [];
+      for (const [layer, held] of trace.layers)
+        for (let head = 0; head < trace.model.n_heads; head++)
+          for (let key = 1; key < trace.T - 1; key++) {
+            const cell = { layer, head, query: trace.T - 1, key };
+            cells.push([cell, reachOf(held, trace, cell)]);
+          }
+      return cells.sort(([, a], [, b]) => a.most / a.spread - b.most / b.spread);
+    }""")
+    (flat, least), (steep, most) = found[0], found[-1]
+    assert (least["flat"], most["flat"]) == (True, False), (least, most)
+    begun = text("rope.flat", most="…", spread="…").split("…")[0]
+    page.evaluate("glass.open('position')")
+    for cell, said in ((flat, True), (steep, False)):
+        page.evaluate("(at) => glass.select(at)", cell)
+        for kind in ("rope", "rope-score"):
+            panel = page.locator(f"section[data-kind={kind}]")
+            panel.scroll_into_view_if_needed()
+            settled(page)
+            assert (begun in panel.inner_text()) == said, (kind, cell)

@@ -12,7 +12,7 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 
 import model
-from app.texts import LANGUAGES, text_file
+from app.texts import LANGUAGES, text, text_file
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention
@@ -373,3 +373,18 @@ def test_every_text_of_the_story_is_used() -> None:
     assert keys[0] == keys[1]
     for scene in SCENES:
         assert {f"{scene}_more", f"map_{scene}"} <= keys[0]
+
+
+def test_the_scene_of_rope_says_whether_distance_counts(story: Page) -> None:
+    """Of the head that it looks at: the slider passes the distances of the text, and the row's scores are its own."""
+    layer, head, query, key = place_of(story)
+    value(story, "rope")
+    flat = story.evaluate(
+        """async ([layer, head, query, key]) => {
+      const { reachOf } = await import("/glass/readings/reach.js");
+      return reachOf(glass.state.trace.layers.get(layer), glass.state.trace, { head, query, key }).flat;
+    }""",
+        [layer, head, query, key],
+    )
+    title = text("story.rope_title_flat" if flat else "story.rope_title")
+    expect(story.locator("[data-scene=rope] h2")).to_have_text(title)

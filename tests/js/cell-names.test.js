@@ -1,13 +1,72 @@
-// The words at a map's rows and columns: as many as fit, and a chosen one over its neighbours alone.
+// The words at a map's rows and columns: which sides have theirs and in whose hue, as many as fit, and a chosen one over
+// its neighbours alone.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+
+globalThis.document = { body: { classList: { contains: () => false } } };
+globalThis.getComputedStyle = () => ({
+  getPropertyValue: (name) => (/magnitude|signed/.test(name) ? "#000000, #ffffff" : name),
+});
+const { drawChosen, drawChosenAt, drawNames, drawSide, LEFT, LOW, TOP } =
+  await import("../../visuals/static/marks/cell-names.js");
+
+/** What is written, with its hue, whether it is turned upwards, and how often something was cleared for it. */
+function written(draw) {
+  const words = [];
+  const kept = [];
+  let [up, cleared] = [false, 0];
+  const context = {
+    save: () => kept.push(up),
+    restore: () => {
+      up = kept.pop();
+    },
+    translate() {},
+    rotate: () => {
+      up = true;
+    },
+    measureText: (text) => ({ width: 7 * text.length }),
+    fillRect: () => cleared++,
+    fillText(text) {
+      words.push([text, this.fillStyle, up]);
+    },
+  };
+  draw(context);
+  return { words, cleared };
+}
+const pieces = ["a", "b"];
+const [high, low] = [TOP, LOW].map((y) => ({ x: LEFT, y, size: 100 }));
+
+test("rows and columns have their words, a map beside another its columns alone, and a low one its rows", () => {
+  const names = (place, how) => written((context) => drawNames(context, place, pieces, how)).words;
+  const [beside, above] = [
+    ["a", false],
+    ["a", true],
+  ];
+  const sides = (words) => words.filter(([text]) => text === "a").map(([text, , up]) => [text, up]);
+  assert.deepEqual(sides(names(high)), [beside, above]);
+  assert.deepEqual(sides(names(high, { rows: false })), [above]);
+  assert.deepEqual(sides(names(low)), [beside]);
+  assert.deepEqual(names(low, { rows: false }), []);
+});
+
+test("the chosen cell's words are in the hues of query and key, and the key's stands over a low map, too", () => {
+  const chosen = (place, how) => written((context) => drawChosen(context, place, { query: 1, key: 0, pieces }, how));
+  const hues = ({ words }) => words.map(([text, hue]) => [text, hue]);
+  const [query, key] = [
+    ["b", "--glass-q"],
+    ["a", "--glass-k"],
+  ];
+  assert.deepEqual(hues(chosen(high)), [query, key]);
+  assert.deepEqual(hues(chosen(high, { rows: false })), [key]);
+  assert.deepEqual(hues(chosen(low)), [query, key]);
+  assert.deepEqual([chosen(high).cleared, chosen(low).cleared], [2, 1]); // over a low map no other word stands
+});
 
 const PLACE = { x: 82, y: 72, size: 108 };
 
 /** What is drawn, with where its line is moved to. */
-async function drawn(draw) {
-  globalThis.document = { body: { classList: { contains: () => false } } };
-  globalThis.getComputedStyle = () => ({ getPropertyValue: () => "#000000, #ffffff" });
+function drawn(draw) {
   const found = { words: [], cleared: [] };
   let at = [0, 0];
   const calls = {
@@ -17,17 +76,15 @@ async function drawn(draw) {
     fillRect: () => found.cleared.push(at),
   };
   const context = new Proxy({}, { get: (_, name) => calls[name] ?? (() => {}), set: () => true });
-  draw(context, await import("../../visuals/static/marks/cell-names.js"));
+  draw(context);
   return found;
 }
 
-test("a chosen word takes away the words beside it, and nothing past the map's end", async () => {
+test("a chosen word takes away the words beside it, and nothing past the map's end", () => {
   const pieces = Array.from("abcdefghijkl"); // 9 px each: every second one is written
   const side = { pieces, step: 9, above: false, room: 66 };
   for (const t of pieces.keys()) {
-    const { words, cleared } = await drawn((context, { drawChosenAt }) =>
-      drawChosenAt(context, PLACE, side, { t, role: "q" }),
-    );
+    const { words, cleared } = drawn((context) => drawChosenAt(context, PLACE, side, { t, role: "q" }));
     assert.deepEqual(
       words.map(([word]) => word),
       [pieces[t]],
@@ -37,8 +94,8 @@ test("a chosen word takes away the words beside it, and nothing past the map's e
   }
 });
 
-test("rows and columns of a map may be of different texts, each with cells of its own size", async () => {
-  const { words } = await drawn((context, { drawSide }) => {
+test("rows and columns of a map may be of different texts, each with cells of its own size", () => {
+  const { words } = drawn((context) => {
     drawSide(context, PLACE, { pieces: ["·x", "·y"], step: 24, above: false });
     drawSide(context, PLACE, { pieces: ["a", "b", "c", "d"], step: 7, above: true });
   });

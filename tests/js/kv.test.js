@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { dressed } from "../../visuals/static/chart.js";
+import { dressed, pointsMoved } from "../../visuals/static/chart.js";
 import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
@@ -304,6 +304,22 @@ test("a bad setting leaves the last good answer", async () => {
   asked.set({ tokens: "6" });
   await settled();
   assert.deepEqual([asked.answer.bytes, asked.trouble], ["2", null]);
+});
+
+test("points move alone where nothing else changes and no axis follows them", () => {
+  const figure = (trace = {}, yaxis = {}) => ({
+    data: [{ type: "scatter", x: [1, 2], y: [3, 4], customdata: ["a", "b"], line: { width: 2 }, ...trace }],
+    layout: { xaxis: { type: "log" }, yaxis: { range: [0, 2], ...yaxis } },
+  });
+  const moved = (...now) => pointsMoved(figure(), figure(...now));
+  assert.equal(moved({ y: [5, 6], customdata: ["c", "d"] }), true);
+  assert.equal(moved({ y: [5, 6] }, { range: [0, 3] }), false); // the axis goes on further
+  assert.equal(moved({ x: [1, 3] }), false); // this axis is as long as its points ask for
+  assert.equal(moved({ line: { width: 3 } }), false);
+  assert.equal(moved({ name: "another" }), false);
+  const free = { range: undefined };
+  assert.equal(pointsMoved(figure({}, free), figure({ y: [5, 6] }, free)), false);
+  assert.equal(pointsMoved(figure(), { ...figure(), data: [] }), false);
 });
 
 test("a figure is dressed in the page's colours and words, and stays what it was", () => {

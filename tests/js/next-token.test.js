@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { contributionReader } from "../../visuals/static/readings/contributions.js";
 import { followedReader, lensReader } from "../../visuals/static/readings/lens.js";
 import { namedInEither, nameInEither, PLAIN, tokenReader } from "../../visuals/static/readings/logits.js";
-import { nextReader } from "../../visuals/static/readings/next.js";
+import { heatedIn, nextReader } from "../../visuals/static/readings/next.js";
 import { probabilitiesIn } from "../../visuals/static/readings/probabilities.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { samplingReader } from "../../visuals/static/readings/sampling.js";
@@ -52,6 +52,22 @@ test("a candidate is read after each filter, and the draw is asked for once the 
   const [names, first] = savedRows(at(0, "topP"));
   assert.deepEqual(names, ["rank", "id", "piece", "logit", "softmax", "all", "topK", "topP"]);
   assert.deepEqual(first.slice(0, 3), [1, 1, " b"]);
+});
+
+test("a temperature makes the first candidates more or less even, among the whole vocabulary", () => {
+  const at = (temperature) => heatedIn(next, logits, temperature, 6);
+  assert.deepEqual(
+    at(1).map(({ id, piece }) => [id, piece]),
+    [
+      [1, " b"],
+      [2, " c"],
+    ],
+  );
+  near(at(1)[0].probability, 0.4);
+  near(at(0.5)[0].probability, 16 / 30); // squares of 4, 3, 2 and 1
+  near(at(0.5)[1].probability, 9 / 30);
+  near(at(2)[0].probability, 2 / (1 + 2 + Math.sqrt(3) + Math.sqrt(2)));
+  assert.equal(heatedIn(next, logits, 1, 1).length, 1);
 });
 
 test("two runs have a token of the vocabulary in common, and those that either names come first", () => {

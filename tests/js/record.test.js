@@ -8,10 +8,11 @@ import {
   isTold,
   leapOf,
   learnedOf,
+  lossOf,
   lowestOf,
   pointsOf,
   riseOf,
-} from "../../visuals/static/story/record.js";
+} from "../../visuals/static/readings/record.js";
 
 const skill = (name, y) => ({ name: `text:training.skill_${name}`, x: [0.5, 1, 1.5, 2].slice(0, y.length), y });
 /**
@@ -74,6 +75,21 @@ test("where the loss rises is the stage in which it stands highest above its beg
     ["my own", 2e6, 2, 1],
   ];
   assert.equal(riseOf({ ...TRAINING, log }).number, 2);
+});
+
+test("a loss falls from its first to its last, beside that of who gives every token the same probability", () => {
+  const { points, starts, read, blind, first, last, p } = lossOf(TRAINING, 8);
+  assert.deepEqual(points, [
+    { x: 0.5, y: 3 },
+    { x: 2, y: 1 },
+  ]);
+  assert.deepEqual(starts, [
+    { number: 1, tokens: 0 },
+    { number: 2, tokens: 1 },
+  ]);
+  assert.deepEqual([read, first, last], [2, 3, 1]);
+  assert.ok(Math.abs(blind - 3 * Math.LN2) < 1e-12);
+  assert.ok(Math.abs(p - 1 / Math.E) < 1e-12);
 });
 
 test("without a log, or without answers that were looked at, there is nothing to tell", () => {

@@ -19,6 +19,7 @@ import { ink } from "./draw.js";
  * @typedef {{
  *   react: (plot: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>;
  *   relayout: (plot: HTMLElement, layout: object) => Promise<unknown>;
+ *   animate: (plot: HTMLElement, frame: object, how: object) => Promise<unknown>;
  *   toImage: (plot: Element, how: object) => Promise<string>;
  * }} Plotly
  *   what the page uses of plotly.js
@@ -75,6 +76,39 @@ function dressPart(part, colour, text) {
  */
 export const dressed = (part, colour, text) => /** @type {Part} */ (dressPart(part, colour, text));
 
+const MOVING = ["x", "y", "customdata"]; // where the points of a trace lie, and what is said of them
+
+/**
+ * Whether from one figure to the next only points moved, and no axis follows them. Pure.
+ *
+ * @param {Figure} before
+ * @param {Figure} after
+ */
+export function pointsMoved(before, after) {
+  const alike = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b);
+  if (before.data.length !== after.data.length || !alike(before.layout, after.layout)) return false;
+  return after.data.every((trace, i) => {
+    const [was, now] = /** @type {Record<string, unknown>[]} */ ([before.data[i], trace]);
+    const others = Object.keys({ ...was, ...now }).filter((name) => !alike(was[name], now[name]));
+    return others.every((name) => MOVING.includes(name) && (name === "customdata" || isSet(after, name)));
+  });
+}
+
+/**
+ * Whether the figure says itself how far an axis goes.
+ *
+ * @param {Figure} figure
+ * @param {string} name of the axis
+ */
+function isSet({ layout }, name) {
+  const axis = layout[`${name}axis`];
+  return typeof axis === "object" && axis !== null && "range" in axis && Array.isArray(axis.range);
+}
+
+/** @param {object} trace */
+const pointsOf = (trace) => Object.fromEntries(Object.entries(trace).filter(([name]) => MOVING.includes(name)));
+
+const AT_ONCE = { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } };
 const CONFIG = { displayModeBar: false, displaylogo: false };
 const coarse = () => window.matchMedia?.("(pointer: coarse)").matches ?? false;
 
@@ -97,6 +131,10 @@ export function createChart(glass, { label, clicked }) {
   let drawn = null;
   /** @type {string | null} of fonts, read once: reading a style, too, makes the browser bring all of them up to date */
   let family = null;
+  /** @type {Figure | null} that was drawn last, in its colours and words */
+  let shown = null;
+  /** @type {Promise<unknown> | null} until the points that moved last are where they belong */
+  let moving = null;
   let wanted = 0; // which call is the newest
   /** @type {(() => void)[]} who waits for the room to have a size */
   const entered = [];
@@ -154,6 +192,16 @@ export function createChart(glass, { label, clicked }) {
     family ??= getComputedStyle(element).fontFamily;
     const font = { .../** @type {object | undefined} */ (layout.font), family };
     const held = { ...layout, ...size, font, uirevision: scene, dragmode: coarse() ? false : "zoom" };
+    await moving; // what plotly has not done yet, it would do after what is asked now
+    if (mine !== wanted) return;
+    const before = shown;
+    shown = structuredClone({ data, layout: held }); // plotly writes into what it is given
+    if (before && pointsMoved(before, shown)) {
+      // axes that stand still need not be drawn again: they take most of a whole drawing
+      moving = Plotly.animate(plot, { data: data.map(pointsOf), traces: [...data.keys()] }, AT_ONCE);
+      await moving;
+      return;
+    }
     await Plotly.react(plot, data, held, CONFIG);
     const first = !drawn;
     drawn = size;

@@ -3,6 +3,8 @@
 import { labelsOf } from "../characters.js";
 import { momentAt, offeredIn } from "../chosen-step.js";
 import { topCandidates } from "../compute.js";
+import { probabilityAfter } from "./filters.js";
+import { PLAIN, resultOf } from "./logits.js";
 
 /**
  * @typedef {import("../decode.js").Trace} Trace
@@ -81,6 +83,23 @@ export function candidatesOf(next, token, count) {
   };
   const left = { count: others.count - 1, probability: Math.max(0, others.probability - extra.probability) };
   return { rows, extra, others: left, logZ };
+}
+
+/**
+ * The first candidates of a run's end, and how probable a temperature makes each among the whole vocabulary.
+ *
+ * @typedef {Pick<Candidate, "id" | "piece" | "probability">} Heated
+ * @param {import("../decode.js").Next} next
+ * @param {ArrayLike<number>} logits of the whole vocabulary, by id
+ * @param {number} temperature
+ * @param {number} count
+ * @returns {Heated[]}
+ */
+export function heatedIn(next, logits, temperature, count) {
+  const { after } = resultOf(logits, { ...PLAIN, temperature });
+  return next.ids
+    .slice(0, count)
+    .map((id, rank) => ({ id, piece: next.pieces[rank], probability: probabilityAfter(after, "all", rank) }));
 }
 
 /**

@@ -66,7 +66,7 @@ export function createCurve() {
 /**
  * Where stages begin, for a curve, by their numbers: those that have room.
  *
- * @param {import("./record.js").Stage[]} stages
+ * @param {{ number: number; tokens: number }[]} stages `tokens`: that were read when it began
  * @param {number} last tokens that were read in all
  */
 export function startsOf(stages, last) {

@@ -1,6 +1,7 @@
 // The story of how the model learned, from the log and the evaluation beside its weights.
 
-import { isTold, recordOf } from "./record.js";
+import { isTold } from "../readings/record.js";
+import { recordOf } from "./record.js";
 import { createAttempt } from "./scenes/learned/attempt.js";
 import { createCannot } from "./scenes/learned/cannot.js";
 import { createCorpus } from "./scenes/learned/corpus.js";

@@ -6,7 +6,9 @@ import { checkbox } from "../../controls.js";
 import { fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
+import { oneLine } from "../../one-line.js";
 import { pairIn } from "../../readings/dials.js";
+import { reachOf } from "../../readings/reach.js";
 import { channelsOf, pairsOf, wavelength } from "../../rotation.js";
 import { shownIn } from "../../run-for.js";
 import { html } from "../../vendor/lit-html.js";
@@ -107,6 +109,19 @@ function leadText({ still, rest, sum, selection }, state, text) {
 }
 
 /**
+ * That distance hardly counts in a score, in words, for both panels on RoPE; "" where it does.
+ *
+ * @param {Glass} glass
+ * @param {{ head: number; query: number; key: number }} cell
+ */
+export function flatText(glass, cell) {
+  const layer = glass.layer();
+  const found = layer && reachOf(layer, shownIn(glass).trace, cell);
+  if (!found?.flat) return "";
+  return glass.text("rope.flat", { most: shown(found.most, 3), spread: shown(found.spread, 3) });
+}
+
+/**
  * What rope.js shows of a network that turns its heads.
  *
  * @param {Glass} glass
@@ -153,7 +168,8 @@ export function createDials(glass, text) {
         ${beside.view(reading)}
       </div>
     `,
-    lead: (/** @type {DialReading} */ reading) => leadText(reading, state, text),
+    lead: (/** @type {DialReading} */ reading) =>
+      oneLine([leadText(reading, state, text), flatText(glass, reading.selection)]),
     words: (/** @type {DialReading} */ reading) => inWords(reading, text),
   };
 }

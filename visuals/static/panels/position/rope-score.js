@@ -15,6 +15,7 @@ import { channelsOf } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { rotaryOf } from "../../readings/position-kinds.js";
+import { flatText } from "./dials.js";
 import { adjust, afterQuery, whole } from "./place.js";
 import { arithmetic } from "./score.js";
 import { createFar, drawPairs, linkPairs } from "./score-charts.js";
@@ -126,13 +127,14 @@ function createDistances(glass, text, wide) {
     far.draw(width, { curve, run: runOf(held, head, trace.model), real: query - key, distance, text });
   };
   /** @param {Reading} reading */
-  function said({ found, place: { rest }, selection: { head } }) {
+  function said({ found, place: { rest }, selection }) {
     const state = shownIn(glass);
     const held = glass.layer();
     const { query, key } = cellNames(state);
-    const every = held ? runOf(held, head, state.trace.model).every : 1;
+    const every = held ? runOf(held, selection.head, state.trace.model).every : 1;
     const sampled = every > 1 ? text("sampled", { every }) : "";
-    return oneLine([text("far_note", { query, key }), sampled, afterQuery(state, found.sumHere + rest, glass.text)]);
+    const after = afterQuery(state, found.sumHere + rest, glass.text);
+    return oneLine([text("far_note", { query, key }), sampled, after, flatText(glass, selection)]);
   }
   return { said, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
 }

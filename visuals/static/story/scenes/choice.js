@@ -3,24 +3,14 @@
 import { slider } from "../../controls.js";
 import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
+import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
+import { kept } from "../kept.js";
 import { answerOf, bold, count, percent } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
-/**
- * ln of the sum of e^(logit / temperature) over the whole vocabulary.
- *
- * @param {ArrayLike<number>} logits
- * @param {number} temperature
- */
-function logSum(logits, temperature) {
-  let top = -Infinity;
-  for (let i = 0; i < logits.length; i++) if (logits[i] > top) top = logits[i];
-  let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += Math.exp((logits[i] - top) / temperature);
-  return top / temperature + Math.log(sum);
-}
+/** @typedef {import("../../readings/next.js").Heated} Heated */
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -34,28 +24,20 @@ export function createChoice(glass) {
     view.temperature = value;
   });
   const element = h("div", null, h("table.st-choices", null, body), heat.element);
-  const paint = memo(
-    (/** @type {import("../../decode.js").Next} */ next, logits, temperature, language, eos, gloss) => {
-      const z = logSum(logits, temperature);
-      body.replaceChildren(
-        ...next.ids.slice(0, SHOWN).map((id, i) => {
-          const p = Math.exp(next.logits.data[i] / temperature - z);
-          return h(
-            "tr",
-            null,
-            h(
-              "th",
-              { scope: "row" },
-              ...glossed(answerOf(text, next.pieces[i], eos.includes(id)), gloss(next.pieces[i])),
-            ),
-            h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-            h("td.st-share", { title: exact(p, 6) }, percent(text, p, language)),
-          );
-        }),
-      );
-      body.dataset.first = exact(Math.exp(next.logits.data[0] / temperature - z));
-    },
-  );
+  const readingOf = kept(heatedIn);
+  const paint = memo((/** @type {Heated[]} */ candidates, language, eos, gloss) => {
+    body.replaceChildren(
+      ...candidates.map(({ id, piece, probability: p }) =>
+        h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, ...glossed(answerOf(text, piece, eos.includes(id)), gloss(piece))),
+          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+          h("td.st-share", { title: exact(p, 6) }, percent(text, p, language)),
+        ),
+      ),
+    );
+  });
   return {
     name: "choice",
     behind: ["choice", "sampling"],
@@ -66,15 +48,16 @@ export function createChoice(glass) {
       const found = trace?.next && glass.detail("logits", {});
       if (!trace?.next || !found) return null;
       const { temperature } = view;
-      paint(trace.next, found.logits.data, temperature, language, trace.model.eos_ids, glossOf(glass));
+      const candidates = readingOf(trace.next, found.logits.data, temperature, SHOWN);
+      paint(candidates, language, trace.model.eos_ids, glossOf(glass));
       heat.show(temperature, temperature.toFixed(1));
-      const [id] = trace.next.ids;
+      const [{ id, piece, probability }] = candidates;
       return {
         words: {
-          answer: bold(answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(id))),
+          answer: bold(answerOf(text, piece, trace.model.eos_ids.includes(id))),
           vocabulary: bold(count(trace.model.vocab_size, language)),
         },
-        value: `temperature ${temperature.toFixed(1)} first ${id} probability=${body.dataset.first}`,
+        value: `temperature ${temperature.toFixed(1)} first ${id} probability=${exact(probability)}`,
       };
     },
   };

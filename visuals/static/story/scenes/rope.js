@@ -5,6 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { kvHead, vectorOf } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
+import { reachOf } from "../../readings/reach.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
@@ -132,6 +133,7 @@ export function createRope(glass) {
       away.show(distance, String(distance), { max: Math.max(FAR, own) });
       paint(pair, distance, own, width, state.language);
       const { score } = scoreAt(pair, own);
+      const { most, spread, flat } = reachOf(held, trace, { head, query, key });
       return {
         select: { layer, head, query, key },
         words: {
@@ -139,7 +141,10 @@ export function createRope(glass) {
           to: bold(wordOf(labelsOf(tokens.pieces)[key]), "k"),
           distance: bold(String(own)),
           score: told(few(score), score),
+          most: told(few(most), most),
+          spread: told(few(spread), spread),
         },
+        form: flat ? "_flat" : "",
         value: `distance ${distance} score=${exact(scoreAt(pair, distance).score)} own ${own} score=${exact(score)}`,
       };
     },

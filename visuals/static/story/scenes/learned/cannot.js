@@ -3,12 +3,13 @@
 import { exact } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { lowestOf, recordOf } from "../../record.js";
+import { lowestOf } from "../../../readings/record.js";
+import { recordOf } from "../../record.js";
 import { bold, percent } from "../../words.js";
 
 const SHOWN = 7; // lines
 
-/** @typedef {import("../../record.js").Measured} Measured */
+/** @typedef {import("../../../readings/record.js").Measured} Measured */
 
 /** @param {Measured} line */
 const shareOf = ({ right, cases }) => right / cases;

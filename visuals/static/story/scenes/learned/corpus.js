@@ -2,10 +2,11 @@
 
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { nameOf, pointsOf, recordOf } from "../../record.js";
+import { pointsOf } from "../../../readings/record.js";
+import { nameOf, recordOf } from "../../record.js";
 import { bold, count, large } from "../../words.js";
 
-/** @typedef {import("../../record.js").Training} Training */
+/** @typedef {import("../../../readings/record.js").Training} Training */
 
 /**
  * @param {import("../../scene.js").Glass} glass

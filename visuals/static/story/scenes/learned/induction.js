@@ -3,10 +3,11 @@
 import { exact } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { createCurve, startsOf } from "../../curve.js";
-import { inductionOf, leapOf, MILLION, recordOf } from "../../record.js";
+import { inductionOf, leapOf, MILLION } from "../../../readings/record.js";
+import { recordOf } from "../../record.js";
 import { large, percent, told } from "../../words.js";
 
-/** @typedef {import("../../record.js").Training} Training */
+/** @typedef {import("../../../readings/record.js").Training} Training */
 
 /**
  * @param {import("../../scene.js").Glass} glass

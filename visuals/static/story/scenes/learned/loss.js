@@ -1,12 +1,14 @@
 // How the loss on held-out texts fell, beside that of who knows nothing.
 
 import { exact, h } from "../../../dom.js";
+import { lossOf, MILLION } from "../../../readings/record.js";
 import { memo } from "../../../reads.js";
 import { createCurve, startsOf } from "../../curve.js";
-import { MILLION, pointsOf, recordOf, riseOf } from "../../record.js";
+import { kept } from "../../kept.js";
+import { recordOf } from "../../record.js";
 import { count, few, large, percent, told } from "../../words.js";
 
-/** @typedef {import("../../record.js").Training} Training */
+/** @typedef {import("../../../readings/record.js").Loss} Loss */
 
 /**
  * @param {import("../../scene.js").Glass} glass
@@ -17,20 +19,15 @@ export function createLoss(glass) {
   const curve = createCurve();
   const note = h("p.st-note");
   const element = h("div", null, curve.element, note);
-  const paint = memo(
-    (/** @type {Training} */ found, /** @type {number} */ blind, width, /** @type {string} */ language) => {
-      const points = pointsOf(found).map(({ tokens, heldout }) => ({ x: tokens / MILLION, y: heldout }));
-      const read = points.at(-1)?.x ?? 0;
-      const most = Math.max(blind, ...points.map(({ y }) => y));
-      const ticks = Array.from({ length: Math.floor(most / 2) + 1 }, (_, i) => ({ y: 2 * i, words: String(2 * i) }));
-      const stages = found.stages.map((stage) => ({ ...stage, tokens: stage.tokens / MILLION }));
-      const end = large(read * MILLION, language);
-      const starts = startsOf(stages, read);
-      curve.draw({ points, most, ticks, starts, end, level: blind }, width, text("story-learned.loss_curve"));
-      const rise = riseOf(found);
-      note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number }) : "";
-    },
-  );
+  const readingOf = kept(lossOf);
+  const paint = memo((/** @type {Loss} */ { points, read, starts, blind, rise }, width, language) => {
+    const most = Math.max(blind, ...points.map(({ y }) => y));
+    const ticks = Array.from({ length: Math.floor(most / 2) + 1 }, (_, i) => ({ y: 2 * i, words: String(2 * i) }));
+    const end = large(read * MILLION, language);
+    const curved = { points, most, ticks, starts: startsOf(starts, read), end, level: blind };
+    curve.draw(curved, width, text("story-learned.loss_curve"));
+    note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number }) : "";
+  });
   return {
     name: "loss",
     behind: ["overview", "training"],
@@ -39,15 +36,14 @@ export function createLoss(glass) {
       const { trace, language } = state;
       const found = recordOf(glass);
       if (!trace || !found) return null;
-      const blind = Math.log(trace.model.vocab_size);
-      paint(found, blind, width, language);
-      const points = pointsOf(found);
-      const [first, last] = [points[0].heldout, points[points.length - 1].heldout];
-      const p = Math.exp(-last);
+      const vocabulary = trace.model.vocab_size;
+      const reading = readingOf(found, vocabulary);
+      paint(reading, width, language);
+      const { blind, first, last, p } = reading;
       return {
         words: {
           blind: told(few(blind), blind),
-          vocabulary: count(trace.model.vocab_size, language),
+          vocabulary: count(vocabulary, language),
           first: told(few(first), first),
           last: told(few(last), last),
           p: told(percent(text, p, language), p),

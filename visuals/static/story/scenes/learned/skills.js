@@ -2,12 +2,13 @@
 
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { learnedOf, nameOf, recordOf } from "../../record.js";
+import { learnedOf } from "../../../readings/record.js";
+import { nameOf, recordOf } from "../../record.js";
 import { bold, large, percent } from "../../words.js";
 
 const CHOICES = 3;
 
-/** @typedef {import("../../record.js").Training} Training */
+/** @typedef {import("../../../readings/record.js").Training} Training */
 
 /**
  * Skills to choose from: the first that came, and others that came later or never, in the order of their names.
