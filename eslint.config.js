@@ -14,7 +14,7 @@ const BANNED = [
 const BUILT_ON_CORE = ["panels", "difference", "glossary", "lessons", "story"].map((folder) => `**/${folder}/**`);
 
 export default [
-  { ignores: [".venv/", ".venv-zerogpu/", "node_modules/", "visuals/static/vendor/"] },
+  { ignores: [".venv*/", "node_modules/", "visuals/static/vendor/"] },
   js.configs.recommended,
   {
     plugins: { "import-x": imports },

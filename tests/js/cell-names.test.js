@@ -1,5 +1,5 @@
-// The words at a map's rows and columns: which sides have theirs and in whose hue, as many as fit, and a chosen one over
-// its neighbours alone.
+// The words at a map's rows and columns: which sides have theirs and in whose hue, as many as fit, and a chosen one
+// over its neighbours alone.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
