@@ -323,6 +323,7 @@ def save(page: Page, kind: str, ending: str) -> bytes:
 
 
 def test_the_maps_of_cross_attention_have_the_words_of_both_texts(page: Page) -> None:
+    alone(page)
     write(page, PROMPT, 2)
     page.evaluate(WRITTEN)
     page.evaluate("glass.open('attend')")
