@@ -1,7 +1,7 @@
-"""How many cores a piece of work takes: where others wait, a small network's takes one.
+"""How many cores a run, a look or a shared step takes: where others wait, a small network's takes one.
 
 Every operation that cores share ends with the slowest of them. In a crowd one of them answers others meanwhile, and a
-small network has thousands of such ends a second.
+small network has thousands of such ends a second. Long work keeps them all: its batches are large enough to share.
 """
 
 from contextlib import AbstractContextManager, nullcontext

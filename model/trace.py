@@ -198,9 +198,13 @@ class Trace:
 
         Raises IndexError for a layer that the model does not have.
         """
+        self.check_layer(i)
+        return self._layers.get(i, partial(self._recomputed, i))
+
+    def check_layer(self, i: int) -> None:
+        """Raises IndexError for a layer that the model does not have."""
         if not 0 <= i < self.n_layers:
             raise IndexError(f"layer {i}: the model has layers 0 to {self.n_layers - 1}")
-        return self._layers.get(i, partial(self._recomputed, i))
 
     def _recomputed(self, i: int) -> LayerTrace:
         with intervened(self.lm.net, self.intervention):

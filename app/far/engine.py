@@ -128,8 +128,7 @@ class FarEngine:
         return trace_of(self._call("trace", name, list(ids), changes, list(written), layer))
 
     def layer(self, name: str, trace: model.Trace, index: int) -> model.LayerTrace:
-        if not 0 <= index < trace.n_layers:
-            raise IndexError(f"layer {index}: the model has layers 0 to {trace.n_layers - 1}")
+        trace.check_layer(index)
         return self._call("layer", ref_of(trace), index)
 
     def study(

@@ -28,7 +28,7 @@ def attention_rows(trace: Trace, layer: int, rows: int = ROWS) -> Iterator[Float
 
     Of tokens that all see each other (a prefix mask) none is without the others. Raises IndexError for a layer that the
     model does not have, and ValueError where tokens see those after them, or where the text's length changes what its
-    first tokens record: `trace.layer` has those.
+    first tokens record: `trace.layer` has those. GlassLlamaError for a number of rows below 1.
     """
     for weights in _stretches(trace, layer, rows):
         yield weights.float().cpu().numpy()
@@ -40,6 +40,7 @@ def attention_map(trace: Trace, layer: int, tiles: int = TILES) -> Float[np.ndar
     A tile is `edge` tokens wide and high, ceil(T / tiles); the last are cut off by the end of the text. The largest and
     not the mean: a stripe that is one token wide would be lost in a mean. Raises as `attention_rows` does.
     """
+    _check_count("tiles", tiles)
     count = len(trace.token_ids)
     edge = -(-count // tiles)
     sides = -(-count // edge)
@@ -56,12 +57,15 @@ def attention_map(trace: Trace, layer: int, tiles: int = TILES) -> Float[np.ndar
     return found.numpy()
 
 
+def _check_count(field: str, count: int) -> None:
+    if count < 1:
+        raise refusal(field, count, "a whole number of at least 1")
+
+
 def _stretches(trace: Trace, layer: int, rows: int) -> Iterator[Float[Tensor, "n_heads rows S"]]:
     lm, count = trace.lm, len(trace.token_ids)
-    if not 0 <= layer < trace.n_layers:
-        raise IndexError(f"layer {layer}: the model has layers 0 to {trace.n_layers - 1}")
-    if rows < 1:
-        raise refusal("rows", rows, "a whole number of at least 1")
+    trace.check_layer(layer)
+    _check_count("rows", rows)
     if not keeps_its_beginning(trace, count):
         raise ValueError("expected a causal network whose positions do not depend on the text's length")
     net, block = lm.net, lm.net.block(layer)

@@ -78,3 +78,5 @@ def test_what_cannot_be_read_in_rows_is_refused() -> None:
         next(attention_rows(trace, 99))
     with pytest.raises(model.GlassLlamaError, match="rows"):
         next(attention_rows(trace, 0, 0))
+    with pytest.raises(model.GlassLlamaError, match="tiles"):
+        attention_map(trace, 0, 0)
