@@ -14,19 +14,20 @@ from torch import Tensor
 
 from .checkpoint_checks import check_depth, to_dtype
 from .checkpoint_files import WEIGHTS, CheckpointFiles, open_checkpoint
-from .compact import Compact, compact, named_weights
 from .config import NetworkConfig
 from .errors import GlassLlamaError, shortly
 from .families import family_of
 from .families.family import Family
 from .network import Network
 from .tensor_files import HEAD, arrange_tensors, in_file_order, locate_tensors
+from .tiled import count_weights, named_weights, tile
 from .tokenizer import Tokenizer
 from .weight_error import TEXT, every_logit, weight_error
 
 BUNDLED = Path(__file__).parent / "bundled"
 BUNDLED_NAME = "Glass Llama (bundled)"
 INT8 = "int8"  # weights of 8 bits, all else in float32
+MANY = 10_000_000  # weights of 32 bits; fewer are read as fast without tiles (docs/decisions/weights-in-tiles.md)
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, INT8: torch.float32}
 
 
@@ -57,7 +58,7 @@ class LanguageModel:
     @cached_property
     def n_parameters(self) -> int:
         """Parameters held; a tied head counts once."""
-        return sum(weight.numel() for _, weight in named_weights(self.net))
+        return count_weights(self.net)
 
     @property
     def reads_source(self) -> bool:
@@ -130,7 +131,11 @@ def load_weights(
     """
     read = arrange_tensors(plan.files.place, plan.files.tensors(), plan.net, plan.family)
     # One by one: the weights are never there twice.
-    tensors = {name: _laid_out(to_dtype(name, read.pop(name), device, dtype)) for name in [*read]}
+    in_tiles = int8_measured_on is None and lies_in_tiles(plan.net, device, dtype)
+    tensors: dict[str, Tensor] = {}
+    for name in [*read]:
+        weight = to_dtype(name, read.pop(name), device, dtype)
+        tensors[name] = weight if in_tiles else _laid_out(weight)
     plan.net.load_state_dict(tensors, assign=True, strict=False)
     if plan.config.tied_embeddings:
         plan.net.head.weight = plan.net.embed.weight
@@ -138,10 +143,16 @@ def load_weights(
     if int8_measured_on is not None:
         ids = torch.tensor([int8_measured_on])
         exact = every_logit(net, ids)
-        net.int8_error = weight_error(exact, every_logit(compact(net, int8=True), ids))
-    elif device.type == "cpu" and dtype == torch.bfloat16:
-        compact(net, int8=False)
+        net.int8_error = weight_error(exact, every_logit(tile(net, int8=True), ids))
+    elif in_tiles:
+        tile(net, int8=False)
     return net
+
+
+def lies_in_tiles(net: Network, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether the weights of this network, which are not rounded to 8 bits, are held in tiles (model/tiled.py)."""
+    many = dtype == torch.float32 and count_weights(net) > MANY
+    return device.type == "cpu" and (dtype == torch.bfloat16 or many)
 
 
 def read_tokenizer(plan: Outline) -> Tokenizer:
@@ -152,14 +163,14 @@ def read_tokenizer(plan: Outline) -> Tokenizer:
 def save_weights(net: Network, directory: Path, dtype: torch.dtype = torch.float16) -> None:
     """Write config.json and model.safetensors in the family's own format, so that `load` and transformers read them.
 
-    Raises GlassLlamaError for a network whose weights are compact.
+    Raises GlassLlamaError for a network whose weights were rounded to 8 bits.
     """
-    if any(isinstance(module, Compact) for module in net.modules()):
-        raise GlassLlamaError("dtype", "these weights are laid out for decoding alone; load them as float32 to save.")
+    if net.int8_error is not None:
+        raise GlassLlamaError("dtype", "these weights are rounded to 8 bits; load them as float32 to save.")
     directory.mkdir(parents=True, exist_ok=True)
     config = net.config.to_hf() | {"torch_dtype": str(dtype).removeprefix("torch.")}
     (directory / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    family, state = family_of(config), net.state_dict()
+    family, state = family_of(config), net.state_dict() | dict(named_weights(net))
     order = family.row_order(net.config)
     tensors: dict[str, Tensor] = {}
     for ours, place in locate_tensors(net, family).items():
@@ -206,7 +217,7 @@ def pick_dtype(dtype: str, device: torch.device) -> torch.dtype:
 def _laid_out(weight: Tensor) -> Tensor:
     """The same matrix, column by column in memory where the CPU multiplies it and it has at least as many rows.
 
-    Decoding is one matrix-vector product after another, which is faster so: see docs/decisions/weights-by-column.md.
+    Decoding is one matrix-vector product after another, which is faster so: see docs/decisions/weights-in-tiles.md.
     """
     turned = weight.dim() == 2 and weight.shape[0] >= weight.shape[1] and weight.device.type == "cpu"
     return weight.t().contiguous().t() if turned else weight

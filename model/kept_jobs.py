@@ -15,8 +15,8 @@ from typing import Any
 from torch import Tensor
 
 from .checkpoint import LanguageModel
-from .compact import named_weights
 from .head_names import HeadKind, HeadScore, read_heads_file
+from .tiled import named_weights
 
 SAMPLED = 64  # values of each parameter that the fingerprint is of
 REMEMBERED = 64  # models

@@ -27,9 +27,12 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        wide = x.float()
-        normed = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)
-        return self.weight * normed.to(x.dtype)
+        if x.dtype == torch.float32:
+            return self.weight * self._over_rms(x)
+        return self.weight * self._over_rms(x.float()).to(x.dtype)
+
+    def _over_rms(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps)
 
     def divisor(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch"]:
         """What x is divided by: its root mean square."""

@@ -1,16 +1,16 @@
 """The tensors of a checkpoint under our names, and where each of ours is among those of its files."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .errors import GlassLlamaError, clipped, several
 from .families.family import Family
 from .network import Network
 from .stacked import StackedLinear
+from .tiled import own_weights
 
 EMBEDDING, HEAD = "embed.weight", "head.weight"  # one and the same where the two are tied
 # Old checkpoints store RoPE's frequencies; they follow from the config and are computed instead.
@@ -21,14 +21,14 @@ _NUMBERS = re.compile(r"\.(\d+)(?=\.)")
 class TensorLocation:
     """Where one of our tensors is in the files: `files` are the tensors there, `rows` how many rows each gives."""
 
-    def __init__(self, net: Network, ours: str, tensors: dict[str, tuple[str, ...]]):
+    def __init__(self, module: nn.Module, ours: str, shape: torch.Size, tensors: dict[str, tuple[str, ...]]):
+        """Of the weight `ours` of this module."""
         numbers = [int(found) for found in _NUMBERS.findall(ours)]
         keys = iter(("{i}", "{e}"))
         self.pattern = _NUMBERS.sub(lambda _: f".{next(keys)}", ours)
         at = dict(zip("ie", numbers, strict=False))
         self.files = tuple(name.format(**at) for name in tensors[self.pattern])
-        module = net.get_submodule(ours.rpartition(".")[0])
-        self.shape = net.get_parameter(ours).shape
+        self.shape = shape
         stacked = isinstance(module, StackedLinear) and len(self.files) > 1
         self.rows = module.rows if isinstance(module, StackedLinear) and stacked else (self.shape[0],)
 
@@ -36,15 +36,12 @@ class TensorLocation:
 def locate_tensors(net: Network, family: Family) -> dict[str, TensorLocation]:
     """The location of every tensor of this network, by our name."""
     names = family.names(net.config)
-    return {ours: TensorLocation(net, ours, names) for ours in _own(net)}
-
-
-def _own(net: Network) -> Iterator[str]:
-    """Every parameter by its name; a module that stands in two places counts once, a weight in two modules twice."""
-    for path, module in net.named_modules():
-        for name, weight in module.named_parameters(recurse=False):
-            if weight is not None:
-                yield f"{path}.{name}" if path else name
+    found: dict[str, TensorLocation] = {}
+    for path, module in net.named_modules():  # one that stands in two places counts once, a weight in two twice
+        for name, weight in own_weights(module):
+            ours = f"{path}.{name}" if path else name
+            found[ours] = TensorLocation(module, ours, weight.shape, names)
+    return found
 
 
 def arrange_tensors(place: Path, found: dict[str, Tensor], net: Network, family: Family) -> dict[str, Tensor]:

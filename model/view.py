@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .checkpoint import LanguageModel
-from .compact import named_weights
 from .config import NetworkConfig
 from .errors import GlassLlamaError
 from .network import Network
+from .tiled import count_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class View:
     @property
     def n_parameters(self) -> int:
         """Parameters of what is seen; a tied head counts once."""
-        return sum(weight.numel() for _, weight in named_weights(self.net))
+        return count_weights(self.net)
 
     @property
     def reads_source(self) -> bool:

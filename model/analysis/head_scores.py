@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..taps import capture
+from ..tiled import weight_rows
 
 Attention = Float[Tensor, "L H T T"]
 Scores = Float[Tensor, "L H"]
@@ -87,7 +88,7 @@ def copying(lm: LanguageModel, ids: Sequence[int]) -> Scores:
     with capture(lm.net, "layers.*.attn.attention", "layers.*.attn.v") as seen:
         lm.net(torch.tensor([list(ids)], device=lm.device), eager=True, last_only=True)
     # Of all logits only those of the text's tokens are needed, less the mean of all: the mean of the matrix's rows.
-    rows_of_text = lm.net.head.weight[torch.tensor(list(ids), device=lm.device)] - lm.net.head.weight.mean(0)
+    rows_of_text = weight_rows(lm.net.head, ids) - lm.net.head.weight.mean(0)
     unembed = rows_of_text * lm.net.norm.weight
     rows = []
     for i in range(lm.config.n_layers):
@@ -107,7 +108,7 @@ def ov_copying(lm: LanguageModel, ids: Sequence[int]) -> Scores:
     """Definition "ov_copying" on one sequence of different tokens."""
     with capture(lm.net, "layers.*.attn.v") as seen:
         lm.net(torch.tensor([list(ids)], device=lm.device), last_only=True)
-    unembed = (lm.net.head.weight[torch.tensor(list(ids), device=lm.device)] * lm.net.norm.weight).float()
+    unembed = (weight_rows(lm.net.head, ids) * lm.net.norm.weight).float()
     rows = []
     for i in range(lm.config.n_layers):
         v = seen[f"layers.{i}.attn.v"][0].repeat_interleave(lm.config.n_heads // lm.config.n_kv_heads, dim=0)

@@ -21,11 +21,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ..checkpoint import LanguageModel
-from ..compact import named_weights
 from ..errors import GlassLlamaError, reason
 from ..little_world import little_world
 from ..network import Network
 from ..pieces import GPU_TIMES, Work, in_pieces
+from ..tiled import named_weights
 from .jacobian_lens import JacobianLens, Place, jacobians_at, mean_lens, places_in
 from .lens import LogitLens, logit_lens
 from .outside import knows_corpus

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..checkpoint import LanguageModel
 from ..interventions import NOTHING, Intervention
 from ..norms import LayerNorm
 from ..pieces import Work, in_pieces, readings_of_a_piece
+from ..tiled import weight_rows
 from .stream import each_layer, on_device
 
 KEPT = 5
@@ -145,7 +146,7 @@ def contributions(
     net = lm.net
     last = on_device(lm, stream[-1])
     scale = net.norm.divisor(last).double()
-    reads = _rows(net.head.weight, targets) - (0 if against is None else _rows(net.head.weight, against))
+    reads = _rows(net.head, targets) - (0 if against is None else _rows(net.head, against))
     direction, constant = net.norm.fold_into(reads * net.head_scale)
     direction = direction / scale[:, None]
 
@@ -187,8 +188,8 @@ def unembed(lm: LanguageModel, stream: Float[np.ndarray, "T d"]) -> Iterator[tup
         yield part, logits
 
 
-def _rows(weight: Tensor, ids: np.ndarray) -> Float[Tensor, "T d"]:
-    return weight.detach()[torch.from_numpy(ids).to(weight.device)].double()
+def _rows(head: nn.Linear, ids: np.ndarray) -> Float[Tensor, "T d"]:
+    return weight_rows(head, ids.tolist()).detach().double()
 
 
 def _logits_of(lm: LanguageModel, stream: np.ndarray, ids: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from ..errors import check_index
 from ..network import Layer, Network
 from ..pieces import Work, in_pieces
 from ..shapes import array_taps
+from ..tiled import weight_rows
 from ..trace import LayerTrace, Trace
 
 
@@ -119,9 +120,9 @@ def read_along(
 ) -> tuple[Float[Tensor, " d"], Float[Tensor, ""]]:
     """(direction, constant) in float64, on the CPU: with x the stream after the last layer, the logit of a token, less
     that of `against`, is x·direction / (what the final norm divides x by) + constant."""
-    read = net.head.weight[token_id].double()
+    read = weight_rows(net.head, token_id).double()
     if against is not None:
-        read = read - net.head.weight[against].double()
+        read = read - weight_rows(net.head, against).double()
     direction, constant = net.norm.fold_into(read * net.head_scale)
     return direction.cpu(), constant.cpu()
 

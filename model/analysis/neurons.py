@@ -19,6 +19,7 @@ from ..feedforward import ACTIVATIONS, FeedForward
 from ..interventions import NOTHING, Intervention
 from ..layer_metadata import FfnMetadata
 from ..pieces import Work, in_pieces
+from ..tiled import weight_rows
 from ..trace import LayerTrace
 from .stream import each_layer
 
@@ -143,7 +144,7 @@ def raising(
     """
     with torch.inference_mode():
         net, here = lm.net, inner.to(lm.device, torch.float64)
-        direction, _ = net.norm.fold_into(net.head.weight[target].double() * net.head_scale)
+        direction, _ = net.norm.fold_into(weight_rows(net.head, target).double() * net.head_scale)
         adds, start = torch.zeros_like(here), 0
         writing = here.nonzero().flatten()
         for some in _columns(net.block(layer).ffn, writing.tolist()):

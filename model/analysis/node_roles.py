@@ -18,6 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..pieces import Work, in_pieces
+from ..tiled import weight_rows
 from ..trace import Trace, run_trace
 from .nodes import AnyNode, Pair, Site, site_of
 from .switching import stacks
@@ -80,7 +81,7 @@ def written(pair: Pair, site: Site, values: Float[Tensor, "T n_heads width"]) ->
 def _direct(pair: Pair, nodes: Sequence[AnyNode], divisor: float) -> dict[AnyNode, tuple[float, float]]:
     """What each node at the last token of what writes adds to the logits of the two answers."""
     net, last = pair.lm.net, pair.texts[-1].shape[1] - 1
-    rows = net.head.weight[[pair.answer, pair.other]].double() * net.head_scale
+    rows = weight_rows(net.head, [pair.answer, pair.other]).double() * net.head_scale
     directions = net.norm.fold_into(rows)[0] / divisor
     here = [node for node in nodes if node.stack != "encoder" and node.token == last]
     added: dict[AnyNode, Tensor] = {}

@@ -29,6 +29,7 @@ from ..forward_pass import Pass
 from ..network import Network, StackName, Writer
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import prompt_ids, target_ids
+from ..tiled import weight_rows
 from .read_before import ReadBefore, is_causal, read_text_once
 
 POINTS = 8
@@ -136,7 +137,7 @@ class Pair:
         normed = net.apply_final_norm(stream)[:, -1] * net.head_scale
         both = [self.answer, self.other]
         bias = None if net.head.bias is None else net.head.bias[both]
-        one, two = F.linear(normed, net.head.weight[both], bias).float().unbind(-1)
+        one, two = F.linear(normed, weight_rows(net.head, both), bias).float().unbind(-1)
         return one - two
 
     def lead_of(self, logits: Float[Tensor, "C V"]) -> Float[Tensor, "C"]:

@@ -20,6 +20,7 @@ from model.analysis.kept_lens import keep_lens, lens_texts
 from model.analysis.outside import knows_corpus
 from model.checkpoint import LanguageModel
 from model.forward_pass import Pass
+from model.tiled import weight_rows
 from model.trace import run_trace
 
 # Other texts than those that the lens of a model without a corpus of its own is fitted on (reference_mean.py).
@@ -135,7 +136,7 @@ def _steps(
         last = stream[-1, -1]
         before = lm.net.logits(last).float()
         ids = before.topk(CANDIDATES).indices
-        reads, _ = lm.net.norm.fold_into(lm.net.head.weight[ids].double() * lm.net.head_scale)
+        reads, _ = lm.net.norm.fold_into(weight_rows(lm.net.head, ids.tolist()).double() * lm.net.head_scale)
         g = (reads / lm.net.norm.divisor(last).double()).float()
         back = lens.carry(depth, torch.eye(len(last), device=last.device)).T  # J
         ways = torch.stack([g @ back, g, torch.randn(g.shape, generator=random).to(g)])
