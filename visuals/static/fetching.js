@@ -18,6 +18,7 @@ import { noteAnswer } from "./withheld.js";
  */
 
 const MOST_SUMS = 50; // that are remembered
+const AHEAD_WAITS = 1000; // ms that what is fetched ahead lets other questions go before it
 
 /**
  * What a run's details go by: a question about it.
@@ -88,9 +89,9 @@ function createDetails({ state, previewing, repaint }, server, once, wanted) {
  * @param {Promise<unknown>} [there] until then nothing is fetched ahead
  */
 export function createFetching(store, functions, there = Promise.resolve()) {
-  const { server, count } = counted(functions);
+  const { server, count, quiet } = counted(functions);
   const { used, wanted, comparable } = createInUse(store);
-  const idle = () => there.then(idleNow);
+  const idle = () => there.then(() => quiet(AHEAD_WAITS)).then(idleNow);
   /** @type {ReturnType<typeof createOnce>} */
   const once = createOnce(
     store,

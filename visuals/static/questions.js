@@ -11,23 +11,36 @@ import { LOST } from "./unanswered.js";
  */
 
 /**
- * The server with its questions counted: `count()` of them have no answer yet.
+ * The server with its questions counted: `count()` of them have no answer yet. `quiet(most)` resolves when all have
+ * one, or after so many milliseconds.
  *
  * @template {Record<string, Ask>} Functions
  * @param {Functions} functions
- * @returns {{ server: Functions; count: () => number }}
+ * @returns {{ server: Functions; count: () => number; quiet: (most: number) => Promise<void> }}
  */
 export function counted(functions) {
   let open = 0;
+  /** @type {Set<() => void>} */
+  const waiting = new Set();
   /** @type {(ask: Ask) => Ask} */
   const counting = (ask) => (request) => {
     open += 1;
     return ask(request).finally(() => {
       open -= 1;
+      if (open) return;
+      for (const done of waiting) done();
+      waiting.clear();
     });
   };
   const server = Object.fromEntries(Object.entries(functions).map(([name, ask]) => [name, counting(ask)]));
-  return { server: /** @type {Functions} */ (server), count: () => open };
+  /** @param {number} most */
+  const quiet = (most) =>
+    new Promise((/** @type {(nothing?: undefined) => void} */ resolve) => {
+      if (!open) return resolve();
+      waiting.add(resolve);
+      setTimeout(resolve, most);
+    });
+  return { server: /** @type {Functions} */ (server), count: () => open, quiet };
 }
 
 /**
