@@ -1,10 +1,12 @@
 """Gives freed memory back to the operating system. Why it has to be asked for: docs/decisions/memory-given-back.md."""
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
+MKL_KEEPS_NOTHING = "MKL_DISABLE_FAST_MM"  # of the library that multiplies PyTorch's matrices
 ARENAS = 2
 
 
@@ -14,7 +16,11 @@ def _glibc(name: str) -> Callable[..., int] | None:
 
 
 def few_arenas() -> None:
-    """Have all threads share a few pools of memory. Each would have its own, and keep what others could use."""
+    """Have all threads share a few pools of memory. Each would have its own, and keep what others could use.
+
+    To be called before the first product of matrices: then MKL reads whether its buffers, too, are to be given back.
+    """
+    os.environ.setdefault(MKL_KEEPS_NOTHING, "1")
     if mallopt := _glibc("mallopt"):
         mallopt(M_ARENA_MAX, ARENAS)
 
