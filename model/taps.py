@@ -45,6 +45,17 @@ def taps_of(net: nn.Module) -> dict[str, Tap]:
     return found
 
 
+_MATCHING: WeakKeyDictionary[nn.Module, dict[str, list[str]]] = WeakKeyDictionary()
+
+
+def _matching(net: nn.Module, pattern: str) -> list[str]:
+    """The names of a network's taps that match a pattern. They are looked for once."""
+    known = _MATCHING.setdefault(net, {})
+    if pattern not in known:
+        known[pattern] = [name for name in taps_of(net) if fnmatchcase(name, pattern)]
+    return known[pattern]
+
+
 @contextmanager
 def watched(watches: Mapping[Tap, Callable[[Tensor], None]]) -> Generator[None, None, None]:
     """Call a function with what passes each of these taps, after all hooks on it, while the context is open.
@@ -77,7 +88,7 @@ def capture(
     handles: list[RemovableHandle] = []
     try:
         for pattern in patterns:
-            names = [name for name in taps if fnmatchcase(name, pattern)]
+            names = _matching(net, pattern)
             if not names:
                 raise KeyError(f"no tap matches {pattern!r}; taps are {sorted(taps)}")
             for name in names:
@@ -122,7 +133,7 @@ def capture_stacked(
     holes that are too small for the next layer's: of 1,024 tokens through SmolLM2 these grow to five times what is
     kept.
     """
-    taps = sum(fnmatchcase(name, pattern) for pattern in patterns for name in taps_of(net))
+    taps = sum(len(_matching(net, pattern)) for pattern in patterns)
     stacked = StackedValues(taps)
     with capture(net, *patterns, record=lambda value: stacked.add(record(value))):
         yield stacked
