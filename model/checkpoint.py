@@ -89,9 +89,9 @@ def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto")
 
     `device` is "auto" (CUDA, else Apple's MPS, else CPU) or any torch device; `dtype` is "auto" (float32 on the CPU and
     MPS, bfloat16 on CUDA where the card has it, else float16), "float32", "float16", "bfloat16", or on the CPU "int8":
-    float32 with weights of 8 bits, whose error is measured then (`net.int8_error`). On the CPU the linear maps of a large
-    network, and of any in bfloat16 or int8, lie in tiles (model/tiled.py): such a weight is no parameter. Raises
-    GlassLlamaError, in one line that says what is wrong and how to mend it.
+    float32 with weights of 8 bits, whose error is measured then (`net.int8_error`). On the CPU the linear maps of a
+    large network, and of any in bfloat16 or int8, lie in tiles (model/tiled.py): such a weight is no parameter.
+    Raises GlassLlamaError, in one line that says what is wrong and how to mend it.
     """
     on = pick_device(device)
     kind = pick_dtype(dtype, on)
