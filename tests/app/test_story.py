@@ -46,6 +46,18 @@ def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
     leave(page)
 
 
+# A browser that is so busy that it tells what came into view a second late, several changes at once.
+BUSY = """window.IntersectionObserver = class extends IntersectionObserver {
+  constructor(told, init) {
+    let held = [];
+    super((changes, observer) => {
+      if (!held.length) setTimeout(() => told(held.splice(0), observer), 1000);
+      held.push(...changes);
+    }, init);
+  }
+}"""
+
+
 def value(page: Page, scene: str) -> str:
     """What a scene shows, once it is drawn."""
     place = page.locator(f"[data-scene={scene}]")
@@ -231,6 +243,17 @@ def test_what_a_reader_chose_opens_the_next_time(story: Page, panels_alone: str)
     story.goto(panels_alone)
     wait_for_run(story)
     assert story.evaluate("document.body.dataset.chapter") == "story"
+
+
+def test_the_first_scenes_are_drawn_in_a_browser_that_is_busy(browser: Browser, panels_alone: str) -> None:
+    page = new_page(browser, panels_alone, story=True)
+    with watched(page):
+        page.add_init_script(BUSY)
+        page.goto(f"{panels_alone}#prompt={quote(PROMPT)}")
+        wait_for_run(page)
+        for scene in SCENES[:2]:
+            expect(page.locator(f"[data-scene={scene}] h2")).not_to_be_empty()
+    page.close()
 
 
 def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> None:

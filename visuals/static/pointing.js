@@ -55,6 +55,18 @@ export function widthOf(element, glass) {
   return computed(() => (width || (width = element.clientWidth)) / zoomOf(element));
 }
 
+/**
+ * Calls `told` with whether an element is in view, first as it is and then at each change.
+ *
+ * @param {Element} element
+ * @param {(near: boolean) => void} told
+ * @param {IntersectionObserverInit} [init] how far beyond the window it still is
+ */
+export function followView(element, told, init) {
+  // A busy browser tells several changes at once, the last of which holds.
+  new IntersectionObserver((changes) => told(changes[changes.length - 1].isIntersecting), init).observe(element);
+}
+
 /** An event of a section: what it let wait is to be drawn now, if it is still to be drawn at all. */
 export const DUE = "glass-due";
 
@@ -89,10 +101,10 @@ export function inView(element, drawPlain, side) {
     if (due) element.dispatchEvent(new Event(DUE));
     due = false;
   }
-  new IntersectionObserver(([entry]) => {
-    near = entry.isIntersecting;
+  followView(element, (now) => {
+    near = now;
     if (near) catchUp();
-  }).observe(element);
+  });
   return (fresh) => {
     if (near || fresh || due) {
       wait.stop();

@@ -3,6 +3,7 @@
 
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
+import { followView } from "../pointing.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
 import { createWithheld, noting } from "../withheld.js";
@@ -72,14 +73,13 @@ export function createFrame(glass, section, scene, wide) {
   title.after(withheld.line);
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
-  new IntersectionObserver(
-    ([entry]) => {
-      if (entry.isIntersecting === near) return;
-      near = entry.isIntersecting;
-      if (near) glass.repaint();
-    },
-    { rootMargin: AHEAD },
-  ).observe(element);
+  /** @param {boolean} now */
+  function come(now) {
+    if (now === near) return;
+    near = now;
+    if (near) glass.repaint();
+  }
+  followView(element, come, { rootMargin: AHEAD });
 
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
     const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
