@@ -25,7 +25,7 @@ export function createCourse(views, first, changed) {
     covered = now;
     changed(false);
   }
-  /** What a clicker's one button does: the answer, where it is covered, then the next view. */
+  /** The answer, where it is covered, else the next view. */
   const next = () => (covered ? cover(false) : go(at + 1));
   const back = () => go(at - 1);
   return {

@@ -57,9 +57,11 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  * What needs nothing but the course of the lesson, or the browser.
  *
  * @param {() => { course: Course } | null} now
+ * @param {() => boolean} turned to the next part of the view; whether there was one
  */
-const waysThrough = (now) => ({
-  next: () => now()?.course.next(),
+const waysThrough = (now, turned) => ({
+  /** What a clicker's one button does: the answer, where it is covered, then the next part, then the next view. */
+  next: () => now() && (now()?.course.covered() || !turned()) && now()?.course.next(),
   back: () => now()?.course.back(),
   reveal: () => now()?.course.toggle(),
   first: () => now()?.course.go(0),
@@ -190,9 +192,10 @@ export function createPresenter(glass, openList, keep) {
   let before = null;
   let turn = 0;
 
+  const current = () => now;
   /** @type {Acts} */
   const acts = {
-    ...waysThrough(() => now),
+    ...waysThrough(current, () => stage.turn(1)),
     leave,
     list: () => (leave(), openList()),
     up: () => stage.turn(-1),

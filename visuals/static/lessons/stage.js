@@ -91,8 +91,7 @@ export function createStage(glass, { top, bar }, tell) {
   async function again() {
     if (!isShown() && body.dataset.lesson !== "again") return;
     body.dataset.lesson = "again"; // shown, while it is fitted once more
-    const [{ pages }, at] = [found, page];
-    const share = pages[at][0] / (endOf(pages) || 1);
+    const [share, at] = [found.pages[page][0] / (endOf(found.pages) || 1), page];
     if (!(await fit()) || at === 0) return;
     const there = share * endOf(found.pages);
     turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
@@ -116,12 +115,14 @@ export function createStage(glass, { top, bar }, tell) {
     return true;
   }
 
-  /** Shows one page of the panel. @param {number} to */
+  /** Shows one page of the panel; whether it is another. @param {number} to */
   function turnTo(to) {
+    const before = page;
     page = Math.max(0, Math.min(to, found.pages.length - 1));
     tell(page, found.pages.length);
     panel.release();
     if (panel.inner() && (found.pages.length > 1 || found.cut)) panel.clip(found.pages, page);
+    return page !== before;
   }
 
   /** What came later made the panel another height. */
@@ -174,5 +175,5 @@ export function createStage(glass, { top, bar }, tell) {
     glass.present(null);
     panel.enlarge(1);
   }
-  return { show, again, end, coming, turn: (/** @type {number} */ by) => turnTo(page + by) };
+  return { show, again, end, coming, turn: (/** @type {number} */ by) => isShown() && turnTo(page + by) };
 }

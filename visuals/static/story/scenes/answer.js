@@ -3,6 +3,7 @@
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { leftWithout, restsOf } from "../../readings/rests.js";
+import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
@@ -55,7 +56,8 @@ export function createAnswer(glass) {
   const blank = h("span"); // before its word, where the piece has one
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const experiment = createExperiment(glass);
-  const element = h("div.st-answer", null, sentence.element, experiment.element);
+  const outside = createOutside(glass);
+  const element = h("div.st-answer", null, sentence.element, outside.element, experiment.element);
 
   /**
    * The next word stands in the gap; while the model writes, what it has written since the sentence was drawn.
@@ -141,7 +143,7 @@ export function createAnswer(glass) {
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
-      sentence.draw({ query: -1, inSource: false, strange: [], ...marked });
+      sentence.draw({ query: -1, inSource: false, strange: outside.draw(), ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
       const place = `key ${key ?? "-"} without=${exact(left)}`;

@@ -11,7 +11,7 @@ import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { few, told, wordOf } from "../words.js";
 
-const [HIGH, EDGE] = [190, 26]; // px
+const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
 /**
  * @typedef {import("../../readings/norm.js").VectorReading} VectorReading
@@ -36,7 +36,8 @@ function arrowsOf(width, arrows) {
   const drawn = arrows.flatMap(({ name, role, at: [a, b], end }) => {
     const [x, y] = [x0 + a * scale, y0 - b * scale];
     const side = a < 0 ? "end" : "start";
-    const look = { stroke: `var(--glass-${role})`, "marker-end": `url(#st-${end})` };
+    const headed = Math.hypot(x - x0, y - y0) >= HEADED;
+    const look = { stroke: `var(--glass-${role})`, "marker-end": headed ? `url(#st-${end})` : "none" };
     return [
       svg("line.st-arrow", { x1: x0, y1: y0, x2: x, y2: y, ...look }),
       svg(
