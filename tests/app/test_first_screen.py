@@ -259,3 +259,17 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()
     leave(page)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_the_story_says_so_too(browser: Browser, address: str, width: int, height: int) -> None:
+    page = open_page(browser, f"{address}#lang=en&chapter=story&prompt=The+capital+of+Zürich+is", width, height)
+    hint = page.locator("[data-scene=answer] .wy-outside")
+    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5))
+    marked = page.locator("[data-scene=answer] .wy-text .is-strange").all_inner_texts()
+    assert "".join(marked).replace(" ", "") == "capitalZürich"
+    assert faults(page, context="[data-scene=answer]") == []
+    hint.locator(".gp-option").click()
+    page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
+    expect(hint).to_be_hidden()
+    leave(page)
