@@ -37,7 +37,7 @@ export function sumOf(terms, text, digits = 4) {
   /** @type {(Node | string)[]} */
   const parts = order.map((i, n) => (n === 0 ? shown(terms[i], digits) : added(terms[i])));
   const others = terms.length - order.length;
-  if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, `(${text("others", { count: others })})`));
+  if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, text("others", { count: others })));
   return [...parts, " = ", strong(all)];
 }
 
@@ -170,7 +170,7 @@ export const writtenLines = ({ written, stream, product, cosine }, text) => {
   const share = fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`);
   const angle = fraction(phrase`${w()} · ${x()}`, phrase`‖${w()}‖ · ‖${x()}‖`);
   const numbers = fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`);
-  const none = Number.isNaN(cosine) ? ` (${text("no_angle")})` : "";
+  const none = Number.isNaN(cosine) ? ` ${text("no_angle")}` : "";
   return [
     line`${w()} = ${norms},  ${share} = ${strong(written / stream, 4)}`,
     line`${text("cosine")} = ${angle} = ${numbers} = ${h("strong", null, signed(cosine, 4))}${none}`,

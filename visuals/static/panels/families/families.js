@@ -37,7 +37,7 @@ const WIDTHS = { first: 84, each: 132 }; // at the least, in pixels, as style.cs
 function lineView({ words, differs }, text) {
   if (!differs) return html`<span class="fa-line" .textContent=${words}></span>`;
   return html`<span class="fa-line is-other"
-    ><span class="fa-mark" aria-hidden="true">≠ </span><span class="gp-hidden">${`${text("differs")}: `}</span
+    ><span class="fa-mark" aria-hidden="true">≠ </span><span class="gp-hidden">${text("differs")}</span
     ><span .textContent=${words}></span
   ></span>`;
 }

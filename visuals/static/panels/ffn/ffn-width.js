@@ -88,8 +88,8 @@ function stepsOf({ steps, rule: { d, multiplier, multiple } }, text) {
   const last = tinted("gate", h("strong", null, whole(width)));
   return [
     line`① 4 · d = 4 × ${whole(d)} = ${whole(four)}`,
-    line`② ⅔ · ${whole(four)} = ${whole(exact)}${exact === thirds ? "" : ` → ${whole(thirds)} (${cut})`}`,
-    line`③ ${scaling}${times === scaled ? "" : ` → ${whole(scaled)} (${cut})`}`,
+    line`② ⅔ · ${whole(four)} = ${whole(exact)}${exact === thirds ? "" : ` → ${whole(thirds)} ${cut}`}`,
+    line`③ ${scaling}${times === scaled ? "" : ` → ${whole(scaled)} ${cut}`}`,
     line`④ ⌈${whole(scaled)} / ${size}⌉ × ${size} = ${whole(many)} × ${size} = ${last}`,
   ];
 }

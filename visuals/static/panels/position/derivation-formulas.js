@@ -70,7 +70,7 @@ export function formLines({ forms, place: { m, n }, selection: { pair } }, text)
     line`${name("complex")}${qName()}·${e(`i·${m}·θ`)} = ${by}${factors} = ${asComplex(turnedQ)}`,
     line`${kName()}·${e(`i·${n}·θ`)} = ${by}(${complex(k)})·${kAngle} = ${asComplex(turnedK)}`,
     line`${name("channels")}${qName()} ⊙ cos + rotate(${qName()}) ⊙ sin: ${first},   ${second}`,
-    line`${name("both")}R${sub(m)}ᵀ R${sub(n)} = ${matrix(both)} = ${turned}, ${turnedBy}`,
+    line`${name("both")}R${sub(m)}ᵀ R${sub(n)} = ${matrix(both)} = ${turned}${turnedBy}`,
   ];
 }
 

@@ -60,7 +60,7 @@ function arithmetic(parts, model, text) {
     ? fraction(shown(whole, 5), root(String(model.head_dim)))
     : `${inBrackets(whole)} · ${shown(scale, 6)}`;
   const others = unturned
-    ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} (${text("unrotated")}) = ${shown(whole, 5)}`
+    ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} ${text("unrotated")} = ${shown(whole, 5)}`
     : "";
   const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
   const score = strong(whole * scale);

@@ -73,7 +73,7 @@ export function formulasOf(reading, model, text, colon) {
   if (!Number.isNaN(bucket)) {
     const product = scaled(model, shown(products.relative[0], 4));
     const bias = plus(products.relative[1]);
-    lines.push(line`${name("relative")}${product} ${bias} (${text("bucket", { bucket })}) = ${score("relative")}`);
+    lines.push(line`${name("relative")}${product} ${bias} ${text("bucket", { bucket })} = ${score("relative")}`);
   }
   const product = scaled(model, shown(products.alibi[0], 4));
   lines.push(line`${name("alibi")}${product} − ${shown(slope, 4)} · ${String(distance)} = ${score("alibi")}`);

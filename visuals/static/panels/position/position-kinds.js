@@ -243,15 +243,16 @@ function noticeOf({ kinds, places, selection: { head, query } }, trace, say, tex
  *
  * @param {KindsReading} reading
  * @param {Trace} trace
- * @param {string} called how the page names the model
+ * @param {(name: string) => string} nameOf how the page names a model
  * @param {(name: string, params?: Record<string, unknown>) => string} text
  */
-function lacking({ found: { added, learned }, selection: { head } }, { model }, called, text) {
+function lacking({ found: { added, learned }, selection: { head } }, { model }, nameOf, text) {
   const own = ownKind(model);
+  const called = nameOf(model.name);
   const said = [
     own === "rope" ? "" : text("llama_rope", { model: called }),
     added ? "" : text("no_added", { model: called }),
-    learned ? text("whose_bias", { model: learned.model, head: head % learned.bias.shape[0] }) : "",
+    learned ? text("whose_bias", { model: nameOf(learned.model), head: head % learned.bias.shape[0] }) : "",
     !learned && own !== "relative" ? text("no_learned") : "",
   ];
   return oneLine(said);
@@ -280,7 +281,7 @@ export default function positionKinds(element, glass) {
     return html`
       <p class="wy-notice" .textContent=${reading ? noticeOf(reading, trace, glass.text, text) : ""}></p>
       <div class="position-bar">${controls.order} ${controls.example}</div>
-      ${map.element} ${note(reading ? lacking(reading, trace, glass.modelName(trace.model.name), text) : "")}
+      ${map.element} ${note(reading ? lacking(reading, trace, glass.modelName, text) : "")}
       <div class="gp-formula" data-part="formula">
         ${reading && formulasOf(reading, trace.model, text, glass.text("marks.colon"))}
       </div>

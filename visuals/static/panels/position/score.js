@@ -23,7 +23,7 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
   // What channels outside the pairs add is the same wherever both stand.
   const whole = (/** @type {number} */ sum) =>
     turnsPart(model)
-      ? [strong(sum, 6), ` + ${shown(rest, 6)} (${text("unrotated")}) = `, strong(sum + rest, 6)]
+      ? [strong(sum, 6), ` + ${shown(rest, 6)} ${text("unrotated")} = `, strong(sum + rest, 6)]
       : [strong(sum, 6)];
   const atRun = query === m && key === n;
   const was = atRun ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
