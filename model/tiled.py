@@ -73,8 +73,14 @@ class Tiled(nn.Module):
     @property
     def tiles(self) -> Float[Tensor, "tiles d_in width"]:
         """The table as numbers; of codes, each less OFFSET and without its scale."""
-        table = self.table.unflatten(0, (-1, self.in_features))
-        return table if self.scale is None else table[..., : self.width].to(self.scale.dtype) - OFFSET
+        return self._numbers(self._stored)
+
+    @property
+    def _stored(self) -> Tensor:
+        return self.table.unflatten(0, (-1, self.in_features))[..., : self.width]
+
+    def _numbers(self, stored: Tensor) -> Tensor:
+        return stored if self.scale is None else stored.to(self.scale.dtype) - OFFSET
 
     @property
     def shape(self) -> torch.Size:
@@ -88,7 +94,7 @@ class Tiled(nn.Module):
 
     def rows_of(self, outputs: Int[Tensor, "*some"]) -> Float[Tensor, "*some d_in"]:
         """Some rows of `weight`, without writing out the others."""
-        rows = self.tiles[outputs // self.width, :, outputs % self.width]
+        rows = self._numbers(self._stored[outputs // self.width, :, outputs % self.width])
         return rows if self.scale is None else rows * self.scale[outputs, None]
 
     def product(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
