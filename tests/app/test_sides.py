@@ -343,7 +343,7 @@ def test_a_switched_off_sub_layer_has_no_direction_and_no_difference_of_directio
     page.evaluate("glass.open('attend')")
     page.evaluate("glass.select({ layer: 1, head: 2, query: 3, key: 1 })")
     page.wait_for_function("document.querySelector('[data-kind=cell]').dataset.value?.includes('cosine=-')")
-    expect(page.locator("section[data-kind=cell]")).to_contain_text(f"– ({text('cell.no_angle')})")
+    expect(page.locator("section[data-kind=cell]")).to_contain_text(f"– {text('cell.no_angle')}")
 
 
 def test_a_mean_of_no_rows_is_no_number(page: Page) -> None:
