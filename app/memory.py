@@ -16,13 +16,14 @@ def _glibc(name: str) -> Callable[..., int] | None:
 
 
 def few_arenas() -> None:
-    """Have all threads share a few pools of memory. Each would have its own, and keep what others could use.
-
-    To be called before the first product of matrices: then MKL reads whether its buffers, too, are to be given back.
-    """
-    os.environ.setdefault(MKL_KEEPS_NOTHING, "1")
+    """Have all threads share a few pools of memory. Each would have its own, and keep what others could use."""
     if mallopt := _glibc("mallopt"):
         mallopt(M_ARENA_MAX, ARENAS)
+
+
+def no_kept_buffers() -> None:
+    """Have MKL give its buffers back after each product of matrices. It asks at the first product of a process."""
+    os.environ.setdefault(MKL_KEEPS_NOTHING, "1")
 
 
 def give_back() -> None:

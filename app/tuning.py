@@ -2,7 +2,7 @@
 
 import sys
 
-from .memory import few_arenas
+from .memory import few_arenas, no_kept_buffers
 
 # torch gives way to other threads at each of its operations, hundreds of times in a run, and then waits as long as this
 # for a thread that computes in Python to give way in turn. Python's own 5 ms would make seconds of them.
@@ -12,4 +12,5 @@ SWITCH_SECONDS = 0.00005
 def tune() -> None:
     """Few pools of memory, and threads that give way to each other soon."""
     few_arenas()
+    no_kept_buffers()
     sys.setswitchinterval(SWITCH_SECONDS)

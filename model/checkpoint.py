@@ -20,14 +20,13 @@ from .families import family_of
 from .families.family import Family
 from .network import Network
 from .tensor_files import HEAD, arrange_tensors, in_file_order, locate_tensors
-from .tiled import count_weights, named_weights, tile
+from .tiled import count_weights, lies_in_tiles, named_weights, tile
 from .tokenizer import Tokenizer
 from .weight_error import TEXT, every_logit, weight_error
 
 BUNDLED = Path(__file__).parent / "bundled"
 BUNDLED_NAME = "Glass Llama (bundled)"
 INT8 = "int8"  # weights of 8 bits, all else in float32
-MANY = 10_000_000  # weights of 32 bits; fewer are read as fast without tiles (docs/decisions/weights-in-tiles.md)
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, INT8: torch.float32}
 
 
@@ -148,12 +147,6 @@ def load_weights(
     elif in_tiles:
         tile(net, int8=False)
     return net
-
-
-def lies_in_tiles(net: Network, device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether the weights of this network, which are not rounded to 8 bits, are held in tiles (model/tiled.py)."""
-    many = dtype == torch.float32 and count_weights(net) > MANY
-    return device.type == "cpu" and (dtype == torch.bfloat16 or many)
 
 
 def read_tokenizer(plan: Outline) -> Tokenizer:

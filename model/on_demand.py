@@ -10,19 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from .checkpoint import (
-    INT8,
-    Outline,
-    lies_in_tiles,
-    load_weights,
-    pick_device,
-    pick_dtype,
-    read_outline,
-    read_tokenizer,
-)
+from .checkpoint import INT8, Outline, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
 from .errors import GlassLlamaError
 from .network import Network
-from .tiled import count_weights
+from .tiled import bytes_held, count_weights
 from .tokenizer import Tokenizer
 from .weight_error import TEXT
 
@@ -118,11 +109,7 @@ class OnDemand:
         self.dtype = pick_dtype(dtype, self.device)
         self.n_parameters = count_weights(plan.net)
         self._int8 = dtype == INT8
-        in_tiles = self._int8 or lies_in_tiles(plan.net, self.device, self.dtype)
-        embedding = plan.net.embed.weight.numel()
-        head_of_its_own = embedding if in_tiles and plan.config.tied_embeddings else 0
-        mapped = self.n_parameters - embedding + head_of_its_own
-        self.nbytes = embedding * self.dtype.itemsize + mapped * (1 if self._int8 else self.dtype.itemsize)
+        self.nbytes = bytes_held(plan.net, self.device, self.dtype, self._int8)
         self.reads_source = hasattr(plan.net, "encoder")
         self.weight_cache = weight_cache
         self.read_lock = threading.Lock()

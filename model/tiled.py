@@ -22,6 +22,7 @@ from .network import Network
 from .stacked import StackedLinear
 
 WIDEST = 384  # outputs of a tile: as many as stay in a core's registers while it goes down the columns, or near it
+MANY = 10_000_000  # weights of 32 bits; fewer are read as fast without tiles (docs/decisions/weights-in-tiles.md)
 OFFSET, LEVELS = 128, 127
 TAIL = 8  # bytes at the end of a table's row of codes, in which embedding_bag finds a factor and what it adds
 ADD_CODES = torch.ops.quantized.embedding_bag_byte_rowwise_offsets.default
@@ -160,6 +161,20 @@ def tile(net: Network, int8: bool) -> Network:
             elif type(child) is StackedLinear:
                 setattr(parent, name, TiledStacked(child, int8))
     return net
+
+
+def lies_in_tiles(net: Network, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether the weights of this network, which are not rounded to 8 bits, are to be held in tiles."""
+    many = dtype == torch.float32 and count_weights(net) > MANY
+    return device.type == "cpu" and (dtype == torch.bfloat16 or many)
+
+
+def bytes_held(net: Network, device: torch.device, dtype: torch.dtype, int8: bool) -> int:
+    """The bytes that the weights of this network take once they are read, but for scales and what fills up a tile."""
+    embedding = net.embed.weight.numel()
+    own_head = net.config.tied_embeddings and (int8 or lies_in_tiles(net, device, dtype))
+    others = count_weights(net) - embedding + (embedding if own_head else 0)
+    return embedding * dtype.itemsize + others * (1 if int8 else dtype.itemsize)
 
 
 def weight_rows(linear: nn.Linear, outputs: Sequence[int] | int) -> Float[Tensor, "*some d_in"]:

@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import nn
 
-from model import GlassLlamaError, checkpoint, generate, load, run_trace
+from model import GlassLlamaError, generate, load, run_trace, tiled
 from model.analysis.kept_lens import fingerprint
 from model.checkpoint import pick_dtype, save_weights
 from model.network import Network
 from model.stacked import StackedLinear
-from model.tiled import Tiled, TiledLinear, TiledStacked, named_weights, quantise, weight_rows
+from model.tiled import Tiled, TiledLinear, TiledStacked, bytes_held, named_weights, quantise, weight_rows
 from model.weight_error import TEXT
 
 SIZES = [(960, 576), (576, 1536), (97, 64), (7, 5), (769, 16)]  # the last one leaves a tile half empty
@@ -100,10 +100,15 @@ def test_a_large_network_in_float32_lies_in_tiles_and_can_be_saved(
 ) -> None:
     plain = load(device="cpu")
     assert not any(isinstance(module, Tiled) for module in plain.net.modules())
-    monkeypatch.setattr(checkpoint, "MANY", 1_000_000)
+    monkeypatch.setattr(tiled, "MANY", 1_000_000)
     lm = load(device="cpu")
     assert isinstance(lm.net.head, TiledLinear)
     assert lm.n_parameters == plain.n_parameters
+    held = [*lm.net.parameters(), *(one.table for one in lm.net.modules() if isinstance(one, Tiled))]
+    assert bytes_held(lm.net, lm.device, lm.dtype, int8=False) == sum(one.nbytes for one in held)
+    assert (
+        bytes_held(plain.net, lm.device, torch.float16, False) == sum(one.nbytes for one in plain.net.parameters()) // 2
+    )
     assert {name: tuple(one.shape) for name, one in named_weights(lm.net)} == {
         name: tuple(one.shape) for name, one in named_weights(plain.net)
     }

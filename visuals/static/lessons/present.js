@@ -61,7 +61,10 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  */
 const waysThrough = (now, turned) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next part, then the next view. */
-  next: () => now() && (now()?.course.covered() || !turned()) && now()?.course.next(),
+  next() {
+    const course = now()?.course;
+    if (course && (course.covered() || !turned())) course.next();
+  },
   back: () => now()?.course.back(),
   reveal: () => now()?.course.toggle(),
   first: () => now()?.course.go(0),

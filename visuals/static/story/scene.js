@@ -73,12 +73,10 @@ export function createFrame(glass, section, scene, wide) {
   title.after(withheld.line);
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
-  /** @param {boolean} now */
-  function come(now) {
-    if (now === near) return;
+  const come = (/** @type {boolean} */ now) => {
     near = now;
     if (near) glass.repaint();
-  }
+  };
   followView(element, come, { rootMargin: AHEAD });
 
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
