@@ -10,7 +10,7 @@ SWITCH_SECONDS = 0.00005
 
 
 def tune() -> None:
-    """Few pools of memory, and threads that give way to each other soon."""
+    """Few pools of memory, no buffers kept, and threads that give way to each other soon."""
     few_arenas()
     no_kept_buffers()
     sys.setswitchinterval(SWITCH_SECONDS)
