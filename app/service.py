@@ -62,8 +62,9 @@ from .session import HeldRun, Runs, Tickets
 from .visitors import NOBODY, Visitor
 
 # While text is generated the page hears of it this often at most, in seconds: faster than anyone reads. Where messages
-# are slow to leave, since many write, it hears less often: they take at most a fifth of the time.
+# are slow to leave, since many write, it hears less often: after each, so many times as long passes as it took.
 STREAM_EVERY = 0.04
+STREAM_PAUSE = 4
 # So often, in seconds, the page is sent the run of the text so far, for every panel to follow.
 RUN_EVERY = 1.0
 
@@ -311,7 +312,7 @@ class Service:
                     since = time.perf_counter()
                     yield message
                     told = time.perf_counter()
-                    every = max(STREAM_EVERY, 4 * (told - since))
+                    every = max(STREAM_EVERY, STREAM_PAUSE * (told - since))
                 if self.tickets.stopped(ticket) or self.drain.over:
                     break
             yield self.show(self._extend_run(held, tuple(steps), growth), layer)

@@ -313,7 +313,8 @@ def test_what_waits_for_all_is_bounded_too() -> None:
 def test_a_text_is_not_written_on_ahead_of_its_reader(
     address: str, demo: GlassPage, engine: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.service.STREAM_EVERY", 0)
+    for pause in ("STREAM_EVERY", "STREAM_PAUSE"):
+        monkeypatch.setattr(f"app.service.{pause}", 0)  # each token is a message, however slowly the last one left
     engine.slow()
     grew, loops = demo.bounded_queue.unread.grew, list[asyncio.AbstractEventLoop]()
 
