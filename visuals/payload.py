@@ -99,7 +99,8 @@ def unpack(packed: Packed) -> np.ndarray:
 
 def top_neurons(neurons: Neurons, ffn: FfnMetadata, count: int = TOP_NEURONS) -> TopNeurons:
     """The neurons that a token's feed-forward output leans on most; ties go to the lower number."""
-    size = np.nan_to_num(np.abs(activations(neurons, ffn)), copy=False, nan=-1.0)
+    size = np.abs(activations(neurons, ffn))
+    size[np.isnan(size)] = -1.0  # numbers first
     order = largest(size, min(count, size.shape[-1]))
     return TopNeurons(order, *neurons.each(lambda part: np.take_along_axis(part, order, -1)))
 

@@ -110,6 +110,19 @@ test("a large run's layers are fetched when they are looked at", async () => {
   );
 });
 
+test("of a larger run the layers beside the selected one are fetched ahead", async () => {
+  const { store, asked } = connected();
+  const layers = () => asked.filter(([name]) => name === "layers").map(([, request]) => request.layers);
+  store.publish(runMessage(new Array(6_000).fill(1)));
+  const size = layerBytes(store.state.trace);
+  assert.ok(size > 1e6 && size < 4e6, `${size}`);
+  await settled();
+  assert.deepEqual(layers(), [[1]]);
+  store.select({ layer: 2 });
+  await settled();
+  assert.deepEqual(layers(), [[1], [2], [3]]);
+});
+
 test("of a network with many weights one layer is asked for at once, of a small one eight", () => {
   const { store } = connected();
   store.publish(runMessage());

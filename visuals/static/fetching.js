@@ -143,8 +143,7 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     }
   }
 
-  store.on("select", need);
-  for (const event of ["run", "stack"])
+  for (const event of ["select", "run", "stack"])
     store.on(event, () => {
       need();
       prefetch();

@@ -1,7 +1,12 @@
 // What is fetched before anyone asks for it, when the browser is idle: which layers, and how large they may be.
 
-/** Up to this many bytes of layers are fetched ahead by one question, when the browser is idle; no layer of more. */
+/** Up to this many bytes of layers are fetched ahead by one question, when the browser is idle. */
 const PREFETCH_BYTES = 1_000_000;
+/**
+ * Of layers that are larger the two beside the selected one, where a reader steps next; none of more bytes than
+ * these.
+ */
+const NEIGHBOUR_BYTES = 4_000_000;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
 const AHEAD_AT_ONCE = 8;
 /** More layers than one are asked for at once where together they have no more weights: others wait meanwhile. */
@@ -66,8 +71,7 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
   let prefetching = false;
 
   /**
-   * The layers to fetch ahead with one question: of the missing ones those nearest to the selected; none where a
-   * layer is large.
+   * The layers to fetch ahead with one question: of the missing ones those nearest to the selected.
    *
    * @param {Trace} trace
    * @returns {number[]}
@@ -77,7 +81,10 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     if (trace.generating) return []; // a longer run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
     const nearest = missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer));
-    return nearest.slice(0, aheadAtOnce(trace));
+    const size = layerBytes(trace);
+    if (size <= PREFETCH_BYTES) return nearest.slice(0, aheadAtOnce(trace));
+    const near = nearest.length && size <= NEIGHBOUR_BYTES && Math.abs(nearest[0] - locked.layer) <= 1;
+    return near ? nearest.slice(0, 1) : [];
   }
   const incomplete = () => comparable().find((trace) => missingLayers(trace).length);
 
