@@ -101,8 +101,22 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
         asks_hub = isinstance(data, dict) and bool(data.get("hub"))
         return await sums["hub" if asks_hub else "long" if asks_long(data) else "sums"](data, request)
 
-    others = [method for method in direct_calls(service) if method not in (service.calculate, service.detail)]
-    return [calculate, detail, *(lines["short"].guarded(method) for method in others)]
+    looks = [maybe_ahead(method, lines) for method in (service.layers, service.neurons)]
+    apart = (service.calculate, service.detail, service.layers, service.neurons)
+    others = [method for method in direct_calls(service) if method not in apart]
+    return [calculate, detail, *looks, *(lines["short"].guarded(method) for method in others)]
+
+
+def maybe_ahead(method: Callable[..., Any], lines: Mapping[str, DirectCallLimiter]) -> Callable[..., Any]:
+    """A function that waits with what is long where it is asked ahead: its turns come with those."""
+    short, long = (lines[name].guarded(method) for name in ("short", "long"))
+
+    async def asked(data: Any, request: gr.Request) -> Mapping[str, object]:
+        is_ahead = isinstance(data, dict) and data.get("ahead") is True
+        return await (long if is_ahead else short)(data, request)
+
+    asked.__name__ = method.__name__
+    return asked
 
 
 def asks_long(data: Any) -> bool:

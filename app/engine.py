@@ -181,9 +181,9 @@ class LocalEngine:
     """Runs models in this process, one piece of work at a time for each model.
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
-    slow each other down. Long work takes a turn for every piece, after the runs that wait (app/priority_lock.py); those
-    who generate take one for each step that they share (app/scheduler.py). A model whose weights come and go
-    (model/on_demand.py) keeps them while it works.
+    slow each other down. Long work takes a turn for every piece, after the runs that wait (app/priority_lock.py), and
+    what a page fetches ahead comes with it; those who generate take one for each step that they share
+    (app/scheduler.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
     """
 
     def __init__(self, models: Sequence[Any], budgets: Budgets | None = None, real: RealModel | None = None):
@@ -229,11 +229,11 @@ class LocalEngine:
         return self._models[name]
 
     @contextmanager
-    def _turn(self, name: str) -> Iterator[Any]:
-        """The model, with which this thread alone works while the context lasts."""
+    def _turn(self, name: str, long: bool = False) -> Iterator[Any]:
+        """The model, with which this thread alone works while the context lasts; `long` says which turns are for it."""
         lm = self._get(name)
         turns = self._turns[name]
-        with turns.turn(visitor=self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
+        with turns.turn(long, self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
             yield lm
 
     def about(self, name: str) -> About:
@@ -279,7 +279,7 @@ class LocalEngine:
         lm = self._get(name)
         read, given = lm if trace is None else trace.lm, operation.given(trace, args)
         if operation.cost is None:
-            with self._turn(name):
+            with self._turn(name, long=operation.ahead):
                 return operation.function(read, *given, **kwargs)
         cost = operation.cost(lm, trace, *args, **kwargs)
         with self._paid(lm, cost), lm.in_use():

@@ -280,9 +280,9 @@ class Visitor:
         at_once = "layers" in self.site.functions
         for asked in ({"layers": others},) if at_once else [{"layer": layer} for layer in others]:
             with self.timed("layers"):
-                self.ask("layers" if at_once else "layer", {**of_run, **asked, "token": 0})
+                self.ask("layers" if at_once else "layer", {**of_run, **asked, "token": 0, "ahead": asks.page})
         if asks.page:
-            self.ask("neurons", {**of_run, "layer": 0, "token": None})
+            self.ask("neurons", {**of_run, "layer": 0, "token": None, "ahead": True})
         last = len(run.get("tokens", {}).get("ids", [0])) - 1
         for detail in STORY if asks.story else ():
             with self.timed(str(detail["what"])):

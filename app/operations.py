@@ -89,13 +89,15 @@ RACE_TOKENS = 512  # about so many are read without a cache, again and again, be
 class Operation(Generic[P, T]):
     """`function(lm, *arguments)`, or `function(lm, trace, *arguments)` of one that `reads_run`.
 
-    `cost` is there for long work, whose function comes in pieces (model/pieces.py). An operation is sent as its name.
+    `cost` is there for long work, whose function comes in pieces (model/pieces.py). What is done `ahead` is short, but
+    nobody waits for it yet: it has its turns with the long. An operation is sent as its name.
     """
 
     name: str
     function: Callable[..., T]
     reads_run: bool = False
     cost: Cost | None = None
+    ahead: bool = False
 
     def __reduce__(self) -> tuple[Callable[[str], "Operation[..., Any]"], tuple[str]]:
         return named, (self.name,)
@@ -137,9 +139,11 @@ def of_model(name: str, function: Callable[Concatenate[LanguageModel, P], T]) ->
     return _added(Operation(name, function))
 
 
-def of_run(name: str, function: Callable[Concatenate[LanguageModel, Trace, P], T]) -> Operation[P, T]:
+def of_run(
+    name: str, function: Callable[Concatenate[LanguageModel, Trace, P], T], ahead: bool = False
+) -> Operation[P, T]:
     """A short operation on a recorded run."""
-    return _added(Operation(name, function, reads_run=True))
+    return _added(Operation(name, function, reads_run=True, ahead=ahead))
 
 
 def long_of_model(name: str, function: InPieces[Concatenate[LanguageModel, P], T], cost: Cost) -> Operation[P, T]:
@@ -460,7 +464,9 @@ CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)
 LAYERS = of_run("layers", layer_messages)
+LAYERS_AHEAD = of_run("layers_ahead", layer_messages, ahead=True)
 NEURONS = of_run("neurons", neurons_message)
+NEURONS_AHEAD = of_run("neurons_ahead", neurons_message, ahead=True)
 OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
 RESTS = long_of_run("rests", why.rests, _rests_cost)

@@ -18,6 +18,7 @@ from visuals.payload import message_payload
 
 from .engine import Engine, Settings
 from .fields import (
+    Flag,
     Head,
     Layer,
     Name,
@@ -116,7 +117,13 @@ class Place(OfLayer, AtToken):
     """A layer of a run, and one of its tokens."""
 
 
-class Layers(AtToken):
+class MaybeAhead(Request):
+    """What may be fetched `ahead`: nobody waits for it yet, and what others wait for goes first."""
+
+    ahead: Flag = False
+
+
+class Layers(AtToken, MaybeAhead):
     """Layers of a run, and a token whose neurons are sent in full."""
 
     layers: Annotated[list[Layer], listed("{name}: expected a list of 1 to {most} layers.", MOST_LAYERS, least=1)]
@@ -140,7 +147,7 @@ class Score(HeadWrite):
     key: Token
 
 
-class Neurons(OfLayer):
+class Neurons(OfLayer, MaybeAhead):
     """A layer of a run, and one of its tokens; every token where that is null."""
 
     token: Token | None = None

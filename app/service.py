@@ -35,7 +35,7 @@ from .fields import Request, among, read
 from .one_file.document import document
 from .one_file.request import OneFile, opening_view, view_of
 from .operating import Drain
-from .operations import LAYERS, NEURONS, OPENING
+from .operations import LAYERS, LAYERS_AHEAD, NEURONS, NEURONS_AHEAD, OPENING
 from .prompts import check_text, checked_ids
 from .requests import (
     Asked,
@@ -149,18 +149,20 @@ class Service:
 
     @answered
     def layers(self, data: Sent, visitor: Visitor = NOBODY) -> LayersMessage:
-        """Some layers of a held run: {run, layers, token}; `token` is the one whose neurons are sent in full."""
+        """Some layers of a held run: {run, layers, token, ahead}; `token` is whose neurons are sent in full."""
         held = self._held(data)
         asked = about_run(Layers, self.engine, held, data)
-        told = held.study(self._engine(visitor), LAYERS, held.id, asked.layers, asked.token)
+        operation = LAYERS_AHEAD if asked.ahead else LAYERS
+        told = held.study(self._engine(visitor), operation, held.id, asked.layers, asked.token)
         return {"kind": "layers", "run": held.id, "layers": told}
 
     @answered
     def neurons(self, data: Sent, visitor: Visitor = NOBODY) -> NeuronsMessage:
-        """All neurons of one layer of a held run: {run, layer, token}, of every token where `token` is null."""
+        """All neurons of one layer of a held run: {run, layer, token, ahead}; of every token where that is null."""
         held = self._held(data)
         asked = about_run(Neurons, self.engine, held, data)
-        return held.study(self._engine(visitor), NEURONS, held.id, asked.layer, asked.token)
+        operation = NEURONS_AHEAD if asked.ahead else NEURONS
+        return held.study(self._engine(visitor), operation, held.id, asked.layer, asked.token)
 
     @answered
     def detail(self, data: Sent, visitor: Visitor = NOBODY) -> DetailMessage:

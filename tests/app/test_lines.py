@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from time import sleep
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +16,7 @@ from app.engine import LocalEngine
 from app.metrics import Metrics
 from app.operations import Operation
 from app.service import Service
+from app.visitors import Visitor
 
 
 def operations_of(answer: Callable[..., Any], seen: set[Callable[..., Any]]) -> set[str]:
@@ -70,3 +72,32 @@ def test_a_short_question_is_answered_while_all_places_of_long_ones_are_taken(en
     for thread in threads:
         thread.join()
     assert found == ["logits"] + ["logit_terms"] * (most + 2)
+
+
+def test_what_is_fetched_ahead_comes_after_what_others_wait_for(engine: LocalEngine) -> None:
+    service = Service(engine)
+    run, turns = service.run("The cat sleeps on the sofa.", "")["id"], engine._turns[engine.names[0]]
+    came: list[tuple[str, str]] = []
+
+    def ask(name: str, question: Callable[[Any, Visitor], Any], **asked: object) -> threading.Thread:
+        def work() -> None:
+            came.append((name, question({"run": run, **asked}, Visitor(name, name))["kind"]))
+
+        before = turns.waiting
+        thread = threading.Thread(target=work)
+        thread.start()
+        while turns.waiting == before:
+            assert not came
+            sleep(0.001)
+        return thread
+
+    with turns.turn():
+        threads = [
+            ask("ahead", service.layers, layers=[0], token=0, ahead=True),
+            ask("all ahead", service.neurons, layer=0, token=None, ahead=True),
+            ask("looks", service.layers, layers=[1], token=0),
+            ask("points", service.neurons, layer=1, token=0, ahead=False),
+        ]
+    for thread in threads:
+        thread.join()
+    assert came == [("looks", "layers"), ("points", "neurons"), ("ahead", "layers"), ("all ahead", "neurons")]

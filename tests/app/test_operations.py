@@ -114,7 +114,10 @@ def ask_all(service: Service, name: str) -> None:
     ]  # fmt: skip
     for what, params in questions:
         ask(service, run["id"], what, params)
-    assert service.neurons({"run": run["id"], "layer": 1, "token": None})["kind"] == "neurons"
+    for ahead in (False, True):
+        of_run = {"run": run["id"], "ahead": ahead}
+        assert service.layers({**of_run, "layers": [1], "token": 0})["kind"] == "layers"
+        assert service.neurons({**of_run, "layer": 1, "token": None})["kind"] == "neurons"
     race = service.calculate({"what": "kv_race", "model": name, "ids": run["tokens"]["ids"]})
     assert race["kind"] == "calculation"
     for further in (False, True):

@@ -59,14 +59,11 @@ test("nothing is fetched ahead until somebody is there; what is chosen is", asyn
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
 });
 
-test("a layer that is on its way among others is not asked for again", async () => {
-  let release;
-  const slow = new Promise((resolve) => {
-    release = resolve;
-  });
+test("a layer on its way ahead is asked for again when it is looked at, and no other one twice", async () => {
+  const release = {};
   const { store, asked } = connected({
-    layers: async ({ layers }) => {
-      await slow;
+    layers: async ({ layers, ahead }) => {
+      await new Promise((resolve) => (release[ahead] = resolve));
       return layersMessage(layers);
     },
   });
@@ -74,13 +71,23 @@ test("a layer that is on its way among others is not asked for again", async () 
   await settled();
   store.select({ layer: 2 });
   await settled();
-  assert.equal(store.layer(), null);
-  release();
+  store.select({ head: 1 });
   await settled();
-  assert.equal(store.layer().index, 2);
+  assert.equal(store.layer(), null);
+  release.false();
+  await settled();
+  const layer = store.layer();
+  assert.equal(layer.index, 2);
+  release.true();
+  await settled();
+  assert.equal(store.layer(), layer); // with all that has come for it since
+  assert.equal(store.state.trace.layers.size, 4);
   assert.deepEqual(
-    asked.filter(([name]) => name === "layers").map(([, { layers }]) => layers),
-    [[1, 2, 3]],
+    asked.filter(([name]) => name === "layers").map(([, { layers, ahead }]) => [layers, ahead]),
+    [
+      [[1, 2, 3], true],
+      [[2], false],
+    ],
   );
 });
 

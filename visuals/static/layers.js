@@ -12,34 +12,43 @@ import { NEURON_BYTES, neuronBytes } from "./prefetch.js";
  * @param {() => Promise<unknown>} idle
  */
 export function createLayers({ state, previewing }, server, once, used, idle) {
-  /** @type {Map<string, Promise<boolean>>} layers that are on their way, by run and number */
+  /** @type {Map<string, { came: Promise<boolean>; ahead: boolean }>} layers on their way, by run and number */
   const coming = new Map();
 
   /**
    * @param {Trace} trace
    * @param {number[]} layers up to AHEAD_AT_ONCE (prefetch.js) of them
    * @param {number} token whose neurons come along
+   * @param {boolean} [ahead] before anyone looks at them: then they may come late. Who looks at one of them asks
+   *   again
    * @returns {Promise<boolean>} whether they are there
    */
-  async function fetchLayers(trace, layers, token) {
+  async function fetchLayers(trace, layers, token, ahead = false) {
     /** @param {number} layer */
     const nameOf = (layer) => `${trace.id} ${layer}`;
     const missing = layers.filter((layer) => !trace.layers.has(layer));
     const names = missing.map(nameOf);
-    const asked = missing.filter((layer) => !coming.has(nameOf(layer)));
+    const asked = missing.filter((layer) => {
+      const before = coming.get(nameOf(layer));
+      return !before || (before.ahead && !ahead);
+    });
     if (asked.length) {
-      const own = asked.map(nameOf);
-      const answer = once(
-        `${trace.id} layers ${asked}`,
+      const came = once(
+        `${trace.id} layers ${asked} ${ahead}`,
         trace,
-        () => server.layers({ run: trace.id, layers: asked, token }),
+        () => server.layers({ run: trace.id, layers: asked, token, ahead }),
         (payload) => {
-          for (const one of payload.layers) trace.layers.set(one.layer, decodeLayer(one, trace.model));
+          for (const one of payload.layers)
+            if (!trace.layers.has(one.layer)) trace.layers.set(one.layer, decodeLayer(one, trace.model));
         },
-      ).finally(() => own.forEach((name) => coming.delete(name)));
-      for (const name of own) coming.set(name, answer);
+      );
+      const one = { came, ahead };
+      for (const name of asked.map(nameOf)) {
+        coming.set(name, one);
+        came.finally(() => coming.get(name) === one && coming.delete(name));
+      }
     }
-    return (await Promise.all(names.map((name) => coming.get(name)))).every(Boolean);
+    return (await Promise.all(names.map((name) => coming.get(name)?.came))).every(Boolean);
   }
 
   /**
@@ -53,7 +62,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
     once(
       `${trace.id} ${layer} ${token}`,
       trace,
-      () => server.neurons({ run: trace.id, layer, token }),
+      () => server.neurons({ run: trace.id, layer, token, ahead: false }),
       (payload) => held.neurons.set(token, decodeNeurons(payload, held.ffn)),
     );
   }
@@ -71,7 +80,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
     await once(
       `${trace.id} ${layer} all`,
       trace,
-      () => server.neurons({ run: trace.id, layer, token: null }),
+      () => server.neurons({ run: trace.id, layer, token: null, ahead: true }),
       (payload) => {
         held.neurons = decodeAllNeurons(payload, held.ffn);
       },

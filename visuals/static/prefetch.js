@@ -59,7 +59,7 @@ export const reader = () =>
  * @typedef {import("./decode.js").Trace} Trace
  * @param {import("./store.js").State} state
  * @param {{
- *   fetchLayers: (trace: Trace, layers: number[], token: number) => Promise<boolean>;
+ *   fetchLayers: (trace: Trace, layers: number[], token: number, ahead: boolean) => Promise<boolean>;
  *   comparable: () => Trace[];
  *   used: (trace: Trace) => boolean;
  *   idle: () => Promise<unknown>;
@@ -97,7 +97,7 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
       const trace = incomplete();
       if (!trace) continue;
       const token = Math.min(state.locked.query, trace.T - 1);
-      working = (await fetchLayers(trace, missingLayers(trace), token)) || !used(trace);
+      working = (await fetchLayers(trace, missingLayers(trace), token, true)) || !used(trace);
     }
     prefetching = false;
   }

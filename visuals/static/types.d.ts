@@ -48,8 +48,18 @@ export type Refusal = Notice & { unanswered?: true };
 /** The server's functions (app/direct_calls.py); each gives a message, a refusal in the place of an answer too. */
 export interface Server {
   [name: string]: (request: any) => Promise<any>;
-  layers: (request: { run: string; layers: number[]; token: number }) => Promise<LayersMessage | Refusal>;
-  neurons: (request: { run: string; layer: number; token: number | null }) => Promise<NeuronsMessage | Refusal>;
+  layers: (request: {
+    run: string;
+    layers: number[];
+    token: number;
+    ahead: boolean;
+  }) => Promise<LayersMessage | Refusal>;
+  neurons: (request: {
+    run: string;
+    layer: number;
+    token: number | null;
+    ahead: boolean;
+  }) => Promise<NeuronsMessage | Refusal>;
   rerun: (request: {
     model: string;
     ids: number[];
