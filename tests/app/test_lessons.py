@@ -183,13 +183,17 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with page.expect_popup() as caught:
         row.get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
     sheet = caught.value
-    for place, name in ((".ls-task p", "question"), (".ls-answers p", "answer")):
+    for place, name in ((".ls-task p", "question"), (".ls-answers p:not(.ls-result)", "answer")):
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
     expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
+    expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
+    for line in sheet.locator(".ls-result").all():
+        expect(line).to_have_text(re.compile(r"\d"))  # what the run says
+    expect(sheet.locator(".ls-result:visible")).to_have_count(len(lesson["views"]))
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
     assert faults(sheet) == []
@@ -208,9 +212,12 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(page.locator(".ls-bar")).to_be_hidden()
 
 
+DOG = "The cat sleeps on the sofa. The dog plays on the"
+
+
 def make(page: Page) -> None:
     """A lesson of two views: the answer, covered, and a head's map, from wherever the page is."""
-    run(page, "The cat sleeps on the sofa. The dog plays on the")
+    run(page, DOG)
     desk(page)
     press(page, "fresh")
     page.fill(".ls-name", "<img src=x onerror=alert(1)> 课")
@@ -326,9 +333,12 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     assert page.evaluate("['layer', 'head', 'query', 'key'].map((name) => glass.state[name])") == [1, 2, 4, 3]
     page.click(".gp-stepper button >> nth=0")  # the steppers are there
     assert page.evaluate("glass.state.layer") == 0
+    # Back to where the reader was before it, with the sentence and what was selected.
     page.keyboard.press("Escape")
     expect(page.locator(".page-nav")).to_be_visible()
-    assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
+    page.wait_for_function("glass.state.chapter === 'kv'")
+    assert not page.evaluate("document.querySelector('.ls-desk').open")
+    assert page.evaluate("[glass.state.run.prompt, glass.state.layer]") == [DOG, 1]
 
 
 def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_goes_on(page: Page) -> None:
