@@ -150,10 +150,12 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             assert page.evaluate(SMALL, LEGIBLE) == [], view
             assert 14 * at["size"] >= LEGIBLE, view  # the smallest text of pictures,
             assert at["shrunk"] == 1, at  # which are not made smaller
+            # A clicker does not go where the next view begins, which is of the same panel.
+            follows = any([one["panel"], one["link"]] == [view["panel"], view["link"]] for one in views[i + 1 : i + 2])
             while match := re.findall(r"\d+", at["part"]):
                 if match[0] == match[1]:
                     break
-                page.keyboard.press("PageDown" if i % 2 else "ArrowDown")
+                page.keyboard.press("PageDown" if i % 2 and not follows else "ArrowDown")
                 at = on_stage(page)
                 check_stage(at, width, height)
                 assert page.evaluate(SMALL, LEGIBLE) == [], view
@@ -183,13 +185,17 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with page.expect_popup() as caught:
         row.get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
     sheet = caught.value
-    for place, name in ((".ls-task p", "question"), (".ls-answers p", "answer")):
+    for place, name in ((".ls-task p", "question"), (".ls-answers p:not(.ls-result)", "answer")):
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
     expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
+    expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
+    for line in sheet.locator(".ls-result").all():
+        expect(line).to_have_text(re.compile(r"\d"))  # what the run says
+    expect(sheet.locator(".ls-result:visible")).to_have_count(len(lesson["views"]))
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
     assert faults(sheet) == []
@@ -208,9 +214,12 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(page.locator(".ls-bar")).to_be_hidden()
 
 
+DOG = "The cat sleeps on the sofa. The dog plays on the"
+
+
 def make(page: Page) -> None:
     """A lesson of two views: the answer, covered, and a head's map, from wherever the page is."""
-    run(page, "The cat sleeps on the sofa. The dog plays on the")
+    run(page, DOG)
     desk(page)
     press(page, "fresh")
     page.fill(".ls-name", "<img src=x onerror=alert(1)> 课")
@@ -326,9 +335,12 @@ def test_a_lesson_is_made_from_any_state_and_hides_the_answer_until_asked(page: 
     assert page.evaluate("['layer', 'head', 'query', 'key'].map((name) => glass.state[name])") == [1, 2, 4, 3]
     page.click(".gp-stepper button >> nth=0")  # the steppers are there
     assert page.evaluate("glass.state.layer") == 0
+    # Back to where the reader was before it, with the sentence and what was selected.
     page.keyboard.press("Escape")
     expect(page.locator(".page-nav")).to_be_visible()
-    assert page.evaluate("[glass.state.chapter, document.querySelector('.ls-desk').open]") == ["attend", False]
+    page.wait_for_function("glass.state.chapter === 'kv'")
+    assert not page.evaluate("document.querySelector('.ls-desk').open")
+    assert page.evaluate("[glass.state.run.prompt, glass.state.layer]") == [DOG, 1]
 
 
 def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_goes_on(page: Page) -> None:

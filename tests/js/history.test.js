@@ -47,7 +47,7 @@ function opened() {
     store.emit("chapter", chapter);
   };
   const settings = createSettings(store);
-  keepHistory(store, {
+  const { entryAgain } = keepHistory(store, {
     open,
     settings,
     fill: (bar) => seen.bar.push(bar.prompt),
@@ -79,6 +79,7 @@ function opened() {
     settings,
     open,
     back,
+    entryAgain,
     paste,
     count: () => entries.length,
     links: () => entries.map(({ hash }) => readLink(hash)),
@@ -120,6 +121,26 @@ test("each run and each chapter is an entry with what is selected, which Back an
   );
   await back(1);
   assert.deepEqual([shown(store), count(), seen.brought], [["b", 2, "glance", 1, 1], 3, []]);
+});
+
+test("after a lesson, which is no entry, the page shows what it showed before", async () => {
+  const { store, settings, seen, open, entryAgain, count } = opened();
+  store.publish(run("mine", [1, 2, 3]));
+  store.select({ layer: 2, query: 1 });
+  settings.set("kv", { tokens: "77" });
+  await pause();
+  store.state.presenting = true;
+  store.publish(run("the lesson's", [4, 5]));
+  settings.set("kv", { tokens: "8192" });
+  open("attend");
+  await pause();
+  const coming = entryAgain();
+  store.state.presenting = false;
+  store.emit("chapter", store.state.chapter);
+  await coming;
+  await pause();
+  assert.deepEqual(shown(store), ["mine", 3, "glance", 2, 1]);
+  assert.deepEqual([settings.get("kv"), seen.bar, count()], [{ tokens: "77" }, ["mine"], 1]);
 });
 
 test("Back brings back which of two stacks was read", async () => {

@@ -67,6 +67,9 @@ test("a lesson names the model that reads its views, which a view's own link may
   assert.equal(modelOf(linkOn(named, view, offered)), "Glass Llama (bundled)");
   assert.equal(linkOn(named, view, ["SmolLM2"]), view.link);
   assert.equal(linkOn(lesson, view, offered), view.link);
+  const written = { ...view, link: "#prompt=a&more=7.8" }; // tokens by the numbers of the lesson's model
+  assert.equal(linkOn(named, written, ["SmolLM2"]), "#prompt=a");
+  assert.match(linkOn(named, written, offered), /more=7\.8/);
   assert.equal(modelOf(linkOn(named, { ...view, link: "#model=SmolLM2&prompt=a" }, offered)), "SmolLM2");
   assert.throws(() => checkLesson({ ...lesson, model: 3 }, known), Refused);
 });

@@ -343,14 +343,14 @@ const enlarge = (factor, room) => {
   repaint();
 };
 /**
- * A panel that is shown, as an SVG file.
+ * A panel that is shown, as an SVG file with a brief heading.
  *
  * @type {Glass["picture"]}
  */
 async function picture(kind) {
   const { asPage, pictureOf } = await import("./picture.js");
   const panel = panelOf(/** @type {HTMLElement} */ (document.querySelector(`section[data-kind="${kind}"]`)));
-  return panel ? (await pictureOf(panel, window.glass, asPage)).text : "";
+  return panel ? (await pictureOf(panel, window.glass, asPage, true)).text : "";
 }
 const core = {
   keep,
@@ -495,7 +495,7 @@ function bringBack(hash) {
 store.pin(link.selection);
 leadIn(link);
 if (link.runs) bringBack(location.hash);
-const { address } = keepHistory(store, {
+const { address, entryAgain } = keepHistory(store, {
   open,
   bring,
   fill: page.fill,
@@ -507,7 +507,18 @@ const { address } = keepHistory(store, {
   },
 });
 /** @type {import("./types.d.ts").Glass} */
-const glass = Object.assign(core, { way, real, link, connect, pace, halt, address, ...page, publish: pace.take });
+const glass = Object.assign(core, {
+  way,
+  real,
+  link,
+  connect,
+  pace,
+  halt,
+  address,
+  entryAgain,
+  ...page,
+  publish: pace.take,
+});
 window.glass = glass;
 const levels = offerLevels(glass, FIRST);
 const { header } = page.parts;

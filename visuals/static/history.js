@@ -192,6 +192,8 @@ function createHere(store, away) {
       here = held ?? { name, grows: false };
       return held?.view;
     },
+    /** What the entry shows; a lesson, which is no entry, leaves it as it was. */
+    held: () => here?.view,
     /** What is shown now is what the entry shows. */
     settle() {
       const seen = viewOf(store);
@@ -235,7 +237,7 @@ const written = ({ state, on }, stop) =>
  *   stop: () => void;
  *   bring: (hash: string) => Promise<void>;
  *   follow: () => Promise<void>;
- *   settings: Pick<import("./types.d.ts").Settings, "set">;
+ *   settings: Pick<import("./types.d.ts").Settings, "set" | "restore">;
  * }} page
  *   `fill` puts a prompt and a model into the bar, `stop` ends what is being written, `bring` shows what an address
  *   describes, and `follow` opens an address that was pasted
@@ -259,17 +261,17 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
   }
 
   /**
-   * To an entry that Back or Forward lead to.
+   * Shows an entry.
    *
-   * @param {string} to its name
+   * @param {() => View | undefined} find what it held, if that is still here
    */
-  async function go(to) {
+  async function come(find) {
     here.stop();
     const mine = (going = ++ways);
     const { hash } = location;
     await written(store, stop);
     if (mine !== going) return; // gone on meanwhile
-    const held = here.goTo(to);
+    const held = find();
     if (held) show(held);
     else await bring(hash);
     if (mine !== going) return;
@@ -279,7 +281,8 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
 
   for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, here.note);
   addEventListener("popstate", (event) => {
-    if (event.state?.entry) go(event.state.entry);
+    const { entry } = event.state ?? {};
+    if (entry) come(() => here.goTo(entry)); // one that Back or Forward lead to
   });
   addEventListener("hashchange", () => {
     if (history.state?.entry) return; // one of this page's own, which popstate leads to
@@ -288,5 +291,14 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
       left = false;
     });
   });
-  return { address: here.address };
+  return {
+    address: here.address,
+    /** Shows again what the entry showed before a lesson, settings and all. */
+    entryAgain: () =>
+      come(() => {
+        const held = here.held();
+        if (held) settings.restore(held.settings);
+        return held;
+      }),
+  };
 }

@@ -104,16 +104,20 @@ async function chartsIn(body) {
  *
  * @param {Panel} panel
  * @param {Glass} glass
+ * @param {boolean} brief only the title, where it is not covered, and the run: no sources, and no value, which may
+ *   be what is asked
  */
-function heading(panel, glass) {
+function heading(panel, glass, brief) {
   const { colour } = ink();
   const font = getComputedStyle(panel.body);
   /** @type {(text: string, style: string) => HTMLElement} */
   const line = (text, style) => h("p", { style: `margin: 0 0 4px; ${style}` }, text);
   const reading = panel.head.querySelector(".gp-readout")?.textContent ?? "";
   const small = `font-size: 14px; color: ${colour("muted")}; overflow-wrap: anywhere`;
-  const lines = [line(titleOf(panel), "font-weight: 600"), line(runLine(panel, glass), small)];
-  if (reading) lines.push(line(reading, `${small}; font-variant-numeric: tabular-nums`));
+  const seen = !brief || panel.title.checkVisibility({ visibilityProperty: true });
+  const lines = seen ? [line(titleOf(panel), "font-weight: 600")] : [];
+  if (!brief || !panel.subject) lines.push(line(runLine(panel, glass), small));
+  if (reading && !brief) lines.push(line(reading, `${small}; font-variant-numeric: tabular-nums`));
   const type = `font-family: ${font.fontFamily}; font-size: 16px; line-height: 1.4`;
   const style = `margin-bottom: 12px; color: ${colour("text")}; ${type}`;
   return h("div", { style }, ...lines);
@@ -141,9 +145,10 @@ export const asVectors = vectorsOf;
  * @param {Panel} panel
  * @param {Glass} glass
  * @param {(copy: HTMLElement) => SVGElement} written asPage or asVectors
+ * @param {boolean} [brief] as in `heading`
  * @returns {Promise<Picture>}
  */
-export async function pictureOf(panel, glass, written) {
+export async function pictureOf(panel, glass, written, brief = false) {
   const section = /** @type {HTMLElement} */ (panel.body.parentElement);
   const charts = await chartsIn(section);
   const sheet = startSheet();
@@ -153,7 +158,7 @@ export async function pictureOf(panel, glass, written) {
     const size = `box-sizing: border-box; width: ${within}px; height: auto; min-height: 0; margin: 0`;
     copy.style.cssText = `${size}; padding: ${EDGE}px;
       position: relative; inset: auto; overflow: visible; opacity: 1; background: none`;
-    copy.prepend(heading(panel, glass));
+    copy.prepend(heading(panel, glass, brief));
     sheet.root.append(h("style", null, rulesOf(sheet)), copy);
     const width = copy.scrollWidth > within ? copy.scrollWidth + EDGE : within;
     const height = Math.max(copy.scrollHeight, Math.ceil(copy.getBoundingClientRect().height));

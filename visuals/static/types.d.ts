@@ -150,6 +150,8 @@ export interface Glass
   visit: (hash: string) => Promise<void>;
   /** The address of what is shown now. */
   address: () => Promise<string>;
+  /** Shows again what it showed before a lesson, which is no entry of the history. */
+  entryAgain: () => Promise<void>;
   /** Has everything drawn for a page that the browser shows that much larger. */
   enlarge: (factor: number, room?: number) => void;
   /** A panel that is shown, as an SVG file. */

@@ -16,12 +16,17 @@ export function createLegend() {
   }
   return {
     drop,
-    /** @param {HTMLElement} section the panel */
-    lift(section) {
+    /**
+     * @param {HTMLElement} section the panel
+     * @param {string} part ".name" of the part that is shown, whose legend another question's is not
+     */
+    lift(section, part) {
       drop();
+      const shown = part ? section.querySelector(part) : null;
+      const isAnother = (/** @type {Element} */ one) => shown?.matches(".kv-two") && !shown.contains(one);
       /** @type {NodeListOf<HTMLElement>} */
       const found = section.querySelectorAll(".gp-body .gp-samples");
-      const seen = [...found].filter((one) => one.getClientRects().length && one.textContent);
+      const seen = [...found].filter((one) => one.getClientRects().length && one.textContent && !isAnother(one));
       if (seen.length !== 1) return;
       [lifted] = seen;
       const copy = /** @type {HTMLElement} */ (lifted.cloneNode(true));

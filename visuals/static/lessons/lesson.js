@@ -250,7 +250,8 @@ export function linkOf(hash) {
 }
 
 /**
- * The link of a view, with the lesson's model where it names none and that is on offer.
+ * The link of a view, with the lesson's model where it names none and that is on offer; where it is not, without
+ * the tokens that this model wrote, whose numbers are other words to another.
  *
  * @param {Lesson} lesson
  * @param {View} view
@@ -258,8 +259,10 @@ export function linkOf(hash) {
  */
 export function linkOn({ model }, { link }, offered) {
   const fields = new URLSearchParams(link.slice(1));
-  if (model === undefined || fields.has("model") || !offered.includes(model)) return link;
-  fields.set("model", model);
+  if (model === undefined || fields.has("model")) return link;
+  if (offered.includes(model)) fields.set("model", model);
+  else if (fields.has("more")) fields.delete("more");
+  else return link;
   return `#${fields}`;
 }
 

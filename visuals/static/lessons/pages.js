@@ -21,7 +21,7 @@ export function freeOf(boxes) {
 export function pagesOf(boxes, room, anchor = 0) {
   const free = freeOf(boxes);
   const end = Math.max(0, ...boxes.map(([, bottom]) => bottom));
-  const start = [...free].reverse().find((y) => y <= anchor + 1) ?? 0;
+  const start = [...free].reverse().find((y) => y <= anchor + 1) ?? free[0] ?? 0; // no page holds a margin alone
   let cut = false;
 
   /**
@@ -51,7 +51,7 @@ export function pagesOf(boxes, room, anchor = 0) {
    */
   const bottomOf = (from, to) =>
     Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
-  const before = start > 1 ? fill(free[0], start) : [];
+  const before = start > free[0] ? fill(free[0], start) : [];
   return { pages: [...before, ...fill(start, end)], first: before.length, cut };
 }
 

@@ -90,9 +90,9 @@ function wordsOf(glass, { code, params }) {
  *
  * @param {Glass} glass
  * @param {() => boolean} presents
- * @param {{ say: (words: string) => void; again: () => void; speak: () => void; leave: () => void }} acts
+ * @param {{ say: (words: string) => void; again: () => void; speak: () => void; end: () => void }} acts
  */
-function followPage(glass, presents, { say, again, speak, leave }) {
+function followPage(glass, presents, { say, again, speak, end }) {
   glass.on("message", (/** @type {import("../messages.d.ts").Notice | null} */ message) => {
     if (!presents() || !message) return;
     say(wordsOf(glass, message));
@@ -105,7 +105,36 @@ function followPage(glass, presents, { say, again, speak, leave }) {
   addEventListener("resize", () => {
     if (presents()) again();
   });
-  addEventListener("popstate", leave);
+  addEventListener("popstate", end);
+}
+
+/**
+ * Where the reader is before a lesson, and the way back there: to the run, the chapter and the place on the page,
+ * and to the sentence in the bar, run or not.
+ *
+ * @param {Glass} glass
+ * @returns {() => Promise<void>}
+ */
+function wayBack(glass) {
+  const place = glass.way.here();
+  /** @type {HTMLTextAreaElement | null} */
+  const box = document.querySelector("#prompt textarea");
+  const prompt = box?.value;
+  return async () => {
+    await glass.entryAgain();
+    if (prompt !== undefined) glass.fill({ prompt });
+    await glass.way.goTo(place);
+  };
+}
+
+/**
+ * The part that the next view shows of this view's panel and run.
+ *
+ * @param {{ lesson: Lesson; course: Course } | null} now
+ */
+function partAfter(now) {
+  const [view, next] = now ? now.lesson.views.slice(now.course.at()) : [];
+  return next && view.panel === next.panel && view.link === next.link ? next.part : "";
 }
 
 /** @param {Glass} glass */
@@ -171,6 +200,7 @@ function createScreens(glass, acts, presents) {
     headline.hide();
     document.body.removeAttribute("data-covered");
     stage.end();
+    if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
   }
   return { bar, headline, speaker, stage, say, close };
 }
@@ -189,16 +219,15 @@ export function createPresenter(glass, openList, keep) {
   let now = null;
   /** @type {string | undefined} its id, where it is one of the reader's own */
   let own;
-  let reads = false; // somebody alone reads along: the notes are for them
-  let notes = false;
-  /** @type {Element | null} what had the focus */
-  let before = null;
+  let [reads, notes] = [false, false]; // somebody alone reads along: the notes are for them
+  /** @type {() => Promise<void>} back to where the reader was before */
+  let goBack = async () => {};
   let turn = 0;
 
   const current = () => now;
   /** @type {Acts} */
   const acts = {
-    ...waysThrough(current, () => stage.turn(1)),
+    ...waysThrough(current, () => stage.turn(1, partAfter(now))),
     leave,
     list: () => (leave(), openList()),
     up: () => stage.turn(-1),
@@ -234,8 +263,7 @@ export function createPresenter(glass, openList, keep) {
 
   async function add() {
     if (!now) return;
-    const { lesson, course } = now;
-    const at = course.at();
+    const [{ lesson, course }, at] = [now, now.course.at()];
     const { longer, said } = await withShown(glass, lesson, at);
     if (now?.course !== course) return; // another lesson is presented meanwhile, or none
     if (longer) {
@@ -247,23 +275,25 @@ export function createPresenter(glass, openList, keep) {
     say(said);
   }
 
-  function leave() {
+  function end() {
     if (!now) return;
     now = null;
     keepPresented(null);
     turn += 1;
     state.presenting = false; // from here on the page's history goes on
     close();
-    if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
-    if (before instanceof HTMLElement || before instanceof SVGElement) before.focus({ preventScroll: true });
+  }
+  function leave() {
+    if (now) goBack(); // before the lesson ends, or its last view would be an entry of the history
+    end();
   }
 
   const speak = () => (bar.open(), void show(false));
-  followPage(glass, () => now !== null, { say, again: () => void stage.again(), speak, leave });
+  followPage(glass, () => now !== null, { say, again: () => void stage.again(), speak, end });
 
   return function present(given, { at = 0, notes: noted = false, reads: alone = noted, id } = {}) {
     if (!given.views.length) return;
-    before = document.activeElement;
+    if (!now) goBack = wayBack(glass);
     [notes, reads, own] = [noted, alone, id];
     bar.open();
     speaker.begin();

@@ -46,6 +46,21 @@ function shrinkDrawings(box, room, size) {
 }
 
 /**
+ * The page on which a part of a panel begins; none: Infinity.
+ *
+ * @param {HTMLElement | null} box the body
+ * @param {string} name ".name" of the part
+ * @param {number} size how large it is shown
+ * @param {Divided["pages"]} pages
+ */
+function pageOf(box, name, size, pages) {
+  const one = box?.querySelector(name);
+  if (!box || !one?.getClientRects().length) return Infinity;
+  const y = (one.getBoundingClientRect().top - box.getBoundingClientRect().top) / size + box.scrollTop;
+  return pages.findLastIndex(([top]) => top <= y + 1);
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} bar of the lesson, at the lower edge
  */
@@ -121,9 +136,10 @@ export function createPresented(glass, bar) {
     const box = inner();
     if (!box || !section) return onePage();
     const { top } = box.getBoundingClientRect();
-    const anchor = part ? box.querySelector(part) : null;
-    const begin = anchor ? (anchor.getBoundingClientRect().top - top) / size : 0;
-    const divided = pagesOf(partsOf(box, size), roomFor(box), begin);
+    const [boxes, anchor] = [partsOf(box, size), part ? box.querySelector(part) : null];
+    const from = anchor ? (anchor.getBoundingClientRect().top - top) / size : 0; // above all while it is not there
+    const begin = Math.min(...boxes.map(([at]) => at).filter((at) => at >= from - 1)); // its first part, below its edge
+    const divided = pagesOf(boxes, roomFor(box), begin);
     const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
     return { ...divided, wide };
   }
@@ -136,7 +152,7 @@ export function createPresented(glass, bar) {
     section?.classList.add("is-presented");
   }
   function liftLegend() {
-    if (section) legend.lift(section);
+    if (section) legend.lift(section, part);
   }
   return {
     take,
@@ -148,6 +164,7 @@ export function createPresented(glass, bar) {
     shrink,
     unshrink,
     divide,
+    pageOf: (/** @type {string} */ name, /** @type {Divided["pages"]} */ pages) => pageOf(inner(), name, size, pages),
     section: () => section,
     part: () => part,
     size: () => size,

@@ -7,6 +7,7 @@ import { furnish } from "./own-window.js";
 /** @typedef {import("./stills.js").Stills} Stills */
 
 const LINES = 4; // to write on, for each question
+const HAS_FACTORS = "kv-calculator"; // a guess needs what it shows beside the answer
 
 /**
  * @typedef {import("./lesson.js").View} View
@@ -27,31 +28,56 @@ const task = (view) =>
     null,
     h("div", null, h("strong", null, name(view)), h("p", null, view.question ?? "")),
     h("div.ls-lines", { "aria-hidden": "true" }, ...Array.from({ length: LINES }, () => h("span"))),
-    ...(view.hidden ? [] : [place()]),
+    ...(!view.hidden || view.panel === HAS_FACTORS ? [place()] : []),
   );
 
 /** @param {View} view */
 const solved = (view) =>
-  h("li", null, h("strong", null, name(view)), h("p", null, view.answer ?? ""), ...(view.hidden ? [place()] : []));
+  h(
+    "li",
+    null,
+    h("strong", null, name(view)),
+    h("p", null, view.answer ?? ""),
+    h("p.ls-result", { hidden: "" }),
+    ...(view.hidden ? [place()] : []),
+  );
 
 /**
- * Fills the sheet's pictures in, one after the other: where an answer is to be guessed, beside the answers.
+ * Fills the sheet in, one view after the other: its pictures, where an answer is to be guessed beside the answers;
+ * and under each answer what the run says.
  *
  * @param {HTMLElement} sheet
  * @param {import("./lesson.js").Lesson} lesson
+ * @param {Text} text
  * @param {Stills} stills
  */
-async function fill(sheet, lesson, stills) {
+async function fill(sheet, lesson, text, stills) {
   const asked = lesson.views.filter(({ question }) => question);
   const [tasks, answers] = [".ls-task", ".ls-answers li"].map((those) => sheet.querySelectorAll(those));
-  for (const [i, view] of asked.entries()) {
+  const print = /** @type {HTMLButtonElement} */ (sheet.querySelector(".ls-print"));
+  /** @type {(item: Element, view: View, covered: boolean) => Promise<import("./stills.js").Still | null>} */
+  async function picture(item, view, covered) {
     /** @type {HTMLElement | null} */
-    const figure = (view.hidden ? answers : tasks)[i].querySelector(".ls-shown");
-    const src = sheet.isConnected ? await stills.take(lesson, view) : null;
-    if (!src || !figure) continue;
-    figure.append(h("img.ls-picture", { src, alt: name(view) }));
-    figure.hidden = false;
+    const figure = item.querySelector(".ls-shown");
+    const still = sheet.isConnected ? await stills.take(lesson, view, covered) : null;
+    const shown = still ? h("img.ls-picture", { src: still.src, alt: name(view) }) : h("p", null, text("no_picture"));
+    figure?.append(shown);
+    if (figure) figure.hidden = false;
+    return still;
   }
+  for (const [i, view] of asked.entries()) {
+    print.textContent = text("print_waits", { at: i + 1, views: asked.length });
+    const covered = view.hidden && Boolean(tasks[i].querySelector(".ls-shown"));
+    if (covered) await picture(tasks[i], view, true);
+    const still = await picture(view.hidden ? answers[i] : tasks[i], view, false);
+    /** @type {HTMLElement | null} */
+    const result = answers[i].querySelector(".ls-result");
+    if (!result || !still?.result) continue;
+    result.textContent = text("result", { result: still.result });
+    result.hidden = false;
+  }
+  print.textContent = text("print");
+  print.disabled = false;
   sheet.toggleAttribute("data-whole", true);
   stills.end();
 }
@@ -67,7 +93,7 @@ function sheetOf({ title, views }, text) {
   return h(
     "main.ls-sheet",
     null,
-    h("button.ls-button.is-first.ls-print", null, text("print")),
+    h("button.ls-button.is-first.ls-print", { disabled: "" }),
     h("h1", null, title),
     h("p.ls-who", null, text("sheet_name"), h("span"), text("sheet_date"), h("span")),
     h("ol", null, ...asked.map(task)),
@@ -90,6 +116,6 @@ export function openSheet(lesson, text, stills) {
   show();
   opened.document.body.className = ""; // paper is light
   opened.addEventListener("load", show);
-  fill(sheet, lesson, stills);
+  fill(sheet, lesson, text, stills);
   return true;
 }

@@ -38,7 +38,7 @@ function createAhead(glass, came) {
       const next = shown?.lesson.views[shown.now.at + 1];
       const found = shown && next ? await stills.take(shown.lesson, next) : null;
       if (mine !== turn || !found) return;
-      picture = found;
+      picture = found.src;
       came();
     },
     end: stills.end,

@@ -81,9 +81,8 @@ const endOf = (pages) => Math.max(0, ...pages.map(([, bottom]) => bottom));
 export function createStage(glass, { top, bar }, tell) {
   const { body } = document;
   const panel = createPresented(glass, bar);
-  let turn = 0; // which fitting is the newest
-  let found = onePage();
-  let page = 0;
+  let fitting = 0; // which is the newest
+  let [found, page] = [onePage(), 0];
   const isShown = () => body.dataset.lesson === "shown";
   const heights = watchHeights(panel, isShown, divideAgain);
 
@@ -91,22 +90,21 @@ export function createStage(glass, { top, bar }, tell) {
   async function again() {
     if (!isShown() && body.dataset.lesson !== "again") return;
     body.dataset.lesson = "again"; // shown, while it is fitted once more
-    const [share, at] = [found.pages[page][0] / (endOf(found.pages) || 1), page];
-    if (!(await fit()) || at === 0) return;
-    const there = share * endOf(found.pages);
-    turnTo(found.pages.findLastIndex(([top]) => top <= there + 1));
+    const [share, begins] = [found.pages[page][0] / (endOf(found.pages) || 1), page === found.first];
+    if (!(await fit()) || begins) return;
+    turnTo(found.pages.findLastIndex(([top]) => top <= share * endOf(found.pages) + 1));
   }
 
   /** @returns {Promise<boolean>} false where another fitting took its place */
   async function fit() {
-    const mine = (turn += 1);
+    const mine = (fitting += 1);
     heights.stop();
     panel.release();
     panel.unshrink();
     panel.liftLegend();
     body.style.setProperty("--lesson-top", `${top.offsetHeight}px`);
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
-    const divided = await fitLargest(panel, () => mine === turn);
+    const divided = await fitLargest(panel, () => mine === fitting);
     if (!divided) return false;
     found = divided;
     turnTo(found.first);
@@ -134,7 +132,7 @@ export function createStage(glass, { top, bar }, tell) {
     // it may fit when it is smaller
     if ((!isSmallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again();
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
-    const first = panel.part() || page > 0 ? keep : divided.first;
+    const first = page === found.first ? divided.first : keep; // where it begins, unless the presenter has turned on
     found = divided;
     turnTo(Math.max(0, first));
   }
@@ -155,7 +153,7 @@ export function createStage(glass, { top, bar }, tell) {
 
   /** Another view is under way: what is on the stage is not fitted any more. */
   function coming() {
-    turn += 1;
+    fitting += 1;
     heights.stop();
     body.dataset.lesson = "coming";
   }
@@ -169,11 +167,14 @@ export function createStage(glass, { top, bar }, tell) {
 
   /** Leaves the page as it was. */
   function end() {
-    turn += 1;
+    fitting += 1;
     hide();
     delete body.dataset.lesson;
     glass.present(null);
     panel.enlarge(1);
   }
-  return { show, again, end, coming, turn: (/** @type {number} */ by) => isShown() && turnTo(page + by) };
+  /** @type {(by: number, before?: string) => boolean} not to where the part `before` begins */
+  const turn = (by, before) =>
+    isShown() && !(before && panel.pageOf(before, found.pages) <= page + by) && turnTo(page + by);
+  return { show, again, end, coming, turn };
 }

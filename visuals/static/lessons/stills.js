@@ -1,12 +1,13 @@
 // Pictures of views that are not shown: another copy of the page, which nobody sees, goes where each leads. Views are
 // taken one after the other.
 
+import { addressOf } from "../addresses.js";
 import { h } from "../dom.js";
 import { frame as nextFrame } from "./fit.js";
 import { viewsOf } from "../one-file/request.js";
 import { linkOn } from "./lesson.js";
 
-const PATIENCE = 15_000; // ms until a view is given up
+const PATIENCE = 60_000; // ms until a view is given up: a busy server works long on what is asked of all heads
 const CALM = 3; // frames in which nothing is under way
 
 /**
@@ -16,8 +17,14 @@ const CALM = 3; // frames in which nothing is under way
  *
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {{ take: (lesson: Lesson, view: View) => Promise<string | null>; end: () => void }} Stills `take`: the
- *   address of a picture; null where none could be made
+ * @typedef {{ src: string; result: string }} Still a picture's address, and what the panel reads of the run in
+ *   words
+ *
+ * @typedef {{
+ *   take: (lesson: Lesson, view: View, covered?: boolean) => Promise<Still | null>;
+ *   end: () => void;
+ * }} Stills
+ *   `take`: of a view, or of what a class sees of it before it has guessed; null where none could be made
  */
 
 /**
@@ -46,24 +53,47 @@ function createCopy(language) {
     ? { srcdoc: window.glassFile }
     : { src: `${location.pathname}${location.search}#chapter=kv&lang=${language}` };
   const element = h("iframe.ls-still", { ...page, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
+  const style = h("link", { rel: "stylesheet", href: addressOf("lessons/style.css") }); // what is covered, and how
+  element.addEventListener("load", () => element.contentDocument?.head.append(style));
   document.body.append(element);
   return element;
 }
+
+/**
+ * What a panel reads of its run: what is marked as that in the part that is shown, else its value line.
+ *
+ * @param {HTMLElement} section
+ * @param {string} part as in `leaveOnly`
+ */
+function resultOf(section, part) {
+  const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
+  const marked = [...within.querySelectorAll("[data-result]")].filter((one) => one.getClientRects().length);
+  const found = marked.length ? marked : [...section.querySelectorAll(".gp-readout")];
+  const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
+  return words.filter(Boolean).join(" · ");
+}
+
+/** @param {Element} one */
+const isCovered = (one) => getComputedStyle(one).visibility === "hidden";
 
 /**
  * Leaves of a panel's body only one part, and its legend.
  *
  * @param {HTMLElement} section
  * @param {string} part ".name" of it; "": all of it stays
+ * @param {boolean} covered what is covered takes no room
  * @returns {() => void} brings the rest back
  */
-function leaveOnly(section, part) {
+function leaveOnly(section, part, covered) {
   const kept = part ? section.querySelector(`.gp-body ${part}`) : null;
   /** @type {HTMLElement[]} */
   const away = [];
   for (let one = kept; one && !one.matches(".gp-body"); one = one.parentElement)
     for (const other of /** @type {Iterable<HTMLElement>} */ (one.parentElement?.children ?? []))
       if (other !== one && !other.matches(".gp-samples")) away.push(other);
+  /** @type {NodeListOf<HTMLElement>} */
+  const inside = section.querySelectorAll(".gp-body *");
+  if (covered) away.push(...[...inside].filter(isCovered));
   for (const one of away) one.style.setProperty("display", "none", "important");
   return () => {
     for (const one of away) one.style.removeProperty("display");
@@ -112,17 +142,26 @@ async function showIn(copy, link, { panel }) {
  * @param {Window & { glass?: Glass }} copy
  * @param {string} link
  * @param {View} view
+ * @param {boolean} covered
+ * @returns {Promise<Still | null>}
  */
-async function takeOf(copy, link, view) {
+async function takeOf(copy, link, view, covered) {
   const shown = await showIn(copy, link, view);
   if (!shown) return null;
   const { inner, section } = shown;
   const { panel, part } = view;
-  const bringBack = leaveOnly(section, part);
+  const { body } = copy.document;
+  section.classList.add("is-presented");
+  body.toggleAttribute("data-covered", covered);
+  const bringBack = leaveOnly(section, part, covered);
   try {
-    return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
+    const picture = await inner.picture(panel);
+    const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture)}`;
+    return { src, result: resultOf(section, part) };
   } finally {
     bringBack();
+    body.removeAttribute("data-covered");
+    section.classList.remove("is-presented");
   }
 }
 
@@ -159,21 +198,21 @@ export function createStills(glass) {
   let copy = null;
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();
-  /** @type {Map<string, Promise<string | null>>} */
+  /** @type {Map<string, Promise<Still | null>>} */
   const taken = new Map();
   return {
-    take(lesson, view) {
+    take(lesson, view, covered = false) {
       const link = linkOn(
         lesson,
         view,
         glass.models().map(({ name }) => name),
       );
-      const key = `${view.panel} ${view.part} ${link}`;
+      const key = `${view.panel} ${view.part} ${covered} ${link}`;
       const found = taken.get(key);
       if (found) return found;
       copy ??= createCopy(glass.state.language);
       const inside = /** @type {Window} */ (copy.contentWindow);
-      const made = last.then(() => takeOf(inside, link, view)).catch(() => null);
+      const made = last.then(() => takeOf(inside, link, view, covered)).catch(() => null);
       last = made;
       taken.set(key, made);
       return made;

@@ -3,17 +3,18 @@
 
 import { largest } from "../arrays.js";
 import { h } from "../dom.js";
-import { hatch, ink, roomToDraw, scaleBar, write } from "../draw.js";
+import { hatch, ink, penOf, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
-import { drawChosen, drawNames, LEFT, LOW, TOP } from "./cell-names.js";
+import { drawChosen, drawNames, LEFT, LOW, roomFor } from "./cell-names.js";
 import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
 import { newest } from "./runs.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
 
 const [BELOW, LEAST, MOST] = [56, 120, 420]; // px
+const [FOOT, SCALE] = [14, 180]; // px below a map, and beside it, whose scale stands there, as the room is low
 const BUDGET = 3; // ms of a frame
 const KEPT = 24; // maps that are kept
 
@@ -104,7 +105,7 @@ export function createMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const surface = createSurface(canvas);
-  const place = { x: LEFT, y: TOP, size: 0 };
+  const place = { x: LEFT, y: LOW, size: 0, beside: 0 };
   /** @type {(x: number, y: number) => { query: number; key: number } | null} */
   const find = (x, y) => state.trace && cellUnder(place, state.trace, x, y);
   bindPointer(canvas, glass, find);
@@ -123,7 +124,7 @@ export function createMap(glass, what) {
    */
   function drawGround(context, scale, shown, off, pieces) {
     const { colour } = ink();
-    const { x, y, size } = place;
+    const { x, y, size, beside } = place;
     if (!shown) {
       context.fillStyle = colour("raised");
       context.fillRect(x, y, size, size);
@@ -137,7 +138,8 @@ export function createMap(glass, what) {
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
     if (off) drawOff(context, x, y, size, size, glass.text("off.word"));
-    return scaleBar(context, x, y + size + 18, size - 1, ink()[scale.table], scale.ticks);
+    const [from, top, long] = beside ? [x + size + 24, y + size - 34, SCALE - 48] : [x, y + size + 18, size - 1];
+    return scaleBar(context, from, top, long, ink()[scale.table], scale.ticks);
   }
 
   /**
@@ -179,9 +181,13 @@ export function createMap(glass, what) {
   function draw(runs, width, end = performance.now() + BUDGET) {
     const { trace } = state;
     if (!trace) return true;
-    const room = Math.floor(roomToDraw()) - BELOW;
-    place.y = room - TOP < LEAST ? LOW : TOP;
-    place.size = Math.min(width - LEFT - 2, MOST, Math.max(LEAST, room - place.y));
+    place.beside = roomToDraw() < Infinity && width > LEFT + LEAST + SCALE ? SCALE : 0;
+    const below = place.beside ? FOOT : BELOW;
+    const room = Math.floor(roomToDraw()) - below;
+    const pieces = what.pieces?.(newest(runs)) ?? trace.tokens.pieces;
+    const above = roomFor(penOf(canvas), pieces);
+    place.y = room - above < LEAST ? LOW : Math.max(LOW + 1, above);
+    place.size = Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));
@@ -189,11 +195,10 @@ export function createMap(glass, what) {
     const shown = done ? map : null;
     const scale = scaleOf(shown, view, single);
     const off = single && Boolean(what.off?.(runs[0]));
-    const pieces = what.pieces?.(newest(runs)) ?? trace.tokens.pieces;
     surface(
       [shown, view, off, pieces],
-      place.size + LEFT + 2,
-      place.size + place.y + BELOW,
+      place.size + LEFT + place.beside + 2,
+      place.size + place.y + below,
       (context) => drawGround(context, scale, shown, off, pieces),
       (context) => {
         drawChosen(context, place, { query: state.query, key: state.key, pieces });

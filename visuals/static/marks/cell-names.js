@@ -1,7 +1,8 @@
 // The words of the text at the rows and columns of a map of queries × keys.
 
-import { ink, visible, write } from "../draw.js";
+import { ink, textWidth, visible, write } from "../draw.js";
 
+const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
@@ -12,6 +13,25 @@ export const LOW = 20; // px above a map whose room is low: there the chosen key
  * @typedef {{ at: number; above: boolean }} Spot of a word, beside its row or above its column; `at`: px from where
  *   the square begins
  */
+
+/** @param {string} piece */
+const nameOf = (piece) => visible(piece).replace(/^·(?=.)/, "");
+
+/** @type {WeakMap<string[], number>} px of the longest word of a text */
+const longest = new WeakMap();
+
+/**
+ * The room that the longest word takes, which is no more than that there is.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string[]} pieces
+ * @param {number} [most]
+ */
+export function roomFor(context, pieces, most = NAMES) {
+  const long = longest.get(pieces) ?? pieces.reduce((so, piece) => Math.max(so, textWidth(context, nameOf(piece))), 0);
+  longest.set(pieces, long);
+  return Math.min(most, Math.ceil(BOLD * long) + AROUND);
+}
 
 /**
  * Draws at a word's spot, along its line.
@@ -40,7 +60,7 @@ function along(context, { x, y }, { at, above }, draw) {
  */
 function drawName(context, place, { piece, at, above }, { colour, weight = 400, room = NAMES }) {
   const { x, y, size } = place;
-  const name = visible(piece).replace(/^·(?=.)/, "");
+  const name = nameOf(piece);
   if (above && y === LOW) {
     const align = at < NAMES / 2 ? "left" : at > size - NAMES / 2 ? "right" : "center";
     const edge = align === "left" ? 0 : align === "right" ? size : at;

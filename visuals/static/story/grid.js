@@ -1,26 +1,19 @@
-// The KV cache as a grid: a column for each token, a row for each layer; the upper half of a cell is as dark as its key
-// is long, the lower half as its value. Of a latent nothing but its place is drawn.
+// The KV cache as a grid, as the workbench draws it (panels/kv/live-grid.js): a column for each token, a row for each
+// layer, layer 0 at the bottom; the upper half of a cell is the key, the lower half the value; what the last step wrote
+// has its full colour.
 
-import { largest } from "../arrays.js";
 import { svg } from "../dom.js";
 import { memo } from "../reads.js";
 import { wordOf } from "./words.js";
 
 const [MOST, WIDE, HIGH, TALL] = [24, 40, 22, 300]; // columns, px of a cell at most, and px of all rows
-const [LEFT, BELOW, GAP, LEAST] = [78, 84, 2, 0.15]; // px around the cells and between them, and the faintest shade
+const [LEFT, BELOW, GAP, READ] = [78, 84, 2, 0.55]; // px around the cells and between them, the shade of what is read
 const LONG = 12; // letters of a word
 
 /**
- * @typedef {{
- *   pieces: string[];
- *   from: number;
- *   layers: number;
- *   lengths: { k: ArrayLike<number>; v: ArrayLike<number> } | null;
- *   kept: number;
- *   source: string[];
- * }} Held
- *   `from`: the first token that was written; `lengths`: of each layer's and token's key and value, (layers, tokens)
- *   flat, of the first `kept` tokens; `source`: the tokens of a source, of which keys and values are kept besides
+ * @typedef {{ pieces: string[]; from: number; layers: number; source: string[] }} Held `from`: the first token of
+ *   the last step, 0 where that read the prompt; `source`: the tokens of a source, of which keys and values are
+ *   kept besides
  */
 
 /** @param {string} word */
@@ -31,12 +24,10 @@ const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : wo
  *
  * @param {"k" | "v"} role
  * @param {{ x: number; y: number; width: number; height: number }} place
- * @param {number} part of the largest length; NaN: not known
+ * @param {boolean} isRead not written by the last step
  */
-function half(role, place, part) {
-  const strength = Number.isNaN(part) ? 0.5 : LEAST + (1 - LEAST) * part;
-  return svg("rect", { ...place, fill: `var(--glass-${role})`, "fill-opacity": strength.toFixed(3) });
-}
+const half = (role, place, isRead) =>
+  svg("rect", { ...place, fill: `var(--glass-${role})`, "fill-opacity": isRead ? READ : 1 });
 
 /**
  * The columns that are shown: the last ones.
@@ -44,8 +35,8 @@ function half(role, place, part) {
  * @param {Held} held
  */
 function columnsOf({ pieces, from, source }) {
-  const own = pieces.map((piece, t) => ({ piece, t, isNew: t >= from, isSource: false }));
-  const read = source.map((piece, t) => ({ piece, t, isNew: false, isSource: true }));
+  const own = pieces.map((piece, t) => ({ piece, isNew: from > 0 && t >= from, isSource: false }));
+  const read = source.map((piece) => ({ piece, isNew: false, isSource: true }));
   return [...read, ...own].slice(-MOST);
 }
 
@@ -55,20 +46,18 @@ function columnsOf({ pieces, from, source }) {
  * @param {(layer: number) => string} nameOf a layer
  */
 function partsOf(held, width, nameOf) {
-  const { layers, lengths, kept } = held;
+  const { layers, from } = held;
   const columns = columnsOf(held);
   const wide = Math.min(WIDE, (width - LEFT - 30) / columns.length);
   const high = Math.min(HIGH, TALL / layers);
   const mid = (high - GAP) / 2;
-  const limits = lengths && { k: largest(lengths.k), v: largest(lengths.v) };
   const at = (/** @type {number} */ i) => LEFT + i * wide;
-  const cells = columns.flatMap(({ t, isNew, isSource }, i) =>
+  const top = (/** @type {number} */ layer) => (layers - 1 - layer) * high;
+  const cells = columns.flatMap(({ isNew, isSource }, i) =>
     Array.from({ length: layers }, (_, layer) => {
-      const part = (/** @type {"k" | "v"} */ role) =>
-        lengths && limits && !isSource && t < kept ? lengths[role][layer * kept + t] / limits[role] : NaN;
-      const [x, y] = [at(i), layer * high];
+      const [x, y] = [at(i), top(layer)];
       const halves = /** @type {const} */ (["k", "v"]).map((role, row) =>
-        half(role, { x, y: y + row * mid, width: wide - GAP, height: mid }, part(role)),
+        half(role, { x, y: y + row * mid, width: wide - GAP, height: mid }, from > 0 && !isNew),
       );
       return svg(`g${isNew ? ".is-new" : ""}${isSource ? ".is-source" : ""}`, {}, ...halves);
     }),
@@ -81,7 +70,7 @@ function partsOf(held, width, nameOf) {
       cut(wordOf(piece)),
     ),
   );
-  const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: layer * high + high / 2 + 5 }, nameOf(layer)));
+  const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
   return { parts: [...rows, ...cells, ...words], height: below + BELOW };
 }
 

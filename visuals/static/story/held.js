@@ -2,7 +2,7 @@
 
 import { scaled } from "../panels/kv/format.js";
 import { brief, h } from "../dom.js";
-import { bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, sourceFactors } from "../readings/kv.js";
+import { bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, momentOf, sourceFactors } from "../readings/kv.js";
 import { kept } from "./kept.js";
 
 /** @typedef {import("../decode.js").Trace} Trace */
@@ -58,18 +58,11 @@ export const inBytes = (bytes) => brief(scaled(bytes, "binary")).replace(" ", "\
 /**
  * What a grid draws of a run: the same object as long as nothing of it changes.
  *
- * @type {(
- *   trace: Trace,
- *   live: import("../decoded.d.ts").Detail<"kv_live">,
- *   until: number,
- *   source: string[],
- * ) => import("./grid.js").Held}
+ * @type {(trace: Trace, until: number, source: string[]) => import("./grid.js").Held}
  */
-export const gridOf = kept((trace, live, until, source) => ({
+export const gridOf = kept((trace, until, source) => ({
   pieces: trace.tokens.pieces.slice(0, until),
-  from: trace.nPrompt,
+  from: momentOf(trace, until - 1).from,
   layers: trace.model.n_layers,
-  lengths: latentOf(trace) ? null : { k: live.k_norm.data, v: live.v_norm.data },
-  kept: live.tokens,
   source,
 }));

@@ -1,8 +1,8 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
 // hover repaints only the cross-hairs.
 
-import { cross, hatch, ink, roomToDraw, write } from "../../draw.js";
-import { drawChosen, drawNames } from "../../marks/cell-names.js";
+import { cross, hatch, ink, penOf, roomToDraw, write } from "../../draw.js";
+import { drawChosen, drawNames, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -18,7 +18,7 @@ import { shownIn } from "../../run-for.js";
  * @typedef {import("../../difference/face.js").LayerRun} LayerRun
  */
 
-const [PAD, GAP, TOP, CAPTION] = [10, 14, 28, 24];
+const [PAD, GAP, TOP, CAPTION] = [6, 8, 28, 24];
 const MARK = 6; // px between the mark under a map and the caption of the one below it
 const NARROW = 480; // below this the legend takes one line more for what is not its scale
 const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
@@ -35,13 +35,14 @@ const WORDED = 84; // side of the smallest map with words
  *   boxes: { head: number; x: number; y: number; leads: boolean }[];
  *   frames: Frame[];
  *   size: number;
- *   worded: boolean;
+ *   above: number;
  *   legend: number;
  *   narrow: boolean;
  *   height: number;
  * }} Layout
- *   `size`: side of a map; `worded`: whether there is room for the words of the text; `legend`: where the scale
- *   starts; all in pixels to draw in. `leads` of a box: whether it is the first of its line, whose rows have words
+ *   `size`: side of a map; `above`: px above it for the words of the text, 0 where there is no room for them;
+ *   `legend`: where the scale starts; all in pixels to draw in. `leads` of a box: whether it is the first of its
+ *   line, whose rows have words
  *
  * @typedef {{ left: number; above: number; least: number }} Words px for words beside a line of maps and above each
  *   map, and the side of the smallest map
@@ -49,8 +50,6 @@ const WORDED = 84; // side of the smallest map with words
  * @typedef {(frames: number, columns: number) => number} SizeFor how wide the maps of a frame's line are together
  */
 
-/** @type {Words} */
-const WITH_WORDS = { left: BESIDE, above: ROOM, least: WORDED };
 /** @type {Words} */
 const WITHOUT = { left: 0, above: 0, least: LEAST };
 
@@ -111,16 +110,18 @@ function arrangeIn(room, groups, groupSize, sizeFor, { above }) {
  * @param {number} width CSS pixels
  * @param {{ n_heads: number; n_kv_heads: number }} model
  * @param {number} [room] how tall all of it may be
+ * @param {number} [word] px of the longest word
  * @returns {Layout}
  */
-export function layoutMaps(width, model, room = Infinity) {
+export function layoutMaps(width, model, room = Infinity, word = ROOM) {
   const groupSize = model.n_heads / model.n_kv_heads;
   const narrow = width < NARROW;
   const below = narrow ? NARROW_FOOT : FOOT;
   const arranged = (/** @type {Words} */ words) => arrange(width, model.n_kv_heads, groupSize, room - below, words);
-  const withWords = arranged(WITH_WORDS);
+  const beside = { left: word + BESIDE - ROOM, above: word, least: WORDED };
+  const withWords = arranged(beside);
   const worded = withWords.size >= WORDED;
-  const { left, above } = worded ? WITH_WORDS : WITHOUT;
+  const { left, above } = worded ? beside : WITHOUT;
   const { frames: across, columns, size: wide } = worded ? withWords : arranged(WITHOUT);
   const size = Math.floor(Math.min(wide, MOST));
   const inside = left + columns * size + (columns - 1) * GAP;
@@ -147,7 +148,7 @@ export function layoutMaps(width, model, room = Infinity) {
     };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
-  return { boxes, frames, size, worded, legend: foot + 14, narrow, height: foot + below };
+  return { boxes, frames, size, above, legend: foot + 14, narrow, height: foot + below };
 }
 
 /**
@@ -188,15 +189,15 @@ function drawMasked(context, { legend, narrow }, width, text) {
  * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {Pick<Layout, "boxes" | "size" | "worded">} layout
+ * @param {Pick<Layout, "boxes" | "size" | "above">} layout
  * @param {State} state
  */
-function mark(context, { boxes, size, worded }, state) {
+function mark(context, { boxes, size, above }, state) {
   const { query, key } = state;
   const { pieces } = state.trace.tokens;
   for (const { head, x, y, leads } of boxes) {
     const chosen = head === state.head;
-    if (worded) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: ROOM, rows: leads });
+    if (above) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
     markCell(context, { x, y, size }, state, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
   }
@@ -215,12 +216,13 @@ export function createMaps(glass, label) {
     urgent: true,
     of: (/** @type {Pick<LayerRun, "trace" | "held">} */ { held }) => held,
     layout(width, model) {
-      const { boxes, ...layout } = layoutMaps(width, model, roomToDraw());
+      const word = roomFor(penOf(grid.element), state.trace.tokens.pieces, ROOM);
+      const { boxes, ...layout } = layoutMaps(width, model, roomToDraw(), word);
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
     },
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
-      const above = layout.worded ? ROOM : 0;
+      const { above } = layout;
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
         if (above)

@@ -99,7 +99,7 @@ export default function attention(element, glass) {
 
   /** @param {CellReading | null} reading null before it has come */
   const view = (reading) => html`
-    <p class="gp-note" .textContent=${panel.text("hint")}></p>
+    <p class="gp-note gp-hint" .textContent=${panel.text("hint")}></p>
     ${scroll}
     <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
     <div class="gp-row">

@@ -1,8 +1,8 @@
 // Every head, layer by layer: what the answer loses without it, and which heads work against it.
 
-import { largest } from "../../arrays.js";
+import { largest, strongest } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { h, shown, signed } from "../../dom.js";
+import { fixed, h, shown, signed } from "../../dom.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { widthOf } from "../../pointing.js";
@@ -16,6 +16,22 @@ import { widthOf } from "../../pointing.js";
  *
  * @typedef {import("../../marks/runs.js").RunWith<{ grid: Grid }>} GridRun
  */
+
+/**
+ * With a sign, which tells without colour what helps the answer; a number that is next to nothing has none.
+ *
+ * @param {number} x
+ */
+function hundredths(x) {
+  const digits = fixed(Math.abs(x), 2);
+  return Number(digits) ? `${x > 0 ? "+" : "−"}${digits}` : digits;
+}
+
+/** @param {GridRun} run */
+function wordsOf({ details: { grid } }) {
+  const { data, shape } = grid.lost;
+  return (/** @type {number} */ layer, /** @type {number} */ head) => hundredths(data[layer * shape[1] + head]);
+}
 
 /**
  * How many heads were run, and how many there are.
@@ -54,8 +70,8 @@ function createProgress(glass, toggle) {
 export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
-  const read = h("p.gp-note.wy-read");
-  const about = h("p.gp-note");
+  const [most, read] = ["wy-most", "wy-read"].map((name) => h(`p.gp-note.${name}`, { "data-result": "" }));
+  const about = h("p.gp-note.wy-about");
   const progress = createProgress(glass, toggle);
   /** @type {Grid | null} */
   let grid = null;
@@ -85,6 +101,7 @@ export function createMissed(glass, toggle) {
     axis: () => text("why.grid_heads"),
     name: (row) => text("why.layer", { layer: row }),
     at: ({ layer, head }) => ({ row: layer, token: head }),
+    word: wordsOf,
     pick: ({ row, token }) => ({ layer: row, head: token }),
     moves: {
       ArrowUp: (at) => ({ layer: at.layer + 1 }),
@@ -102,9 +119,25 @@ export function createMissed(glass, toggle) {
     about,
     progress.element,
     map.element,
+    most,
     read,
   );
   const wide = widthOf(map.element, glass);
+
+  /**
+   * The head without which most is lost, unless that is said of it already.
+   *
+   * @param {Grid} shown
+   */
+  function mostOf({ lost }) {
+    const at = strongest(
+      lost.data.map((value) => Math.max(0, value)),
+      1,
+    )[0];
+    const [layer, head] = [Math.floor(at / lost.shape[1]), at % lost.shape[1]];
+    const here = layer === state.layer && head === state.head;
+    return here ? "" : text("why.grid_most", { layer, head, lost: shown(lost.data[at], 3) });
+  }
 
   /**
    * What was done, by how much.
@@ -134,6 +167,8 @@ export function createMissed(glass, toggle) {
     const width = wide();
     const trace = /** @type {import("../../decode.js").Trace} */ (state.trace);
     if (width) map.draw([{ trace, details: { grid } }], width, fresh);
+    const whole = countsOf(grid).measured === countsOf(grid).all;
+    most.textContent = whole ? mostOf(grid) : "";
     read.textContent = tell(state.layer, state.head);
   }
   return { element, draw };

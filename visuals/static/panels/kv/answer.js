@@ -151,7 +151,7 @@ export function answerView(glass, reading) {
   const factor = (code, params) => text(`factor_${code}`, params);
   const { bytes, per_gpu, gpus, notes, card } = reading.answer;
   return html`<div class="kv-answer">
-    <p class="kv-total">
+    <p class="kv-total" data-result>
       <strong .textContent=${scaled(bytes, "binary")}></strong
       ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
     </p>

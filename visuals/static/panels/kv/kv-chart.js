@@ -220,8 +220,9 @@ export default function kvChart(element, glass) {
     return html`${bar.element}
       <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
       <p class="kv-trouble" role="alert" .textContent=${troubleNow()}></p>
-      ${plot.legend} ${plot.chart} ${note(beyond)} ${note(bare ? "" : text("hint"))} ${note(excluded)}
-      ${pinned.pinnedView()}`;
+      ${plot.legend} ${plot.chart} ${note(beyond)}
+      <p class="gp-note gp-hint" .textContent=${bare ? "" : text("hint")}></p>
+      ${note(excluded)} ${pinned.pinnedView()}`;
   }
   render(parts(null), panel.body);
 

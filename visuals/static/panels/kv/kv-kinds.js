@@ -56,10 +56,12 @@ function card(row, most, own, glass, text) {
   const ratio = own && !row.own ? text("kind_ratio", { ratio: times(bytes / own) }) : "";
   /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
-  return html`<div class=${row.own ? "kv-kind is-own" : "kv-kind"}>
+  const size = scaled(row.bytes, "binary");
+  const result = `${row.kind} ${size}${row.own ? ` ✓ ${text("kind_own")}` : ""}`;
+  return html`<div class=${row.own ? "kv-kind is-own" : "kv-kind"} data-result=${result}>
     ${heading}
     <p class="kv-kind-size">
-      <strong .textContent=${scaled(row.bytes, "binary")}></strong>
+      <strong .textContent=${size}></strong>
       <span class="gp-note" .textContent=${ratio}></span>
     </p>
     <div class="kv-kind-track"><span class="kv-kind-bar" style=${`width: ${(100 * bytes) / most}%`}></span></div>

@@ -267,9 +267,16 @@ export default function kvRace(element, glass) {
   }
   render(view(null), panel.body);
 
+  /** In a lesson it needs no button: whoever presents has a clicker, and a worksheet's picture nobody at all. */
+  function beginInLesson() {
+    const { steps, running, trouble } = race;
+    if (state.presenting && !state.trace.generating && !steps.length && !running && !trouble) race.start(false);
+  }
+
   return inView(element, function draw() {
     const { trace } = state;
     race.follow(trace);
+    beginInLesson();
     const reading = readRace(trace.model, race.steps, shows.hovered);
     const { step } = reading;
     const width = step ? wide() : 0; // known once the results are in view

@@ -27,7 +27,7 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
       class="gp-subtitle"
       .textContent=${text("reverse_title", { users: whole(users), tokens: whole(tokens) })}
     ></h3>
-    <p .textContent=${text("reverse_sum", sum)}></p>
+    <p data-result .textContent=${text("reverse_sum", sum)}></p>
     <div class="kv-scroll">
       <table class="gp-table">
         <thead>

@@ -8,14 +8,19 @@ const HEAD = 2.6; // radians between an arrow and the sides of its head
  * @param {CanvasRenderingContext2D} context in the arrow's colour
  * @param {{ x: number; y: number; radius: number }} dial
  * @param {ArrayLike<number>} to
- * @param {{ solid: boolean; faint: number; dash: number; long: number }} how `faint`: opacity where it is not
- *   solid; `long`: of its head, at most
+ * @param {{ solid: boolean; faint: number; dash: number; long: number; wide?: number }} how `faint`: opacity where
+ *   it is not solid; `long`: of its head, at most; `wide`: its line
  * @returns {[number, number]} where it points
  */
-export function drawArrow(context, { x, y, radius }, { 0: a, 1: b }, { solid, faint, dash, long }) {
+export function drawArrow(
+  context,
+  { x, y, radius },
+  { 0: a, 1: b },
+  { solid, faint, dash, long, wide = solid ? 3 : 2 },
+) {
   const [toX, toY] = [x + a * radius, y - b * radius];
   context.globalAlpha = solid ? 1 : faint;
-  context.lineWidth = solid ? 3 : 2;
+  context.lineWidth = wide;
   context.setLineDash(solid ? [] : [dash, dash]);
   context.beginPath();
   context.moveTo(x, y);

@@ -131,7 +131,9 @@ export function createDials(glass, text) {
   const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": "rope.dials" });
   const own = checkbox("rope.own_scale", () => glass.repaint());
-  const ownScale = computed(() => own.box.checked);
+  // in a lesson the question is how far each has turned, which a short arrow hides
+  const ownScale = computed(() => own.box.checked || state.presenting === true);
+  const said = h("span", { "data-text": "rope.own_scale" });
   const strokes = Object.fromEntries(
     ["q_before", "q_after", "k_before", "k_after"].map((name) => [
       name,
@@ -154,13 +156,15 @@ export function createDials(glass, text) {
     draw(reading, width) {
       wide = width;
       strokes.k_before.hidden = !reading.k;
+      said.hidden = !state.presenting;
+      own.element.hidden = Boolean(state.presenting);
       drawDials(canvas, width, reading, { own: ownScale() });
       beside.draw(reading, width);
     },
     /** @param {DialReading | null} reading null where another is shown */
     view: (reading) => html`
       <div ?hidden=${!reading}>
-        <div class="gp-samples">${Object.values(strokes)} ${own.element}</div>
+        <div class="gp-samples">${Object.values(strokes)} ${own.element} ${said}</div>
         <div class="gp-scroll">${canvas}</div>
         <div class="gp-pair">
           <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text)}</div>

@@ -6,8 +6,11 @@ import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
 import { pairIn } from "../../readings/dials.js";
 import { drawArrow } from "./arrow.js";
 
-// Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar.
-const [SMALLEST, LEAST, MOST, BELOW] = [76, 92, 190, 50];
+// Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar; or one line, where
+// a dial would be smaller for the rest of it.
+const [SMALLEST, LEAST, MOST, BELOW, BRIEF] = [76, 92, 190, 50, 24];
+const [EDGE, NARROW] = [12, 5]; // px around a dial in its cell
+const WIDE = { q: 4, k: 2 }; // px of a line: in print there is no colour
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary
@@ -35,14 +38,16 @@ const longest = (vector, rotary) =>
  * @param {number} width
  * @param {number} half
  * @param {number} [room]
- * @returns {{ columns: number; cell: number; high: number }}
+ * @returns {{ columns: number; cell: number; below: number; radius: number }}
  */
 function layoutDials(width, half, room = Infinity) {
   const across = Math.max(1, Math.min(half, Math.floor(width / (room < Infinity ? SMALLEST : LEAST))));
   const rows = Math.ceil(half / across);
   const columns = Math.ceil(half / rows);
-  const cell = Math.min(width / columns, MOST, Math.max(SMALLEST, room / rows - BELOW));
-  return { columns, cell, high: cell + BELOW };
+  const wide = Math.min(width / columns, MOST);
+  const below = room / rows - BELOW < wide ? BRIEF : BELOW;
+  const cell = Math.min(wide, Math.max(SMALLEST, room / rows - below));
+  return { columns, cell, below, radius: cell / 2 - (below < BELOW ? NARROW : EDGE) };
 }
 
 /**
@@ -54,8 +59,8 @@ function layoutDials(width, half, room = Infinity) {
  * @param {number} y
  */
 export function pairAt(width, half, x, y) {
-  const { columns, cell, high } = layoutDials(width, half, roomToDraw());
-  const [column, line] = [Math.floor(x / cell), Math.floor(y / high)];
+  const { columns, cell, below } = layoutDials(width, half, roomToDraw());
+  const [column, line] = [Math.floor(x / cell), Math.floor(y / (cell + below))];
   const pair = line * columns + column;
   return column >= 0 && column < columns && line >= 0 && pair < half ? pair : null;
 }
@@ -81,11 +86,12 @@ function drawFace(context, { x, y, radius }) {
  * @param {number} left
  * @param {number} top
  * @param {number} cell
+ * @param {number} high
  */
-function drawSelection(context, left, top, cell) {
+function drawSelection(context, left, top, cell, high) {
   context.fillStyle = ink().colour("raised");
-  context.fillRect(left + 1, top + 1, cell - 2, cell + BELOW - 4);
-  cross(context, left + 2, top + 2, cell - 4, cell + BELOW - 6, [["accent", 2]]);
+  context.fillRect(left + 1, top + 1, cell - 2, high - 4);
+  cross(context, left + 2, top + 2, cell - 4, high - 6, [["accent", 2]]);
 }
 
 /**
@@ -94,11 +100,12 @@ function drawSelection(context, left, top, cell) {
  * @param {CanvasRenderingContext2D} context
  * @param {Dial} dial
  * @param {number} foot
- * @param {{ channels: number[]; term: number; most: number }} what
+ * @param {{ channels: number[]; term: number; most: number; brief: boolean }} what
  */
-function drawTerm(context, { x, radius }, foot, { channels, term, most }) {
+function drawTerm(context, { x, radius }, foot, { channels, term, most, brief }) {
   const colour = ink().colour("muted");
-  write(context, `(${channels.join(", ")})`, x, foot + 8, { align: "center", colour });
+  write(context, `(${channels.join(", ")})`, x, foot + (brief ? 13 : 8), { align: "center", colour });
+  if (brief) return;
   write(context, signed(term, 3), x, foot + 27, { align: "center", weight: 600 });
   const long = (term / most) * radius;
   context.fillStyle = colour;
@@ -128,15 +135,16 @@ export function drawDials(canvas, width, parts, { own }) {
   const { rotary, terms } = parts;
   const { pair } = parts.selection;
   const half = terms.length;
-  const { columns, cell, high } = layoutDials(width, half, roomToDraw());
+  const { columns, cell, below, radius } = layoutDials(width, half, roomToDraw());
+  const [high, brief] = [cell + below, below < BELOW];
   const context = fit(canvas, width, Math.ceil(half / columns) * high);
   // Turning changes no length but by the scaling.
   const scales = { q: longest(parts.qTurned, rotary), k: longest(parts.kTurned, rotary) };
   const most = Math.max(...terms.map(Math.abs)) || 1;
   for (let i = 0; i < half; i++) {
     const [left, top] = [(i % columns) * cell, Math.floor(i / columns) * high];
-    const dial = { x: left + cell / 2, y: top + cell / 2, radius: cell / 2 - 12 };
-    if (i === pair) drawSelection(context, left, top, cell);
+    const dial = { x: left + cell / 2, y: top + cell / 2, radius };
+    if (i === pair) drawSelection(context, left, top, cell, high);
     drawFace(context, dial);
     for (const [name, role, solid] of ARROWS) {
       const vector = parts[name];
@@ -144,8 +152,11 @@ export function drawDials(canvas, width, parts, { own }) {
       context.strokeStyle = context.fillStyle = ink().colour(role);
       const scale = own ? lengthOf(parts[role === "q" ? "qTurned" : "kTurned"], i, rotary) || 1 : scales[role];
       const [a, b] = pairIn(vector, i, rotary);
-      drawArrow(context, dial, [a / scale, b / scale], { solid, faint: 0.5, dash: 3, long: solid ? 8 : 6 });
+      drawArrow(context, dial, [a / scale, b / scale], {
+        ...{ solid, faint: 0.5, dash: 3, long: solid ? 8 : 6 },
+        wide: WIDE[role] - (solid ? 0 : 1),
+      });
     }
-    drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most });
+    drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most, brief });
   }
 }

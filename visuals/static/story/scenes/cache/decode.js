@@ -23,10 +23,9 @@ export function createDecode(glass) {
     element,
     draw(width) {
       const { trace, language, status } = state;
-      const live = trace && glass.detail("kv_live", {});
-      if (!trace || !live) return null;
+      if (!trace) return null;
       const { T, nPrompt, model, tokens } = trace;
-      grid.paint(gridOf(trace, live, T, NONE), width, language);
+      grid.paint(gridOf(trace, T, NONE), width, language);
       write.disabled = status !== "idle" || model.eos_ids.includes(tokens.ids[T - 1]);
       const each = bytesEach(trace);
       const choices = ["column", "row", "all"].map((name) => text(`story-cache.decode_${name}`));

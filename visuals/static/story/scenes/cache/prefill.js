@@ -23,13 +23,12 @@ export function createPrefill(glass) {
     element,
     draw(width) {
       const { trace, language } = state;
-      const live = trace && glass.detail("kv_live", {});
-      if (!trace || !live) return null;
+      if (!trace) return null;
       const { encoder, nPrompt, model } = trace;
       const read = encoder?.tokens.pieces ?? NONE;
       const form = formOf(trace);
       legend.hidden = form === "_latent";
-      grid.paint(gridOf(trace, live, nPrompt, read), width, language);
+      grid.paint(gridOf(trace, nPrompt, read), width, language);
       const [own, source] = [bytesEach(trace) * nPrompt, bytesOfSource(trace)];
       const tokens = read.length || nPrompt;
       return {
