@@ -3,6 +3,7 @@
 import { ink, visible, write } from "../draw.js";
 
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
+const SMALL = 10; // px from one word to the next, where all then have room in smaller letters
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 
@@ -36,9 +37,10 @@ function along(context, { x, y }, { at, above }, draw) {
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
  * @param {Spot & { piece: string }} word
- * @param {{ colour: string; weight?: number; room?: number }} look `room`: px for a word
+ * @param {{ colour: string; weight?: number; room?: number; size?: number }} look `room`: px for a word; `size`: of
+ *   its letters
  */
-function drawName(context, place, { piece, at, above }, { colour, weight = 400, room = NAMES }) {
+function drawName(context, place, { piece, at, above }, { colour, weight = 400, room = NAMES, size: tall = LINE }) {
   const { x, y, size } = place;
   const name = visible(piece).replace(/^·(?=.)/, "");
   if (above && y === LOW) {
@@ -47,7 +49,14 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
     return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
   }
   return along(context, place, { at, above }, () =>
-    write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: room - 6 }),
+    write(context, name, 0, 0, {
+      size: tall,
+      base: "middle",
+      align: above ? "left" : "right",
+      colour,
+      weight,
+      most: room - 6,
+    }),
   );
 }
 
@@ -58,8 +67,10 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  *   the next; `room`: px for a word
  */
 
+/** How tall letters are. @param {number} step px from one token to the next */
+const sizeOf = (step) => (step < SMALL ? LINE : Math.min(LINE, Math.floor(step)));
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
-const strideOf = (step) => Math.ceil(LINE / step);
+const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
 /**
  * Takes away the words of a side that another one, at token `t`, would be written over.
@@ -90,7 +101,7 @@ function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
 export function drawSide(context, place, { pieces, step, above, room }) {
   const colour = ink().colour("muted");
   for (let t = 0; t < pieces.length; t += strideOf(step))
-    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room });
+    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room, size: sizeOf(step) });
 }
 
 /**
