@@ -192,6 +192,11 @@ def as_read(share: float) -> str:
     return f"{share:.3f}" if share >= 0.1 else f"{share:.4f}"
 
 
+def as_chance(p: float) -> str:
+    """A probability of 1% or more as sentences write it: per cent, with three significant digits."""
+    return f"{float(f'{100 * p:.3g}'):g}%"
+
+
 def pick(page: Page, chance: random.Random) -> dict[str, int]:
     """Somewhere in the run, drawn by the test's own generator and locked on the page."""
     shape, tokens = page.evaluate("[glass.state.trace.model, glass.state.trace.T]")

@@ -32,6 +32,10 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid(found), "form_recalled");
   assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
   assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
+  const copied = { ...found, form: "copied", fetched: 3.3 };
+  assert.equal(formSaid({ ...copied, from_answer: 3.2 }), "form_copied");
+  assert.equal(formSaid({ ...copied, from_answer: 3.31 }), "form_copied"); // it reads as much
+  assert.equal(formSaid({ ...copied, from_answer: 3.7 }), "form_copied_against");
 });
 
 test("a copy is spoken of where the token that is needed most is the one that is copied", () => {
