@@ -7,7 +7,7 @@ import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
-import { answerOf, bold, named, percent, told } from "../words.js";
+import { answerOf, bold, named, chanceSaid, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -118,7 +118,7 @@ export function createAnswer(glass) {
    * @param {NonNullable<ReturnType<typeof toldOf>>} it
    */
   function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
-    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : percent(text, p, state.language), p);
+    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : chanceSaid(text, p, state.language), p);
     return {
       answer: bold(answer),
       instead: bold(hidden?.word ?? ""),
