@@ -77,7 +77,7 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
     layer, head = map(int, np.unravel_index(np.where(reading, found.heads, -np.inf).argmax(), reading.shape))
     page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{layer},{head},{key}'")
     left = found.p * np.exp(-found.knock_out[key])
-    expect(page.locator(".wy-said")).to_contain_text(as_chance(left) if left >= 0.01 else " 1 in ")
+    expect(page.locator(".wy-said")).to_contain_text(as_chance(left, language))
     how = matching(trace, layer, head, query, key)
     assert how
     assert how.rival_told

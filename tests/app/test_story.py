@@ -375,7 +375,9 @@ def test_scenes_are_brief_and_every_one_is_told(story: Page, code: str) -> None:
         if scene == "gate":  # what a negative product writes points away from the answer that it raises
             gate, up = (number(value(story, scene), name) for name in ("gate", "up"))
             note = place.locator(".st-note").inner_text()
-            assert bool(re.search("points the other way|指向相反", note)) is (gate * up < 0), note  # SiLU keeps the sign
+            assert bool(re.search("points the other way|指向相反", note)) is (gate * up < 0), (
+                note
+            )  # SiLU keeps the sign
         if code == "en":
             assert len(said.split()) <= WORDS + 6, (len(said.split()), said)  # numbers with their signs count as words
 
