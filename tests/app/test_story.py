@@ -82,6 +82,11 @@ def needed(page: Page) -> int:
     return int(found[1])
 
 
+def needed_now(page: Page) -> bool:
+    """Whether the answer needs any token."""
+    return " key - " not in value(page, "answer")
+
+
 def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpoint: Path) -> None:
     ids = story.evaluate("glass.state.trace.tokens.ids")
     layer, head, query, key = place_of(story)
@@ -190,9 +195,33 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     p = float(peer.run.logits[0, -1].double().softmax(-1)[answer])
     left = story.locator(".st-bars .is-after .st-share")
     assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
+    if needed_now(story):  # else no look leads to a head
+        expect(story.locator(".st-try .st-note")).to_contain_text(text("story.did_heads_chosen"))
     story.click("[data-act=back]")
     story.wait_for_function("!glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")
+
+
+def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
+    value(story, "looks")
+    terms = story.locator("[data-scene=looks] .st-says .gl-term")
+    term = terms.and_(story.locator("[data-term=softmax]"))
+    term.wait_for()
+    story.locator("[data-scene=looks] .st-map rect[data-at]").first.hover()  # the scene is drawn again
+    settled(story)
+    term.click()
+    expect(story.locator(".gl-card")).to_contain_text(text("glossary.softmax_means"))
+    story.keyboard.press("Escape")
+    assert story.locator(".gl-term[data-term=softmax]").count() == 1
+    assert story.locator(".st-says b .gl-term").count() == 0  # a run's own words are no terms
+
+
+def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
+    expect(story.locator(".page-written")).to_be_hidden()
+    story.click("#step")
+    story.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
+    piece = story.evaluate("glass.state.trace.tokens.pieces.at(-1)")
+    expect(story.locator(".page-written ins")).to_have_text(piece.strip())
 
 
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:

@@ -20,7 +20,7 @@ const MOST = 14; // rows
  *
  * @param {number[]} first the most probable token by depth
  */
-function depthsShown(first) {
+export function depthsShown(first) {
   const all = [...first.keys()];
   const turns = all.filter((depth) => depth === 0 || first[depth] !== first[depth - 1]);
   const end = all.length - 1;

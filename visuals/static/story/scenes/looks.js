@@ -145,8 +145,10 @@ export function createLooks(glass) {
       read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
       const [q, k] = rotatedPair(held, trace.model, { head, query, key });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, query)[key]];
-      const weighed = { product: few(product), score: few(score), weight: shareSaid(text, row[key]) };
-      sum.textContent = text("story.looks_sum", weighed);
+      const dim = q.length;
+      const weighed = { product: few(product), dim, score: few(score), weight: shareSaid(text, row[key]) };
+      const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
+      sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, row[key]].map((x) => exact(x, 6)).join(" · ");
       const named = { head: text("story.head", { layer, head }), to: wordOf(labelsOf(trace.tokens.pieces)[key]) };
       which.textContent = text(`story.looks_head${place.why}`, named);
