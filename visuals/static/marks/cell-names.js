@@ -1,6 +1,6 @@
 // The words of the text at the rows and columns of a map of queries × keys.
 
-import { ink, visible, write } from "../draw.js";
+import { ink, roomToDraw, visible, write } from "../draw.js";
 
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
 const SMALL = 10; // px from one word to the next, where all then have room in smaller letters
@@ -67,8 +67,11 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  *   the next; `room`: px for a word
  */
 
-/** How tall letters are. @param {number} step px from one token to the next */
-const sizeOf = (step) => (step < SMALL ? LINE : Math.min(LINE, Math.floor(step)));
+/**
+ * How tall letters are: on a stage, which has a height, as all are. @param {number} step px from one token to the
+ * next
+ */
+const sizeOf = (step) => (step < SMALL || roomToDraw() < Infinity ? LINE : Math.min(LINE, Math.floor(step)));
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
 const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
