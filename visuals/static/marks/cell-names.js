@@ -68,8 +68,9 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  */
 
 /**
- * How tall letters are: on a stage, which has a height, as all are. @param {number} step px from one token to the
- * next
+ * How tall letters are, px: on a stage, whose room is so high, as all are there.
+ *
+ * @param {number} step px from one token to the next
  */
 const sizeOf = (step) => (step < SMALL || roomToDraw() < Infinity ? LINE : Math.min(LINE, Math.floor(step)));
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
