@@ -92,7 +92,7 @@ def header() -> gr.HTML:
 
 
 def body(kinds: Sequence[str]) -> gr.HTML:
-    """The stories; the answer, the token strip, the row of chapters and these panels.
+    """What was written; the stories; the answer, the token strip, the row of chapters and these panels.
 
     One component: gradio takes time for each.
     """
@@ -102,7 +102,7 @@ def body(kinds: Sequence[str]) -> gr.HTML:
     above = panel("why") + panel("tokens")
     story = "<div class='page-story'></div>"
     return fixed(
-        "panels", f"{story}<div class='page-body'>{above}{written}{nav}<div class='page-grid'>{grid}</div></div>"
+        "panels", f"{written}{story}<div class='page-body'>{above}{nav}<div class='page-grid'>{grid}</div></div>"
     )
 
 

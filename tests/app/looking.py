@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Request
 
 import model
 from app.engine import LocalEngine
-from app.texts import LANGUAGES
+from app.texts import LANGUAGES, text
 from tests.page import listen, wait_for_run
 
 PANELS = ("tokens", "next", "rmsnorm", "attention", "rope", "swiglu")
@@ -190,6 +190,13 @@ def exactly(cells: Locator) -> list[str]:
 def as_read(share: float) -> str:
     """A share as sentences write it: three significant digits, of four decimals at most."""
     return f"{share:.3f}" if share >= 0.1 else f"{share:.4f}"
+
+
+def as_chance(p: float, language: str = "en") -> str:
+    """A probability as sentences write it: per cent with three significant digits, below 1% as one in so many."""
+    if p >= 0.01:
+        return f"{float(f'{100 * p:.3g}'):g}%"
+    return text("chance.one_in", language, count=f"{float(f'{1 / p:.2g}'):,.0f}")
 
 
 def pick(page: Page, chance: random.Random) -> dict[str, int]:

@@ -17,7 +17,7 @@ from model.analysis.matching import matching
 from model.analysis.node_roles import node_roles
 from model.analysis.outside import outside
 from model.analysis.why import NEEDED
-from tests.app.looking import as_read, faults, number, settled, shown
+from tests.app.looking import as_chance, faults, number, settled, shown
 from tests.page import leave, open_page, running_app, wait_for_run
 from tests.plain import plain_site
 
@@ -77,7 +77,7 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
     layer, head = map(int, np.unravel_index(np.where(reading, found.heads, -np.inf).argmax(), reading.shape))
     page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{layer},{head},{key}'")
     left = found.p * np.exp(-found.knock_out[key])
-    expect(page.locator(".wy-said")).to_contain_text(as_read(left))
+    expect(page.locator(".wy-said")).to_contain_text(as_chance(left, language))
     how = matching(trace, layer, head, query, key)
     assert how
     assert how.rival_told

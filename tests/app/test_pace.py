@@ -12,7 +12,7 @@ from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import idle, settled, shown
+from tests.app.looking import as_chance, idle, settled, shown
 from tests.peer import Peer
 
 PROMPT = "The cat sleeps on the sofa."
@@ -128,7 +128,7 @@ def check_chosen(page: Page, position: int) -> None:
     p = page.evaluate(
         "(i) => glass.state.trace.steps[i].probability", position - page.evaluate("glass.state.trace.nPrompt")
     )
-    expect(line).to_contain_text(f" {p:.4f} · {text('why.others')}")
+    expect(line).to_contain_text(f" {as_chance(p)} · {text('why.others')}")
     line.get_by_role("button").click()
     page.locator(".wy-said b").first.wait_for()
     assert page.evaluate("[glass.state.chapter, glass.settings.get('why').open]") == ["glance", "1"], piece

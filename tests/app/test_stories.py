@@ -167,8 +167,8 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     assert f"GQA={each} " in value(page, "shares")
     assert f"MHA={each * config.n_heads // config.n_kv_heads} " in value(page, "shares")
     llama = model.catalogue()["Llama-3 8B"]
-    large = [model.kv_cache_bytes(llama, tokens=n, batch=1, dtype="bf16") for n in (8192, 32_768)]
-    assert value(page, "predict") == f"tokens 8192 bytes {large[0]} then 32768 bytes {large[1]}"
+    large = [model.kv_cache_bytes(llama, tokens=n, batch=1, dtype="bf16") for n in (2048, 8192)]
+    assert value(page, "predict") == f"tokens 2048 bytes {large[0]} then 8192 bytes {large[1]}"
 
     page.emulate_media(reduced_motion="reduce")
     page.click("[data-stop=predict]:visible")

@@ -82,6 +82,11 @@ def needed(page: Page) -> int:
     return int(found[1])
 
 
+def needed_now(page: Page) -> bool:
+    """Whether the answer needs any token."""
+    return " key - " not in value(page, "answer")
+
+
 def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpoint: Path) -> None:
     ids = story.evaluate("glass.state.trace.tokens.ids")
     layer, head, query, key = place_of(story)
@@ -120,14 +125,17 @@ def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: P
     found = looks_back(read, read.answer, key, last_attention(read).numpy())
     head = found.heads[0] if found.heads[0].lost >= NEEDED else max(found.heads, key=lambda one: one.weight)
     assert place_of(story) == (head.layer, head.head, len(ids) - 1, key)
-    assert re.match(rf"distance {len(ids) - 1 - key} ", value(story, "rope"))
     assert value(story, "carried").startswith(f"layer {head.layer} head {head.head} key {key} ")
     assert value(story, "norm").startswith(f"layer {head.layer} token {key} ")
 
 
 def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkpoint: Path) -> None:
     """What the slider says is q·k after transformers' own rotation, at that distance."""
-    layer, head, query, key = place_of(story)
+    layer, _, query, _ = place_of(story)
+    found = re.match(r"head (\d+) key (\d+) distance (\d+) ", value(story, "rope"))
+    assert found
+    head, key, own = map(int, found.groups())
+    assert own == query - key
     peer = Peer(roomy_checkpoint, story.evaluate("glass.state.trace.tokens.ids"))
     group = peer.config.num_attention_heads // peer.config.num_key_value_heads
     q, k = (
@@ -138,7 +146,7 @@ def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkp
     slider = story.locator("[data-scene=rope] input[type=range]")
     for distance in (0, 1, 7, 40):
         slider.evaluate("(one, to) => { one.value = to; one.dispatchEvent(new Event('input')); }", distance)
-        expect(story.locator("[data-scene=rope]")).to_have_attribute("data-value", re.compile(f"^distance {distance} "))
+        expect(story.locator("[data-scene=rope]")).to_have_attribute("data-value", re.compile(f" distance {distance} "))
         cos, sin = peer.net.model.rotary_emb(q[None, None], torch.tensor([[0, distance]]))
         half = len(q) // 2
         turned = q * cos[0, 1] + torch.cat((-q[half:], q[:half])) * sin[0, 1]
@@ -187,9 +195,33 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     p = float(peer.run.logits[0, -1].double().softmax(-1)[answer])
     left = story.locator(".st-bars .is-after .st-share")
     assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
+    if needed_now(story):  # else no look leads to a head
+        expect(story.locator(".st-try .st-note")).to_contain_text(text("story.did_heads_chosen"))
     story.click("[data-act=back]")
     story.wait_for_function("!glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")
+
+
+def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
+    value(story, "looks")
+    terms = story.locator("[data-scene=looks] .st-says .gl-term")
+    term = terms.and_(story.locator("[data-term=softmax]"))
+    term.wait_for()
+    story.locator("[data-scene=looks] .st-map rect[data-at]").first.hover()  # the scene is drawn again
+    settled(story)
+    term.click()
+    expect(story.locator(".gl-card")).to_contain_text(text("glossary.softmax_means"))
+    story.keyboard.press("Escape")
+    assert story.locator(".gl-term[data-term=softmax]").count() == 1
+    assert story.locator(".st-says b .gl-term").count() == 0  # a run's own words are no terms
+
+
+def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
+    expect(story.locator(".page-written")).to_be_hidden()
+    story.click("#step")
+    story.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
+    piece = story.evaluate("glass.state.trace.tokens.pieces.at(-1)")
+    expect(story.locator(".page-written ins")).to_have_text(piece.strip())
 
 
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:
@@ -371,8 +403,9 @@ def test_scenes_are_brief_and_every_one_is_told(story: Page, code: str) -> None:
         assert "story." not in said
         if scene == "gate":  # what a negative product writes points away from the answer that it raises
             gate, up = (number(value(story, scene), name) for name in ("gate", "up"))
-            assert bool(re.search("points the other way|指向相反", said)) is (gate * up < 0), (
-                said
+            note = place.locator(".st-note").inner_text()
+            assert bool(re.search("points the other way|指向相反", note)) is (gate * up < 0), (
+                note
             )  # SiLU keeps the sign
         if code == "en":
             assert len(said.split()) <= WORDS + 6, (len(said.split()), said)  # numbers with their signs count as words
@@ -399,15 +432,21 @@ def test_every_text_of_the_story_is_used() -> None:
 
 
 def test_the_scene_of_rope_says_whether_distance_counts(story: Page) -> None:
-    """Of the head that it looks at: the slider passes the distances of the text, and the row's scores are its own."""
+    """Of the head that it looks at; where it hardly does, of another one in the layer for which it counts."""
     layer, head, query, key = place_of(story)
-    value(story, "rope")
-    flat = story.evaluate(
-        """async ([layer, head, query, key]) => {
-      const { reachOf } = await import("/glass/readings/reach.js");
-      return reachOf(glass.state.trace.layers.get(layer), glass.state.trace, { head, query, key }).flat;
-    }""",
-        [layer, head, query, key],
-    )
-    title = text("story.rope_title_flat" if flat else "story.rope_title")
+    found = re.match(r"head (\d+) key (\d+) ", value(story, "rope"))
+    assert found
+    shown = [int(one) for one in found.groups()]
+
+    def flat(head: int, key: int) -> bool:
+        return story.evaluate(
+            """async ([layer, head, query, key]) => {
+          const { reachOf } = await import("/glass/readings/reach.js");
+          return reachOf(glass.state.trace.layers.get(layer), glass.state.trace, { head, query, key }).flat;
+        }""",
+            [layer, head, query, key],
+        )
+
+    assert (shown == [head, key]) is (not flat(head, key) or flat(*shown))
+    title = text("story.rope_title_flat" if flat(*shown) else "story.rope_title")
     expect(story.locator("[data-scene=rope] h2")).to_have_text(title)

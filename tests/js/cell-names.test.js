@@ -94,6 +94,30 @@ test("a chosen word takes away the words beside it, and nothing past the map's e
   }
 });
 
+test("where a word has a little less room than its letters take, all stand there in smaller ones", () => {
+  const letters = Array.from("abcd");
+  const words = (step) => {
+    const said = [];
+    const pen = { ...Object.fromEntries(["save", "restore", "translate", "rotate"].map((name) => [name, () => {}])) };
+    pen.measureText = (text) => ({ width: text.length });
+    pen.fillText = (text) => said.push([text, pen.font.split(" ")[1]]);
+    drawSide(pen, PLACE, { pieces: letters, step, above: false });
+    return said;
+  };
+  assert.deepEqual(
+    words(11),
+    letters.map((one) => [one, "11px"]),
+  );
+  assert.deepEqual(
+    words(20),
+    letters.map((one) => [one, "14px"]),
+  );
+  assert.deepEqual(
+    words(9),
+    ["a", "c"].map((one) => [one, "14px"]),
+  );
+});
+
 test("rows and columns of a map may be of different texts, each with cells of its own size", () => {
   const { words } = drawn((context) => {
     drawSide(context, PLACE, { pieces: ["·x", "·y"], step: 24, above: false });

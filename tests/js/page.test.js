@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shortCount } from "../../visuals/static/counts.js";
+import { chanceSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
 test("texts are looked up and filled in", () => {
@@ -36,4 +36,25 @@ test("counts are short", () => {
     [8_030_261_248, "80 亿"],
   ];
   for (const [count, said] of chinese) assert.equal(shortCount(count, "zh"), said);
+});
+
+test("a probability is read in per cent with three digits, a small one as one in so many, a share in per cent", () => {
+  const text = (key, { count } = {}) => (count ? `${key} ${count}` : key);
+  const said = {
+    0.954321: "95.4%",
+    0.1: "10%",
+    0.045678: "4.57%",
+    0.01: "1%",
+    0.00999: "chance.one_in 100",
+    0.0003137: "chance.one_in 3,200",
+    1e-7: "chance.never",
+    0: "chance.never",
+    0.99996: "chance.nearly_all",
+    1: "100%",
+  };
+  for (const [p, words] of Object.entries(said)) assert.equal(chanceSaid(text, Number(p), "en"), words);
+  assert.deepEqual(
+    [0.25, 0.00456, 0, 0.9999].map((x) => shareSaid(text, x)),
+    ["25%", "0.456%", "0%", "chance.nearly_all"],
+  );
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startsOf } from "../../visuals/static/story/curve.js";
 import {
+  fallOf,
   inductionOf,
   isTold,
   leapOf,
@@ -50,6 +51,17 @@ test("a skill is learned at the first look with nine right answers of ten; what 
     ["induction", 1.5e6, 0.9],
     ["pronouns", Infinity, 0.3],
   ]);
+});
+
+test("what is learned may fall again, and the stage in which it is lowest is named", () => {
+  const { stages } = TRAINING;
+  assert.equal(fallOf(inductionOf(TRAINING), stages), null); // from 0.95 to 0.9, which counts as learned
+  assert.equal(fallOf({ tokens: [1, 2], shares: [0.1, 0.2] }, stages), null);
+  const found = fallOf({ tokens: [0.5e6, 1e6, 1.5e6, 2e6], shares: [0.2, 0.92, 0.5, 0.97] }, stages);
+  assert.deepEqual(
+    [found.first, found.low, found.stage, found.end.share],
+    [{ tokens: 1e6, share: 0.92 }, { tokens: 1.5e6, share: 0.5 }, 2, 0.97],
+  );
 });
 
 test("a leap is the largest rise from one look to the next, or what was there at the first", () => {

@@ -32,14 +32,19 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid(found), "form_recalled");
   assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
   assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
+  const copied = { ...found, form: "copied", fetched: 3.3 };
+  assert.equal(formSaid({ ...copied, from_answer: 3.2 }), "form_copied");
+  assert.equal(formSaid({ ...copied, from_answer: 3.31 }), "form_copied"); // it reads as much
+  assert.equal(formSaid({ ...copied, from_answer: 3.7 }), "form_copied_against");
 });
 
-test("a copy is spoken of where the token that is needed most is the one that is copied", () => {
+test("a copy is spoken of where what is needed most is copied, and of a word that is not there where it is not", () => {
   const told = (form, best) =>
     formOf({ found, rests: { form, tokens: [2] }, best: { piece: best } }, [".", " is", " in"]);
   assert.equal(told("copied", "in"), "_copied");
   assert.equal(told("copied", "."), "_needs");
-  assert.equal(told("recalled", "."), "_recalled");
+  assert.equal(told("recalled", "the"), "_recalled");
+  assert.equal(told("recalled", " Is"), "_needs");
   assert.equal(formOf({ found: null, rests: null, best: { piece: "." } }, []), "_waits");
 });
 

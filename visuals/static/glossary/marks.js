@@ -1,18 +1,20 @@
-// Marks each term where it first stands: in the lines of the chapter that is open, and in each explanation that is
-// opened, which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
+// Marks each term where it first stands: in the lines of the chapter or story that is open, and in each explanation
+// that is opened, which is read by itself. Text nodes are cut and put into buttons; the words stay as they are.
 
 import { h } from "../dom.js";
 import { createFinder } from "./forms.js";
 import { TERMS } from "./terms.js";
 
 const LINES = ".gp-title, .gp-note, .wy-said p, .wy-how p, .wy-faith p";
-const HOLDERS = ".glass-panel > .gp-body, .wy-said, .wy-how, .wy-faith"; // lines may come into them later
+const TOLD = ".st-says, .st-scene .st-note"; // of a story
+const GUESSED = ".st-scene"; // where what is said is seen once the reader has guessed
+const HOLDERS = ".glass-panel > .gp-body, .wy-said, .wy-how, .wy-faith, .page-story"; // lines may come into them later
 const BOX = ".gp-explain";
 const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
 const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
-const OTHER = "button, a, summary, label, select, input, .gp-hidden";
+const OTHER = "button, a, summary, label, select, input, .gp-hidden, .st-says b"; // a run's words and numbers are bold
 const LATEST = 1000; // milliseconds: a browser that is never idle marks them then
 /** @type {(act: () => void, options?: IdleRequestOptions) => void} */
 const whenIdle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));
@@ -168,7 +170,7 @@ export function createMarks(glass) {
     if (!waiting) soon(markTouched);
     waiting = true;
     for (const { target } of records) {
-      const line = (target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}`);
+      const line = (target instanceof Element ? target : target.parentElement)?.closest(`${LINES}, ${PARTS}, ${TOLD}`);
       if (line instanceof HTMLElement) touched.add(line);
     }
   });
@@ -207,9 +209,10 @@ export function createMarks(glass) {
     if (!find || glass.state.status === "generating") return;
     forget();
     observeNew(boxes, `.glass-panel ${BOX}`, { attributes: true, attributeFilter: ["hidden"] });
+    observeNew(boxes, GUESSED, { attributes: true, attributeFilter: ["data-guess"] });
     observeNew(written, HOLDERS, { childList: true, attributes: true, attributeFilter: ["hidden"] });
     /** @type {NodeListOf<HTMLElement>} */
-    const all = document.querySelectorAll(`.glass-panel :is(${LINES}), .glass-panel :is(${PARTS})`);
+    const all = document.querySelectorAll(`.glass-panel :is(${LINES}, ${PARTS}), ${TOLD}`);
     for (const element of all) {
       watch(element);
       if (shows(element)) markIn(element, find);

@@ -1,9 +1,10 @@
 // The words of the text at the rows and columns of a map of queries × keys.
 
-import { ink, textWidth, visible, write } from "../draw.js";
+import { ink, roomToDraw, textWidth, visible, write } from "../draw.js";
 
 const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
+const SMALL = 10; // px from one word to the next, where all then have room in smaller letters
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 
@@ -56,9 +57,10 @@ function along(context, { x, y }, { at, above }, draw) {
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
  * @param {Spot & { piece: string }} word
- * @param {{ colour: string; weight?: number; room?: number }} look `room`: px for a word
+ * @param {{ colour: string; weight?: number; room?: number; size?: number }} look `room`: px for a word; `size`: of
+ *   its letters
  */
-function drawName(context, place, { piece, at, above }, { colour, weight = 400, room = NAMES }) {
+function drawName(context, place, { piece, at, above }, { colour, weight = 400, room = NAMES, size: tall = LINE }) {
   const { x, y, size } = place;
   const name = nameOf(piece);
   if (above && y === LOW) {
@@ -67,7 +69,14 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
     return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
   }
   return along(context, place, { at, above }, () =>
-    write(context, name, 0, 0, { base: "middle", align: above ? "left" : "right", colour, weight, most: room - 6 }),
+    write(context, name, 0, 0, {
+      size: tall,
+      base: "middle",
+      align: above ? "left" : "right",
+      colour,
+      weight,
+      most: room - 6,
+    }),
   );
 }
 
@@ -78,8 +87,14 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  *   the next; `room`: px for a word
  */
 
+/**
+ * How tall letters are, px: on a stage, whose room is so high, as all are there.
+ *
+ * @param {number} step px from one token to the next
+ */
+const sizeOf = (step) => (step < SMALL || roomToDraw() < Infinity ? LINE : Math.min(LINE, Math.floor(step)));
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
-const strideOf = (step) => Math.ceil(LINE / step);
+const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
 /**
  * Takes away the words of a side that another one, at token `t`, would be written over.
@@ -110,7 +125,7 @@ function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
 export function drawSide(context, place, { pieces, step, above, room }) {
   const colour = ink().colour("muted");
   for (let t = 0; t < pieces.length; t += strideOf(step))
-    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room });
+    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room, size: sizeOf(step) });
 }
 
 /**

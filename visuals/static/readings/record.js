@@ -105,6 +105,23 @@ export function leapOf({ tokens, shares }) {
 }
 
 /**
+ * How far a skill falls after it counted as learned for the first time, and in which stage; null where it never
+ * did, and where it stays.
+ *
+ * @param {Pick<Line, "tokens" | "shares">} line
+ * @param {Stage[]} stages
+ */
+export function fallOf({ tokens, shares }, stages) {
+  const first = shares.findIndex((share) => share >= KNOWN);
+  if (first < 0) return null;
+  const low = shares.reduce((least, share, i) => (i > first && share < shares[least] ? i : least), first);
+  if (shares[low] >= KNOWN) return null;
+  const reading = (/** @type {number} */ i) => ({ tokens: tokens[i], share: shares[i] });
+  const stage = stages.findLast((one) => one.tokens < tokens[low])?.number ?? 1;
+  return { first: reading(first), low: reading(low), stage, end: reading(shares.length - 1) };
+}
+
+/**
  * The measured number that is lowest.
  *
  * @param {Measured[]} measured

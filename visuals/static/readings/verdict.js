@@ -1,6 +1,6 @@
 // What the heads that read the answer are worth: what is left without them, beside as many others that the server drew.
 
-import { share } from "../dom.js";
+import { percent } from "../dom.js";
 
 const AS_MUCH = 0.8; // the share of what these heads take that others may take before these are not singled out
 
@@ -25,6 +25,7 @@ export function othersTakeAsMuch({ probability, look }) {
 
 // where more of the probability stays, the heads alone do not decide; where it was less, they hold the word down
 const KEPT = 0.8;
+const READ = 3; // digits of a probability in a sentence
 
 /**
  * Which sentence tells what the heads that read the answer are worth.
@@ -33,7 +34,7 @@ const KEPT = 0.8;
  */
 export function verdict({ probability, look }) {
   if (!look.heads.length) return "nobody";
-  if (share(look.without) === share(probability)) return "same";
+  if (percent(look.without, READ) === percent(probability, READ)) return "same";
   if (probability < KEPT * look.without) return "rises";
   return look.without < KEPT * probability ? "falls" : "stays";
 }

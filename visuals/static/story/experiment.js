@@ -6,9 +6,9 @@ import { isChanged } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftWithout } from "../readings/rests.js";
-import { readersOff, swapButtons } from "../panels/glance/words.js";
+import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
-import { named, percent } from "./words.js";
+import { named, chanceSaid } from "./words.js";
 
 const SWAPS = 3;
 
@@ -45,7 +45,7 @@ function createBars({ text, state }) {
           h("th", { scope: "row" }, text(`story.bar_${name}`)),
           h("td.st-best", null, word),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, percent(text, p, state.language)),
+          h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, state.language)),
         ),
       ),
     );
@@ -187,11 +187,14 @@ export function createExperiment(glass) {
    * @param {Act} act
    * @param {boolean} comes
    * @param {import("../decode.js").Trace} trace
+   * @param {Rests | null} rests
    */
-  function sayingOf(act, comes, { changes }) {
+  function sayingOf(act, comes, { changes }, rests) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
     const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
-    return text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
+    const did = text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
+    // the head of the scenes below is found in another way (place.js)
+    return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;
   }
 
   /**
@@ -216,7 +219,7 @@ export function createExperiment(glass) {
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), language);
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
-    says.textContent = act ? sayingOf(act, comes, trace) : "";
+    says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
   }
   return { element, draw, hides: () => view.act === "hide" };
 }

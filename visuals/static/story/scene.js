@@ -79,11 +79,25 @@ export function createFrame(glass, section, scene, wide) {
   };
   followView(element, come, { rootMargin: AHEAD });
 
+  /** @type {WeakMap<Element, Node>} */
+  const written = new WeakMap();
+  /**
+   * Fills an element anew where it is to say something else: marks of the glossary in it stay.
+   *
+   * @param {HTMLElement} place
+   * @param {(Node | string)[]} parts
+   */
+  function put(place, parts) {
+    const now = h("p", null, ...parts);
+    if (written.get(place)?.isEqualNode(now)) return;
+    written.set(place, now.cloneNode(true));
+    place.replaceChildren(...now.childNodes);
+  }
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
     const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
     const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
-    title.replaceChildren(...filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
-    says.replaceChildren(...filled(text("says"), words));
+    put(title, filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
+    put(says, filled(text("says"), words));
   });
   /** @param {boolean} fresh */
   function paint(fresh) {

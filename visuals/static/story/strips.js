@@ -1,13 +1,14 @@
 // Vectors one under the other, each as a row of coloured cells to its own scale: so that what keeps its direction keeps
 // its pattern.
 
-import { largest, poolColumns } from "../arrays.js";
+import { poolColumns } from "../arrays.js";
 import { h, shown } from "../dom.js";
-import { cells, centred, enlarge, fit, ink, write } from "../draw.js";
+import { cells, centred, enlarge, fit, ink, penOf, textWidth, write } from "../draw.js";
 import { memo } from "../reads.js";
 
 const [USUAL, FAR] = [0.98, 2]; // of values: this share is usual, and what is so many times larger stands apart
 const [NAME, HIGH, GAP] = [22, 26, 12]; // px: a row's name, its cells, and what is between two rows
+const BOLD = 1.15; // how much wider a name is than in plain letters, with the space after it
 
 /**
  * Where the colours end: at the largest value, or where a few stand far above all others, at what these leave.
@@ -22,22 +23,28 @@ function limitOf(values) {
 
 /**
  * @typedef {{ name: string; role: string; values: ArrayLike<number> }} Row
+ * @param {import("../types.d.ts").Glass} glass
  * @param {string} label the key of the drawing's name
  */
-export function createRows(label) {
+export function createRows({ text }, label) {
   const canvas = h("canvas", { role: "img", "data-text-label": label });
   const paint = memo((/** @type {number} */ width, /** @type {Row[]} */ rows, _theme) => {
-    const context = fit(canvas, width, rows.length * (NAME + HIGH + GAP) - GAP);
+    const limits = rows.map(({ values }) => limitOf(values));
+    const ends = limits.map((limit) => text("story.colours", { limit: shown(limit, 3) }));
+    const pen = penOf(canvas);
+    const isTight = rows.some(({ name }, i) => BOLD * textWidth(pen, name) + textWidth(pen, ends[i]) > width);
+    const above = isTight ? 2 * NAME : NAME; // what the colours mean stands beside the name, else under it
+    const context = fit(canvas, width, rows.length * (above + HIGH + GAP) - GAP);
     const { colour, signed } = ink();
     rows.forEach(({ name, role, values }, i) => {
-      const y = i * (NAME + HIGH + GAP);
-      const limit = limitOf(values);
+      const y = i * (above + HIGH + GAP);
+      const limit = limits[i];
       write(context, name, 0, y + 15, { weight: 600, colour: colour(role) });
-      const end = largest(values) > limit ? "≥ " : "";
-      write(context, `${end}±${shown(limit, 3)}`, width, y + 15, { align: "right", colour: colour("muted") });
+      const [x, align] = isTight ? [0, /** @type {const} */ ("left")] : [width, /** @type {const} */ ("right")];
+      write(context, ends[i], x, y + above - 7, { align, colour: colour("muted") });
       const seen = poolColumns(values, Math.min(width, values.length)).map((at) => values[at]);
       const image = cells(seen, seen.length, 1, signed, (value) => centred(value, limit));
-      enlarge(context, image, 0, y + NAME, width, HIGH);
+      enlarge(context, image, 0, y + above, width, HIGH);
     });
   });
   return { element: canvas, paint };

@@ -2,8 +2,9 @@
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
 import { labelsOf } from "../../characters.js";
-import { brief, count as asCount, h, share } from "../../dom.js";
+import { count as asCount, h, share } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { chanceSaid } from "../../counts.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -189,11 +190,12 @@ export const about = {
 /**
  * The lines of the table: the most probable tokens, and the one that is followed where it is not among them.
  *
+ * @param {Glass} glass
  * @param {LensReading} reading
  * @param {number | undefined} written the id of the token that was written there
- * @param {import("../../gloss.js").Gloss} gloss
  */
-function bestLines({ lens, best, followed }, written, gloss) {
+function bestLines(glass, { lens, best, followed }, written) {
+  const gloss = glossOf(glass);
   /** @type {(rank: number, id: number, probability: number) => unknown} */
   const line = (rank, id, probability) => html`
     <tr class=${id === followed.id ? "is-chosen" : ""}>
@@ -201,7 +203,9 @@ function bestLines({ lens, best, followed }, written, gloss) {
         ${glossed(`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`, gloss(lens.piece(id)))}
       </th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
-      <td class="gp-number" title=${share(probability)}>${brief(share(probability))}</td>
+      <td class="gp-number" title=${share(probability)}>
+        ${chanceSaid(glass.text, probability, glass.state.language)}
+      </td>
     </tr>
   `;
   const apart = best.length > 0 && !best.some(({ id }) => id === followed.id);
@@ -228,7 +232,7 @@ function bestTable(glass, reading, written) {
         </tr>
       </thead>
       <tbody>
-        ${reading ? bestLines(reading, written, glossOf(glass)) : nothing}
+        ${reading ? bestLines(glass, reading, written) : nothing}
       </tbody>
     </table>
   `;

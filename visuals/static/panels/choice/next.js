@@ -2,6 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
+import { chanceSaid } from "../../counts.js";
 import { count as asCount, exact, h, share, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -54,33 +55,37 @@ function createRows() {
 }
 
 /**
+ * @param {Glass} glass
  * @param {Line} parts
  * @param {string} piece
  * @param {number} probability
  * @param {string} logit
  * @param {string} [meaning] as Gloss gives it
  */
-function fill(parts, piece, probability, logit, meaning = "") {
+function fill({ text, state }, parts, piece, probability, logit, meaning = "") {
   parts.piece.replaceChildren(...glossed(piece, meaning));
   parts.bar.style.width = `${100 * probability}%`;
-  writeTexts([parts.probability, parts.logit], [share(probability), logit]);
+  parts.probability.textContent = chanceSaid(text, probability, state.language);
+  parts.probability.title = share(probability);
+  writeTexts([parts.logit], [logit]);
 }
 
 /**
  * One candidate's row, marked where it is the one that was written.
  *
+ * @param {Glass} glass
  * @param {Line} parts
  * @param {Candidate | null | undefined} candidate
  * @param {Token | null} token
- * @param {import("../../gloss.js").Gloss} gloss
  */
-function show(parts, candidate, token, gloss) {
+function show(glass, parts, candidate, token) {
   const chosen = Boolean(candidate) && candidate?.id === token?.id;
   parts.row.hidden = !candidate;
   parts.row.classList.toggle("is-chosen", chosen);
   if (!candidate) return;
   const { piece, probability, logit } = candidate;
-  fill(parts, `${chosen ? "✓ " : ""}${visible(piece)}`, probability, shown(logit, 5), gloss(piece));
+  const name = `${chosen ? "✓ " : ""}${visible(piece)}`;
+  fill(glass, parts, name, probability, shown(logit, 5), glossOf(glass)(piece));
 }
 
 /** @type {import("../../frame.js").About} */
@@ -128,11 +133,10 @@ export default function next(element, glass) {
 
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
-    const gloss = glossOf(glass);
-    rows.forEach((parts, i) => show(parts, candidates.rows[i], token, gloss));
-    show(extra, candidates.extra, token, gloss);
+    rows.forEach((parts, i) => show(glass, parts, candidates.rows[i], token));
+    show(glass, extra, candidates.extra, token);
     const { count, probability } = candidates.others;
-    fill(others, panel.text("others", { count: asCount(count) }), probability, "");
+    fill(glass, others, panel.text("others", { count: asCount(count) }), probability, "");
   }
 
   /** @param {NextReading} reading */

@@ -1,6 +1,7 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
-import { brief, h, share } from "../../dom.js";
+import { chanceSaid } from "../../counts.js";
+import { h } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { apart, word } from "./words.js";
 import { memo } from "../../reads.js";
@@ -28,14 +29,15 @@ export function createChosen(glass) {
     const choice = choiceOf(glass, state.trace, momentOf(state), OTHERS);
     if (!choice) return; // what it was chosen from has not come
     const { own, others } = choice;
+    const chance = (/** @type {number} */ p) => chanceSaid(glass.text, p, state.language);
     const [, ...names] = apart(
       glass.text,
       [own, ...others].map(({ piece }) => piece),
     );
-    const rest = others.map(({ probability }, i) => `${names[i]} ${brief(share(probability))}`).join(" · ");
+    const rest = others.map(({ probability }, i) => `${names[i]} ${chance(probability)}`).join(" · ");
     said.replaceChildren(
       h("b", null, word(own.piece)),
-      ` ${brief(share(own.probability))} · ${glass.text("why.others")} ${rest}`,
+      ` ${chance(own.probability)} · ${glass.text("why.others")} ${rest}`,
     );
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });
   });

@@ -1,6 +1,7 @@
 // What an answer would miss most: heads and neurons by what is left of the probability without each of them.
 
-import { h, share } from "../../dom.js";
+import { chanceSaid, shareSaid } from "../../counts.js";
+import { h } from "../../dom.js";
 import { neuronIn } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
 import { formOf, lead, leadTo, leadToCell, readBy, word } from "./words.js";
@@ -69,7 +70,7 @@ function lookText(glass, { kind, key, query, weight }) {
   return glass.text(`why.part_looks${formOf(kind)}`, {
     key: word(pieces[key ?? 0]),
     query: word(pieces[query ?? -1] ?? ""),
-    weight: share(weight ?? NaN),
+    weight: shareSaid(glass.text, weight ?? NaN),
   });
 }
 
@@ -83,7 +84,7 @@ function lookText(glass, { kind, key, query, weight }) {
 export function rankingOf(glass, { parts, position }) {
   return ranked(parts).map((one) => {
     const words = nameOfPart(one, shownIn(glass).trace, glass.text);
-    const left = ` ${glass.text("why.part_without", { p: share(one.without) })}`;
+    const left = ` ${glass.text("why.part_without", { p: chanceSaid(glass.text, one.without, glass.state.language) })}`;
     return isNeuron(one)
       ? h("li", null, toNeuron(glass, words, one, position), left)
       : h("li", null, leadToCell(glass, words, one, position), `${left}${lookText(glass, one)}`);

@@ -4,7 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
-import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
+import { chanceWord, filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -31,8 +31,8 @@ function answerNames(glass, { look, probability, piece, position }) {
     answer: bold(word(piece)),
     query: bold(word(labelsOf(trace.tokens.pieces)[position])),
     key: bold(word(readBy(trace, look.kind)[look.key])),
-    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, shareWord(probability)),
-    q: bold(shareWord(look.without)),
+    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, chanceWord(glass, probability)),
+    q: bold(chanceWord(glass, look.without)),
   };
 }
 
@@ -54,7 +54,7 @@ function headNames(glass, first, position) {
     part: glass.text(`why.part_${first.kind}`, { layer: first.layer, index: first.head }),
     layer: String(first.layer),
     head: String(first.head),
-    weight: leadToCell(glass, shareWord(first.weight), first, position),
+    weight: leadToCell(glass, shareWord(glass.text, first.weight), first, position),
     at: bold(word(readBy(trace, first.kind)[first.key])),
   };
 }
@@ -81,7 +81,8 @@ function lookForm({ look, position }, first) {
  * @param {Why} found
  * @param {Names} names
  */
-function proofOf({ text }, found, names) {
+function proofOf(glass, found, names) {
+  const { text } = glass;
   const { look } = found;
   const [kind, count, form] = [verdict(found), look.heads.length, formOf(look.kind)];
   const chance = leftByChance(look);
@@ -91,7 +92,7 @@ function proofOf({ text }, found, names) {
     text(`why.${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }),
     chance === null ? "" : text(`why.${lot ? "alike" : "chance"}${form}`, { count }),
   );
-  const given = { ...names, chance: shareWord(chance ?? 0), draws: String(look.by_chance.length) };
+  const given = { ...names, chance: chanceWord(glass, chance ?? 0), draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
@@ -103,7 +104,8 @@ function proofOf({ text }, found, names) {
  * @param {Why} found
  * @param {Names} names
  */
-function groupProof({ text }, found, names) {
+function groupProof(glass, found, names) {
+  const { text } = glass;
   const { look } = found;
   const [kind, count] = [verdict(found), look.heads.length];
   const lot = kind !== "same" && othersTakeAsMuch(found);
@@ -113,7 +115,7 @@ function groupProof({ text }, found, names) {
     text(`why.group_${kind}`, { count }),
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
-  const given = { ...names, chance: shareWord(leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
+  const given = { ...names, chance: chanceWord(glass, leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
@@ -134,7 +136,7 @@ export function reasonsOf(glass, found) {
   if (found.grid) return { says: [], proves: [groupProof(glass, found, names)] };
   if (verdict(found) === "nobody") {
     const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
-    const given = { ...names, q: bold(shareWord(own?.without ?? NaN)) };
+    const given = { ...names, q: bold(chanceWord(glass, own?.without ?? NaN)) };
     return { says: [sentence(`nobody${formOf(first.kind)}`, given)], proves: [] };
   }
   return { says: [sentence(lookForm(found, first), names)], proves: [proofOf(glass, found, names)] };

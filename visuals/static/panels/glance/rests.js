@@ -2,10 +2,11 @@
 // it.
 
 import { labelsOf } from "../../characters.js";
-import { brief, exact, h, share, shown, signed } from "../../dom.js";
+import { exact, h, shown, signed } from "../../dom.js";
+import { chanceSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { leftWithout, LEAST, partsLost } from "../../readings/rests.js";
-import { filled, named, sentences, shareWord, word } from "./words.js";
+import { chanceWord, filled, named, sentences, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -37,8 +38,11 @@ const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.piece
  *
  * @param {Rests} found
  */
-export const formSaid = ({ form, fetched }) =>
-  `form_${form}${form === "recalled" && fetched < FETCHED ? "_early" : ""}`;
+export function formSaid({ form, fetched, from_answer: own }) {
+  if (form === "recalled" && fetched < FETCHED) return "form_recalled_early";
+  const against = form === "copied" && own > fetched && shown(own, DIGITS) !== shown(fetched, DIGITS);
+  return `form_${form}${against ? "_against" : ""}`;
+}
 
 /** @param {Node | string} words */
 const bold = (words) => h("b", null, words);
@@ -58,14 +62,14 @@ function namesOf(glass, found) {
     answer: bold(word(found.piece)),
     query: bold(word(pieces[position])),
     key: bold(named(text, pieces, key)),
-    p: shareWord(probability),
-    q: bold(shareWord(leftWithout(found, key))),
+    p: chanceWord(glass, probability),
+    q: bold(chanceWord(glass, leftWithout(found, key))),
     lost: shown(found.lost.data[key], DIGITS),
     least: String(LEAST),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
     few: String(found.few),
-    alone: shareWord(Math.min(1, probability * Math.exp(-found.alone))),
+    alone: chanceWord(glass, Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
     parked: String(Math.max(0, ...parked)),
     without: sinks.map((t) => shown(found.lost.data[t], DIGITS)).join(text("why.list")),
@@ -118,7 +122,11 @@ export function createNeeded(glass) {
       h("th.gp-token", { scope: "row" }, name),
       h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: signed(-lost, DIGITS) })),
       h("td.wy-track", null, bar),
-      h("td.gp-number", { title: exact(leftWithout(found, t)) }, brief(share(leftWithout(found, t)))),
+      h(
+        "td.gp-number",
+        { title: exact(leftWithout(found, t)) },
+        chanceSaid(text, leftWithout(found, t), glass.state.language),
+      ),
     );
   }
   const draw = memo((/** @type {Rests | null} */ found, _language) => {

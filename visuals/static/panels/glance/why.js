@@ -1,6 +1,7 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
-import { brief, share } from "../../dom.js";
+import { chanceSaid } from "../../counts.js";
+import { share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { askedOf, choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
@@ -59,26 +60,29 @@ function nextView(glass, panelText, reading) {
   if (!now) return html`<div class="wy-next"></div>`;
   const sides = shownIn(glass).side === "B-A" ? glass.sides() : null;
   const first = sides && choiceOf(glass, sides.A, choiceAt(sides.A, Math.min(reading.position, sides.A.T - 1)), OTHERS);
-  const own = share(now.probability);
-  const sure = first ? `A ${share(first.own.probability)} · B ${own}` : own;
+  const exactly = (/** @type {number[]} */ ...all) => all.map((p) => share(p)).join(" · ");
+  const said = (/** @type {number} */ p) => chanceSaid(glass.text, p, glass.state.language);
+  const sure = first ? `A ${said(first.own.probability)} · B ${said(now.probability)}` : said(now.probability);
   const [, ...names] = apart(
     glass.text,
     [now, ...reading.offered].map(({ piece }) => piece),
   );
   // one does not stand without the other
-  const rest = reading.offered.map(({ probability }, i) => `${names[i]}\u00a0${share(probability)}`);
-  const others = `${panelText("others")} ${rest.join(" · ")}`;
-  /** All digits, on pointing. @param {string} words */
-  const exactly = (words) => (brief(words) === words ? nothing : words);
+  const rest = reading.offered.map(({ probability }, i) => `${names[i]}\u00a0${said(probability)}`);
+  const others = exactly(...reading.offered.map(({ probability }) => probability));
   const chosen = first ? `${word(first.own.piece)} → ${word(now.piece)}` : word(now.piece);
   return html`
     <div class="wy-next">
       <p class="wy-choice" data-result=${`${chosen} ${brief(sure)}`}>
         <strong class="wy-word" .textContent=${chosen}></strong
-        ><span class="wy-sure" title=${exactly(sure)} .textContent=${brief(sure)}></span>
+        ><span
+          class="wy-sure"
+          title=${exactly(...(first ? [first.own.probability] : []), now.probability)}
+          .textContent=${sure}
+        ></span>
       </p>
-      <p class="wy-others" title=${exactly(others)}>
-        ${panelText("others")} ${rest.map((words) => html`<span .textContent=${brief(words)}></span> `)}
+      <p class="wy-others" title=${others}>
+        ${panelText("others")} ${rest.map((words) => html`<span .textContent=${words}></span> `)}
       </p>
     </div>
   `;

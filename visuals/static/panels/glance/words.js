@@ -1,7 +1,8 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
 import { labelsOf } from "../../characters.js";
-import { brief, exact, h, share } from "../../dom.js";
+import { chanceSaid, shareSaid } from "../../counts.js";
+import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../scroll-anchor.js";
 
@@ -156,8 +157,11 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
   return choose({ layer, head, query, ...(kind !== "cross" && { key }) });
 }
 
-/** A probability or weight as it is read, exact on pointing. @param {number} x */
-export const shareWord = (x) => h("span", { title: exact(x) }, brief(share(x)));
+/** A weight as it is read, exact on pointing. @param {Say} text glass.text @param {number} x */
+export const shareWord = (text, x) => h("span", { title: exact(x) }, shareSaid(text, x));
+
+/** A probability as it is read, exact on pointing. @param {Glass} glass @param {number} p */
+export const chanceWord = ({ text, state }, p) => h("span", { title: exact(p) }, chanceSaid(text, p, state.language));
 
 /**
  * A number that leads to the cell of a head, of whichever kind.

@@ -2,7 +2,8 @@
 
 import { largest, subtract } from "../../arrays.js";
 import { spanSeen } from "../../compute.js";
-import { brief, h, sample, share } from "../../dom.js";
+import { chanceSaid } from "../../counts.js";
+import { h, sample } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -171,7 +172,7 @@ function fill(chips, glass, built) {
     });
   }
   for (const step of coming.slice(built.coming)) {
-    const meta = h("span.gp-meta", null, `p ${brief(share(step.probability))}`);
+    const meta = h("span.gp-meta", null, `p ${chanceSaid(glass.text, step.probability, glass.state.language)}`);
     chips.append(h("span.gp-chip.is-generated.is-coming", null, pieceOf(step.piece), meta));
     chips.scrollTop = chips.scrollHeight;
   }

@@ -6,7 +6,7 @@ import { memo } from "../../reads.js";
 import { crossReader } from "../../readings/cross.js";
 import { readHere } from "../../run-for.js";
 import { createBars } from "../bars.js";
-import { bold, few, percent, told, wordOf } from "../words.js";
+import { bold, few, shareSaid, told, wordOf } from "../words.js";
 
 const SHOWN = 12; // tokens: those that are looked at most
 
@@ -17,14 +17,14 @@ const SHOWN = 12; // tokens: those that are looked at most
 export function createAcross(glass) {
   const { state, text } = glass;
   const bars = createBars(1);
-  const paint = memo((/** @type {Float64Array} */ weights, /** @type {string[]} */ pieces, most, language) => {
+  const paint = memo((/** @type {Float64Array} */ weights, /** @type {string[]} */ pieces, most, _language) => {
     const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
     const seen = order.slice(0, SHOWN).sort((a, b) => a - b);
     bars.draw(
       seen.map((t) => ({
         name: wordOf(pieces[t]),
         value: weights[t],
-        words: percent(text, weights[t], language),
+        words: shareSaid(text, weights[t]),
         strong: t === most,
       })),
     );
@@ -50,7 +50,7 @@ export function createAcross(glass) {
           word: bold(wordOf(pieces[selection.source])),
           product: told(few(values.qk), values.qk),
           score: told(few(values.score), values.score),
-          weight: told(percent(text, values.weight, language), values.weight),
+          weight: told(shareSaid(text, values.weight), values.weight),
         },
         value: `layer ${layer} head ${head} source ${selection.source} weight=${exact(values.weight)}`,
         select: { layer, head, query },

@@ -7,7 +7,7 @@ import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
-import { answerOf, bold, named, percent, told } from "../words.js";
+import { answerOf, bold, named, chanceSaid, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -21,7 +21,8 @@ const endsWith = ({ model }, id) => model.eos_ids.includes(id);
 
 /**
  * In which form the answer is told: by what it rests on, as far as that has come and can be measured. A copy is
- * spoken of where the token that is needed most is the one that is copied.
+ * spoken of where the token that is needed most is the one that is copied, and that a word stands nowhere in the
+ * text where it does not.
  *
  * @param {{
  *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
@@ -34,8 +35,10 @@ export function formOf({ found, rests, best }, pieces) {
   if (!found) return "_waits";
   if (!rests) return "_other";
   if (!rests.tokens.length) return "_none";
-  const copies = pieces[rests.tokens[0]].trim() === best.piece.trim();
-  return rests.form === "copied" && !copies ? "_needs" : `_${rests.form}`;
+  const isAnswer = (/** @type {string} */ piece) => piece.trim().toLowerCase() === best.piece.trim().toLowerCase();
+  const copiedFromElsewhere = rests.form === "copied" && !isAnswer(pieces[rests.tokens[0]]);
+  const recalledThoughThere = rests.form === "recalled" && pieces.some(isAnswer);
+  return copiedFromElsewhere || recalledThoughThere ? "_needs" : `_${rests.form}`;
 }
 
 /**
@@ -47,6 +50,21 @@ export function formOf({ found, rests, best }, pieces) {
 const hiddenForm = (instead, best) => (instead.id === best.id ? "_still" : "_hidden");
 
 /**
+ * What the colours over the sentence mean.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+function createColours({ text }) {
+  const element = h("p.st-note");
+  /** @param {import("../../readings/rests.js").Rests | null} rests what is drawn there */
+  function draw(rests) {
+    element.hidden = !rests?.tokens.length;
+    element.textContent = text(`story.answer_colours${rests?.sinks.length ? "_sinks" : ""}`);
+  }
+  return { element, draw };
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -55,9 +73,8 @@ export function createAnswer(glass) {
   const gap = h("strong.wy-gap.st-gap");
   const blank = h("span"); // before its word, where the piece has one
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
-  const experiment = createExperiment(glass);
-  const outside = createOutside(glass);
-  const element = h("div.st-answer", null, sentence.element, outside.element, experiment.element);
+  const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
+  const element = h("div.st-answer", null, sentence.element, colours.element, outside.element, experiment.element);
 
   /**
    * The next word stands in the gap; while the model writes, what it has written since the sentence was drawn.
@@ -118,7 +135,7 @@ export function createAnswer(glass) {
    * @param {NonNullable<ReturnType<typeof toldOf>>} it
    */
   function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
-    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : percent(text, p, state.language), p);
+    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : chanceSaid(text, p, state.language), p);
     return {
       answer: bold(answer),
       instead: bold(hidden?.word ?? ""),
@@ -143,6 +160,7 @@ export function createAnswer(glass) {
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
+      colours.draw(marked.rests);
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);

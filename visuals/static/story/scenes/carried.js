@@ -8,7 +8,7 @@ import { memo } from "../../reads.js";
 import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
-import { bold, few, percent, told, wordOf } from "../words.js";
+import { bold, few, shareSaid, told, wordOf } from "../words.js";
 
 /** @param {ArrayLike<number>} vector */
 const lengthOf = (vector) => Math.hypot(...Array.from(vector));
@@ -19,7 +19,7 @@ const lengthOf = (vector) => Math.hypot(...Array.from(vector));
  */
 export function createCarried(glass) {
   const { state, text } = glass;
-  const rows = createRows("story.carried_rows");
+  const rows = createRows(glass, "story.carried_rows");
   const element = h("div", null, rows.element);
   const paint = memo((width, word, part, written, stream, theme, _language) => {
     const named = (/** @type {string} */ name, params = {}) => text(`story.carried_${name}`, params);
@@ -60,7 +60,7 @@ export function createCarried(glass) {
           head: bold(text("story.head", { layer, head })),
           word: bold(word, "v"),
           from: bold(wordOf(labelsOf(tokens.pieces)[query])),
-          weight: told(percent(text, weight, language), weight),
+          weight: told(shareSaid(text, weight), weight),
           d: String(model.d_model),
           share: told(few(share, 2), share),
         },

@@ -6,7 +6,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { answerOf, bold, count, percent } from "../words.js";
+import { answerOf, bold, count, chanceSaid } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
@@ -33,7 +33,7 @@ export function createChoice(glass) {
           null,
           h("th", { scope: "row" }, ...glossed(answerOf(text, piece, eos.includes(id)), gloss(piece))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, percent(text, p, language)),
+          h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, language)),
         ),
       ),
     );

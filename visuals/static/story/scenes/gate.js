@@ -3,6 +3,7 @@
 import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
+import { visible } from "../../draw.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
@@ -48,7 +49,8 @@ export function createGate(glass) {
   const { state, text } = glass;
   const drawing = svg("svg.st-silus", { role: "img" });
   const formula = h("p.st-formula", { lang: "en" });
-  const element = h("div", null, drawing, formula);
+  const raises = h("p.st-note");
+  const element = h("div", null, drawing, formula, raises);
   const paint = memo((/** @type {number} */ width, /** @type {AnswerNeuron} */ found, _language) => {
     const { up, open, product } = found;
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
@@ -76,7 +78,12 @@ export function createGate(glass) {
       const { neuron, gate, up, raised, adds, open, product } = found;
       paint(width, found, language);
       const gloss = glossOf(glass);
-      const named = raised.slice(0, NAMED).map(({ piece }) => wordOf(piece) + gloss(piece));
+      const named = raised
+        .slice(0, NAMED)
+        .map(({ piece }) => text("why.token", { piece: visible(piece) + gloss(piece) }));
+      // what it writes then points away from the answer, and minus turns it round
+      const form = product < 0 ? "_turned" : "";
+      raises.textContent = text(`story.gate_note${form}`, { raised: named.join(text("why.list")) });
       return {
         words: {
           count: String(trace.model.ffn_hidden),
@@ -88,9 +95,7 @@ export function createGate(glass) {
           product: told(few(product), product),
           adds: told(`+${few(adds)}`, adds),
           answer: bold(wordOf(trace.next.pieces[0])),
-          raised: bold(named.join(text("why.list"))),
         },
-        form: product < 0 ? "_turned" : "", // what it writes then points away from the answer, and minus turns it round
         value: [
           `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)}`,
           `product=${exact(product)} adds=${exact(adds)}`,

@@ -4,7 +4,7 @@ import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { readLens } from "../../readings/lens.js";
-import { answerOf, bold, percent, wordOf } from "../words.js";
+import { answerOf, bold, chanceSaid, wordOf } from "../words.js";
 
 const MOST = 14; // rows
 
@@ -15,16 +15,38 @@ const MOST = 14; // rows
  */
 
 /**
- * The depths that are shown: all of them, or the first, the last ones, and those where another word comes first.
+ * The depths that are shown: all of them, or the first, the last, and the last ones at which another word comes
+ * first, as many as there is room for with a row for what is left out between two.
  *
  * @param {number[]} first the most probable token by depth
  */
-function depthsShown(first) {
+export function depthsShown(first) {
   const all = [...first.keys()];
-  if (all.length <= MOST) return all;
   const turns = all.filter((depth) => depth === 0 || first[depth] !== first[depth - 1]);
-  const end = all.at(-1) ?? 0;
-  return [...new Set([0, ...turns.slice(-(MOST - 2)), end])].sort((a, b) => a - b);
+  const end = all.length - 1;
+  for (let count = all.length; all.length > MOST && count > 0; count--) {
+    const shown = new Set([0, ...turns.slice(-count), end]);
+    const some = all.filter((depth) => shown.has(depth) || (shown.has(depth - 1) && shown.has(depth + 1)));
+    const gaps = some.filter((depth, i) => i && some[i - 1] < depth - 1);
+    if (some.length + gaps.length <= MOST) return some;
+  }
+  return all;
+}
+
+/**
+ * What is left out between two rows that are shown, as a row that says so; nothing where they are neighbours.
+ *
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {number[]} first the most probable token by depth
+ * @param {number} before
+ * @param {number} depth
+ */
+function gapBetween(text, first, before, depth) {
+  const [from, to] = [before, depth - 2]; // as layers: what is read at a depth comes after the layer below it
+  if (to <= from) return []; // of one alone its row is shown
+  const same = first.slice(before + 1, depth).every((id) => id === first[before]);
+  const left = h("td.st-left", { colspan: 3 }, text(`story.layers_${same ? "same" : "left"}`));
+  return [h("tr", null, h("th", { scope: "row" }, text("story.layers_between", { from, to })), left)];
 }
 
 /**
@@ -56,20 +78,22 @@ export function createLayers(glass) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
     body.replaceChildren(
-      ...depthsShown(first).map((depth) => {
+      ...depthsShown(first).flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
         const piece = lens.piece(id).replaceAll("·", " ");
         const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
         const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
-        return h(
+        const gap = i ? gapBetween(text, first, shown[i - 1], depth) : [];
+        const row = h(
           `tr${id === answer ? ".is-answer" : ""}`,
           null,
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * own}%` })),
-          h("td.st-share", { title: exact(own, 6) }, percent(text, own, language)),
+          h("td.st-share", { title: exact(own, 6) }, chanceSaid(text, own, language)),
         );
+        return [...gap, row];
       }),
     );
   });

@@ -1,7 +1,7 @@
 // One head's attention: words that look back are rows, words that are looked at columns.
 
 import { labelsOf } from "../../characters.js";
-import { attention, kvHead, rotatedPair, scores } from "../../compute.js";
+import { attention, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h, svg } from "../../dom.js";
 import { ink, shade } from "../../draw.js";
@@ -9,7 +9,7 @@ import { WEIGHTS } from "../../marks/scales.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
-import { bold, few, percent, told, wordOf } from "../words.js";
+import { bold, few, shareSaid, wordOf } from "../words.js";
 
 const [LEFT, TOP, MOST, CELL] = [104, 92, 16, 30]; // px around the cells, how many words at most, and px of a cell
 const LONG = 12; // letters of a word on an edge
@@ -98,7 +98,9 @@ export function createLooks(glass) {
   const { state, text } = glass;
   const drawing = svg("svg.st-map", { role: "img" });
   const read = h("p.st-note", { "aria-live": "off" });
-  const element = h("div", null, drawing, read);
+  const sum = h("p.st-formula");
+  const which = h("p.st-note");
+  const element = h("div", null, drawing, read, sum, which);
   const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
   drawing.addEventListener("pointermove", ({ target }) => {
     const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
@@ -137,23 +139,24 @@ export function createLooks(glass) {
       const said = text("story.looks_read", {
         from: wordOf(labelsOf(trace.tokens.pieces)[from]),
         to: wordOf(labelsOf(trace.tokens.pieces)[to]),
-        weight: percent(text, weight, language),
+        weight: shareSaid(text, weight),
       });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
       const [q, k] = rotatedPair(held, trace.model, { head, query, key });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, query)[key]];
+      const dim = q.length;
+      const weighed = { product: few(product), dim, score: few(score), weight: shareSaid(text, row[key]) };
+      const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
+      sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
+      sum.title = [product, score, row[key]].map((x) => exact(x, 6)).join(" · ");
+      const named = { head: text("story.head", { layer, head }), to: wordOf(labelsOf(trace.tokens.pieces)[key]) };
+      which.textContent = text(`story.looks_head${place.why}`, named);
       return {
-        form: place.why,
         select: { layer, head, query, key },
         words: {
-          head: bold(text("story.head", { layer, head })),
           from: bold(wordOf(labelsOf(trace.tokens.pieces)[query]), "q"),
           to: bold(wordOf(labelsOf(trace.tokens.pieces)[key]), "k"),
-          weight: told(percent(text, row[key], language), row[key]),
-          product: told(few(product), product),
-          score: told(few(score), score),
-          group: String(kvHead(trace.model, head)),
         },
         value: `layer ${layer} head ${head} query ${query} key ${key} weight=${exact(row[key])} qk=${exact(product)}`,
       };

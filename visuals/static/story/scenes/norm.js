@@ -70,7 +70,7 @@ export function createNorm(glass) {
   const marks = svg("defs", {}, head("before", "muted"), head("after", "norm"));
   const drawing = svg("svg.st-arrows", { role: "img" });
   const axes = h("p.st-note");
-  const rows = createRows("story.norm_rows");
+  const rows = createRows(glass, "story.norm_rows");
   const element = h("div", null, drawing, axes, rows.element);
   /** @param {VectorReading} reading @param {number} width */
   function drawIn({ input: { x, divisor, gamma } }, width) {

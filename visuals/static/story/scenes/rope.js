@@ -2,21 +2,27 @@
 
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { kvHead, vectorOf } from "../../compute.js";
+import { attention, kvHead, vectorOf } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
 import { reachOf } from "../../readings/reach.js";
+import { restsOf } from "../../readings/rests.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
 import { bold, few, told, wordOf } from "../words.js";
 
+const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
 const [HIGH, ABOVE, BELOW] = [142, 12, 26]; // px of the curve, over it, and under it for what its axis is
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary
+ *
+ * @typedef {import("../../decode.js").Layer} Layer
+ *
+ * @typedef {import("../../decode.js").Trace} Trace
  *
  * @typedef {{ q: ArrayLike<number>; k: ArrayLike<number>; rotary: Rotary; scale: number }} Pair of vectors, before
  *   RoPE
@@ -87,19 +93,43 @@ function curveOf(width, scores, chosen, own) {
 }
 
 /**
+ * The head of a layer whose look depends most on distance: from the query at the earlier token that it looks at
+ * most, sinks apart; null where none depends on it.
+ *
+ * @param {Layer} held
+ * @param {Trace} trace
+ * @param {number} query
+ * @param {ArrayLike<number>} sinks
+ */
+function movedMost(held, trace, query, sinks) {
+  const parked = new Set(Array.from(sinks));
+  const all = Array.from({ length: trace.model.n_heads }, (_, head) => {
+    const weights = attention(held, trace.model, head, query);
+    const [key] = [...weights.keys()]
+      .filter((t) => t < query && !parked.has(t))
+      .sort((a, b) => weights[b] - weights[a]);
+    const reach = key === undefined ? null : reachOf(held, trace, { head, query, key });
+    return { head, key, part: !reach || reach.flat ? 0 : reach.most / (reach.spread || Infinity) };
+  });
+  const most = all.reduce((best, one) => (one.part > best.part ? one : best));
+  return most.part > 0 ? most : null;
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
 export function createRope(glass) {
   const { state, text } = glass;
   const view = reactive({ distance: /** @type {number | null} */ (null) }, glass.repaint);
+  const about = h("p.st-note");
   const dials = h("div.st-dials");
   const curve = svg("svg.st-scores", { role: "img" });
   const away = slider("st-slider", "story.rope_distance", { min: 0, max: FAR, step: 1 }, (value) => {
     view.distance = value;
   });
   const read = h("p.st-note", { "aria-live": "polite" });
-  const element = h("div", null, dials, away.element, curve, read);
+  const element = h("div", null, about, dials, away.element, curve, read);
   for (const event of ["run", "select"]) {
     glass.on(event, () => {
       view.distance = null;
@@ -109,6 +139,7 @@ export function createRope(glass) {
     const at = scoreAt(pair, distance);
     const counted = strongest(scoreAt(pair, own).terms, DIALS).sort((a, b) => a - b);
     dials.replaceChildren(...counted.map((i) => dial(at, pair.rotary, i)));
+    about.textContent = text("story.rope_dials", { count: counted.length });
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
@@ -125,15 +156,19 @@ export function createRope(glass) {
       const place = placeOf(glass);
       const held = trace && place && glass.layerOf(trace, place.layer);
       if (!trace || !place || !held?.k) return null;
-      const { layer, head, query, key } = place;
+      const { layer, query } = place;
       const { model, tokens } = trace;
+      const reach = reachOf(held, trace, place);
+      const sinks = restsOf(glass.detail("rests", { token: trace.T - 1 }))?.sinks ?? NONE;
+      const other = reach.flat ? otherFor(held, trace, query, sinks) : null;
+      const { head, key } = other ?? place;
       const own = Math.max(0, query - key);
       const distance = view.distance ?? own;
       const pair = pairFor(held, model, head, query, key);
       away.show(distance, String(distance), { max: Math.max(FAR, own) });
       paint(pair, distance, own, width, state.language);
       const { score } = scoreAt(pair, own);
-      const { most, spread, flat } = reachOf(held, trace, { head, query, key });
+      const { most, spread } = other ? reachOf(held, trace, { head, query, key }) : reach;
       return {
         select: { layer, head, query, key },
         words: {
@@ -143,9 +178,15 @@ export function createRope(glass) {
           score: told(few(score), score),
           most: told(few(most), most),
           spread: told(few(spread), spread),
+          head: bold(text("story.head", { layer, head: place.head })),
+          other: bold(text("story.head", { layer, head })),
+          little: told(few(reach.most), reach.most),
         },
-        form: flat ? "_flat" : "",
-        value: `distance ${distance} score=${exact(scoreAt(pair, distance).score)} own ${own} score=${exact(score)}`,
+        form: other ? "_other" : reach.flat ? "_flat" : "",
+        value: [
+          `head ${head} key ${key} distance ${distance} score=${exact(scoreAt(pair, distance).score)}`,
+          `own ${own} score=${exact(score)}`,
+        ].join(" "),
       };
     },
   };
@@ -172,3 +213,4 @@ function pairOf(held, model, head, query, key) {
   };
 }
 const pairFor = kept(pairOf);
+const otherFor = kept(movedMost);

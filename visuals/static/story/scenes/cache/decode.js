@@ -1,6 +1,7 @@
 // Decode: one more token is one more column.
 
 import { h } from "../../../dom.js";
+import { sentences } from "../../../panels/glance/words.js";
 import { createGrid } from "../../grid.js";
 import { bytesEach, bytesTold, gridOf } from "../../held.js";
 import { bold } from "../../words.js";
@@ -16,7 +17,8 @@ export function createDecode(glass) {
   const grid = createGrid(glass, "story-cache.grid");
   const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
   const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
-  const element = h("div", null, grid.element, h("p.st-acts", null, write));
+  const sum = h("p.st-note");
+  const element = h("div", null, grid.element, sum, h("p.st-acts", null, write));
   return {
     name: "decode",
     behind: ["kv", "kv-live"],
@@ -24,9 +26,15 @@ export function createDecode(glass) {
     draw(width) {
       const { trace, language, status } = state;
       if (!trace) return null;
-      const { T, nPrompt, model, tokens } = trace;
+      const { T, nPrompt, model, tokens, steps } = trace;
       grid.paint(gridOf(trace, T, NONE), width, language);
       write.disabled = status !== "idle" || model.eos_ids.includes(tokens.ids[T - 1]);
+      const [written, unread] = [T - nPrompt, steps.length - (T - nPrompt)];
+      sum.textContent = sentences(
+        text,
+        text("story-cache.decode_sum", { prompt: nPrompt, written, held: T }),
+        unread > 0 ? text("story-cache.decode_unread", { unread }) : "",
+      );
       const each = bytesEach(trace);
       const choices = ["column", "row", "all"].map((name) => text(`story-cache.decode_${name}`));
       return {
@@ -36,7 +44,7 @@ export function createDecode(glass) {
           each: bytesTold(each),
           columns: bold(text("story-cache.columns", { count: T })),
         },
-        value: `held ${T} written ${T - nPrompt} each ${each}`,
+        value: `held ${T} written ${written} each ${each}`,
         select: { query: T - 1 },
       };
     },

@@ -49,14 +49,16 @@ export function createGrows(glass) {
       formula.textContent = `${factors.join(" · ")} = ${count(n * each, language)} B`;
       formula.title = text(`story-cache.grows_factors${formOf(trace) === "_latent" ? "_latent" : ""}`);
       long.show(n, count(n, language), { max: model.max_context });
+      const even = Number((weights / each).toPrecision(2));
       return {
-        form: source ? "_source" : "",
+        form: source ? "_source" : even > model.max_context ? "_beyond" : "",
         words: {
           each: bytesTold(each),
           tokens: bold(text("story-cache.tokens", { count: T })),
           measured: bytesTold(measured ?? NaN),
           source: bytesTold(source),
-          even: bold(count(Number((weights / each).toPrecision(2)), language)),
+          even: bold(count(even, language)),
+          context: count(model.max_context, language),
         },
         value: `tokens ${n} each ${each} held ${source + n * each} measured ${measured} weights ${weights}`,
         select: { query: T - 1 },

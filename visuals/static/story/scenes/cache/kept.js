@@ -14,7 +14,7 @@ import { bold, wordOf } from "../../words.js";
  */
 export function createKept(glass) {
   const { state, text } = glass;
-  const rows = createRows("story-cache.kept_rows");
+  const rows = createRows(glass, "story-cache.kept_rows");
   const paint = memo((width, group, key, value, theme, _language) => {
     const named = (/** @type {string} */ name) => text(`story-cache.kept_${name}`, { group });
     rows.paint(

@@ -20,11 +20,11 @@ export function createPredict(glass) {
   let asked = false;
   const bars = createBars();
 
-  /** The calculator's first question, and the same of a longer text. */
+  /** The calculator's first question, and before it the same of a shorter text: the model reads no longer one. */
   async function ask() {
     if (asked) return;
     asked = true;
-    const tokens = [1, TIMES].map((times) => String(times * Number(FIRST.tokens)));
+    const tokens = [Number(FIRST.tokens) / TIMES, Number(FIRST.tokens)].map(String);
     const answers = await Promise.all(tokens.map((n) => glass.calculate("kv", requestOf({ ...FIRST, tokens: n }))));
     const found = answers.flatMap(({ data }) => (data ? [data] : []));
     if (found.length === tokens.length) view.answers = found;

@@ -7,9 +7,9 @@ import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
 import { bytesEach, bytesTold, formOf } from "../../held.js";
 import { kept } from "../../kept.js";
-import { bold, percent, wordOf } from "../../words.js";
+import { bold, shareSaid, wordOf } from "../../words.js";
 
-const [MOST, BOX, HIGH, ASKS, KEYS] = [16, 26, 220, 30, 130]; // tokens, and px
+const [MOST, BOX, ASKS, KEYS, WORDS] = [16, 26, 30, 130, 192]; // tokens, and px
 const [FAINT, LONG] = [0.06, 12]; // of a line, and letters of a word
 const [GAP, SIGN, WIDE_SIGN, TALL] = [3, 9, 16, 20]; // px between boxes, of a letter, of a Chinese character
 
@@ -32,12 +32,15 @@ const box = (x, y, role, wide, look = "") =>
 const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
 
 /**
- * How far a slanted word reaches to the left of its column, px: half of its length, as it stands at 60°, and most
- * of its height.
+ * How long a word is, as it is written, with most of its height, px.
  *
  * @param {string} word
  */
-const reachOf = (word) => [...word].reduce((sum, sign) => sum + (sign > "\u2e80" ? WIDE_SIGN : SIGN), TALL) / 2;
+const lengthOf = (word) => [...word].reduce((sum, sign) => sum + (sign > "\u2e80" ? WIDE_SIGN : SIGN), TALL);
+/** How far a slanted word, at 60°, reaches to the left of its column, px. @param {string} word */
+const reachOf = (word) => lengthOf(word) / 2;
+/** How tall a drawing is, px: down to the end of its longest word. @param {string[]} words */
+const heightOf = (words) => WORDS + Math.max(...words.map((word) => lengthOf(cut(word)))) * Math.sin(Math.PI / 3);
 
 /**
  * @param {string[]} words of the last tokens
@@ -65,11 +68,7 @@ function drawingOf(words, weights, width) {
     box(x(i), ASKS, "q", wide, i === last ? ".is-on" : ".is-gone"),
     box(x(i), KEYS, "k", wide, ".is-on"),
     box(x(i), KEYS + BOX + 4, "v", wide, ".is-on"),
-    svg(
-      "text",
-      { transform: `translate(${x(i) + 4} ${KEYS + 2 * BOX + 10}) rotate(-60)`, "text-anchor": "end" },
-      cut(word),
-    ),
+    svg("text", { transform: `translate(${x(i) + 4} ${WORDS}) rotate(-60)`, "text-anchor": "end" }, cut(word)),
   ]);
   return [...lines, ...columns];
 }
@@ -82,7 +81,7 @@ export function createQuery(glass) {
   const { state, text } = glass;
   const element = svg("svg.st-asks-all", { role: "img" });
   const paint = memo((/** @type {string[]} */ words, weights, width, label) => {
-    element.setAttribute("viewBox", `0 0 ${width} ${HIGH + 24}`);
+    element.setAttribute("viewBox", `0 0 ${width} ${heightOf(words)}`);
     element.setAttribute("aria-label", label);
     element.replaceChildren(...drawingOf(words, weights, width));
   });
@@ -91,7 +90,7 @@ export function createQuery(glass) {
     behind: ["kv", "kv-live"],
     element: /** @type {HTMLElement} */ (/** @type {unknown} */ (element)),
     draw(width) {
-      const { trace, layer, head, language } = state;
+      const { trace, layer, head } = state;
       const held = trace && glass.layerOf(trace, layer);
       if (!trace || !held) return null;
       const { model, tokens, T } = trace;
@@ -108,7 +107,7 @@ export function createQuery(glass) {
           heads: String(model.n_heads),
           more: bytesTold(more),
           each: bytesTold(each),
-          part: bold(percent(text, more / each, language)),
+          part: bold(shareSaid(text, more / each)),
         },
         value: `layer ${layer} head ${head} query ${T - 1} more ${more} each ${each} first=${exact(shown.weights[0])}`,
         select: { layer, head, query: T - 1 },

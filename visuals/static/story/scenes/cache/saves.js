@@ -9,6 +9,8 @@ import { memo, reactive } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { bold, count, few, large, told } from "../../words.js";
 
+const DIGITS = 4; // of the numbers that are divided by each other
+
 /**
  * Multiplications for one more token of so many: with the cache, and where all are read again.
  *
@@ -17,6 +19,14 @@ import { bold, count, few, large, told } from "../../words.js";
  * @returns {[cached: number, full: number]}
  */
 const worksAt = (model, n) => [workOf(model, 1, n), workOf(model, n, pairsOf(n))];
+
+/**
+ * How many times one is the other, of the digits that are shown of both.
+ *
+ * @param {number} full
+ * @param {number} cached
+ */
+const ratioShown = (full, cached) => Number(full.toPrecision(DIGITS)) / Number(cached.toPrecision(DIGITS));
 
 /**
  * @param {import("../../scene.js").Glass} glass
@@ -37,7 +47,8 @@ export function createSaves(glass) {
     view.tokens = null;
   });
   const paint = memo((model, n, language) => {
-    const said = (/** @type {number} */ work) => text("story-cache.saves_work", { count: large(work, language) });
+    const said = (/** @type {number} */ work) =>
+      text("story-cache.saves_work", { count: large(work, language, DIGITS) });
     const names = ["with", "without"].map((name) => text(`story-cache.saves_${name}`));
     bars.draw(worksAt(model, n).map((work, i) => ({ name: names[i], value: work, words: said(work) })));
   });
@@ -73,7 +84,7 @@ export function createSaves(glass) {
       return {
         words: {
           tokens: bold(text("story-cache.tokens", { count: n })),
-          ratio: told(few(full / cached), full / cached),
+          ratio: told(few(ratioShown(full, cached)), full / cached),
         },
         value: `tokens ${n} cached ${cached} full ${full} ratio=${exact(full / cached)} measured ${race.steps.length}`,
       };

@@ -5,7 +5,7 @@ import { exact, h } from "../../../dom.js";
 import { glossOf } from "../../../gloss.js";
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { answerOf, bold, percent, told, wordOf } from "../../words.js";
+import { answerOf, bold, chanceSaid, told, wordOf } from "../../words.js";
 
 const SHOWN = 4;
 
@@ -31,7 +31,7 @@ export function createAttempt(glass) {
         topCandidates(next, SHOWN).rows.map(({ id, piece, probability }, i) => ({
           name: answerOf(text, piece, eos.includes(id)) + gloss(piece),
           value: probability,
-          words: percent(text, probability, language),
+          words: chanceSaid(text, probability, language),
           strong: i === 0,
         })),
       );
@@ -58,7 +58,7 @@ export function createAttempt(glass) {
           sequence: bold(sequence()),
           last: bold(wordOf(trace.tokens.pieces[trace.T - 1])),
           answer: bold(answerOf(text, best.piece, eos.includes(best.id))),
-          p: told(percent(text, best.probability, language), best.probability),
+          p: told(chanceSaid(text, best.probability, language), best.probability),
         },
         value: `answer ${best.id} p=${exact(best.probability)}`,
       };

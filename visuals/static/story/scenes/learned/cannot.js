@@ -5,7 +5,7 @@ import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { lowestOf } from "../../../readings/record.js";
 import { recordOf } from "../../record.js";
-import { bold, percent } from "../../words.js";
+import { bold, shareSaid } from "../../words.js";
 
 const SHOWN = 7; // lines
 
@@ -26,13 +26,13 @@ export function createCannot(glass) {
       skill: text(`training.skill_${name}`),
       language: text(`training.language_${language}`),
     });
-  const paint = memo((/** @type {Measured[]} */ measured, language) => {
+  const paint = memo((/** @type {Measured[]} */ measured, _language) => {
     const lowest = [...measured].sort((a, b) => shareOf(a) - shareOf(b)).slice(0, SHOWN);
     bars.draw(
       lowest.map((line) => ({
         name: named(line),
         value: shareOf(line),
-        words: percent(text, shareOf(line), language),
+        words: shareSaid(text, shareOf(line)),
         strong: shareOf(line) < line.bar,
         aim: line.bar,
       })),

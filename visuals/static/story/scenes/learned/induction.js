@@ -1,11 +1,11 @@
 // A skill as it appears: going on with a row of words that begins again.
 
-import { exact } from "../../../dom.js";
+import { exact, h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { createCurve, startsOf } from "../../curve.js";
-import { inductionOf, leapOf, MILLION } from "../../../readings/record.js";
+import { fallOf, inductionOf, leapOf, MILLION } from "../../../readings/record.js";
 import { recordOf } from "../../record.js";
-import { large, percent, told } from "../../words.js";
+import { large, shareSaid, told } from "../../words.js";
 
 /** @typedef {import("../../../readings/record.js").Training} Training */
 
@@ -16,6 +16,8 @@ import { large, percent, told } from "../../words.js";
 export function createInduction(glass) {
   const { state, text } = glass;
   const curve = createCurve();
+  const note = h("p.st-note");
+  const element = h("div", null, curve.element, note);
   const paint = memo((/** @type {Training} */ found, width, /** @type {string} */ language) => {
     const line = inductionOf(found);
     if (!line) return;
@@ -33,18 +35,27 @@ export function createInduction(glass) {
       leap: from && /** @type {[{ x: number; y: number }, { x: number; y: number }]} */ ([at(from), at(to)]),
     };
     curve.draw(drawing, width, text("story-learned.induction_curve"));
+    const fall = fallOf(line, found.stages);
+    const said = fall && {
+      first: shareSaid(text, fall.first.share),
+      at: large(fall.first.tokens, language),
+      low: shareSaid(text, fall.low.share),
+      number: fall.stage,
+      end: shareSaid(text, fall.end.share),
+    };
+    note.textContent = said ? text("story-learned.induction_later", said) : "";
   });
   return {
     name: "induction",
     behind: ["overview", "training"],
-    element: /** @type {HTMLElement} */ (/** @type {unknown} */ (curve.element)),
+    element,
     draw(width) {
       const found = recordOf(glass);
       const line = found && inductionOf(found);
       if (!found || !line) return null;
       paint(found, width, state.language);
       const { from, to, end } = leapOf(line);
-      const share = (/** @type {number} */ value) => told(percent(text, value, state.language), value);
+      const share = (/** @type {number} */ value) => told(shareSaid(text, value), value);
       return {
         form: from ? "" : "_first",
         words: {

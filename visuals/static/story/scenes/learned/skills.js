@@ -4,7 +4,7 @@ import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { learnedOf } from "../../../readings/record.js";
 import { nameOf, recordOf } from "../../record.js";
-import { bold, large, percent } from "../../words.js";
+import { bold, large, shareSaid } from "../../words.js";
 
 const CHOICES = 3;
 
@@ -31,7 +31,7 @@ export function createSkills(glass) {
     bars.draw(
       learnedOf(found).map(({ name, tokens, last }) => {
         const known = tokens < Infinity;
-        const never = () => text("story-learned.skills_never", { share: percent(text, last, language) });
+        const never = () => text("story-learned.skills_never", { share: shareSaid(text, last) });
         return {
           name: nameOf(glass, name),
           value: known ? tokens : 0,

@@ -1,0 +1,24 @@
+// Which layers the story shows of a deep network: the first, the last, and where another word comes first.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+globalThis.requestAnimationFrame = () => {};
+const { depthsShown } = await import("../../visuals/static/story/scenes/layers.js");
+
+const upTo = (count) => Array.from({ length: count }, (_, depth) => depth);
+
+test("of a network of few layers all are shown", () => {
+  assert.deepEqual(depthsShown(upTo(14)), upTo(14));
+});
+
+test("of a deep one those where another word comes first, and none alone is left out", () => {
+  const first = upTo(31).map((depth) => (depth < 10 ? 1 : depth < 12 ? 2 : depth < 30 ? 3 : 4));
+  assert.deepEqual(depthsShown(first), [0, 10, 11, 12, 30]); // 11 alone would be left out
+});
+
+test("where the word changes all the time, the last changes are shown, with room for what is left out", () => {
+  const shown = depthsShown(upTo(31));
+  assert.deepEqual([shown[0], shown.at(-1)], [0, 30]);
+  assert.deepEqual(shown.slice(1), upTo(31).slice(-12)); // and a row that says so
+});
