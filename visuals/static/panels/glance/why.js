@@ -73,7 +73,7 @@ function nextView(glass, panelText, reading) {
   const chosen = first ? `${word(first.own.piece)} → ${word(now.piece)}` : word(now.piece);
   return html`
     <div class="wy-next">
-      <p class="wy-choice" data-result=${`${chosen} ${brief(sure)}`}>
+      <p class="wy-choice" data-result=${`${chosen} ${sure}`}>
         <strong class="wy-word" .textContent=${chosen}></strong
         ><span
           class="wy-sure"
