@@ -202,6 +202,16 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")
 
 
+def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
+    value(story, "norm")
+    said = story.locator("[data-scene=norm] .st-changed")
+    expect(said).to_be_hidden()
+    story.evaluate("glass.change({ heads: [[1, 2]] })")
+    expect(said).to_contain_text(re.compile(r"head 2 of layer 1", re.IGNORECASE))
+    story.evaluate("glass.change({})")
+    expect(said).to_be_hidden()
+
+
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
     value(story, "looks")
     terms = story.locator("[data-scene=looks] .st-says .gl-term")

@@ -71,6 +71,8 @@ function partsOf(held, width, nameOf) {
     ),
   );
   const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
+  const left = held.pieces.length + held.source.length - columns.length;
+  if (left) rows.push(svg("text", { x: 0, y: below + 12 }, `… ${left} +`)); // columns that have no room
   return { parts: [...rows, ...cells, ...words], height: below + BELOW };
 }
 

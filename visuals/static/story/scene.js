@@ -3,6 +3,7 @@
 
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
+import { changedText } from "../off.js";
 import { followView } from "../pointing.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
@@ -70,7 +71,8 @@ export function createFrame(glass, section, scene, wide) {
   });
   element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, h("p.st-foot", null, more));
   const withheld = createWithheld(element, glass.text);
-  title.after(withheld.line);
+  const changed = h("p.st-changed", { hidden: "" }); // what is off in the run, or was taken over
+  title.after(changed, withheld.line);
   let near = false;
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
   const come = (/** @type {boolean} */ now) => {
@@ -127,7 +129,9 @@ export function createFrame(glass, section, scene, wide) {
     draw(fresh, told) {
       const { trace } = glass.state;
       element.hidden = !trace || !told || has?.(trace.model) === false;
-      if (element.hidden || !(near || waits)) return;
+      if (!trace || element.hidden || !(near || waits)) return;
+      changed.textContent = changedText({ B: trace }, glass.text);
+      changed.hidden = !changed.textContent;
       noting(element, () => painted(fresh));
       withheld.show();
     },

@@ -136,20 +136,21 @@ export function createLooks(glass) {
       drawing.setAttribute("aria-label", text("story.looks_map", { layer, head }));
       const [from, to] = view.at ?? [query, key];
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
+      const share = shareSaid(text, weight);
       const said = text("story.looks_read", {
         from: wordOf(labelsOf(trace.tokens.pieces)[from]),
         to: wordOf(labelsOf(trace.tokens.pieces)[to]),
-        weight: shareSaid(text, weight),
+        weight: share,
       });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
-      const [q, k] = rotatedPair(held, trace.model, { head, query, key });
-      const [product, score] = [dot(q, k), scores(held, trace.model, head, query)[key]];
+      const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
+      const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
       const dim = q.length;
-      const weighed = { product: few(product), dim, score: few(score), weight: shareSaid(text, row[key]) };
+      const weighed = { product: few(product), dim, score: few(score), weight: share };
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
-      sum.title = [product, score, row[key]].map((x) => exact(x, 6)).join(" · ");
+      sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
       const named = { head: text("story.head", { layer, head }), to: wordOf(labelsOf(trace.tokens.pieces)[key]) };
       which.textContent = text(`story.looks_head${place.why}`, named);
       return {

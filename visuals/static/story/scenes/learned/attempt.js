@@ -46,8 +46,9 @@ export function createAttempt(glass) {
       if (!trace?.next) return null;
       const { eos_ids: eos } = trace.model;
       paint(trace.next, eos, language, glossOf(glass));
-      const there = trace.prompt === sequence();
-      sentence.textContent = trace.prompt;
+      const there = trace.prompt === sequence() && trace.T === trace.nPrompt;
+      const written = trace.steps.slice(0, trace.T - trace.nPrompt).map(({ piece }) => piece);
+      sentence.textContent = trace.prompt + written.join("");
       run.textContent = text("story-learned.attempt_act", { sequence: sequence() });
       run.hidden = there;
       run.disabled = status !== "idle";
