@@ -105,7 +105,7 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     told = {name: f"{bytes_:,}\xa0B" for name, bytes_ in amounts.items()}
     expect(fit.locator(".kv-fit-sum")).to_have_text(text("kv-fit.sum_lines", **told))
     expect(fit.locator(".kv-log-steps li")).to_have_count(3)
-    expect(fit.locator("[data-line=fragmentation]")).to_contain_text("150 MiB × 1,048,576")
+    expect(fit.locator("[data-line=fragmentation]")).to_contain_text("150 MiB = 150 × 1,048,576 B")
     expect(fit.locator("[data-field=usable_percent]")).to_be_hidden()
     expect(fit.locator(".is-formula")).to_contain_text("− CUDA context − fragmentation")
     field(page, "kv-fit", "fragmentation_mib").fill("1024")

@@ -97,7 +97,8 @@ const IN_MIB = ["context", "fragmentation"];
 function keptBackView({ use, beside: { kept_back, activations } }, kept, factor, text) {
   /** @param {Reading["kept"][number]} amount */
   function line([name, bytes]) {
-    const set = IN_MIB.includes(name) ? `${whole(BigInt(bytes) >> 20n)} MiB × 1,048,576 · ` : "";
+    const mebibytes = whole(BigInt(bytes) >> 20n);
+    const set = IN_MIB.includes(name) ? `${mebibytes} MiB = ${mebibytes} × 1,048,576 B · ` : "";
     return html`<li data-line=${name}>
       <strong .textContent=${text(`kept_${name}`)}></strong>
       <span class="kv-log-bytes" .textContent=${scaled(bytes, "binary")}></span>
