@@ -233,7 +233,7 @@ class LocalEngine:
         """The model, with which this thread alone works while the context lasts; `long` says which turns are for it."""
         lm = self._get(name)
         turns = self._turns[name]
-        with turns.turn(long, self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
+        with turns.turn(long=long, visitor=self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
             yield lm
 
     def about(self, name: str) -> About:
