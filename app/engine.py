@@ -182,7 +182,7 @@ class LocalEngine:
 
     Turns matter twice: capturing hangs hooks on the one network, and two forward passes at once on the same cores only
     slow each other down. Long work takes a turn for every piece, after the runs that wait (app/priority_lock.py), and
-    what a page fetches ahead comes with it; those who generate take one for each step that they share
+    what a page fetches ahead after both; those who generate take one for each step that they share
     (app/scheduler.py). A model whose weights come and go (model/on_demand.py) keeps them while it works.
     """
 
@@ -229,11 +229,11 @@ class LocalEngine:
         return self._models[name]
 
     @contextmanager
-    def _turn(self, name: str, long: bool = False) -> Iterator[Any]:
-        """The model, with which this thread alone works while the context lasts; `long` says which turns are for it."""
+    def _turn(self, name: str, ahead: bool = False) -> Iterator[Any]:
+        """The model, with which this thread alone works while the context lasts; `ahead` of who will look."""
         lm = self._get(name)
         turns = self._turns[name]
-        with turns.turn(long=long, visitor=self._visitor), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
+        with turns.turn(visitor=self._visitor, ahead=ahead), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):
             yield lm
 
     def about(self, name: str) -> About:
@@ -279,7 +279,7 @@ class LocalEngine:
         lm = self._get(name)
         read, given = lm if trace is None else trace.lm, operation.given(trace, args)
         if operation.cost is None:
-            with self._turn(name, long=operation.ahead):
+            with self._turn(name, ahead=operation.ahead):
                 return operation.function(read, *given, **kwargs)
         cost = operation.cost(lm, trace, *args, **kwargs)
         with self._paid(lm, cost), lm.in_use():

@@ -90,7 +90,7 @@ class Operation(Generic[P, T]):
     """`function(lm, *arguments)`, or `function(lm, trace, *arguments)` of one that `reads_run`.
 
     `cost` is there for long work, whose function comes in pieces (model/pieces.py). What is done `ahead` is short, but
-    nobody waits for it yet: it has its turns with the long. An operation is sent as its name.
+    nobody waits for it yet: it has its turns after the long. An operation is sent as its name.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Whose turn it is with a model: one piece of work at a time, short before long, and visitor after visitor."""
+"""Whose turn it is with a model: one piece of work at a time, short before long, what nobody waits for yet after both,
+and visitor after visitor."""
 
 import heapq
 import itertools
@@ -7,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# So many short pieces of work go before a long one that waits; then it has its turn.
-AHEAD = 8
+# So many pieces of work of shorter lines go before one that waits; then it has its turn.
+LET_BEFORE = 8
 
 
 class Queue:
@@ -42,23 +43,28 @@ class PriorityLock:
     Each piece of work takes its turn by itself, a token of a generation too. Visitors take turns, whatever each of them
     has waiting: so who asks for one thing waits for one piece of each other visitor's work at most, and for one that is
     under way. Among `n` visitors with long work each has every `n`th turn. Of one visitor's long work the cheapest goes
-    first, so that what is soon there does not come with what takes longest.
+    first, so that what is soon there does not come with what takes longest. What is done `ahead`, before a reader waits
+    for it, comes last.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._short, self._long = Queue(), Queue()
+        self._short, self._long, self._ahead = Queue(), Queue(), Queue()
         self._busy = False
         self._holder: int | None = None
-        self._ahead = 0
+        self._let_before = [0, 0, 0]  # pieces of shorter lines, since each line had its turn or began to wait
 
     @property
     def waiting(self) -> int:
         """How many pieces of work wait."""
-        return len(self._short) + len(self._long)
+        return sum(map(len, self._lines))
+
+    @property
+    def _lines(self) -> tuple[Queue, Queue, Queue]:
+        return self._short, self._long, self._ahead
 
     @contextmanager
-    def turn(self, long: bool = False, visitor: str = "", cost: float = 0.0) -> Iterator[None]:
+    def turn(self, long: bool = False, visitor: str = "", cost: float = 0.0, ahead: bool = False) -> Iterator[None]:
         """A context in which this thread alone works; the thread that has the turn may enter again.
 
         `cost` is that of the whole work, of which this is a piece.
@@ -67,7 +73,7 @@ class PriorityLock:
         if self._holder == me:
             yield
             return
-        self._wait(long, visitor, cost)
+        self._wait(self._ahead if ahead else self._long if long else self._short, visitor, cost)
         self._holder = me
         try:
             yield
@@ -86,20 +92,22 @@ class PriorityLock:
         place.wait()
         self._holder = threading.get_ident()
 
-    def _wait(self, long: bool, visitor: str, cost: float) -> None:
+    def _wait(self, line: Queue, visitor: str, cost: float) -> None:
         with self._lock:
             if not self._busy:
                 self._busy = True
                 return
             place = threading.Event()
-            (self._long if long else self._short).add(visitor, place, cost)
+            line.add(visitor, place, cost)
         place.wait()
 
     def _hand_on(self) -> None:
         """Wake the one whose turn it is next, and no other."""
-        due = self._long and (not self._short or self._ahead >= AHEAD)
-        queue = self._long if due else self._short
-        self._busy = bool(queue)
-        self._ahead = self._ahead + 1 if self._long and not due else 0
-        if queue:
-            queue.take().set()
+        waiting = [i for i, line in enumerate(self._lines) if line]
+        self._busy = bool(waiting)
+        if not waiting:
+            return
+        due = next((i for i in reversed(waiting) if self._let_before[i] >= LET_BEFORE), waiting[0])
+        for i, let in enumerate(self._let_before):
+            self._let_before[i] = 0 if i == due or i not in waiting else let + (i > due)
+        self._lines[due].take().set()

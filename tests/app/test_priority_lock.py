@@ -3,7 +3,7 @@
 import threading
 from time import sleep
 
-from app.priority_lock import AHEAD, PriorityLock
+from app.priority_lock import LET_BEFORE, PriorityLock
 
 
 class Workers:
@@ -14,10 +14,18 @@ class Workers:
         self.order: list[str] = []
         self.threads: list[threading.Thread] = []
 
-    def add(self, name: str, long: bool = False, again: int = 1, visitor: str = "", cost: float = 0.0) -> None:
+    def add(
+        self,
+        name: str,
+        long: bool = False,
+        again: int = 1,
+        visitor: str = "",
+        cost: float = 0.0,
+        ahead: bool = False,
+    ) -> None:
         def work() -> None:
             for _ in range(again):
-                with self.turns.turn(long, visitor, cost):
+                with self.turns.turn(long, visitor, cost, ahead):
                     self.order.append(name)
                     if again > 1:
                         sleep(0.001)  # who works on comes back while others wait
@@ -48,10 +56,24 @@ def test_long_work_has_its_turn_after_a_few_short_ones() -> None:
     workers = Workers()
     with workers.turns.turn():
         workers.add("long", long=True)
-        for i in range(3 * AHEAD):
+        for i in range(3 * LET_BEFORE):
             workers.add(f"short {i}")
     workers.finish()
-    assert workers.order.index("long") == AHEAD
+    assert workers.order.index("long") == LET_BEFORE
+
+
+def test_what_is_done_ahead_comes_after_long_work_and_has_its_turn_after_a_few_pieces() -> None:
+    workers = Workers()
+    with workers.turns.turn():
+        workers.add("ahead", ahead=True)
+        for i in range(LET_BEFORE):
+            workers.add(f"long {i}", long=True, visitor=str(i))
+        for i in range(3):
+            workers.add(f"short {i}", visitor=str(i))
+    workers.finish()
+    shorts, longs = [f"short {i}" for i in range(3)], [f"long {i}" for i in range(LET_BEFORE)]
+    left = LET_BEFORE - len(shorts)
+    assert workers.order == [*shorts, *longs[:left], "ahead", *longs[left:]]
 
 
 def test_visitors_take_turns_however_much_each_of_them_asks_for() -> None:
