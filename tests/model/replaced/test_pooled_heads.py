@@ -76,5 +76,7 @@ def test_which_networks_can_be_pooled(name: str, can: bool) -> None:
     if can:
         own, ids = net.block(0).attn.n_kv_heads, torch.tensor([IDS])
         with torch.no_grad():
-            torch.testing.assert_close(with_kv_heads(net, own)(ids), net(ids), rtol=1e-5, atol=1e-5)
+            before = net(ids)
+            largest = float(before.abs().max())  # processors add a product's terms in orders of their own
+            torch.testing.assert_close(with_kv_heads(net, own)(ids), before, rtol=1e-5, atol=2e-6 * largest)
             assert with_kv_heads(net, 1)(ids).isfinite().all()
