@@ -31,6 +31,7 @@ BARS = {5: (500, 600), 30: (700, 1200), 120: (1200, 3000), 480: (3000, 8000)}  #
 LAYER_BAR, CHAPTER_BAR, CHAPTER_TOKENS = 100, 1000, 30
 CIRCUIT_BAR, EDGES_BAR, CIRCUIT_TOKENS = 2000, 6000, 14
 PATIENCE = 900_000  # ms
+LOOKS = 1000  # ms that a reader looks at a layer
 REST_BAR, USED_BAR = 1.2, 2.0  # GB
 LENGTHS = sorted((*BARS, CIRCUIT_TOKENS))
 PAIR = tuple(f"When Mary and John went to the store, {name} gave a drink to" for name in ("John", "Mary"))
@@ -194,6 +195,7 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
     for name, beside in (("layer", False), ("step", True)):
         if (took := page.evaluate(LAYER, beside)) is not None:
             found[name] = took
+        page.wait_for_timeout(LOOKS)
         page.wait_for_function(SETTLED)
     return found
 
@@ -210,7 +212,7 @@ def report(tokens: int, sides: list[Times]) -> bool:
     bars = dict(zip(("run", "why"), BARS.get(tokens, ()), strict=False))
     bars |= {"layer": LAYER_BAR, "step": LAYER_BAR, "chapter": CHAPTER_BAR, "circuit": CIRCUIT_BAR, "edges": EDGES_BAR}
     names = {"run": "Run until drawn", "why": "why's first answer", "layer": "to a layer that was not fetched",
-             "step": "to the layer beside the selected one", "chapter": "chapter Next token, of the selected token",
+             "step": "a second later to the layer beside it", "chapter": "chapter Next token, of the selected token",
              "circuit": "a circuit of as many parts as needed", "edges": "its edges"}  # fmt: skip
     figures = [
         (Figure(f"{tokens} tokens, {names[name]}: ms", statistics.median(sides[0][name]), "≤", bars[name]), name)
