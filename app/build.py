@@ -108,7 +108,7 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
 
 
 def maybe_ahead(method: Callable[..., Any], lines: Mapping[str, DirectCallLimiter]) -> Callable[..., Any]:
-    """A function that waits with what is long where it is asked ahead: its turns come with those."""
+    """A function that, asked ahead, waits in the line of long work: its turns come late."""
     short, long = (lines[name].guarded(method) for name in ("short", "long"))
 
     async def asked(data: Any, request: gr.Request) -> Mapping[str, object]:

@@ -230,7 +230,7 @@ class LocalEngine:
 
     @contextmanager
     def _turn(self, name: str, ahead: bool = False) -> Iterator[Any]:
-        """The model, with which this thread alone works while the context lasts; `ahead` of who will look."""
+        """The model, with which this thread alone works while the context lasts; `ahead`: nobody waits for it yet."""
         lm = self._get(name)
         turns = self._turns[name]
         with turns.turn(visitor=self._visitor, ahead=ahead), lm.in_use(), cores_for(lm.n_parameters, turns.waiting):

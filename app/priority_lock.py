@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# So many pieces of work of shorter lines go before one that waits; then it has its turn.
+# So many pieces of work from the lines before it go ahead of one that waits; then it has its turn.
 LET_BEFORE = 8
 
 
@@ -52,7 +52,8 @@ class PriorityLock:
         self._short, self._long, self._ahead = Queue(), Queue(), Queue()
         self._busy = False
         self._holder: int | None = None
-        self._let_before = [0, 0, 0]  # pieces of shorter lines, since each line had its turn or began to wait
+        # By line: pieces from the lines before it, since its last turn or since it began to wait.
+        self._let_before = [0, 0, 0]
 
     @property
     def waiting(self) -> int:
@@ -67,7 +68,7 @@ class PriorityLock:
     def turn(self, long: bool = False, visitor: str = "", cost: float = 0.0, ahead: bool = False) -> Iterator[None]:
         """A context in which this thread alone works; the thread that has the turn may enter again.
 
-        `cost` is that of the whole work, of which this is a piece.
+        `long`, `ahead`: in which line it waits. `cost` is that of the whole work, of which this is a piece.
         """
         me = threading.get_ident()
         if self._holder == me:

@@ -81,10 +81,8 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     if (trace.generating) return []; // a longer run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
     const nearest = missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer));
-    const size = layerBytes(trace);
-    if (size <= PREFETCH_BYTES) return nearest.slice(0, aheadAtOnce(trace));
-    const near = nearest.length && size <= NEIGHBOUR_BYTES && Math.abs(nearest[0] - locked.layer) <= 1;
-    return near ? nearest.slice(0, 1) : [];
+    const isBeside = Math.abs(nearest[0] - locked.layer) <= 1 && layerBytes(trace) <= NEIGHBOUR_BYTES;
+    return nearest.slice(0, aheadAtOnce(trace) || Number(isBeside));
   }
   const incomplete = () => comparable().find((trace) => missingLayers(trace).length);
 

@@ -44,8 +44,9 @@ function columnsOf({ pieces, from, source }) {
  * @param {Held} held
  * @param {number} width
  * @param {(layer: number) => string} nameOf a layer
+ * @param {(count: number) => string} leftOf says how many columns before the first are not drawn
  */
-function partsOf(held, width, nameOf) {
+function partsOf(held, width, nameOf, leftOf) {
   const { layers, from } = held;
   const columns = columnsOf(held);
   const wide = Math.min(WIDE, (width - LEFT - 30) / columns.length);
@@ -72,7 +73,7 @@ function partsOf(held, width, nameOf) {
   );
   const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
   const left = held.pieces.length + held.source.length - columns.length;
-  if (left) rows.push(svg("text", { x: 0, y: below + 12 }, `… ${left} +`)); // columns that have no room
+  if (left) rows.push(svg("text", { x: 0, y: below + 12 }, leftOf(left))); // columns that have no room
   return { parts: [...rows, ...cells, ...words], height: below + BELOW };
 }
 
@@ -83,8 +84,9 @@ function partsOf(held, width, nameOf) {
 export function createGrid(glass, label) {
   const element = svg("svg.st-grid", { role: "img" });
   const nameOf = (/** @type {number} */ layer) => glass.text("story-cache.layer", { layer });
+  const leftOf = (/** @type {number} */ count) => glass.text("story-cache.left", { count });
   const paint = memo((/** @type {Held} */ held, /** @type {number} */ width, _language) => {
-    const { parts, height } = partsOf(held, width, nameOf);
+    const { parts, height } = partsOf(held, width, nameOf, leftOf);
     element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     element.setAttribute("aria-label", glass.text(label));
     element.replaceChildren(...parts);
