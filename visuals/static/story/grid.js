@@ -84,7 +84,7 @@ function partsOf(held, width, nameOf, leftOf) {
 export function createGrid(glass, label) {
   const element = svg("svg.st-grid", { role: "img" });
   const nameOf = (/** @type {number} */ layer) => glass.text("story-cache.layer", { layer });
-  const leftOf = (/** @type {number} */ count) => glass.text("story-cache.left", { count });
+  const leftOf = (/** @type {number} */ count) => glass.text("story-cache.columns_left", { count });
   const paint = memo((/** @type {Held} */ held, /** @type {number} */ width, _language) => {
     const { parts, height } = partsOf(held, width, nameOf, leftOf);
     element.setAttribute("viewBox", `0 0 ${width} ${height}`);
