@@ -1,16 +1,16 @@
 """How many visitors a server carries: `python -m app.loadtest`. Prints figures; no part of the tests.
 
-Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --page they ask, in place of
-two layers, what any page asks in Chromium after a run: all layers that it did not bring along, and the neurons of one.
-With --story they ask what the scenes of the story ask, too, which is long work that has budgets. Several --tree,
-checkouts of this repository, are measured in turn in the same minutes, --rounds times, each with every --engine: on a
-machine with other work the ratio of two of them says more than a figure by itself. `loops/s` are all visitors'
-together; `loops/cpu s` go by the processor time of all of the server, and `ms of …` is what a part of it takes of that
-for a loop; `share` is what the visitor with the fewest loops has of the one with the most. A cluster (--engine
-ray://…) is one that is up on this machine; no other one's processor time is known. `MB` is the memory at the end, `MB
-at half` that of half-way. --presses measures instead how long visitors wait who press Run once each, all within one
-second. --alone measures instead the processor time of 200 tokens that one visitor has written, through the engine and
-as the page has them, with no server around.
+Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --pause a visitor reads for so
+long after the look and after the tokens. With --page they ask, in place of two layers, what any page asks in Chromium
+after a run: all layers that it did not bring along, and the neurons of one. With --story they ask what the scenes of
+the story ask, too, which is long work that has budgets. Several --tree, checkouts of this repository, are measured in
+turn in the same minutes, --rounds times, each with every --engine: on a machine with other work the ratio of two of
+them says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the processor time of
+all of the server, and `ms of …` is what a part of it takes of that for a loop; `share` is what the visitor with the
+fewest loops has of the one with the most. A cluster (--engine ray://…) is one that is up on this machine; no other
+one's processor time is known. `MB` is the memory at the end, `MB at half` that of half-way. --presses measures instead
+how long visitors wait who press Run once each, all within one second. --alone measures instead the processor time of
+200 tokens that one visitor has written, through the engine and as the page has them, with no server around.
 """
 
 import argparse
@@ -220,7 +220,7 @@ class Visitor:
         headers = {"x-forwarded-for": f"203.0.113.{number + 1}", "accept-encoding": "gzip, br, zstd"}
         self.http = httpx.Client(base_url=f"{site.address}/gradio_api/", timeout=120, headers=headers)
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)
-        self.loops = self.failed = self.refused = 0
+        self.loops = self.pauses = self.failed = self.refused = 0
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -254,17 +254,19 @@ class Visitor:
         self.refused += answer.get("kind") == "message"
         return answer
 
-    @property
-    def share_of_pause(self) -> float:
-        """From 0 to 1, another for each visitor and loop."""
-        return (self.number * GOLDEN + self.loops * GOLDEN**2) % 1
+    def read(self, pause: tuple[float, float]) -> None:
+        """Do nothing for as many seconds as `pause` says: another share of the way for each visitor and time."""
+        share = (self.number * GOLDEN + self.pauses * GOLDEN**2) % 1
+        self.pauses += 1
+        time.sleep(pause[0] + share * (pause[1] - pause[0]))
 
-    def loop(self, asks: Asks) -> None:
+    def loop(self, asks: Asks, pause: tuple[float, float]) -> None:
         """Once round."""
         prompt, model = PROMPTS[(self.number + self.loops) % len(PROMPTS)], self.site.model
         with self.timed("run"):
             run = self.press("run", prompt, model, {"layer": 0})
         self.look(run, asks)
+        self.read(pause)
         with self.timed("24 tokens"):
             view = {"layer": 0, "run": run.get("id"), "ticket": secrets.token_hex(4)}
             written = self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
@@ -290,16 +292,20 @@ class Visitor:
 
 
 def measured(server: Server, count: int, seconds: float, pause: tuple[float, float], asks: Asks) -> Round:
-    """So many visitors for so many seconds, who wait as long as `pause` says between two loops."""
+    """So many visitors for so many seconds, who wait as long as `pause` says after a run and after what is written.
+
+    They come evenly, within as long as two pauses are on average: a crowd that reads does not press in step.
+    """
     site = Site(server.address)
     visitors = [Visitor(site, number) for number in range(count)]
     end = time.perf_counter() + seconds
 
     def stay(visitor: Visitor) -> None:
+        time.sleep(visitor.number * GOLDEN % 1 * sum(pause))
         while time.perf_counter() < end:
             with suppress(httpx.HTTPError):
-                visitor.loop(asks)
-            time.sleep(pause[0] + visitor.share_of_pause * (pause[1] - pause[0]))
+                visitor.loop(asks, pause)
+            visitor.read(pause)
 
     begun, cpu = time.perf_counter(), server.processor_seconds
     threads = [threading.Thread(target=stay, args=(visitor,)) for visitor in visitors]
@@ -376,7 +382,14 @@ def main() -> int:
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 15, 30])
     parser.add_argument("--seconds", type=float, default=20, help="of each round")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--pause", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"))
+    parser.add_argument(
+        "--pause",
+        type=float,
+        nargs=2,
+        default=(0.0, 0.0),
+        metavar=("FROM", "TO"),
+        help="seconds between two actions (default: none)",
+    )
     parser.add_argument("--page", action="store_true", help="ask what any page asks after a run")
     parser.add_argument("--story", action="store_true", help="ask that, and what the story asks")
     parser.add_argument("--presses", type=int, metavar="N", help="so many press Run within a second, and wait")
