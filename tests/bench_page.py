@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +81,23 @@ def main() -> int:
         "--rounds", type=int, default=ROUNDS, help="runs that each of them follows (default: %(default)s)"
     )
     args = parser.parse_args()
-    figures: list[Figure] = []
+    met = True
     with chromium() as browser:
-        if not args.panels:
-            with running_app() as address:
-                figures += [*first_load(browser, address), *scene_pictures(browser, address)]
-                figures += use(open_page(browser, address))
-                figures += sliders(browser, address)
-            figures += wide(browser)
-        figures += panels(browser, args.rounds)
-    print(*figures, sep="\n")
-    return int(not all(figure.met for figure in figures))
+        for figures in panels(browser, args.rounds) if args.panels else every_figure(browser, args.rounds):
+            print(*figures, sep="\n", flush=True)
+            met &= all(figure.met for figure in figures)
+    return int(not met)
+
+
+def every_figure(browser: Browser, rounds: int) -> Iterator[list[Figure]]:
+    """Part by part, as they are found; the panels on what LLaMA replaced, which take longest, last."""
+    with running_app() as address:
+        yield first_load(browser, address)
+        yield scene_pictures(browser, address)
+        yield use(open_page(browser, address))
+        yield sliders(browser, address)
+    yield wide(browser)
+    yield from panels(browser, rounds)
 
 
 # A page of gradio's that holds one box: the least that any page of its kind takes on this machine.

@@ -10,6 +10,7 @@ their numbers do not depend on the text, and families, which shows no run.
 import os
 import re
 import statistics
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -65,20 +66,20 @@ WATCH = """() => {
 }"""
 
 
-def panels(browser: Browser, rounds: int = ROUNDS) -> list[Figure]:
-    """Of the bundled model and the small ones, and of SmolLM2 where its weights are here."""
+def panels(browser: Browser, rounds: int = ROUNDS) -> Iterator[list[Figure]]:
+    """Of the bundled model and the small ones, and of SmolLM2 where its weights are here; as they are found."""
     with running_process() as (address, pid):
-        figures = [first_load(browser, address)]
+        yield [first_load(browser, address)]
         for name, kinds in SHOWN.items():
             page = open_page(browser, address if name is None else f"{address}#model={quote_plus(name)}")
-            figures += of_model(page, pid, kinds, BAR, rounds)
+            yield of_model(page, pid, kinds, BAR, rounds)
             leave(page)
     if not WEIGHTS.is_file():
         print(f"SmolLM2 is not measured: there is no {WEIGHTS}")
-        return figures
+        return
     with running_process("--model", str(WEIGHTS)) as (address, pid):
         page = open_page(browser, address)
-        return figures + of_model(page, pid, OF_LLAMA, REAL_BAR, rounds)
+        yield of_model(page, pid, OF_LLAMA, REAL_BAR, rounds)
 
 
 def first_load(browser: Browser, address: str) -> Figure:
