@@ -7,6 +7,7 @@ the page divides (panels/kv/points.js). So a slider's hundred figures differ in 
 are plain dicts, since checking one by plotly's classes takes longer than computing it; a test has plotly check them.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -50,6 +51,7 @@ PARTS: dict[str, tuple[str, Shape]] = {
 Plotly = dict[str, object]  # a part of a figure, as plotly's JSON has it
 NO_MORE: Mapping[str, object] = MappingProxyType({})
 FEWEST_TOKENS = 128
+AXIS_ROOM = 0.02  # of an axis, at each of its ends
 BAR_LETTERS = 9  # as many as there is room for under a bar; a longer word is broken at its hyphens
 
 
@@ -132,10 +134,10 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     own = kv_breakdown(asked.specs[0], asked.tokens, asked.batch, asked.dtype, asked.options)
     here = Point(own.spec.name, own.tokens, own.total_bytes)
     lines = [_line(i, name, points) for i, (name, points) in enumerate(series)]
-    longest = max(point.tokens for one in series for point in [*one.points, here])
+    drawn = [here.tokens, *(point.tokens for one in series for point in one.points)]
     # Room for the longest words at once: where margins follow the words, plotly draws a step with new ones twice.
     fixed = {"automargin": False}
-    x = {"title": _title("text:kv-chart.context"), **_context_axis(longest, log_x), **fixed}
+    x = {"title": _title("text:kv-chart.context"), **_context_axis(min(drawn), max(drawn), log_x), **fixed}
     y = {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
     layout = _layout(f"text:kv-chart.bytes_{unit}", x, {**y, **fixed}, left=84)
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
@@ -278,14 +280,20 @@ def _short(tokens: int) -> str:
     return f"{tokens:,}"
 
 
-def _context_axis(longest: int, log: bool) -> Plotly:
-    """Ticks at powers of two, written as people write contexts."""
+def _context_axis(shortest: int, longest: int, log: bool) -> Plotly:
+    """Ticks at powers of two, written as people write contexts; with room for half a mark at both ends.
+
+    Its range is told, so that plotly moves a slider's points alone and draws no axis again (static/chart.js).
+    """
     powers = [2**i for i in range(8, 28, 2) if 2**i <= longest * 1.01]
     if not log:
         step = 2 ** max(8, (longest // 5).bit_length())
         powers = list(range(0, longest + 1, step))
+    low, high = (math.log10(shortest), math.log10(longest)) if log else (0, longest)
+    room = AXIS_ROOM * max(high - low, 1)
     return {
         "type": "log" if log else "linear",
+        "range": [low - room, high + room],
         "tickvals": powers,
         "ticktext": [_short(n) if n else "0" for n in powers],
     }

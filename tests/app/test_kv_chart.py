@@ -103,11 +103,19 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     drawn = page.evaluate(f"{plot}.data.map((trace) => trace.customdata.map((said) => said.slice(0, 3)))")
     for model, tokens, count in (point for trace in drawn for point in trace):
         assert int(count) == kv_cache_bytes(model, tokens)
-    page.evaluate(f"Plotly.relayout({plot}, {{ 'xaxis.range': [3, 4] }})")
+    room = page.locator("section[data-kind=kv-chart] .gp-plot .nsewdrag").bounding_box()
+    assert room
+    left, middle, width = room["x"], room["y"] + room["height"] / 2, room["width"]
+    page.mouse.move(left + width / 3, middle)
+    page.mouse.down()
+    page.mouse.move(left + width * 2 / 3, middle, steps=5)
+    page.mouse.up()
+    zoomed = page.evaluate(f"{plot}.layout.xaxis.range")
+    assert 0 < zoomed[1] - zoomed[0] < 1.5  # of three decades a third
     field(page, "kv-calculator", "batch").fill("2")
     panel(page, "kv-chart")
     page.wait_for_function(f"{plot}.data[0].customdata.at(-1)[2] === '{2 * 1024**3}'")
-    assert page.evaluate(f"{plot}.layout.xaxis.range") == [3, 4]
+    assert page.evaluate(f"{plot}.layout.xaxis.range") == zoomed
     page.evaluate(f"{plot}.emit('plotly_click', {{ points: [{{ customdata: ['DeepSeek-V3', 4096] }}] }})")
     pinned = panel(page, "kv-chart").locator(".kv-pinned")
     expect(pinned).to_contain_text(f"{kv_cache_bytes('DeepSeek-V3', 4096, 2):,} B")
@@ -131,18 +139,21 @@ def test_lines_that_move_under_a_slider_stand_where_a_whole_drawing_has_them(cha
       window.whole = 0;
       {plot}.on("plotly_afterplot", () => (window.whole += 1));
     }}""")
-    for batch in (2, 3):  # one decade holds the lines of both
-        was = page.evaluate(paths)
-        field(page, "kv-calculator", "batch").fill(str(batch))
-        page.wait_for_function(f"{plot}.data[0].customdata.at(-1)[2] === '{batch * 1024**3}'")
+    batch, tokens = "{plot}.data[0].customdata.at(-1)[2]", "{plot}.data.at(-1).x[0]"
+    # One decade holds the lines of both batches; tokens lengthen the line of the model that is asked about.
+    for name, value, told, said in (("batch", 2, batch, str(2 * 1024**3)), ("batch", 3, batch, str(3 * 1024**3)),
+                                    ("tokens", 5000, tokens, 5000), ("tokens", 12_000, tokens, 12_000)):  # fmt: skip
+        was = page.evaluate(paths), page.evaluate(places)
+        field(page, "kv-calculator", name).fill(str(value))
+        page.wait_for_function(f"(said) => {told.format(plot=plot)} === said", arg=said)
         settled(page)
         moved = page.evaluate(paths), page.evaluate(places)
-        assert moved[0] != was
+        assert moved != was
     before = page.evaluate("window.whole")
     page.evaluate(f"Plotly.redraw({plot})")
     page.wait_for_function("(before) => window.whole > before", arg=before)
     assert (page.evaluate(paths), page.evaluate(places)) == moved
-    assert before <= 1  # at most for 2, whose heights may ask for another decade
+    assert before <= 1  # at most for a batch of 2, whose heights may ask for another decade
 
 
 def test_a_link_restores_a_chart_without_models_to_compare(chapter: Page) -> None:

@@ -313,6 +313,7 @@ test("points move alone where nothing else changes and no axis follows them", ()
   });
   const moved = (...now) => pointsMoved(figure(), figure(...now));
   assert.equal(moved({ y: [5, 6], customdata: ["c", "d"] }), true);
+  assert.equal(moved({ y: [5, 6], hovertext: ["one", "one"] }), true); // it is said of a point
   assert.equal(moved({ y: [5, 6] }, { range: [0, 3] }), false); // the axis goes on further
   assert.equal(moved({ x: [1, 3] }), false); // this axis is as long as its points ask for
   assert.equal(moved({ line: { width: 3 } }), false);

@@ -76,7 +76,8 @@ function dressPart(part, colour, text) {
  */
 export const dressed = (part, colour, text) => /** @type {Part} */ (dressPart(part, colour, text));
 
-const MOVING = ["x", "y", "customdata"]; // where the points of a trace lie, and what is said of them
+const SAID = ["customdata", "hovertext"]; // of the points of a trace
+const MOVING = ["x", "y", ...SAID]; // where they lie, too
 
 /**
  * Whether from one figure to the next only points moved, and no axis follows them. Pure.
@@ -90,7 +91,7 @@ export function pointsMoved(before, after) {
   return after.data.every((trace, i) => {
     const [was, now] = /** @type {Record<string, unknown>[]} */ ([before.data[i], trace]);
     const others = Object.keys({ ...was, ...now }).filter((name) => !alike(was[name], now[name]));
-    return others.every((name) => MOVING.includes(name) && (name === "customdata" || isSet(after, name)));
+    return others.every((name) => SAID.includes(name) || (MOVING.includes(name) && isSet(after, name)));
   });
 }
 
