@@ -256,6 +256,7 @@ def test_the_usual_example_in_shapes(page: Page) -> None:
     told(page, "gqa-example", "T 100 d 512 h 16 g 1 ", {"head_dim": 32, "group_size": 16, "kept": 6400})
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_in_either_language(page: Page) -> None:
     for _ in in_each_language(page):
         for kind in KINDS:

@@ -89,6 +89,7 @@ def test_every_link_brings_a_run_and_says_what_is_wrong_with_it(visit: Any) -> N
     )
 
 
+@pytest.mark.thorough
 def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
     """Each panel's settings at values that are none; `page` fails the test for an error on the console."""
     huge = "9" * 300

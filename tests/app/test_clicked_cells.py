@@ -63,6 +63,7 @@ def test_a_click_on_a_cell_of_the_map_locks_its_query_and_key(shared: Page, peer
         assert number(value, "weight") == pytest.approx(weight, **CLOSE)
 
 
+@pytest.mark.thorough
 def test_a_click_on_the_map_of_sizes_selects_its_layer_and_token(shared: Page, peer: Peer) -> None:
     page = shared
     open_chapter(page, "norm", "rmsnorm")

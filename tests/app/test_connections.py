@@ -81,6 +81,7 @@ def test_a_head_that_trickles_is_not_awaited(server: BoundedServer) -> None:
         say(connection, b"G", 100, pause=0.05)  # a byte now and then: the time is that of the whole
 
 
+@pytest.mark.thorough
 def test_answers_that_nobody_reads_are_let_go(server: BoundedServer) -> None:
     """The kernel holds some megabytes of them; what it does not take has to be read."""
     with connected(server) as connection:

@@ -189,6 +189,7 @@ def test_a_myth_leads_to_its_cell(chapter: Page) -> None:
     expect(cell(page, "llama2", "attention")).to_contain_text("MHA: 32 heads")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", one_of(LANGUAGES))
 def test_a_telephone_shows_two_columns_and_which_is_chosen(chapter: Page, language: str) -> None:
     page = chapter

@@ -86,6 +86,7 @@ def test_a_mark_stays_where_a_panel_writes_the_same_words_again(marked: Page) ->
     assert page.evaluate("document.activeElement.dataset.term") == "rmsnorm"
 
 
+@pytest.mark.thorough
 def test_a_term_is_marked_once_a_chapter_and_its_line_says_the_same(marked: Page) -> None:
     page = marked
     for language in LANGUAGES:

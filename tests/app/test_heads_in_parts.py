@@ -38,6 +38,7 @@ def page(browser: Browser, bundled: model.LanguageModel, request: pytest.Fixture
         leave(page)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", one_of(["en", "zh"]), indirect=True)
 def test_measuring_stops_and_goes_on(page: Page, bundled: model.LanguageModel, request: pytest.FixtureRequest) -> None:
     language = request.node.callspec.params["page"]

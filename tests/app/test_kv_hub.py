@@ -67,6 +67,7 @@ NOTHING = {
 }
 
 
+@pytest.mark.thorough
 def test_an_id_that_gives_nothing_is_explained_and_nothing_is_lost(
     page: Page, calculator: Any, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

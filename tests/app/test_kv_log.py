@@ -73,6 +73,7 @@ def test_keys_compare_and_what_is_wrong_is_said(chapter: Page) -> None:
     shown(chapter, "kv-log", "engine=vLLM")
 
 
+@pytest.mark.thorough
 def test_examples_follow_the_calculator(chapter: Page) -> None:
     engines = ("llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama")
     for engine in engines:

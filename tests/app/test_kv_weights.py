@@ -170,6 +170,7 @@ def test_a_files_header_is_read_in_the_browser(chapter: Page) -> None:
     expect(fit.locator(".kv-files-result li")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_gguf_of_several_megabytes_of_vocabulary(chapter: Page) -> None:
     if not SMOLLM2.exists():
         pytest.skip("SmolLM2 is not fetched")

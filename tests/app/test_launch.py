@@ -82,6 +82,7 @@ def test_a_bad_model_is_one_line(
     assert says in refused("--model", str(make(tmp_path / "checkpoint")))
 
 
+@pytest.mark.thorough
 def test_a_bad_device_is_one_line(checkpoint: Path) -> None:
     """Of a process of its own, so that nothing else is printed on the way."""
     command = [sys.executable, APP, "--model", str(checkpoint), "--device", "abacus"]

@@ -378,6 +378,7 @@ def pixels(place: Locator) -> Image.Image:
     return Image.open(BytesIO(place.screenshot(animations="disabled"))).convert("L")
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 @pytest.mark.screen
 def test_boxes_and_lists_look_like_what_they_are_in_both_themes(page: Page) -> None:

@@ -90,6 +90,7 @@ IMPOSSIBLE: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.thorough
 def test_impossible_changes_are_named_and_the_plain_run_stays(
     browser: Browser, panels_alone: str, engine: LocalEngine
 ) -> None:

@@ -119,6 +119,7 @@ def test_shapes_come_from_the_config(chapter: Page) -> None:
     expect(chapter.locator("[data-row=attn]")).to_contain_text("GQA")
 
 
+@pytest.mark.thorough
 def test_steps_walk_through_every_layer_and_play_can_be_paused(chapter: Page) -> None:
     seen = []
     chapter.click(f"text={text('overview.restart')}")
@@ -225,6 +226,7 @@ def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> 
     expect(section).to_contain_text(text("training.leap", number=place))
 
 
+@pytest.mark.thorough
 def test_nothing_is_drawn_without_a_width(page: Page) -> None:
     """Panels are drawn when their section has no width: in a chapter that has just been opened, or hidden again."""
     page.add_style_tag(content=".page-hidden-for-a-test .page-grid { display: none !important; }")

@@ -25,6 +25,7 @@ from app.service import Service
 from app.visitors import Visitor
 from model import GlassLlamaError, pieces
 from model.pieces import Work
+from tests.one_of import one_of
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
@@ -101,7 +102,7 @@ def asked_of(service: Service, prompt: str = PROMPT, name: str = "") -> tuple[st
     return run["id"], long
 
 
-@pytest.fixture(scope="module", params=["llama", "t5", "mixtral"])
+@pytest.fixture(scope="module", params=one_of(["llama", "t5", "mixtral"]))
 def lm(request: pytest.FixtureRequest) -> model.LanguageModel:
     return model.load(ZOO / request.param, device="cpu")
 
@@ -202,6 +203,7 @@ def test_no_piece_is_longer_than_a_pass_and_the_cost_is_known_before() -> None:
         assert what in ROUGH or cost <= 3 * sum(done), what
 
 
+@pytest.mark.thorough
 def test_a_reader_never_meets_the_budget() -> None:
     """All that panels ask of an example, why at each token and some 250 edges too, takes less than a tenth of what a
     visitor may ask for at once."""

@@ -99,6 +99,7 @@ def far_note(page: Page) -> str:
     return page.locator("section[data-kind=rope-score] .gp-note").last.text_content() or ""
 
 
+@pytest.mark.thorough
 def test_the_page_shows_a_prompt_that_sees_itself_whole(page: Page, pairs: dict[str, Pair]) -> None:
     read(page, "bloom", PROMPT)
     page.evaluate("glass.open('compare')")

@@ -123,6 +123,7 @@ def test_a_press_fetches_it_with_progress_and_runs_the_sentence_there(opened: Ca
     assert index.asked == 3
 
 
+@pytest.mark.thorough
 def test_a_chinese_text_is_not_offered_to_a_model_of_english(opened: Callable[[bool, str], Opened]) -> None:
     page, _, _ = opened(True, "zh")
     run(page, "法国的首都是")

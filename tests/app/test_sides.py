@@ -314,6 +314,7 @@ def test_two_prompts_are_subtracted_as_transformers_computes_them(page: Page, ro
     check_picks(page, *(Peer(roomy_checkpoint, one) for one in ids), seed=1)
 
 
+@pytest.mark.thorough
 def test_heads_switched_off_are_subtracted_as_transformers_computes_them(page: Page, roomy_checkpoint: Path) -> None:
     compare(page, FIRST, lambda: page.evaluate("(heads) => glass.change({ heads })", [list(pair) for pair in OFF]))
     ids = page.evaluate("glass.state.trace.tokens.ids")

@@ -186,6 +186,7 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     look_over(page, "story-cache")
 
 
+@pytest.mark.thorough
 def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.click(".st-end:visible [data-story=story-learned]")

@@ -137,6 +137,7 @@ def test_run_works_again_after_each_way_to_fail_to_join(lone: Page) -> None:
         works_again(lone, prompt)
 
 
+@pytest.mark.thorough
 def test_run_works_again_after_each_way_to_lose_the_stream(lone: Page) -> None:
     for number, (failure, words) in enumerate(STREAMS.values()):
         prompt, before = f"My own text {number}.", lone.evaluate("glass.state.trace.id")
@@ -194,6 +195,7 @@ def test_the_other_controls_work_again_too(lone: Page, control: str) -> None:
     works_again(lone, lone.input_value(BOX))
 
 
+@pytest.mark.thorough
 def test_a_question_past_the_queue_says_how_it_failed_and_is_asked_again(lone: Page) -> None:
     for failure, words in FAILURES.values():
         run(lone, "The dog plays.")

@@ -122,6 +122,7 @@ def test_a_download_that_breaks_off(hub: Hub, monkeypatch: pytest.MonkeyPatch) -
     assert "(the connection)" in refusal("org/tiny")
 
 
+@pytest.mark.thorough
 def test_hf_endpoint_of_the_environment_is_followed(hub: Hub, tmp_path: Path) -> None:
     """In a process of its own, as the client reads its settings once, when it is imported."""
     settings = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}

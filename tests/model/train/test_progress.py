@@ -63,6 +63,7 @@ def test_a_network_that_knows_every_text(tokenizer: Tokenizer) -> None:
     assert shares == dict.fromkeys(MIX, 1.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few")
 def test_a_network_with_an_encoder_is_asked_what_follows_the_first_answer(tokenizer: Tokenizer) -> None:
     t5 = replace(zoo.SHAPES["t5"], n_layers=1, encoder_layers=1)

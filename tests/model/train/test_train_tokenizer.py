@@ -9,6 +9,8 @@ from model.corpus import documents
 from model.train import tokenizer as tokenizer_module
 from model.train.tokenizer import END, train_tokenizer
 
+pytestmark = pytest.mark.thorough  # it learns a vocabulary of its own
+
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
