@@ -117,17 +117,29 @@ test("a large run's layers are fetched when they are looked at", async () => {
   );
 });
 
-test("of a larger run the layers beside the selected one are fetched ahead", async () => {
+test("of a larger run the layers beside the selected one are fetched ahead once it stands still", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const { store, asked } = connected();
   const layers = () => asked.filter(([name]) => name === "layers").map(([, request]) => request.layers);
+  const rest = async () => {
+    await settled();
+    context.mock.timers.tick(300);
+    await settled();
+  };
   store.publish(runMessage(new Array(6_000).fill(1)));
   const size = layerBytes(store.state.trace);
   assert.ok(size > 1e6 && size < 4e6, `${size}`);
   await settled();
+  assert.deepEqual(layers(), []);
+  await rest();
   assert.deepEqual(layers(), [[1]]);
-  store.select({ layer: 2 });
+  store.select({ layer: 1 }); // beside it lies 2
   await settled();
-  assert.deepEqual(layers(), [[1], [2], [3]]);
+  store.select({ layer: 3 }); // before it has stood still
+  await rest();
+  assert.deepEqual(layers(), [[1], [3]]);
+  await rest();
+  assert.deepEqual(layers(), [[1], [3], [2]]);
 });
 
 test("of a network with many weights one layer is asked for at once, of a small one eight", () => {

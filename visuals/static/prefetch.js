@@ -7,6 +7,8 @@ const PREFETCH_BYTES = 1_000_000;
  * these.
  */
 const NEIGHBOUR_BYTES = 4_000_000;
+/** ms that the selected layer stands still before those beside it are fetched: who steps on is not to wait for them. */
+const RESTS = 300;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
 const AHEAD_AT_ONCE = 8;
 /** More layers than one are asked for at once where together they have no more weights: others wait meanwhile. */
@@ -85,6 +87,15 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     return nearest.slice(0, aheadAtOnce(trace) || Number(isBeside));
   }
   const incomplete = () => comparable().find((trace) => missingLayers(trace).length);
+  const isLarge = (/** @type {Trace | undefined} */ trace) => trace !== undefined && !aheadAtOnce(trace);
+
+  /** Resolves when a reader has looked at one layer for a while. */
+  async function rested() {
+    for (let layer = -1; layer !== state.locked.layer;) {
+      ({ layer } = state.locked);
+      await new Promise((done) => setTimeout(done, RESTS));
+    }
+  }
 
   /** Fetches some layers at a time, of whatever run is then shown, until none is missing or the server fails. */
   async function prefetch() {
@@ -92,6 +103,7 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     prefetching = true;
     for (let working = true; working && incomplete();) {
       await idle();
+      if (isLarge(incomplete())) await rested();
       const trace = incomplete();
       if (!trace) continue;
       const token = Math.min(state.locked.query, trace.T - 1);
