@@ -20,6 +20,7 @@ from ..checkpoint import LanguageModel
 from ..errors import check_index
 from ..pieces import Work, in_pieces
 from .last_token import MOST_ROWS, TextRead, last_token_logs, read_text
+from .sinks import last_attention, seeing_last_attention
 
 WINDOW = 5  # a window has so manieth a part of all layers
 MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
@@ -51,22 +52,49 @@ def knock_out(
 
 def knocked_out(read: TextRead, target: int, layers: Collection[int] | None = None) -> Work[Float[np.ndarray, "T"]]:
     """As `knock_out`, of a text that was read, for any next token `target`."""
-    count, n_layers = len(read.ids), read.lm.config.n_layers
+    n_layers = read.lm.config.n_layers
     masked = set(range(n_layers) if layers is None else layers)
     for layer in masked:
         check_index("layer", layer, n_layers)
-    if count == 1:
+    if len(read.ids) == 1:
         return np.full(1, 0.0 if not masked else np.nan)
     lost: list[float] = []
-    for start in range(0, count, MOST_ROWS - 1):
-        tokens = range(start, min(count, start + MOST_ROWS - 1))
-        off = _one_each(tokens, count, read.lm.device)
-        nothing = torch.zeros_like(off)
-        with torch.inference_mode():
-            logs = last_token_logs(read, len(off), lambda layer: off if layer in masked else nothing)[:, target]  # noqa: B023
-        lost += (logs[0] - logs[1:]).tolist()
+    for tokens in _passes(read):
+        lost += _lost(read, target, tokens, masked)
         yield
     return np.array(lost)
+
+
+def knocked_out_and_seen(
+    read: TextRead, target: int
+) -> Work[tuple[Float[np.ndarray, "T"], Float[Tensor, "L n_heads T"]]]:
+    """As `knocked_out`, in all layers, and `last_attention` of sinks.py: the first pass has the last token as it is."""
+    if len(read.ids) == 1:
+        return np.full(1, np.nan), last_attention(read)
+    first, *others = _passes(read)
+    every = range(read.lm.config.n_layers)
+    with seeing_last_attention(read) as seen:
+        lost = _lost(read, target, first, every, eager=True)
+    yield
+    for tokens in others:
+        lost += _lost(read, target, tokens, every)
+        yield
+    return np.array(lost), torch.stack([*seen.values()])
+
+
+def _passes(read: TextRead) -> list[range]:
+    """The tokens of a text, as many together as one pass has rows for."""
+    count = len(read.ids)
+    return [range(start, min(count, start + MOST_ROWS - 1)) for start in range(0, count, MOST_ROWS - 1)]
+
+
+def _lost(read: TextRead, target: int, tokens: range, layers: Collection[int], eager: bool = False) -> list[float]:
+    """Nats lost without each of these tokens, in one pass."""
+    off = _one_each(tokens, len(read.ids), read.lm.device)
+    nothing = torch.zeros_like(off)
+    with torch.inference_mode():
+        logs = last_token_logs(read, len(off), lambda layer: off if layer in layers else nothing, eager)[:, target]
+    return (logs[0] - logs[1:]).tolist()
 
 
 @in_pieces

@@ -16,6 +16,9 @@ A token is a sink where one of two things holds.
   bracket that is to be closed).
 """
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -50,11 +53,13 @@ def spiking(residual: Float[np.ndarray, "depths T d"]) -> tuple[int, ...]:
 
 def last_attention(read: TextRead) -> Float[Tensor, "L n_heads T"]:
     """The last token's attention to each token, by head."""
-    count = len(read.ids)
-    nothing = torch.zeros(2, count, dtype=torch.bool, device=read.lm.device)
-    with (
-        torch.inference_mode(),
-        capture(read.lm.net, "layers.*.attn.attention", record=lambda weights: weights[0, :, 0, :count]) as seen,
-    ):
+    nothing = torch.zeros(2, len(read.ids), dtype=torch.bool, device=read.lm.device)
+    with seeing_last_attention(read) as seen, torch.inference_mode():
         last_token_logs(read, 2, lambda _: nothing, eager=True)
     return torch.stack([*seen.values()])
+
+
+def seeing_last_attention(read: TextRead) -> AbstractContextManager[Mapping[str, Float[Tensor, "n_heads T"]]]:
+    """A context in which the attention of an eager pass's first row is kept, layer by layer."""
+    count = len(read.ids)
+    return capture(read.lm.net, "layers.*.attn.attention", record=lambda weights: weights[0, :, 0, :count])

@@ -29,9 +29,9 @@ from .head_losses import (
     log_p_without,
     switched_off,
 )
-from .knock_out import knocked_out
+from .knock_out import knocked_out_and_seen
 from .last_token import TextRead, read_text
-from .sinks import last_attention, sinks
+from .sinks import sinks
 
 GROUP = 8  # heads that are switched off together, at most
 N_RANDOM_CONTROLS = 5  # draws of as many other heads
@@ -151,10 +151,8 @@ def check_ablation(ablation: str) -> None:
 @in_pieces
 def support(read: TextRead, target: int) -> Work[Support]:
     """What the next token `target` rests on in a text that was read."""
-    attention = last_attention(read)
+    lost, attention = yield from knocked_out_and_seen(read, target)
     parked = sinks(read, attention)
-    yield
-    lost = yield from knocked_out(read, target)
     late = fetched(read, target, parked)
     yield
     return Support(lost, attention.float().cpu().numpy(), parked, needed(lost, parked), late)
