@@ -2,7 +2,7 @@
 // hover repaints only the cross-hairs.
 
 import { cross, hatch, ink, penOf, roomToDraw, write } from "../../draw.js";
-import { drawChosen, drawNames, roomFor } from "../../marks/cell-names.js";
+import { drawChosen, drawNames, namesAll, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -222,11 +222,12 @@ export function createMaps(glass, label) {
     },
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
-      const { above } = layout;
+      const { above, size } = layout;
+      const { pieces } = state.trace.tokens;
+      const named = above && namesAll(size / pieces.length); // all words or, in `mark`, those of the chosen cell alone
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
-        if (above)
-          drawNames(context, { x, y, size: layout.size }, state.trace.tokens.pieces, { room: above, rows: leads });
+        if (named) drawNames(context, { x, y, size }, pieces, { room: above, rows: leads });
       }
       const { causal, prefix } = model.parts;
       if (causal !== false && !((prefix ?? 0) >= state.trace.T)) drawMasked(context, layout, width, text);

@@ -11,7 +11,7 @@ import { exactBytes, origin, whole } from "./format.js";
 
 /** "= bytes", the end of a product. @param {string | number} bytes */
 const equals = (bytes) =>
-  html`<span class="kv-result"
+  html`<span class="kv-result" data-answer="beside"
     ><span class="kv-times">=</span><strong .textContent=${exactBytes(bytes)}></strong
   ></span>`;
 
