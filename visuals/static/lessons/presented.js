@@ -62,7 +62,7 @@ const isWithin = ({ from, to }, top) => top > from + 1 && top < to - 1;
 
 /**
  * What of a panel's parts a view shows: from its own part on, as near as that is between two of them, to where the
- * next view begins.
+ * next view begins, and no more than the part where that holds several things.
  *
  * @param {HTMLElement} box the body
  * @param {[number, number][]} parts of all of it
@@ -72,16 +72,20 @@ const isWithin = ({ from, to }, top) => top > from + 1 && top < to - 1;
 function extentOf(box, parts, { part, until }, size) {
   const { top } = box.getBoundingClientRect();
   const free = freeOf(parts);
-  /** @param {string} name */
-  function startOf(name) {
+  /** Where a part begins, and it ends. @param {string} name */
+  function placeOf(name) {
     const one = name ? box.querySelector(name) : null;
-    if (!one?.getClientRects().length) return undefined;
-    const from = (one.getBoundingClientRect().top - top) / size;
+    if (!one?.getClientRects().length) return null;
+    const place = one.getBoundingClientRect();
+    const from = (place.top - top) / size;
     const first = Math.min(...parts.map(([at]) => at).filter((at) => at >= from - 1)); // below its edge
-    return free.findLast((y) => y <= first + 1);
+    const end = one.childElementCount > 1 ? (place.bottom - top) / size : Infinity;
+    return { from: free.findLast((y) => y <= first + 1) ?? first, end };
   }
-  const [from, to] = [startOf(part) ?? -Infinity, startOf(until) ?? Infinity];
-  return parts.filter(([at]) => at >= from - 1 && (to <= from || at < to - 1));
+  const [own, next] = [placeOf(part), placeOf(until)];
+  const from = own?.from ?? -Infinity;
+  const to = Math.min(own?.end ?? Infinity, next && next.from > from ? next.from : Infinity);
+  return parts.filter(([at]) => at >= from - 1 && at < to - 1);
 }
 
 /**

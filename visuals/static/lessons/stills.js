@@ -74,8 +74,10 @@ function resultOf(section, part) {
   return words.filter(Boolean).join(" · ");
 }
 
-const CONTROLS = "button, input, select, textarea, label:has(input, select), [role=group], .gp-options";
-const EMPTY = 24; // px: of a body that has nothing in it but its margins
+const FIELDS = ":is(input, select, textarea)";
+const CHOICE = "button[aria-pressed]:not(.gp-holds)"; // other buttons are in no picture anyway
+const CONTROLS = `${CHOICE}, :has(> ${CHOICE}), ${FIELDS}, :has(> ${FIELDS})`;
+const EMPTY = 80; // px: no more than a line or two, which the question says as well
 
 /**
  * Leaves of a panel's body only one part, and its legend; nothing of it that is there to be pressed or moved.
@@ -150,14 +152,18 @@ async function takeOf(copy, link, view) {
   if (!shown) return null;
   const { inner, section } = shown;
   const { panel, part } = view;
+  const { body } = copy.document;
   /** @param {boolean} covered */
   async function pictureOf(covered) {
+    body.toggleAttribute("data-covered", covered);
+    section.toggleAttribute("data-asks", covered);
     const bringBack = leaveOnly(section, part, covered);
     try {
       if (covered && (section.querySelector(".gp-body")?.clientHeight ?? 0) < EMPTY) return "";
       return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
     } finally {
       bringBack();
+      body.removeAttribute("data-covered");
     }
   }
   section.classList.add("is-presented");

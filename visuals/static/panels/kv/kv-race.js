@@ -261,8 +261,8 @@ export default function kvRace(element, glass) {
       </div>
       <div ?hidden=${!reading?.step}>
         <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
-        <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
         <p class="gp-note" .textContent=${text("trembles")}></p>
+        <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
         <div class="kv-sums">${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}</div>
       </div>`;
   }

@@ -29,7 +29,7 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
       .textContent=${text("reverse_title", { users: whole(users), tokens: whole(tokens) })}
     ></h3>
     <p data-result data-answer .textContent=${text("reverse_sum", sum)}></p>
-    <p class="gp-note" .textContent=${means}></p>
+    <p class="gp-note" data-answer="beside" .textContent=${means}></p>
     <div class="kv-scroll" data-answer="beside">
       <table class="gp-table">
         <thead>

@@ -59,7 +59,7 @@ export const titled = (title, factors, name, bytes) =>
 export function shortProduct(factors, name, bytes) {
   const names = factors.map(({ code, params }) => name(code, params));
   const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
-  return html`<div class="kv-short">
+  return html`<div class="kv-short" data-answer="beside">
     <p class="gp-note" .textContent=${names.join(" × ")}></p>
     <p><span .textContent=${sum}></span><strong .textContent=${exactBytes(bytes)}></strong></p>
   </div>`;
