@@ -189,7 +189,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
-    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)
+    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)  # none shows what is asked
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
     expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
@@ -525,3 +525,14 @@ def test_what_the_browser_cannot_keep_is_said_and_a_telephone_reads_along(page: 
     at = on_stage(page)
     assert at["boxes"][0][2] <= 390
     assert at["beyond"] == 0
+
+
+def test_the_tokens_in_a_lesson_s_links_are_those_that_the_bundled_model_writes() -> None:
+    """Trained anew, it may write others, or number them otherwise: then these links are to be made again."""
+    lm = model.load(device="cpu")
+    for file in (file for files in lesson_files().values() for file in files):
+        for view in json.loads(file.read_text(encoding="utf-8"))["views"]:
+            fields = parse_qs(view["link"].removeprefix("#"))
+            told = [int(one) for one in fields["more"][0].split(".")] if "more" in fields else []
+            steps = model.generate(lm, fields["prompt"][0], max_new_tokens=len(told)) if told else ()
+            assert [step.token_id for step in steps] == told, (file.name, view["headline"])

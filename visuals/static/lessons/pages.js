@@ -19,7 +19,7 @@ export function freeOf(boxes) {
  */
 const betweenOf = (free, blocks) => free.filter((y) => !blocks.some(([top, bottom]) => top < y - 1 && bottom > y + 1));
 
-const FULL = 0.4; // of a page, at least, before what follows is kept together at the cost of room below it
+const FULL = 0.25; // of a page, at least, before what follows is kept together at the cost of room below it
 
 /**
  * @typedef {{ blocks?: [number, number][]; repeated?: (top: number) => number }} Kept `blocks`: top and bottom of
@@ -60,10 +60,13 @@ export function pagesOf(boxes, room, { blocks = [], repeated = () => 0 } = {}) {
 
 const WHOLE = [
   "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea",
-  ".gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind",
+  ".gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind, .position-sliders",
 ].join(", ");
 /** These say what follows them, and stay with it. */
-const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples, .gp-note:has(+ canvas)";
+const LEADS = [
+  "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples, .position-sliders",
+  ".gp-note:has(+ :is(canvas, .gp-columns)), p:has(+ .kv-product)",
+].join(", ");
 
 /**
  * @param {Element} element

@@ -181,7 +181,9 @@ export function createPresented(glass, bar) {
       blocks: blocksOf(box, size, room),
       repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
     });
-    const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
+    const wide = [section, box, ...section.querySelectorAll(SCROLLERS)].some(
+      (one) => one.scrollWidth > one.clientWidth + 2,
+    );
     return { ...divided, wide, partial: boxes.length < all.length };
   }
 
