@@ -538,3 +538,32 @@ def test_the_tokens_in_a_lesson_s_links_are_those_that_the_bundled_model_writes(
             told = [int(one) for one in fields["more"][0].split(".")] if "more" in fields else []
             steps = model.generate(lm, fields["prompt"][0], max_new_tokens=len(told)) if told else ()
             assert [step.token_id for step in steps] == told, (file.name, view["headline"])
+
+
+def test_of_a_covered_view_what_a_guess_needs_is_seen_and_the_answer_is_not_until_the_next_press(page: Page) -> None:
+    file = next(one for one in lesson_files()["en"] if "cache" in one.name)
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    views = json.loads(file.read_text(encoding="utf-8"))["views"]
+    part = page.locator(".ls-part")
+    for i, view in enumerate(views):
+        on_stage(page)
+        expect(page.locator(".ls-count")).to_have_text(f"{i + 1} / {len(views)}")
+        if view["panel"] == "kv-live":  # it marks no answer: all of it is covered
+            expect(part).to_have_text(text("lessons.part_covered"))
+            expect(page.locator(".is-presented .kv-caption")).to_be_hidden()
+            expect(page.locator(".ls-guess")).to_have_attribute("placeholder", text("lessons.guess_hint"))
+        if view["panel"] == "kv-kinds":
+            kinds, sizes = (page.locator(f".is-presented .kv-kind {one}") for one in ("h4", ".kv-kind-size strong"))
+            expect(kinds.first).to_be_visible()
+            expect(sizes.first).to_be_hidden()
+            expect(page.locator(".is-presented .kv-own").first).to_be_hidden()
+            page.keyboard.press("PageDown")
+            on_stage(page)
+            expect(sizes.first).to_be_visible()
+            expect(page.locator(".ls-count")).to_have_text(f"{i + 1} / {len(views)}")
+            break
+        while page.locator(".ls-count").inner_text() == f"{i + 1} / {len(views)}":
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(50)
+            on_stage(page)
