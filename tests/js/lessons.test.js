@@ -337,6 +337,8 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
   assert.equal(press("ArrowDown", at("canvas")), null); // it moves the selection there
   assert.equal(press("ArrowDown", at("button")), "down");
   assert.equal(press("n", at(), { ctrlKey: true }), null);
+  assert.equal(press(" ", at(), { shiftKey: true }), "back");
+  assert.equal(press(" ", words, { shiftKey: true }), null);
 });
 
 test("pages hold every part once, cut none that fits, and are no taller than the room", () => {
@@ -355,8 +357,7 @@ test("pages hold every part once, cut none that fits, and are no taller than the
       y += height + chance(20);
     }
     const room = 100 + chance(200);
-    const anchor = boxes[chance(boxes.length)][0];
-    const { pages, first, cut } = pagesOf(boxes, room, anchor);
+    const { pages, cut } = pagesOf(boxes, room);
     assert.equal(cut, false);
     for (const [top, bottom] of pages) assert.ok(bottom - top <= room && bottom > top, `${bottom - top} > ${room}`);
     for (const [top, bottom] of boxes)
@@ -365,10 +366,9 @@ test("pages hold every part once, cut none that fits, and are no taller than the
         1,
         JSON.stringify({ boxes, pages, room }),
       );
-    assert.equal(pages[first][0], anchor);
   }
   assert.equal(pagesOf([[0, 500]], 100).cut, true);
-  assert.deepEqual(pagesOf([], 100), { pages: [], first: 0, cut: false });
+  assert.deepEqual(pagesOf([], 100), { pages: [], cut: false });
   assert.deepEqual(
     led([
       [0, 20, true],
@@ -398,4 +398,18 @@ test("a presented panel is double at 1280 px, its smallest text 24 px, else 22 p
     assert.ok(large[0] >= 2 && 14 * large.at(-1) >= 23.99 && 14 * legible[0] >= 21.99, String(width));
   }
   assert.deepEqual(sizesFor(390), { large: [1], legible: [], smaller: [] });
+});
+
+test("a page rather ends before a block than in it, and a table's rows have room for its head once more", () => {
+  const rows = (from, count) => Array.from({ length: count }, (_, i) => [from + 20 * i, from + 20 * (i + 1)]);
+  const boxes = [[0, 60], ...rows(60, 4)];
+  const tops = (found) => found.pages.map(([top]) => top);
+  assert.deepEqual(tops(pagesOf(boxes, 100)), [0, 100]);
+  assert.deepEqual(tops(pagesOf(boxes, 100, { blocks: [[60, 140]] })), [0, 60]);
+  const long = { blocks: [[20, 160]] }; // it begins so early that to keep it whole would leave a page all but empty
+  assert.deepEqual(tops(pagesOf([[0, 20], ...rows(20, 7)], 150, long)), [0, 140]);
+  const repeated = (top) => (top > 20 ? 20 : 0);
+  const table = pagesOf(rows(0, 12), 100, { repeated });
+  assert.deepEqual(tops(table), [0, 100, 180]);
+  assert.equal(table.cut, false);
 });

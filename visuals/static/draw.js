@@ -35,6 +35,11 @@ export const magnify = (factor, room = Infinity) => {
 /** How tall a drawing may be that can do with less. */
 export const roomToDraw = computed(() => high);
 
+const HALL = 22; // px on the screen that a hall reads
+
+/** How small letters may be where the room is low, in a drawing's own px. */
+export const leastLetters = () => HALL / magnified;
+
 const [LEAST, WORDS] = [130, 72];
 
 /**

@@ -104,7 +104,8 @@ export function createTexts(addresses, onDemand = {}) {
   const text = (key, params) => lookUp(tables[now.language], key, params);
 
   /**
-   * Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label).
+   * Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label),
+   * data-text-placeholder (of a field).
    *
    * @param {ParentNode} root
    */
@@ -116,6 +117,8 @@ export function createTexts(addresses, onDemand = {}) {
     for (const element of named("data-text-label")) {
       element.setAttribute("aria-label", text(element.dataset.textLabel ?? ""));
     }
+    for (const element of named("data-text-placeholder"))
+      element.setAttribute("placeholder", text(element.dataset.textPlaceholder ?? ""));
   }
 
   return { load, need, text, translate };

@@ -30,6 +30,7 @@ function makeGame(acts) {
     maxlength: 80,
     autocomplete: "off",
     "data-text-label": "lessons.guess",
+    "data-text-placeholder": "lessons.guess_hint",
     keydown: (/** @type {KeyboardEvent} */ { key }) => {
       if (key === "Enter" && !guess.disabled) acts.reveal();
     },
@@ -87,14 +88,23 @@ export function createBar(glass, acts) {
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, title } = makeElements(acts);
 
+  let [isCovered, page, pages] = [false, 0, 1];
+  /** What the next press does first, where it does not go on: it uncovers, or shows more of a tall panel. */
+  function tellPart() {
+    const scrolls = pages > 1 ? text("part", { at: page + 1, pages }) : "";
+    part.textContent = isCovered ? text("part_covered") : scrolls;
+    return part.textContent;
+  }
   /**
    * @param {import("./lesson.js").Lesson} lesson
    * @param {{ at: number; covered: boolean; notes: boolean; moved: boolean }} now
+   * @returns {string} as `pageAt`
    */
   function show({ title: name, views }, { at, covered, notes, moved }) {
     const view = views[at];
     if (moved) {
       guess.value = "";
+      [page, pages] = [0, 1];
       say("");
       note.scrollTop = 0;
     }
@@ -102,13 +112,15 @@ export function createBar(glass, acts) {
     title.textContent = name;
     note.textContent = view.note;
     note.hidden = !notes || !view.note;
-    game.hidden = !view.hidden;
+    game.hidden = !covered && !(view.hidden && guess.value); // what nobody guessed leaves its room to the answer
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
     back.disabled = at === 0;
     next.disabled = at === views.length - 1 && !covered;
+    isCovered = covered;
+    return tellPart();
   }
   /** @param {string} words of a message; none: "" */
   function say(words) {
@@ -119,13 +131,12 @@ export function createBar(glass, acts) {
    * Which page of a tall panel is shown.
    *
    * @param {number} at
-   * @param {number} pages how many there are
+   * @param {number} all how many there are
    * @returns {string} what is said of it
    */
-  function page(at, pages) {
-    const words = pages > 1 ? text("part", { at: at + 1, pages }) : "";
-    part.textContent = words;
-    return words;
+  function pageAt(at, all) {
+    [page, pages] = [at, all];
+    return tellPart();
   }
   /** Opens it in the page's language. */
   function open() {
@@ -136,5 +147,5 @@ export function createBar(glass, acts) {
   const close = () => {
     element.hidden = true;
   };
-  return { element, open, close, show, say, page };
+  return { element, open, close, show, say, page: pageAt };
 }

@@ -37,23 +37,18 @@ export async function fitLargest(panel, isCurrent) {
     for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that
     return isCurrent() && panel.section() ? panel.divide() : null;
   }
-  /** @type {{ factors: number[]; good: (divided: Divided) => boolean; shrinks: boolean }[]} */
-  const plan = [
-    { factors: sizes.large, good: isWhole, shrinks: true },
-    { factors: sizes.legible, good: isUncut, shrinks: true },
-    { factors: sizes.smaller, good: isUncut, shrinks: false },
-  ];
-  for (const { factors, good, shrinks } of plan.filter((one) => one.factors.length)) {
-    if (shrinks) panel.unshrink();
-    for (const factor of factors) {
-      const divided = await dividedAt(factor);
-      if (!divided || good(divided)) return divided;
-    }
-    if (!shrinks) continue;
-    // its smallest: better several pages of it, with smaller drawings, than small print
-    panel.shrink();
-    const divided = panel.divide();
-    if (isUncut(divided)) return divided;
+  panel.unshrink();
+  for (const factor of [...sizes.large, ...sizes.legible]) {
+    const divided = await dividedAt(factor);
+    if (!divided || isWhole(divided)) return divided;
+  }
+  // at the smallest that a hall reads: better several pages of it, with smaller drawings, than small print
+  panel.shrink();
+  const divided = panel.divide();
+  if (isUncut(divided)) return divided;
+  for (const factor of sizes.smaller) {
+    const smaller = await dividedAt(factor);
+    if (!smaller || isUncut(smaller)) return smaller;
   }
   return dividedAt(least);
 }

@@ -30,7 +30,7 @@ const USES = [
 const PRESSED = "button, a, summary, label";
 
 /**
- * Space and → go on, ← back, Escape leaves.
+ * Space and → go on, ← back, Escape leaves; Space with Shift goes back, too.
  *
  * @param {string} key
  * @param {(selector: string) => boolean} within
@@ -47,7 +47,7 @@ function wayOf(key, within) {
  * @param {KeyboardEvent} event
  */
 const isCombined = ({ key, ctrlKey, metaKey, altKey, shiftKey }) =>
-  ctrlKey || metaKey || altKey || (shiftKey && key !== "F5" && key !== "?");
+  ctrlKey || metaKey || altKey || (shiftKey && !["F5", "?", " "].includes(key));
 
 /**
  * What a key does while a lesson is presented; null where it belongs to what has the focus.
@@ -65,7 +65,8 @@ export function actOf(event) {
   if (REMOTE.has(key)) return act ?? null;
   if (within(TYPING)) return act && key.length === 1 && within(SET) ? act : null;
   if (act) return IN_PANEL.has(key) && within(STEERED) ? null : act;
-  return shiftKey ? null : wayOf(key, within);
+  if (shiftKey) return key === " " && wayOf(key, within) ? "back" : null;
+  return wayOf(key, within);
 }
 
 /**

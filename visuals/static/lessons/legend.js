@@ -18,12 +18,12 @@ export function createLegend() {
     drop,
     /**
      * @param {HTMLElement} section the panel
-     * @param {string} part ".name" of the part that is shown, whose legend another question's is not
+     * @param {string} part ".name" of the part that is shown; one that is marked data-apart has colours of its own
      */
     lift(section, part) {
       drop();
       const shown = part ? section.querySelector(part) : null;
-      const isAnother = (/** @type {Element} */ one) => shown?.matches(".kv-two") && !shown.contains(one);
+      const isAnother = (/** @type {Element} */ one) => shown?.matches("[data-apart]") && !shown.contains(one);
       /** @type {NodeListOf<HTMLElement>} */
       const found = section.querySelectorAll(".gp-body .gp-samples");
       const seen = [...found].filter((one) => one.getClientRects().length && one.textContent && !isAnother(one));

@@ -12,55 +12,74 @@ export function freeOf(boxes) {
 }
 
 /**
+ * Where a page would rather begin: through no block either, which is parts that belong together, such as a table.
+ *
+ * @param {number[]} free
+ * @param {[number, number][]} blocks
+ */
+const betweenOf = (free, blocks) => free.filter((y) => !blocks.some(([top, bottom]) => top < y - 1 && bottom > y + 1));
+
+const FULL = 0.25; // of a page, at least, before what follows is kept together at the cost of room below it
+
+/**
+ * @typedef {{ blocks?: [number, number][]; repeated?: (top: number) => number }} Kept `blocks`: top and bottom of
+ *   those that are cut only where they must be; `repeated`: px that stand once more above what begins at a height
+ */
+
+/**
  * @param {[number, number][]} boxes top and bottom of each part that is not to be cut
  * @param {number} room of a page
- * @param {number} anchor a page begins here, as near as that is between two parts
- * @returns {{ pages: [number, number][]; first: number; cut: boolean }} top and bottom of each; `first`: that of
- *   the anchor; `cut`: whether a part is taller than a page
+ * @param {Kept} [kept]
+ * @returns {{ pages: [number, number][]; cut: boolean }} top and bottom of each; `cut`: whether a part is taller
+ *   than a page
  */
-export function pagesOf(boxes, room, anchor = 0) {
+export function pagesOf(boxes, room, { blocks = [], repeated = () => 0 } = {}) {
   const free = freeOf(boxes);
+  const between = betweenOf(free, blocks);
   const end = Math.max(0, ...boxes.map(([, bottom]) => bottom));
-  const start = [...free].reverse().find((y) => y <= anchor + 1) ?? free[0] ?? 0; // no page holds a margin alone
-  let cut = false;
-
-  /**
-   * @param {number} from
-   * @param {number} to
-   */
-  function fill(from, to) {
-    /** @type {[number, number][]} */
-    const pages = [];
-    for (let top = from; top < to - 1;) {
-      const next =
-        bottomOf(top, to) - top <= room
-          ? to
-          : [...free].reverse().find((y) => y > top + 1 && y < to && bottomOf(top, y) - top <= room);
-      if (next === undefined) cut = true;
-      const following = next ?? Math.min(to, top + room);
-      pages.push([top, next === undefined ? following : bottomOf(top, following)]);
-      top = following;
-    }
-    return pages;
-  }
-  /**
-   * Where what begins between two heights ends.
-   *
-   * @param {number} from
-   * @param {number} to
-   */
+  /** Where what begins between two heights ends. @type {(from: number, to: number) => number} */
   const bottomOf = (from, to) =>
     Math.max(from, ...boxes.filter(([top]) => top >= from - 1 && top < to - 1).map(([, bottom]) => bottom));
-  const before = start > free[0] ? fill(free[0], start) : [];
-  return { pages: [...before, ...fill(start, end)], first: before.length, cut };
+  /** @type {[number, number][]} */
+  const pages = [];
+  let cut = false;
+  for (let top = free[0] ?? 0; top < end - 1;) {
+    const most = room - repeated(top);
+    const tall = (/** @type {number} */ y) => bottomOf(top, y) - top;
+    const fits = (/** @type {number} */ y) => y > top + 1 && tall(y) <= most;
+    const next = fits(end)
+      ? end
+      : (between.findLast((y) => fits(y) && tall(y) >= FULL * most) ?? free.findLast((y) => fits(y)));
+    if (next === undefined) cut = true;
+    const following = next ?? Math.min(end, top + most);
+    pages.push([top, next === undefined ? following : bottomOf(top, following)]);
+    top = following;
+  }
+  return { pages, cut };
 }
 
 const WHOLE = [
   "canvas, svg, p, h2, h3, h4, tr, li, button, input, label, select, textarea",
-  ".gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind",
+  ".gp-chart, .gp-samples, .gp-fraction, [role=group], .gp-options, .kv-kind, .position-sliders",
 ].join(", ");
 /** These say what follows them, and stay with it. */
-const LEADS = "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples";
+const LEADS = [
+  "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples, .position-sliders",
+  ".gp-note:has(+ :is(canvas, .gp-columns)), p:has(+ .kv-product)",
+].join(", ");
+
+/**
+ * @param {Element} element
+ * @param {number} top of the body
+ * @param {number} size
+ * @returns {[number, number] | null} its top and bottom in the panel's own pixels; null where nothing is seen of
+ *   it: what a closed disclosure holds has a place all the same
+ */
+function placeOf(element, top, size) {
+  const box = element.getBoundingClientRect();
+  const isSeen = box.height >= 1 && box.width >= 1 && element.checkVisibility();
+  return isSeen ? [(box.top - top) / size, (box.bottom - top) / size] : null;
+}
 
 /**
  * The parts of a panel that stay whole.
@@ -75,16 +94,55 @@ export function partsOf(body, size) {
   const boxes = [];
   /** @param {Element} element */
   function add(element) {
-    if (!element.checkVisibility()) return; // what a closed disclosure holds has a place, and is not seen
-    const box = element.getBoundingClientRect();
-    if (box.height < 1 || box.width < 1) return;
+    const place = placeOf(element, top, size);
+    if (!place) return;
     const words = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim());
-    if (words || !element.children.length || element.matches(WHOLE))
-      boxes.push([(box.top - top) / size, (box.bottom - top) / size, element.matches(LEADS)]);
+    if (words || !element.children.length || element.matches(WHOLE)) boxes.push([...place, element.matches(LEADS)]);
     else for (const child of element.children) add(child);
   }
   for (const child of body.children) add(child);
   return led(boxes);
+}
+
+/**
+ * What is kept together where a page has room for it: whatever the panel holds in one box.
+ *
+ * @param {Element} body
+ * @param {number} size how large it is shown
+ * @param {number} room of a page, in the panel's own pixels
+ * @returns {[number, number][]} top and bottom of each
+ */
+export function blocksOf(body, size, room) {
+  const { top } = body.getBoundingClientRect();
+  /** @type {[number, number][]} */
+  const blocks = [];
+  /** @param {Element} element */
+  function add(element) {
+    const place = element.children.length ? placeOf(element, top, size) : null;
+    if (!place) return;
+    if (place[1] - place[0] <= room) blocks.push(place);
+    else for (const child of element.children) add(child);
+  }
+  for (const child of body.children) add(child);
+  return blocks;
+}
+
+/**
+ * The heads of tables in a panel, which stand above their rows on every page.
+ *
+ * @param {Element} body
+ * @param {number} size how large it is shown
+ * @returns {{ head: HTMLElement; top: number; from: number; to: number; height: number }[]} `top`: of each, as the
+ *   panel has it; `from` and `to`: where its rows are
+ */
+export function headsOf(body, size) {
+  const { top } = body.getBoundingClientRect();
+  /** @type {NodeListOf<HTMLElement>} */
+  const heads = body.querySelectorAll("thead");
+  return [...heads].flatMap((head) => {
+    const [own, all] = [placeOf(head, top, size), placeOf(/** @type {Element} */ (head.parentElement), top, size)];
+    return own && all ? [{ head, top: own[0], from: own[1], to: all[1], height: own[1] - own[0] }] : [];
+  });
 }
 
 const LINE = 32; // px of what follows a heading that are to be seen with it

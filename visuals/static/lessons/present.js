@@ -25,6 +25,17 @@ import { createStage } from "./stage.js";
  *
  * @typedef {{ at?: number; notes?: boolean; reads?: boolean; id?: string }} How `at`: the view to begin at;
  *   `notes`: they are shown; `reads`: somebody alone reads along; `id`: of one of the reader's own
+ *
+ * @typedef {{
+ *   lesson: Lesson;
+ *   course: Course;
+ *   notes: boolean;
+ *   reads: boolean;
+ *   id: string | undefined;
+ *   goBack: () => Promise<void>;
+ * }} Presented
+ *   `reads`: somebody alone reads along, and the notes are for them; `id`: where it is one of the reader's own;
+ *   `goBack`: to where the reader was before
  */
 
 /**
@@ -128,13 +139,15 @@ function wayBack(glass) {
 }
 
 /**
- * The part that the next view shows of this view's panel and run.
+ * What a view shows of its panel: to where the next view of the same panel and run begins.
  *
- * @param {{ lesson: Lesson; course: Course } | null} now
+ * @param {Lesson} lesson
+ * @param {number} at
  */
-function partAfter(now) {
-  const [view, next] = now ? now.lesson.views.slice(now.course.at()) : [];
-  return next && view.panel === next.panel && view.link === next.link ? next.part : "";
+function extentOf({ views }, at) {
+  const [view, next] = views.slice(at);
+  const goesOn = next && view.panel === next.panel && view.link === next.link;
+  return { part: view.part, until: goesOn ? next.part : "" };
 }
 
 /** @param {Glass} glass */
@@ -189,6 +202,19 @@ function createScreens(glass, acts, presents) {
     speaker.page(bar.page(at, pages)),
   );
   listenToLesson(presents, acts);
+  /**
+   * All but the view itself: what is said of it, and the cover.
+   *
+   * @param {Presented} presented
+   * @param {boolean} moved
+   */
+  function show({ lesson, course, notes }, moved) {
+    const [at, covered] = [course.at(), course.covered()];
+    document.body.toggleAttribute("data-covered", covered);
+    speaker.page(bar.show(lesson, { at, covered, notes, moved }));
+    headline.show(lesson.views[at]);
+    speaker.show(lesson, { at, covered, moved });
+  }
   /** @param {string} words of a message */
   function say(words) {
     bar.say(words);
@@ -202,7 +228,35 @@ function createScreens(glass, acts, presents) {
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
   }
-  return { bar, headline, speaker, stage, say, close };
+  return { bar, speaker, stage, show, say, close };
+}
+
+/**
+ * Brings views onto the stage. Of those that are under way at once the last arrives alone.
+ *
+ * @param {Glass} glass
+ * @param {ReturnType<typeof createStage>} stage
+ */
+function createArrival(glass, stage) {
+  let turn = 0;
+  return {
+    /**
+     * @param {Lesson} lesson
+     * @param {number} at
+     */
+    async bring(lesson, at) {
+      const [mine, view] = [(turn += 1), lesson.views[at]];
+      stage.coming();
+      await glass.visit(linkOn(lesson, view, offeredBy(glass)));
+      if (mine !== turn) return;
+      openChapterOf(glass, view.panel);
+      stage.show(view.panel, extentOf(lesson, at));
+    },
+    /** What is under way does not arrive. */
+    stop() {
+      turn += 1;
+    },
+  };
 }
 
 /**
@@ -213,63 +267,48 @@ function createScreens(glass, acts, presents) {
  * @returns {(lesson: Lesson, how?: How) => void}
  */
 export function createPresenter(glass, openList, keep) {
-  const { state } = glass;
-  const { body } = document;
-  /** @type {{ lesson: Lesson; course: Course } | null} what is presented */
+  /** @type {Presented | null} */
   let now = null;
-  /** @type {string | undefined} its id, where it is one of the reader's own */
-  let own;
-  let [reads, notes] = [false, false]; // somebody alone reads along: the notes are for them
-  /** @type {() => Promise<void>} back to where the reader was before */
-  let goBack = async () => {};
-  let turn = 0;
-
-  const current = () => now;
+  const presents = () => now !== null;
   /** @type {Acts} */
   const acts = {
-    ...waysThrough(current, () => stage.turn(1, partAfter(now))),
+    ...waysThrough(
+      () => now,
+      () => stage.turn(1),
+    ),
     leave,
     list: () => (leave(), openList()),
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
-    notes: () => {
-      if (reads) notes = !notes;
-      else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
-      show(false);
-    },
+    notes: showNotes,
     add: () => void add(),
   };
-  const { bar, headline, speaker, stage, say, close } = createScreens(glass, acts, () => now !== null);
+  const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
+  const arrival = createArrival(glass, stage);
 
   /** The bar and the cover at once; the view when its run has come. @param {boolean} moved to another view */
-  async function show(moved) {
+  function show(moved) {
     if (!now) return;
-    const { lesson, course } = now;
-    const [at, covered] = [course.at(), course.covered()];
-    const view = lesson.views[at];
-    body.toggleAttribute("data-covered", covered);
-    bar.show(lesson, { at, covered, notes, moved });
-    headline.show(view);
-    speaker.show(lesson, { at, covered, moved });
-    keepPresented({ lesson, at, notes, reads, id: own });
-    if (!moved) return void stage.again();
-    const mine = (turn += 1);
-    stage.coming();
-    await glass.visit(linkOn(lesson, view, offeredBy(glass)));
-    if (mine !== turn || !now) return;
-    openChapterOf(glass, view.panel);
-    stage.show(view.panel, view.part);
+    const { lesson, course, notes, reads, id } = now;
+    screens.show(now, moved);
+    keepPresented({ lesson, at: course.at(), notes, reads, id });
+    if (moved) arrival.bring(lesson, course.at());
+    else stage.again();
   }
-
+  function showNotes() {
+    if (now?.reads) now.notes = !now.notes;
+    else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
+    show(false);
+  }
   async function add() {
     if (!now) return;
-    const [{ lesson, course }, at] = [now, now.course.at()];
+    const { lesson, course } = now;
+    const at = course.at();
     const { longer, said } = await withShown(glass, lesson, at);
     if (now?.course !== course) return; // another lesson is presented meanwhile, or none
     if (longer) {
       course.insert(longer.views[at + 1], at + 1);
-      own = keep(own, longer);
-      now = { lesson: longer, course };
+      Object.assign(now, { lesson: longer, id: keep(now.id, longer) });
       show(false);
     }
     say(said);
@@ -279,27 +318,25 @@ export function createPresenter(glass, openList, keep) {
     if (!now) return;
     now = null;
     keepPresented(null);
-    turn += 1;
-    state.presenting = false; // from here on the page's history goes on
-    close();
+    arrival.stop();
+    glass.state.presenting = false; // from here on the page's history goes on
+    screens.close();
   }
   function leave() {
-    if (now) goBack(); // before the lesson ends, or its last view would be an entry of the history
+    now?.goBack(); // before the lesson ends, or its last view would be an entry of the history
     end();
   }
+  const speak = () => (bar.open(), show(false));
+  followPage(glass, presents, { say, again: () => void stage.again(), speak, end });
 
-  const speak = () => (bar.open(), void show(false));
-  followPage(glass, () => now !== null, { say, again: () => void stage.again(), speak, end });
-
-  return function present(given, { at = 0, notes: noted = false, reads: alone = noted, id } = {}) {
-    if (!given.views.length) return;
-    if (!now) goBack = wayBack(glass);
-    [notes, reads, own] = [noted, alone, id];
+  return function present(lesson, { at = 0, notes = false, reads = notes, id } = {}) {
+    if (!lesson.views.length) return;
+    const goBack = now?.goBack ?? wayBack(glass);
     bar.open();
     speaker.begin();
-    state.presenting = true;
-    const course = createCourse(given.views, at, show);
-    now = { lesson: given, course };
+    glass.state.presenting = true;
+    const course = createCourse(lesson.views, at, show);
+    now = { lesson, course, notes, reads, id, goBack };
     course.begin();
   };
 }

@@ -1,17 +1,24 @@
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
+import { asksIn } from "./answer.js";
 import { createLegend } from "./legend.js";
-import { freeOf, pagesOf, partsOf } from "./pages.js";
+import { blocksOf, freeOf, headsOf, pagesOf, partsOf } from "./pages.js";
 
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
-/** @typedef {ReturnType<typeof pagesOf> & { wide?: boolean }} Divided `wide`: whether a part has to be scrolled */
+/**
+ * @typedef {ReturnType<typeof pagesOf> & { wide?: boolean; partial?: boolean }} Divided `wide`: whether a part has
+ *   to be scrolled; `partial`: whether the panel has more than is shown of it
+ *
+ * @typedef {{ part: string; until: string }} Extent ".name" of the part that a view begins at, and of that at which
+ *   the next one does; "": at the panel's top, to its end
+ */
 
 /** @returns {Divided} of a panel that has nothing in it */
-export const onePage = () => ({ pages: [[0, 0]], first: 0, cut: false });
+export const onePage = () => ({ pages: [[0, 0]], cut: false });
 
 /**
  * @param {HTMLElement} box
@@ -46,18 +53,60 @@ function shrinkDrawings(box, room, size) {
 }
 
 /**
- * The page on which a part of a panel begins; none: Infinity.
+ * Whether a page that begins at a height has rows of a table at its top, whose head is on the page before.
  *
- * @param {HTMLElement | null} box the body
- * @param {string} name ".name" of the part
- * @param {number} size how large it is shown
- * @param {Divided["pages"]} pages
+ * @param {ReturnType<typeof headsOf>[number]} head
+ * @param {number} top
  */
-function pageOf(box, name, size, pages) {
-  const one = box?.querySelector(name);
-  if (!box || !one?.getClientRects().length) return Infinity;
-  const y = (one.getBoundingClientRect().top - box.getBoundingClientRect().top) / size + box.scrollTop;
-  return pages.findLastIndex(([top]) => top <= y + 1);
+const isWithin = ({ from, to }, top) => top > from + 1 && top < to - 1;
+
+/**
+ * What of a panel's parts a view shows: from its own part on, as near as that is between two of them, to where the
+ * next view begins, and no more than the part where that holds several things.
+ *
+ * @param {HTMLElement} box the body
+ * @param {[number, number][]} parts of all of it
+ * @param {Extent} extent
+ * @param {number} size how large it is shown
+ */
+function extentOf(box, parts, { part, until }, size) {
+  const { top } = box.getBoundingClientRect();
+  const free = freeOf(parts);
+  /** Where a part begins, and it ends. @param {string} name */
+  function placeOf(name) {
+    const one = name ? box.querySelector(name) : null;
+    if (!one?.getClientRects().length) return null;
+    const place = one.getBoundingClientRect();
+    const from = (place.top - top) / size;
+    const first = Math.min(...parts.map(([at]) => at).filter((at) => at >= from - 1)); // below its edge
+    const end = one.childElementCount > 1 ? (place.bottom - top) / size : Infinity;
+    return { from: free.findLast((y) => y <= first + 1) ?? first, end };
+  }
+  const [own, next] = [placeOf(part), placeOf(until)];
+  const from = own?.from ?? -Infinity;
+  const to = Math.min(own?.end ?? Infinity, next && next.from > from ? next.from : Infinity);
+  return parts.filter(([at]) => at >= from - 1 && at < to - 1);
+}
+
+/**
+ * Shows one page of a body alone; a table that begins on an earlier one has its head above the rows here.
+ *
+ * @param {HTMLElement} box the body
+ * @param {Divided["pages"]} pages
+ * @param {number} at
+ * @param {number} size how large it is shown
+ */
+function clipTo(box, pages, at, size) {
+  const [top, bottom] = pages[at];
+  const before = pages[at - 1]?.[1] ?? 0;
+  const cut = headsOf(box, size).filter((one) => isWithin(one, top));
+  const above = Math.max(0, ...cut.map(({ height }) => height));
+  // it scrolls no further than its ends
+  const [from, until] = [Math.max(above ? 0 : before, top - above - EDGE), Math.min(box.scrollHeight, bottom + EDGE)];
+  box.style.overflow = "hidden";
+  box.style.height = `${until - from}px`;
+  box.scrollTop = from;
+  for (const { head, top: own } of cut) head.style.transform = `translateY(${from - own}px)`;
 }
 
 /**
@@ -68,7 +117,8 @@ export function createPresented(glass, bar) {
   const { body } = document;
   /** @type {HTMLElement | null} */
   let section = null;
-  let part = "";
+  /** @type {Extent} */
+  let extent = { part: "", until: "" };
   let size = 1;
   const legend = createLegend();
   /** @returns {HTMLElement | null} */
@@ -99,23 +149,12 @@ export function createPresented(glass, bar) {
     if (!box) return;
     box.style.height = box.style.overflow = "";
     box.scrollTop = 0;
+    for (const { head } of headsOf(box, size)) head.style.transform = "";
   }
-  /**
-   * Shows one page alone.
-   *
-   * @param {Divided["pages"]} pages
-   * @param {number} at
-   */
+  /** @type {(pages: Divided["pages"], at: number) => void} shows one page alone */
   function clip(pages, at) {
     const box = inner();
-    if (!box) return;
-    const [top, bottom] = pages[at];
-    const before = pages[at - 1]?.[1] ?? 0;
-    // it scrolls no further than its ends
-    const [from, until] = [Math.max(before, top - EDGE), Math.min(box.scrollHeight, bottom + EDGE)];
-    box.style.overflow = "hidden";
-    box.style.height = `${until - from}px`;
-    box.scrollTop = from;
+    if (box) clipTo(box, pages, at, size);
   }
 
   function shrink() {
@@ -135,28 +174,38 @@ export function createPresented(glass, bar) {
   function divide() {
     const box = inner();
     if (!box || !section) return onePage();
-    const { top } = box.getBoundingClientRect();
-    const [boxes, anchor] = [partsOf(box, size), part ? box.querySelector(part) : null];
-    const from = anchor ? (anchor.getBoundingClientRect().top - top) / size : 0; // above all while it is not there
-    const begin = Math.min(...boxes.map(([at]) => at).filter((at) => at >= from - 1)); // its first part, below its edge
-    const divided = pagesOf(boxes, roomFor(box), begin);
-    const wide = [...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
-    return { ...divided, wide };
+    const [all, room] = [partsOf(box, size), roomFor(box)];
+    const boxes = extentOf(box, all, extent, size);
+    const heads = headsOf(box, size);
+    const divided = pagesOf(boxes, room, {
+      blocks: blocksOf(box, size, room),
+      repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
+    });
+    const wide = [section, box, ...section.querySelectorAll(SCROLLERS)].some(
+      (one) => one.scrollWidth > one.clientWidth + 2,
+    );
+    return { ...divided, wide, partial: boxes.length < all.length };
   }
 
-  /** @param {HTMLElement | null} next */
-  function take(next, from = "") {
+  /**
+   * @param {HTMLElement | null} next
+   * @param {Extent} [shown]
+   */
+  function take(next, shown = { part: "", until: "" }) {
     legend.drop();
     section?.classList.remove("is-presented");
-    [section, part] = [next, from];
+    [section, extent] = [next, shown];
     section?.classList.add("is-presented");
   }
-  function liftLegend() {
-    if (section) legend.lift(section, part);
+  /** What is above all its pages, and what is covered of it until it has been guessed. */
+  function furnish() {
+    if (!section) return;
+    section.toggleAttribute("data-asks", asksIn(section, extent.part));
+    legend.lift(section, extent.part);
   }
   return {
     take,
-    liftLegend,
+    furnish,
     inner,
     enlarge,
     release,
@@ -164,9 +213,7 @@ export function createPresented(glass, bar) {
     shrink,
     unshrink,
     divide,
-    pageOf: (/** @type {string} */ name, /** @type {Divided["pages"]} */ pages) => pageOf(inner(), name, size, pages),
     section: () => section,
-    part: () => part,
     size: () => size,
   };
 }

@@ -7,7 +7,6 @@ import { furnish } from "./own-window.js";
 /** @typedef {import("./stills.js").Stills} Stills */
 
 const LINES = 4; // to write on, for each question
-const HAS_FACTORS = "kv-calculator"; // a guess needs what it shows beside the answer
 
 /**
  * @typedef {import("./lesson.js").View} View
@@ -28,7 +27,7 @@ const task = (view) =>
     null,
     h("div", null, h("strong", null, name(view)), h("p", null, view.question ?? "")),
     h("div.ls-lines", { "aria-hidden": "true" }, ...Array.from({ length: LINES }, () => h("span"))),
-    ...(!view.hidden || view.panel === HAS_FACTORS ? [place()] : []),
+    place(),
   );
 
 /** @param {View} view */
@@ -55,21 +54,23 @@ async function fill(sheet, lesson, text, stills) {
   const asked = lesson.views.filter(({ question }) => question);
   const [tasks, answers] = [".ls-task", ".ls-answers li"].map((those) => sheet.querySelectorAll(those));
   const print = /** @type {HTMLButtonElement} */ (sheet.querySelector(".ls-print"));
-  /** @type {(item: Element, view: View, covered: boolean) => Promise<import("./stills.js").Still | null>} */
-  async function picture(item, view, covered) {
+  /**
+   * @param {Element} item
+   * @param {View} view
+   * @param {string | undefined} src undefined: it did not come
+   */
+  function show(item, view, src) {
     /** @type {HTMLElement | null} */
     const figure = item.querySelector(".ls-shown");
-    const still = sheet.isConnected ? await stills.take(lesson, view, covered) : null;
-    const shown = still ? h("img.ls-picture", { src: still.src, alt: name(view) }) : h("p", null, text("no_picture"));
-    figure?.append(shown);
-    if (figure) figure.hidden = false;
-    return still;
+    if (!figure) return;
+    figure.append(src ? h("img.ls-picture", { src, alt: name(view) }) : h("p", null, text("no_picture")));
+    figure.hidden = false;
   }
   for (const [i, view] of asked.entries()) {
     print.textContent = text("print_waits", { at: i + 1, views: asked.length });
-    const covered = view.hidden && Boolean(tasks[i].querySelector(".ls-shown"));
-    if (covered) await picture(tasks[i], view, true);
-    const still = await picture(view.hidden ? answers[i] : tasks[i], view, false);
+    const still = sheet.isConnected ? await stills.take(lesson, view) : null;
+    show(view.hidden ? answers[i] : tasks[i], view, still?.src);
+    if (still?.asked) show(tasks[i], view, still.asked);
     /** @type {HTMLElement | null} */
     const result = answers[i].querySelector(".ls-result");
     if (!result || !still?.result) continue;

@@ -4,9 +4,9 @@
 const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280];
 
 /**
- * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px,
- * then, for a part that is taller than the screen, to 22 px, and down to how the page has it. A telephone has it so
- * from the start.
+ * The sizes to try, from double (at 1280 px; more on a larger screen) to that at which no text is under 24 px, then
+ * to 22 px, and for a part that is taller than the screen down to how the page has it. A telephone has it so from
+ * the start.
  *
  * @param {number} width of the window
  * @returns {{ large: number[]; legible: number[]; smaller: number[] }}

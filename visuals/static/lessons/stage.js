@@ -90,7 +90,7 @@ export function createStage(glass, { top, bar }, tell) {
   async function again() {
     if (!isShown() && body.dataset.lesson !== "again") return;
     body.dataset.lesson = "again"; // shown, while it is fitted once more
-    const [share, begins] = [found.pages[page][0] / (endOf(found.pages) || 1), page === found.first];
+    const [share, begins] = [found.pages[page][0] / (endOf(found.pages) || 1), page === 0];
     if (!(await fit()) || begins) return;
     turnTo(found.pages.findLastIndex(([top]) => top <= share * endOf(found.pages) + 1));
   }
@@ -101,13 +101,13 @@ export function createStage(glass, { top, bar }, tell) {
     heights.stop();
     panel.release();
     panel.unshrink();
-    panel.liftLegend();
+    panel.furnish();
     body.style.setProperty("--lesson-top", `${top.offsetHeight}px`);
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
     const divided = await fitLargest(panel, () => mine === fitting);
     if (!divided) return false;
     found = divided;
-    turnTo(found.first);
+    turnTo(0);
     body.dataset.lesson = "shown";
     heights.start();
     return true;
@@ -119,7 +119,7 @@ export function createStage(glass, { top, bar }, tell) {
     page = Math.max(0, Math.min(to, found.pages.length - 1));
     tell(page, found.pages.length);
     panel.release();
-    if (panel.inner() && (found.pages.length > 1 || found.cut)) panel.clip(found.pages, page);
+    if (panel.inner() && (found.pages.length > 1 || found.cut || found.partial)) panel.clip(found.pages, page);
     return page !== before;
   }
 
@@ -132,21 +132,21 @@ export function createStage(glass, { top, bar }, tell) {
     // it may fit when it is smaller
     if ((!isSmallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again();
     const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
-    const first = page === found.first ? divided.first : keep; // where it begins, unless the presenter has turned on
+    const to = page === 0 ? 0 : keep; // where it begins, unless the presenter has turned on
     found = divided;
-    turnTo(Math.max(0, first));
+    turnTo(Math.max(0, to));
   }
 
   /**
    * @param {string} kind of a panel whose chapter is open
-   * @param {string} [from] ".name" of the part to begin at
+   * @param {import("./presented.js").Extent} extent what of it
    */
-  async function show(kind, from = "") {
+  async function show(kind, extent) {
     hide();
     glass.present(kind);
     page = 0;
     body.dataset.lesson = "coming";
-    panel.take(panelOf(kind), from);
+    panel.take(panelOf(kind), extent);
     await ready(glass, panel);
     return fit();
   }
@@ -173,8 +173,7 @@ export function createStage(glass, { top, bar }, tell) {
     glass.present(null);
     panel.enlarge(1);
   }
-  /** @type {(by: number, before?: string) => boolean} not to where the part `before` begins */
-  const turn = (by, before) =>
-    isShown() && !(before && panel.pageOf(before, found.pages) <= page + by) && turnTo(page + by);
+  /** @type {(by: number) => boolean} */
+  const turn = (by) => isShown() && turnTo(page + by);
   return { show, again, end, coming, turn };
 }

@@ -5,6 +5,7 @@ import { addressOf } from "../addresses.js";
 import { h } from "../dom.js";
 import { frame as nextFrame } from "./fit.js";
 import { viewsOf } from "../one-file/request.js";
+import { asksIn } from "./answer.js";
 import { linkOn } from "./lesson.js";
 
 const PATIENCE = 60_000; // ms until a view is given up: a busy server works long on what is asked of all heads
@@ -17,14 +18,14 @@ const CALM = 3; // frames in which nothing is under way
  *
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {{ src: string; result: string }} Still a picture's address, and what the panel reads of the run in
- *   words
+ * @typedef {{ src: string; asked: string; result: string }} Still a picture's address; that of what a class sees
+ *   before it has guessed, "" where that is nothing; what the panel reads of the run in words
  *
  * @typedef {{
- *   take: (lesson: Lesson, view: View, covered?: boolean) => Promise<Still | null>;
+ *   take: (lesson: Lesson, view: View) => Promise<Still | null>;
  *   end: () => void;
- * }} Stills
- *   `take`: of a view, or of what a class sees of it before it has guessed; null where none could be made
+ * }} Stills `take`:
+ *   of a view; null where none could be made
  */
 
 /**
@@ -73,11 +74,13 @@ function resultOf(section, part) {
   return words.filter(Boolean).join(" · ");
 }
 
-/** @param {Element} one */
-const isCovered = (one) => getComputedStyle(one).visibility === "hidden";
+const FIELDS = ":is(input, select, textarea)";
+const CHOICE = "button[aria-pressed]:not(.gp-holds)"; // other buttons are in no picture anyway
+const CONTROLS = `${CHOICE}, :has(> ${CHOICE}), ${FIELDS}, :has(> ${FIELDS})`;
+const EMPTY = 80; // px: no more than a line or two, which the question says as well
 
 /**
- * Leaves of a panel's body only one part, and its legend.
+ * Leaves of a panel's body only one part, and its legend; nothing of it that is there to be pressed or moved.
  *
  * @param {HTMLElement} section
  * @param {string} part ".name" of it; "": all of it stays
@@ -93,7 +96,7 @@ function leaveOnly(section, part, covered) {
       if (other !== one && !other.matches(".gp-samples")) away.push(other);
   /** @type {NodeListOf<HTMLElement>} */
   const inside = section.querySelectorAll(".gp-body *");
-  if (covered) away.push(...[...inside].filter(isCovered));
+  away.push(...[...inside].filter((one) => one.matches(covered ? `${CONTROLS}, [data-answer]` : CONTROLS)));
   for (const one of away) one.style.setProperty("display", "none", "important");
   return () => {
     for (const one of away) one.style.removeProperty("display");
@@ -137,30 +140,37 @@ async function showIn(copy, link, { panel }) {
 }
 
 /**
- * Shows a view in the copy, and takes its picture.
+ * Shows a view in the copy, and takes its pictures.
  *
  * @param {Window & { glass?: Glass }} copy
  * @param {string} link
  * @param {View} view
- * @param {boolean} covered
  * @returns {Promise<Still | null>}
  */
-async function takeOf(copy, link, view, covered) {
+async function takeOf(copy, link, view) {
   const shown = await showIn(copy, link, view);
   if (!shown) return null;
   const { inner, section } = shown;
   const { panel, part } = view;
   const { body } = copy.document;
+  /** @param {boolean} covered */
+  async function pictureOf(covered) {
+    body.toggleAttribute("data-covered", covered);
+    section.toggleAttribute("data-asks", covered);
+    const bringBack = leaveOnly(section, part, covered);
+    try {
+      if (covered && (section.querySelector(".gp-body")?.clientHeight ?? 0) < EMPTY) return "";
+      return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
+    } finally {
+      bringBack();
+      body.removeAttribute("data-covered");
+    }
+  }
   section.classList.add("is-presented");
-  body.toggleAttribute("data-covered", covered);
-  const bringBack = leaveOnly(section, part, covered);
   try {
-    const picture = await inner.picture(panel);
-    const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture)}`;
-    return { src, result: resultOf(section, part) };
+    const asked = view.hidden && asksIn(section, part) ? await pictureOf(true) : "";
+    return { src: await pictureOf(false), asked, result: resultOf(section, part) };
   } finally {
-    bringBack();
-    body.removeAttribute("data-covered");
     section.classList.remove("is-presented");
   }
 }
@@ -201,18 +211,18 @@ export function createStills(glass) {
   /** @type {Map<string, Promise<Still | null>>} */
   const taken = new Map();
   return {
-    take(lesson, view, covered = false) {
+    take(lesson, view) {
       const link = linkOn(
         lesson,
         view,
         glass.models().map(({ name }) => name),
       );
-      const key = `${view.panel} ${view.part} ${covered} ${link}`;
+      const key = `${view.panel} ${view.part} ${view.hidden} ${link}`;
       const found = taken.get(key);
       if (found) return found;
       copy ??= createCopy(glass.state.language);
       const inside = /** @type {Window} */ (copy.contentWindow);
-      const made = last.then(() => takeOf(inside, link, view, covered)).catch(() => null);
+      const made = last.then(() => takeOf(inside, link, view)).catch(() => null);
       last = made;
       taken.set(key, made);
       return made;

@@ -1,6 +1,6 @@
 // The words of the text at the rows and columns of a map of queries × keys.
 
-import { ink, roomToDraw, textWidth, visible, write } from "../draw.js";
+import { ink, leastLetters, roomToDraw, textWidth, visible, write } from "../draw.js";
 
 const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
@@ -88,16 +88,20 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  */
 
 /**
- * How tall letters are, px: on a stage, whose room is so high, as all are there.
+ * How tall letters are, px: as its line has room for, where that can be read, on a stage from far away.
  *
  * @param {number} step px from one token to the next
  */
-const sizeOf = (step) => (step < SMALL || roomToDraw() < Infinity ? LINE : Math.min(LINE, Math.floor(step)));
+const sizeOf = (step) =>
+  step < (roomToDraw() < Infinity ? leastLetters() : SMALL) ? LINE : Math.min(LINE, Math.floor(step));
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
 const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
+/** Whether each token has room for its word. @param {number} step px from one token to the next */
+export const namesAll = (step) => strideOf(step) === 1;
+
 /**
- * Takes away the words of a side that another one, at token `t`, would be written over.
+ * Takes away the words of a side that another one, at token `t`, would be written over; none where each has room.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Square} place
@@ -107,11 +111,12 @@ const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
   const stride = strideOf(step);
   const before = Math.floor(t / stride) * stride;
+  const tall = stride === 1 ? Math.min(step, LINE + 2) : LINE + 2;
   context.fillStyle = ink().colour("card");
   for (const near of [before, before + stride])
-    if (near < pieces.length && Math.abs(near - t) * step < LINE)
+    if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step))
       along(context, place, { at: (near + 0.5) * step, above }, () =>
-        context.fillRect(above ? 0 : -room, -LINE / 2 - 1, room, LINE + 2),
+        context.fillRect(above ? 0 : -room, -tall / 2, room, tall),
       );
 }
 
@@ -140,7 +145,8 @@ export function drawChosenAt(context, place, side, { t, role }) {
   const { pieces, step, above, room } = side;
   if (!above || place.y !== LOW) clearNames(context, place, side, t);
   const colour = ink().colour(role);
-  drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, weight: 600, room });
+  const look = { colour, weight: 600, room, size: sizeOf(step) };
+  drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, look);
 }
 
 /**

@@ -15,6 +15,7 @@ import { createSurface } from "./surface.js";
 const [RIGHT, TOP] = [8, 2];
 const BELOW = 92; // token labels, axis title and scale
 const [LOW, HIGH, BOX] = [17, 22, 640]; // px of a row with words, and of the box that they are to fit in (gp-scroll)
+const WORDS = 84; // px of what is said above and under it, where the room is low
 const LINE = 22; // a second line of token labels
 const LABEL = 14; // height of a row's name
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
@@ -243,7 +244,7 @@ function measure(context, what, shown, width) {
   const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
   const lines = shown.second ? LINE : 0;
   const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
-  const fitting = Math.floor((BOX - TOP - BELOW - lines) / rows);
+  const fitting = Math.floor((Math.min(BOX, roomToDraw() - WORDS) - TOP - BELOW - lines) / rows);
   const cell = written
     ? Math.max(LOW, Math.min(HIGH, fitting))
     : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));

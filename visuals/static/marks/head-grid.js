@@ -12,7 +12,7 @@ import { createSurface } from "./surface.js";
 
 const SLICE = 6; // ms of a frame, or of the browser's idle time
 const LEGEND = 40; // px for a scale where the layout leaves none
-const THUMB = 90; // px under which a map has no hatching and no words
+const [THUMB, PLAIN] = [90, 60]; // px under which a map has no words, and no hatching
 
 /**
  * The box that a point is in; undefined where it is in none.
@@ -124,7 +124,7 @@ function drawGround(context, what, { layout, maps, runs, width, scale, limit }, 
   what.labels(context, layout, newest(runs).trace.model, width);
   for (const { layer, head, x, y } of boxes) {
     const map = maps.at(layer, head);
-    if (map?.done && size >= THUMB) hatch(context, x, y, size, size);
+    if (map?.done && size >= PLAIN) hatch(context, x, y, size, size);
     else {
       context.fillStyle = colour(map?.done ? "masked" : "raised"); // raised: not computed yet
       context.fillRect(x, y, size, size);

@@ -2,7 +2,7 @@
 // hover repaints only the cross-hairs.
 
 import { cross, hatch, ink, penOf, roomToDraw, write } from "../../draw.js";
-import { drawChosen, drawNames, roomFor } from "../../marks/cell-names.js";
+import { drawChosen, drawNames, namesAll, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -23,7 +23,7 @@ const MARK = 6; // px between the mark under a map and the caption of the one be
 const NARROW = 480; // below this the legend takes one line more for what is not its scale
 const [LEAST, MOST] = [92, 240]; // side of a map, unless even one does not fit
 const SMALLEST = 48; // of all, where the room is low
-const [FOOT, NARROW_FOOT] = [52, 74]; // the legend with what is above it
+const [FOOT, NARROW_FOOT] = [52, 92]; // the legend with what is above it
 const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
 const WORDED = 84; // side of the smallest map with words
 
@@ -169,20 +169,24 @@ function drawFrames(context, { frames }, text) {
 }
 
 /**
- * What the mask's hatching means, beside the scale or under it.
+ * What is to be known beside the scale, or under it: what the mask's hatching means, and where the words are that
+ * the maps have no room for.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Pick<Layout, "legend" | "narrow">} layout
  * @param {number} width
+ * @param {string[]} says texts of the panel
  * @param {Say} text
  */
-function drawMasked(context, { legend, narrow }, width, text) {
+function drawKey(context, { legend, narrow }, width, says, text) {
   const [left, line] = narrow ? [1, legend + 42] : [Math.min(260, width - 16) + 30, legend];
-  hatch(context, left, line, 18, 12);
-  write(context, text("masked"), left + 24, line + 11, {
-    colour: ink().colour("muted"),
-    most: Math.max(0, width - left - 24),
-  });
+  for (const [i, name] of says.entries()) {
+    const y = line + 18 * i;
+    const hatched = name === "masked";
+    if (hatched) hatch(context, left, y, 18, 12);
+    const x = left + (hatched ? 24 : 0);
+    write(context, text(name), x, y + 11, { colour: ink().colour("muted"), most: Math.max(0, width - x) });
+  }
 }
 
 /**
@@ -222,14 +226,16 @@ export function createMaps(glass, label) {
     },
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
-      const { above } = layout;
+      const { above, size } = layout;
+      const { pieces } = state.trace.tokens;
+      const named = above && namesAll(size / pieces.length); // all words or, in `mark`, those of the chosen cell alone
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
-        if (above)
-          drawNames(context, { x, y, size: layout.size }, state.trace.tokens.pieces, { room: above, rows: leads });
+        if (named) drawNames(context, { x, y, size }, pieces, { room: above, rows: leads });
       }
       const { causal, prefix } = model.parts;
-      if (causal !== false && !((prefix ?? 0) >= state.trace.T)) drawMasked(context, layout, width, text);
+      const masks = causal !== false && !((prefix ?? 0) >= state.trace.T);
+      drawKey(context, layout, width, [...(masks ? ["masked"] : []), ...(named ? [] : ["order"])], text);
     },
     mark: (context, layout) => mark(context, layout, state),
   });

@@ -195,6 +195,21 @@ function arithmeticOf({ cell: found }, model, dimension, text) {
 }
 
 /**
+ * What a worksheet says of the score, or of what is handed over.
+ *
+ * @param {CellReading} reading
+ * @param {"steps" | "carried"} part
+ * @param {Say} text
+ */
+function resultOf({ cell: found, carried, values }, part, text) {
+  const most = Math.max(...found.terms);
+  const { size = 0, share = 0 } = carried ?? {};
+  const numbers = { most, product: values.qk, score: values.score, weight: values.weight, size, share };
+  const said = Object.entries(numbers).map(([name, value]) => [name, shown(value, name === "share" ? 4 : 5)]);
+  return text(`result_${part}`, Object.fromEntries(said));
+}
+
+/**
  * @param {CellReading | null} reading null before there is one
  * @param {object} parts
  * @param {ReturnType<typeof createHeadMap>} parts.map
@@ -218,7 +233,9 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       <div class="at-steps" data-part="steps">
         ${step("score")} ${dimensions.holder}
         <div class="gp-formula" lang="en">${lines?.product}</div>
-        <div class="gp-formula" lang="en">${lines?.score}</div>
+        <div class="gp-formula" lang="en" data-result=${reading ? resultOf(reading, "steps", text) : ""}>
+          ${lines?.score}
+        </div>
         ${step("softmax")}
         <div class="gp-formula" lang="en">${lines?.softmax}</div>
       </div>
@@ -228,7 +245,12 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       <div>
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
         ${dimensions.carried.holder}
-        <div class="gp-formula" lang="en" ?hidden=${!carried}>
+        <div
+          class="gp-formula"
+          lang="en"
+          data-result=${reading && carried ? resultOf(reading, "carried", text) : ""}
+          ?hidden=${!carried}
+        >
           ${carried && carriedLines({ weight: reading.values.weight, ...carried }, text)}
         </div>
       </div>

@@ -81,7 +81,7 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
     parts: { scale },
   } = model;
   const byRoot = scaledByRoot(model);
-  const name = scaled(model, phrase`${tinted("q", "q")}·${tinted("k", "k")}`, byRoot ? "head_dim" : "s");
+  const name = scaled(model, phrase`${tinted("q", "q")}·${tinted("k", "k")}`, byRoot ? text("head_dim") : "s");
   const numbers = scaled(
     model,
     byRoot || scale === 1 ? shown(dot, 5) : inBrackets(dot),

@@ -72,7 +72,7 @@ function nextView(glass, panelText, reading) {
   const others = exactly(...reading.offered.map(({ probability }) => probability));
   const chosen = first ? `${word(first.own.piece)} → ${word(now.piece)}` : word(now.piece);
   return html`
-    <div class="wy-next">
+    <div class="wy-next" data-answer>
       <p class="wy-choice" data-result=${`${chosen} ${sure}`}>
         <strong class="wy-word" .textContent=${chosen}></strong
         ><span
@@ -172,6 +172,7 @@ export default function why(element, glass) {
         ${text.element} ${nextView(glass, panel.text, reading)} ${outside.element} ${made.element}
         <button
           class="wy-ask"
+          data-answer="beside"
           aria-expanded=${String(open)}
           @click=${toggle}
           .textContent=${panel.text(open ? "close" : "ask", { piece: word(reading?.own?.piece ?? "…") })}

@@ -17,7 +17,7 @@ import { titled } from "./product.js";
  */
 
 /** @param {string} words */
-const note = (words) => html`<p class="gp-note" .textContent=${words}></p>`;
+const note = (words) => html`<p class="gp-note" data-answer="beside" .textContent=${words}></p>`;
 
 /**
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
@@ -83,7 +83,7 @@ function rateView(said, { terms, bytes }, factor) {
   const names = terms.map(({ factors }) => factors.map(({ code, params }) => factor(code, params)).join(" × "));
   const sum = terms.map(({ factors }) => factors.map(({ value }) => whole(value)).join(" × ")).join(" + ");
   const more = BigInt(bytes) >= 1024n ? ` =\u00a0${scaled(bytes, "binary").replace(" ", "\u00a0")}` : "";
-  return html`<div class="kv-rate">
+  return html`<div class="kv-rate" data-answer="beside">
     <p>
       <span .textContent=${said}></span> <strong .textContent=${exactBytes(bytes)}></strong
       ><span .textContent=${more}></span>
@@ -133,7 +133,7 @@ function termsView({ terms, bytes }, factor, text) {
     </div>
     ${
       terms.length > 1
-        ? html`<p class="kv-sum">
+        ? html`<p class="kv-sum" data-answer="beside">
             <span .textContent=${sum}></span><strong .textContent=${exactBytes(bytes)}></strong>
           </p>`
         : nothing
@@ -151,11 +151,11 @@ export function answerView(glass, reading) {
   const factor = (code, params) => text(`factor_${code}`, params);
   const { bytes, per_gpu, gpus, notes, card } = reading.answer;
   return html`<div class="kv-answer">
-    <p class="kv-total" data-result>
+    <p class="kv-total" data-result data-answer>
       <strong .textContent=${scaled(bytes, "binary")}></strong
       ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
     </p>
-    <p class="kv-exact" .textContent=${exactBytes(bytes)}></p>
+    <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)}
     ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
     ${termsView(reading.answer, factor, text)} ${notesView(glass, notes)} ${sourceView(glass, card)}

@@ -174,7 +174,7 @@ function createFiles(glass, view, asked, set) {
 function createSide(glass, fields, { more = [], look = "" }) {
   const result = h("div");
   const form = h("div.kv-form", null, ...fields.map((one) => one.element), ...more);
-  const element = h(`div.kv-two${look}`, null, form, result);
+  const element = h(`div.kv-two${look}`, { "data-apart": "" }, form, result);
   /**
    * The answer; what is wrong stands under the field that it is of, else above the answer.
    *

@@ -41,7 +41,8 @@ function shapeText({ kind, n_kv_heads, head_dim, latent }, text) {
  * @param {Say} text of the section "kv"
  */
 function card(row, most, own, glass, text) {
-  const remark = (/** @type {string} */ name) => html`<span class="kv-own" .textContent=${text(name)}></span>`;
+  const remark = (/** @type {string} */ name) =>
+    html`<span class="kv-own" data-answer="beside" .textContent=${text(name)}></span>`;
   const heading = html`<h4>
     ${row.kind}${row.own ? remark("kind_own") : nothing}${row.assumed ? remark("kind_assumed") : nothing}
   </h4>`;
@@ -60,11 +61,13 @@ function card(row, most, own, glass, text) {
   const result = `${row.kind} ${size}${row.own ? ` ✓ ${text("kind_own")}` : ""}`;
   return html`<div class=${row.own ? "kv-kind is-own" : "kv-kind"} data-result=${result}>
     ${heading}
-    <p class="kv-kind-size">
+    <p class="kv-kind-size" data-answer>
       <strong .textContent=${size}></strong>
       <span class="gp-note" .textContent=${ratio}></span>
     </p>
-    <div class="kv-kind-track"><span class="kv-kind-bar" style=${`width: ${(100 * bytes) / most}%`}></span></div>
+    <div class="kv-kind-track" data-answer="beside">
+      <span class="kv-kind-bar" style=${`width: ${(100 * bytes) / most}%`}></span>
+    </div>
     <p class="gp-note" .textContent=${shapeText(row, text)}></p>
     ${row.terms.map((term) => shortProduct(term.factors, factor, term.bytes))}
   </div>`;

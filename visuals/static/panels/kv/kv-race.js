@@ -261,6 +261,7 @@ export default function kvRace(element, glass) {
       </div>
       <div ?hidden=${!reading?.step}>
         <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
+        <p class="gp-note" .textContent=${text("trembles")}></p>
         <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
         <div class="kv-sums">${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}</div>
       </div>`;

@@ -8,6 +8,7 @@ const [LEFT, RIGHT, TOP] = [76, 4, 54];
 const BELOW = 36; // under the tokens' names
 const [LINE, LONGEST] = [18, 96]; // px: a line of them, and the longest one that is turned
 const WIDEST = 80; // a column
+const NOTE = 26; // px of the line above it, where the room is low
 const [LOW, LOWEST] = [7, 4]; // a row; where a taller picture would be shown smaller, letters and all
 const NAMES = 0.3; // of the height that there is, the tokens' names at most
 
@@ -198,7 +199,7 @@ const nameOf = ({ pieces }, token) => visible(pieces[token] ?? "");
  */
 export function drawGrid(canvas, scene, width, text) {
   const widths = scene.pieces.map((_, token) => textWidth(penOf(canvas), nameOf(scene, token)));
-  const room = roomToDraw();
+  const room = roomToDraw() - NOTE;
   const names = labelsOf(widths, measure(scene, width).column, room);
   const size = measure(scene, width, names.high, room);
   const context = fit(canvas, width, size.height);

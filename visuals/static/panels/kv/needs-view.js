@@ -13,6 +13,7 @@ import { both, scaled, whole } from "./format.js";
 export function needsView(glass, { users, tokens, weights, cache, total, gpus, notes }) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
+  const means = text(gpus.some(({ layout: one }) => one && one.dcp > 1) ? "layout_dcp_means" : "layout_means");
   /** @param {Needs["gpus"][number]["layout"]} found */
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
   const sum = { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) };
@@ -27,8 +28,9 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
       class="gp-subtitle"
       .textContent=${text("reverse_title", { users: whole(users), tokens: whole(tokens) })}
     ></h3>
-    <p data-result .textContent=${text("reverse_sum", sum)}></p>
-    <div class="kv-scroll">
+    <p data-result data-answer .textContent=${text("reverse_sum", sum)}></p>
+    <p class="gp-note" data-answer="beside" .textContent=${means}></p>
+    <div class="kv-scroll" data-answer="beside">
       <table class="gp-table">
         <thead>
           <tr>

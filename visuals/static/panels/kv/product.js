@@ -11,7 +11,7 @@ import { exactBytes, origin, whole } from "./format.js";
 
 /** "= bytes", the end of a product. @param {string | number} bytes */
 const equals = (bytes) =>
-  html`<span class="kv-result"
+  html`<span class="kv-result" data-answer="beside"
     ><span class="kv-times">=</span><strong .textContent=${exactBytes(bytes)}></strong
   ></span>`;
 
@@ -59,7 +59,7 @@ export const titled = (title, factors, name, bytes) =>
 export function shortProduct(factors, name, bytes) {
   const names = factors.map(({ code, params }) => name(code, params));
   const sum = `${factors.map(({ value }) => whole(value)).join(" × ")} = `;
-  return html`<div class="kv-short">
+  return html`<div class="kv-short" data-answer="beside">
     <p class="gp-note" .textContent=${names.join(" × ")}></p>
     <p><span .textContent=${sum}></span><strong .textContent=${exactBytes(bytes)}></strong></p>
   </div>`;

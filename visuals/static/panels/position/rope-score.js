@@ -145,12 +145,13 @@ function createDistances(glass, text, wide) {
  */
 export default function ropeScore(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart`, "data-answer": "" });
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const wide = widthOf(panel.body, glass);
   const sliders = createSliders(glass);
   const far = createDistances(glass, text, wide);
+  for (const one of [sliders.spans, far.canvas]) one.dataset.answer = "beside";
 
   /** @param {Reading | null} reading null before it has come */
   function view(reading) {
@@ -158,12 +159,12 @@ export default function ropeScore(element, glass) {
     const title = reading ? text("far_title", { layer, head, kv: reading.place.kv }) : "";
     return html`
       ${sliders.element}
-      <div class="gp-formula" data-part="formula">${reading && arithmetic(reading, text)}</div>
-      <p class="gp-note" .textContent=${text("bars_note")}></p>
+      <div class="gp-formula" data-part="formula" data-answer="beside">${reading && arithmetic(reading, text)}</div>
+      <p class="gp-note" data-answer="beside" .textContent=${text("bars_note")}></p>
       ${canvas}
-      <h3 class="gp-subtitle" .textContent=${title}></h3>
+      <h3 class="gp-subtitle" data-answer="beside" .textContent=${title}></h3>
       ${sliders.spans}
-      <p class="gp-note" .textContent=${reading ? far.said(reading) : ""}></p>
+      <p class="gp-note" data-answer="beside" .textContent=${reading ? far.said(reading) : ""}></p>
       ${far.canvas}
     `;
   }

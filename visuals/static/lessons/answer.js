@@ -1,0 +1,11 @@
+// What of a panel is an answer. A panel marks it in its own markup: data-answer="" is what is asked for, in whose place
+// a covered view has a question mark; data-answer="beside" what would give it away.
+
+/**
+ * Whether the part of a panel that is shown marks its answer, so that the rest of it may be seen before.
+ *
+ * @param {HTMLElement} section the panel
+ * @param {string} part ".name" of the part; "": all of it
+ */
+export const asksIn = (section, part) =>
+  Boolean(((part && section.querySelector(`.gp-body ${part}`)) || section).querySelector('[data-answer=""]'));
