@@ -310,6 +310,29 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
 
 
+def test_back_from_a_panel_leads_to_the_scene_that_led_there(story: Page) -> None:
+    for scene in ("layers", "norm"):
+        story.locator(f"[data-stop={scene}]").click()
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+        value(story, scene)
+        story.click(f"[data-scene={scene}] .st-more")
+        story.wait_for_function("document.body.dataset.chapter !== 'story'")
+        settled(story)
+        story.go_back()
+        expect(story.locator(f"[data-scene={scene}]")).to_be_in_viewport()
+        settled(story)
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+
+
+def test_the_map_marks_the_upper_of_two_scenes_however_one_came_there(story: Page) -> None:
+    value(story, "norm")
+    line = """(past) => scrollTo(0, scrollY - innerHeight * 0.36 + past
+      + document.querySelector("[data-scene=norm]").getBoundingClientRect().top)"""
+    for past, marked in ((-90, "pieces"), (60, "norm"), (-90, "pieces"), (20, "norm"), (-90, "pieces"), (60, "norm")):
+        story.evaluate(line, past)
+        expect(story.locator(f"[data-stop={marked}]")).to_have_attribute("aria-current", "step")
+
+
 def test_at_the_head_of_the_page_the_map_marks_the_first_scene(story: Page) -> None:
     story.set_viewport_size({"width": 390, "height": 844})  # where no scene has come to the line that is read yet
     story.locator("[data-scene=norm]").evaluate("(one) => one.scrollIntoView()")
