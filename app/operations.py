@@ -30,6 +30,7 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
+from model.analysis.looks_back import SWITCHED_OFF
 from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
@@ -254,8 +255,9 @@ def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
 
 
 def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
-    """The text, and rows of the last token."""
-    return len(trace.token_ids) + 2 + LOOKS_TRIED
+    """The text, rows of the last token, and the text again without each of some heads."""
+    tokens = len(trace.token_ids)
+    return tokens + 2 + LOOKS_TRIED + (1 + min(SWITCHED_OFF, heads_of_a_pass(tokens))) * tokens
 
 
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:

@@ -101,7 +101,8 @@ def back(lm: LanguageModel, trace: Trace, known: Rests) -> Work[LooksBack | None
         return None
     read = _read(trace, known.target, known.position)
     yield
-    return looks_back(read, known.target, known.found.tokens[0], known.found.attention)
+    what = known.found
+    return (yield from looks_back.pieces(read, known.target, what.tokens[0], what.attention, what.sinks))
 
 
 class Measured(NamedTuple):
@@ -281,12 +282,13 @@ def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothi
     """The message of LooksBack; `piece` is that of the token that would come instead. {} where there is none."""
     if found is None:
         return {}
+    first = found.heads[0]
     return {
         "token": found.token,
         "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
-        "heads": [
-            {"layer": layer, "head": head, "weight": weight, "lost": lost} for layer, head, weight, lost in found.heads
-        ],
+        "count": found.count,
+        "tried": len(found.heads),
+        "head": {"layer": first.layer, "head": first.head, "missed": first.missed},
     }
 
 

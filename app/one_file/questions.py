@@ -49,10 +49,8 @@ def ask_story(ask: Ask, of: Sizes) -> None:
         ask("ffn_written", layer=layer, token=last, neuron=None, target=of.answer)
     ask("kv_live")
     ask("logits")
-    # As placeOf in story/place.js: the head that is missed most, or the one that looks most.
-    heads = back.get("heads", ())
-    for head in [*heads[:1], *sorted(heads, key=lambda head: -head["weight"])[:1]]:
-        ask_of_look(ask, head["layer"], head["head"], last)
+    if "head" in back:  # as placeOf in story/place.js
+        ask_of_look(ask, back["head"]["layer"], back["head"]["head"], last)
 
 
 def ask_of_run(ask: Ask, of: Sizes) -> None:

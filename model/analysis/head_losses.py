@@ -61,12 +61,12 @@ class HeadLosses(NamedTuple):
 def ablated_run(read: TextRead, target: int, how: Ablation, sinks: Sequence[int]) -> Ablated:
     """What is needed to run a text that was read without some of its heads."""
     lm = read.lm
-    mean, at = reference_mean(lm), torch.ones(len(read.ids), dtype=torch.bool, device=lm.device)
+    at = torch.ones(len(read.ids), dtype=torch.bool, device=lm.device)
     if how == "zero":
-        nothing = {layer: torch.zeros_like(value) for layer, value in mean.items()}
-        return Ablated(lm, target, read.changed, read.streams, nothing, at)
+        nothing = torch.zeros(lm.config.n_heads, 1, device=lm.device)  # of any width
+        return Ablated(lm, target, read.changed, read.streams, dict.fromkeys(range(lm.config.n_layers), nothing), at)
     at[list(sinks)] = False
-    return Ablated(lm, target, read.changed, read.streams, mean, at)
+    return Ablated(lm, target, read.changed, read.streams, reference_mean(lm), at)
 
 
 def switched_off(changed: Intervention, n_heads: int) -> set[Head]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import model
 from app.engine import LocalEngine
@@ -87,7 +87,13 @@ def test_a_command_fetches_it_and_the_sentence_is_run_there(opened: Callable[[bo
     remark.get_by_role("button", name=text("real.look")).click()
     for language in in_each_language(page):
         expect(remark.get_by_role("button", name=text("real.run", language))).to_be_visible()
+    held: list[Route] = []
+    page.route("**/component_server/**", lambda route: held.append(route))
     remark.get_by_role("button", name=text("real.run")).click()
+    expect(remark.get_by_role("status")).to_have_text(text("real.running"))
+    for route in held:
+        route.continue_()
+    page.unroute("**/component_server/**")
     shows_paris_of(page, NAME)
     expect(page.locator("#real")).to_be_hidden()
     expect(remark).to_be_hidden()

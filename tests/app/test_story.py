@@ -15,8 +15,7 @@ import model
 from app.texts import LANGUAGES, text, text_file
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
-from model.analysis.sinks import last_attention
-from model.analysis.why import NEEDED
+from model.analysis.sinks import last_attention, sinks
 from tests.app.looking import faults, number, settled
 from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.one_of import one_of
@@ -118,12 +117,13 @@ def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpo
 
 
 def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: Path) -> None:
-    """From the last token at the one that it needs most, with the head without whose look there most is lost."""
+    """From the last token at the one that it needs most, with the head that is missed most of those that look there."""
     lm = model.load(roomy_checkpoint, device="cpu")
     ids, key = story.evaluate("glass.state.trace.tokens.ids"), needed(story)
     read = read_text(lm, ids)
-    found = looks_back(read, read.answer, key, last_attention(read).numpy())
-    head = found.heads[0] if found.heads[0].lost >= NEEDED else max(found.heads, key=lambda one: one.weight)
+    attention = last_attention(read)
+    found = looks_back(read, read.answer, key, attention.numpy(), sinks(read, attention))
+    head = found.heads[0]
     assert place_of(story) == (head.layer, head.head, len(ids) - 1, key)
     assert value(story, "carried").startswith(f"layer {head.layer} head {head.head} key {key} ")
     assert value(story, "norm").startswith(f"layer {head.layer} token {key} ")
@@ -308,6 +308,29 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     expect(story.locator(f"[data-stop={SCENES[2]}]")).to_have_attribute("aria-current", "step")
     story.click("[data-stop=layers]")
     expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
+
+
+def test_back_from_a_panel_leads_to_the_scene_that_led_there(story: Page) -> None:
+    for scene in ("layers", "norm"):
+        story.locator(f"[data-stop={scene}]").click()
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+        value(story, scene)
+        story.click(f"[data-scene={scene}] .st-more")
+        story.wait_for_function("document.body.dataset.chapter !== 'story'")
+        settled(story)
+        story.go_back()
+        expect(story.locator(f"[data-scene={scene}]")).to_be_in_viewport()
+        settled(story)
+        expect(story.locator(f"[data-stop={scene}]")).to_have_attribute("aria-current", "step")
+
+
+def test_the_map_marks_the_upper_of_two_scenes_however_one_came_there(story: Page) -> None:
+    value(story, "norm")
+    line = """(past) => scrollTo(0, scrollY - innerHeight * 0.36 + past
+      + document.querySelector("[data-scene=norm]").getBoundingClientRect().top)"""
+    for past, marked in ((-90, "pieces"), (60, "norm"), (-90, "pieces"), (20, "norm"), (-90, "pieces"), (60, "norm")):
+        story.evaluate(line, past)
+        expect(story.locator(f"[data-stop={marked}]")).to_have_attribute("aria-current", "step")
 
 
 def test_at_the_head_of_the_page_the_map_marks_the_first_scene(story: Page) -> None:

@@ -244,6 +244,28 @@ test("a server that does not answer is said once, and the run stays", async () =
   assert.equal(store.state.trace.T, 3);
 });
 
+test("what failed ahead is not asked ahead again of that run until the server is back, but when looked at", async () => {
+  let away = true;
+  const { store, asked, fetching } = connected({
+    layers: async ({ layers, token }) => {
+      if (away) throw new TypeError("network");
+      return layersMessage(layers, token);
+    },
+  });
+  const questions = () => asked.filter(([name]) => name === "layers").map(([, { layers, ahead }]) => [layers, ahead]);
+  store.publish(runMessage());
+  await settled();
+  store.select({ head: 1 });
+  await settled();
+  assert.deepEqual(questions(), [[[1, 2, 3], true]]);
+  store.select({ layer: 2 });
+  await settled();
+  assert.deepEqual(questions().slice(1), [[[2], false]]);
+  away = false;
+  await fetching.again();
+  assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
+});
+
 test("a question counts until its answer is here, or it has failed", async () => {
   let answer;
   const late = () =>

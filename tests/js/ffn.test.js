@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poolColumns } from "../../visuals/static/arrays.js";
+import { answerNeuron } from "../../visuals/static/readings/answer-neuron.js";
 import { ffnForms, kindOf } from "../../visuals/static/readings/ffn-kinds.js";
 import { drawnOf, everyNeuron, neuronsReader } from "../../visuals/static/readings/neurons.js";
 import { firingReader, mapReader } from "../../visuals/static/readings/firing.js";
@@ -297,4 +298,17 @@ test("the network's choice of experts is read beside the formula's; a dense laye
   assert.deepEqual(head.slice(0, 5), ["layer", "token", "piece", "expert", "score"]);
   assert.deepEqual([rows.length, rows[5][3], rows[5].slice(6)], [8, 1, [0, 0]]); // to which token 1 does not go
   assert.deepEqual(rows[6].slice(1, 4).concat(rows[6][7]), [1, "b", 2, 4]);
+});
+
+test("of the neurons that add much to an answer, one that raises it most is told of, else the first", () => {
+  const row = (neuron, adds, ...raised) => ({ neuron, gate: 2, up: 3, adds, raised: raised.map((id) => ({ id })) });
+  const of = (...rows) => {
+    const { neuron, rank, names } = answerNeuron({ rows }, 7);
+    return [neuron, rank, names];
+  };
+  assert.deepEqual(of(row(4, 1, 5, 7), row(2, 0.6, 7), row(1, 0.5, 7)), [2, 2, true]);
+  assert.deepEqual(of(row(4, 1, 5), row(2, 0.6, 5, 7), row(1, 0.3, 7)), [2, 2, true]);
+  assert.deepEqual(of(row(4, 1, 5), row(2, 0.3, 7)), [4, 1, false]); // which adds too little
+  assert.equal(answerNeuron({ rows: [{ ...row(4, 1, 5), gate: null }] }, 7), null);
+  near(answerNeuron({ rows: [row(4, 1, 5)] }, 7).product, swish(2) * 3);
 });

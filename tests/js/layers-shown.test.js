@@ -15,6 +15,7 @@ test("of a network of few layers all are shown", () => {
 test("of a deep one those where another word comes first, and none alone is left out", () => {
   const first = upTo(31).map((depth) => (depth < 10 ? 1 : depth < 12 ? 2 : depth < 30 ? 3 : 4));
   assert.deepEqual(depthsShown(first), [0, 10, 11, 12, 30]); // 11 alone would be left out
+  assert.deepEqual(depthsShown(first, 20), [0, 10, 11, 12, 20, 30]); // and one that is marked
 });
 
 test("where the word changes all the time, the last changes are shown, with room for what is left out", () => {

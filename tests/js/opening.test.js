@@ -1,6 +1,7 @@
 // Whatever a link holds, a run comes of it, and what was wrong with it is said.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { counterpart } from "../../visuals/static/examples.js";
 import { readLink } from "../../visuals/static/link.js";
 import { openLink } from "../../visuals/static/opening.js";
 import { createTexts } from "../../visuals/static/texts.js";
@@ -73,4 +74,24 @@ test("a link that was not read, or for which there was no time, is asked for onc
 test("a language is one of the page's own", async () => {
   const { load } = createTexts({ en: "x" });
   for (const code of ["constructor", "__proto__", "toString", "fr"]) assert.equal(await load(code), false, code);
+});
+
+test("an example stands for the one at its place in the other language, and a reader's own text for none", () => {
+  const chip = (lang, textContent, dataset = {}) => ({ lang, textContent, dataset });
+  const chips = [
+    chip("en", "one"),
+    chip("en", "two"),
+    chip("en", "real", { real: "" }),
+    chip("zh", "一"),
+    chip("zh", "二"),
+  ];
+  const { document } = globalThis;
+  globalThis.document = { querySelectorAll: () => chips };
+  const found = (prompt, language) => counterpart(prompt, language)?.textContent ?? null;
+  assert.deepEqual(
+    ["one", "two", "二", "real", "my own"].map((prompt) => found(prompt, "zh")),
+    ["一", "二", null, null, null],
+  );
+  assert.equal(found("二", "en"), "two");
+  globalThis.document = document;
 });

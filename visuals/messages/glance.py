@@ -115,21 +115,23 @@ class InsteadMessage(TypedDict):
 
 
 class LookingMessage(TypedDict):
-    """A head, its weight on a token, and the nats of log-probability lost when it alone may not look there."""
+    """A head, and the nats of log-probability lost when it is switched off."""
 
     layer: int
     head: int
-    weight: float
-    lost: float
+    missed: float
 
 
 class LooksBackDetail(TypedDict):
     """What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
-    them, and the `heads` that give it most weight, the one that loses most first."""
+    them, and how many heads look there most, sinks apart. Of `tried` that were switched off one by one, mostly of
+    these, `head` is missed most."""
 
     token: int
     instead: InsteadMessage
-    heads: list[LookingMessage]
+    count: int
+    tried: int
+    head: LookingMessage
 
 
 class MeasuredDetail(TypedDict):

@@ -37,3 +37,19 @@ export function promptFor(prompt, own, language) {
   if (!example || examplesIn(example) === own) return prompt;
   return chips().find(isOf(own, language))?.textContent ?? prompt;
 }
+
+/**
+ * The button of the example of the small world that stands in this language for one in another.
+ *
+ * @param {string} prompt
+ * @param {string} language
+ * @returns {HTMLElement | null} null where the prompt is no example in another language
+ */
+export function counterpart(prompt, language) {
+  const ofWorld = chips().filter((chip) => examplesIn(chip) === "world");
+  const own = ofWorld.find(({ textContent }) => textContent === prompt);
+  if (!own || own.lang === language) return null;
+  const place = ofWorld.filter(({ lang }) => lang === own.lang).indexOf(own);
+  const others = ofWorld.filter(({ lang }) => lang === language);
+  return others[place] ?? others[0] ?? null;
+}

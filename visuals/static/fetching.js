@@ -150,7 +150,12 @@ export function createFetching(store, functions, there = Promise.resolve()) {
     });
   return {
     need,
-    prefetch,
+    /** The server is back: fetches what is missing. */
+    async again() {
+      once.forgive();
+      await need();
+      await prefetch();
+    },
     layerOf,
     detail: createDetails(store, server, once, wanted),
     calculate,

@@ -43,7 +43,17 @@ export function createGetting(glass, promptOf) {
   /** @type {string | null} */
   let wanted = null; // the text that is to be run as soon as it is there: its download was begun here
 
-  const run = () => runOnReal(glass, promptOf());
+  let running = false;
+  async function run() {
+    running = true;
+    draw();
+    try {
+      await runOnReal(glass, promptOf());
+    } finally {
+      running = false;
+      draw();
+    }
+  }
   function fetch() {
     wanted = promptOf();
     glass.real.fetch();
@@ -73,6 +83,7 @@ export function createGetting(glass, promptOf) {
 
   /** @type {(where: RealModelState["state"] | null, state: RealModelState | null) => unknown} */
   function viewOf(where, state) {
+    if (running) return html`<p><progress aria-hidden="true"></progress></p>`;
     if (where === "there") return html`<p>${button("run", run)}</p>`;
     if (!state) return nothing;
     return where === "fetching" ? fetchingView(state) : absentView(state);
@@ -82,10 +93,12 @@ export function createGetting(glass, promptOf) {
     const [where, state, refusal] = [glass.real.where(), glass.real.state(), glass.real.refusal()];
     command = state?.command ?? "";
     if (where === "there" && wanted !== null) {
-      if (wanted === promptOf()) run();
+      const isSame = wanted === promptOf();
       wanted = null;
+      if (isSame) run();
     }
-    const said = refusal ? glass.text(`message.${refusal.code}`, refusal.params) : "";
+    const refused = refusal ? glass.text(`message.${refusal.code}`, refusal.params) : "";
+    const said = running ? text("running") : refused;
     render(
       html`${viewOf(where, state)}
         <p role="status" ?hidden=${!said} .textContent=${said}></p>`,

@@ -405,8 +405,7 @@ async function goOn() {
   if (!fetching) return undefined;
   if (!trace) return firstRun(fetching);
   if (!trace.generating && trace.steps.length > trace.T - trace.nPrompt) return fetching.whole(trace);
-  await fetching.need();
-  return fetching.prefetch();
+  return fetching.again();
 }
 const connection = watchConnection(store, goOn);
 

@@ -271,12 +271,14 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     const { hash } = location;
     await written(store, stop);
     if (mine !== going) return; // gone on meanwhile
+    const from = state.chapter;
     const held = find();
     if (held) show(held);
     else await bring(hash);
     if (mine !== going) return;
     going = 0;
     here.settle();
+    store.emit("returned", from);
   }
 
   for (const event of ["select", "run", "kept", "language", "chapter", "settings"]) store.on(event, here.note);

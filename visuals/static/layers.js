@@ -12,9 +12,6 @@ import { NEURON_BYTES, neuronBytes } from "./prefetch.js";
  * @param {() => Promise<unknown>} idle
  */
 export function createLayers({ state, previewing }, server, once, used, idle) {
-  /** @type {Map<string, { came: Promise<boolean>; ahead: boolean }>} layers on their way, by run and number */
-  const coming = new Map();
-
   /**
    * @param {Trace} trace
    * @param {number[]} layers up to AHEAD_AT_ONCE (prefetch.js) of them
@@ -24,31 +21,24 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
    * @returns {Promise<boolean>} whether they are there
    */
   async function fetchLayers(trace, layers, token, ahead = false) {
-    /** @param {number} layer */
-    const nameOf = (layer) => `${trace.id} ${layer}`;
+    const nameOf = (/** @type {number} */ layer, isAhead = ahead) => `${trace.id} layer ${layer} ahead ${isAhead}`;
+    const comingOf = (/** @type {number} */ layer) =>
+      once.comingOf(nameOf(layer, false), trace, false) ??
+      (ahead ? once.comingOf(nameOf(layer), trace, true) : undefined);
     const missing = layers.filter((layer) => !trace.layers.has(layer));
-    const names = missing.map(nameOf);
-    const asked = missing.filter((layer) => {
-      const before = coming.get(nameOf(layer));
-      return !before || (before.ahead && !ahead);
-    });
-    if (asked.length) {
-      const came = once(
-        `${trace.id} layers ${asked} ${ahead}`,
+    const asked = missing.filter((layer) => !comingOf(layer));
+    if (asked.length)
+      once(
+        asked.map((layer) => nameOf(layer)),
         trace,
         () => server.layers({ run: trace.id, layers: asked, token, ahead }),
         (payload) => {
           for (const one of payload.layers)
             if (!trace.layers.has(one.layer)) trace.layers.set(one.layer, decodeLayer(one, trace.model));
         },
+        ahead,
       );
-      const one = { came, ahead };
-      for (const name of asked.map(nameOf)) {
-        coming.set(name, one);
-        came.finally(() => coming.get(name) === one && coming.delete(name));
-      }
-    }
-    return (await Promise.all(names.map((name) => coming.get(name)?.came))).every(Boolean);
+    return (await Promise.all(missing.map(comingOf))).every(Boolean);
   }
 
   /**
@@ -84,6 +74,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
       (payload) => {
         held.neurons = decodeAllNeurons(payload, held.ffn);
       },
+      true,
     );
   }
 

@@ -877,22 +877,24 @@ export interface InsteadMessage {
   probability: number;
 }
 
-/** A head, its weight on a token, and the nats of log-probability lost when it alone may not look there. */
+/** A head, and the nats of log-probability lost when it is switched off. */
 export interface LookingMessage {
   layer: number;
   head: number;
-  weight: number;
-  lost: number;
+  missed: number;
 }
 
 /**
  * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
- * them, and the `heads` that give it most weight, the one that loses most first.
+ * them, and how many heads look there most, sinks apart. Of `tried` that were switched off one by one, mostly of
+ * these, `head` is missed most.
  */
 export interface LooksBackDetail {
   token: number;
   instead: InsteadMessage;
-  heads: LookingMessage[];
+  count: number;
+  tried: number;
+  head: LookingMessage;
 }
 
 /** Heads that are measured one after the other: `done` of `total` so far, and what is known by then. */

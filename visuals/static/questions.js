@@ -52,18 +52,23 @@ export function counted(functions) {
 export function createOnce(store, wanted, refused) {
   /** @type {Map<string, Promise<boolean>>} */
   const asked = new Map();
+  /** @type {WeakMap<Trace, Set<string>>} what was asked ahead of a run and failed */
+  let failedAhead = new WeakMap();
 
   /**
    * Asks once for each name; resolves to whether the answer was used. What a run that is gone asked for is dropped.
+   * What is asked ahead and fails is not asked ahead again of the same run.
    *
    * @template Payload
-   * @param {string} name
+   * @param {string | string[]} given the name; several where one answer is that to each
    * @param {Trace} trace
    * @param {() => Promise<Payload | Refusal>} ask
    * @param {(payload: Exclude<Payload, Refusal>) => unknown} use
+   * @param {boolean} [ahead] before anyone looks at it
    * @returns {Promise<boolean>}
    */
-  return function once(name, trace, ask, use) {
+  function once(given, trace, ask, use, ahead = false) {
+    const names = [given].flat();
     /** @returns {Promise<boolean>} */
     async function answered() {
       const payload = /** @type {(Payload & { kind: unknown }) | Refusal} */ (await ask());
@@ -78,12 +83,34 @@ export function createOnce(store, wanted, refused) {
       if (wanted(trace)) store.emit("message", LOST);
       return false;
     };
-    const before = asked.get(name);
+    const before = comingOf(names[0], trace, ahead);
     if (before) return before;
     const coming = answered()
       .catch(failed)
-      .finally(() => asked.delete(name));
-    asked.set(name, coming);
+      .then((came) => {
+        if (!came && ahead && wanted(trace))
+          failedAhead.set(trace, new Set([...(failedAhead.get(trace) ?? []), ...names]));
+        return came;
+      })
+      .finally(() => names.forEach((name) => asked.delete(name)));
+    for (const name of names) asked.set(name, coming);
     return coming;
-  };
+  }
+  /**
+   * What is on its way under a name; of what is not asked ahead again, that it does not come; else undefined.
+   *
+   * @param {string} name
+   * @param {Trace} trace
+   * @param {boolean} ahead
+   */
+  function comingOf(name, trace, ahead) {
+    return asked.get(name) ?? (ahead && failedAhead.get(trace)?.has(name) ? Promise.resolve(false) : undefined);
+  }
+  return Object.assign(once, {
+    comingOf,
+    /** The server is back: what failed may be asked ahead again. */
+    forgive() {
+      failedAhead = new WeakMap();
+    },
+  });
 }

@@ -1,4 +1,4 @@
-"""Looks at one token, taken from one head at a time, against transformers' own attention under a mask by head."""
+"""Looks at one token, taken from one head at a time, and heads that are switched off, against transformers' own."""
 
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from transformers.models.llama.modeling_llama import LlamaAttention
 import model
 from model import LanguageModel
 from model.analysis.last_token import read_text
-from model.analysis.looks_back import TRIED, looks_back
+from model.analysis.looks_back import SWITCHED_OFF, looks_back
 from model.analysis.nodes import swapped
 from model.analysis.sinks import last_attention
+from model.interventions import Intervention
+from tests.peer import Peer
 from tests.reference import reference, sample_ids
 from tests.standin import make_checkpoint
 
@@ -55,16 +57,31 @@ def test_as_transformers_has_it_under_a_mask_by_head(tmp_path: Path, shape: dict
     attention = last_attention(read).numpy()
     found = looks_back(read, target, token, attention)
     heads = [(one.layer, one.head) for one in found.heads]
-    assert sorted(heads) == sorted({(layer, head) for layer in range(3) for head in range(6)})
+    looking = {(int(layer), int(head)) for layer, head in np.argwhere(attention.argmax(-1) == token)}
+    assert found.count == len(looking)
+    assert len(set(heads)) == min(SWITCHED_OFF, len(looking) or 18)
+    assert looking.issuperset(heads) or not looking
     logs = of_transformers(directory, ids, token, heads)
     assert found.instead == int(logs[0].argmax())
     assert found.p_instead == pytest.approx(float(logs[0].max().exp()), rel=1e-4)
     lost = (read.log_p[target] - logs[1:, target]).numpy()
     np.testing.assert_allclose([one.lost for one in found.heads], lost, atol=1e-4)
     assert np.abs(lost).max() > 0.01
-    assert [one.lost for one in found.heads] == sorted((one.lost for one in found.heads), reverse=True)
     for one in found.heads:
         assert one.weight == pytest.approx(float(attention[one.layer, one.head, token]))
+        without = Peer(directory, ids, [(one.layer, one.head)]).run.logits[0, -1].double().log_softmax(-1)
+        assert one.missed == pytest.approx(float(read.log_p[target] - without[target]), abs=1e-4)
+    assert [one.missed for one in found.heads] == sorted((one.missed for one in found.heads), reverse=True)
+
+
+def test_a_head_that_the_run_has_off_is_missed_by_nobody(tmp_path: Path) -> None:
+    lm = model.load(make_checkpoint(tmp_path / "net"), device="cpu")
+    off = Intervention(heads=tuple((layer, head) for layer in range(2) for head in range(6)))
+    read = read_text(lm, sample_ids(1, TOKENS, seed=3)[0].tolist(), off)
+    found = looks_back(read, read.answer, 4, last_attention(read).numpy())
+    missed = {(one.layer, one.head): one.missed for one in found.heads}
+    assert any(head in off.heads for head in missed)
+    assert all((missed[head] == 0) == (head in off.heads) for head in missed)
 
 
 def of_whole_runs(lm: LanguageModel, ids: list[int], token: int, heads: list[tuple[int, int]]) -> torch.Tensor:
@@ -92,7 +109,7 @@ def test_in_other_families_as_in_whole_runs_with_changed_scores(family: str) -> 
     attention = last_attention(read).numpy()
     found = looks_back(read, read.answer, 1, attention)
     heads = [(one.layer, one.head) for one in found.heads]
-    assert len(set(heads)) == min(TRIED, attention[..., 0].size)
+    assert heads
     logs = of_whole_runs(lm, read.ids, 1, heads)
     assert found.p_instead == pytest.approx(float(logs[0].max().exp()), rel=1e-4)
     lost = (read.log_p[read.answer] - logs[1:, read.answer]).numpy()

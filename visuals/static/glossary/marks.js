@@ -5,8 +5,8 @@ import { h } from "../dom.js";
 import { createFinder } from "./forms.js";
 import { TERMS } from "./terms.js";
 
-const LINES = ".gp-title, .gp-note, .wy-said p, .wy-how p, .wy-faith p";
-const TOLD = ".st-says, .st-scene .st-note"; // of a story
+const LINES = ".gp-title, .gp-note, .wy-needed caption, .wy-outside p, .wy-said p, .wy-how p, .wy-faith p";
+const TOLD = ".st-says, .st-asks, .st-scene .st-note, .st-scene .wy-outside p"; // of a story
 const GUESSED = ".st-scene"; // where what is said is seen once the reader has guessed
 const HOLDERS = ".glass-panel > .gp-body, .wy-said, .wy-how, .wy-faith, .page-story"; // lines may come into them later
 const BOX = ".gp-explain";

@@ -49,7 +49,10 @@ export const TERMS = [
   ...at("choice", "lens", ["lens"]),
   ...at("choice", "contributions", ["unembedding"]),
   ...at("glance", "next", ["logit", "probability"]),
+  ...at("glance", "why", ["nat"], { set: openWhy }),
+  ...at("overview", "training", ["held_out"]),
   ...at("kv", "kv-live", ["kv_cache", "prefill", "decode"]),
+  ...at("kv", "kv-calculator", ["bf16"]),
   ...at("kv", "kv-kinds", ["mla", "latent"]),
   ...at("families", "families", ["expert", "router", "encoder", "decoder", "cross_attention", "prefix_mask"], {
     part: "table",

@@ -28,12 +28,12 @@ export function createColumn(glass, story, { foot, beside }) {
   const view = reactive({ at: scenes[0].name }, glass.repaint);
   const there = () => scenes.filter(({ element }) => !element.hidden);
 
-  /** @param {string} name */
-  function goTo(name) {
+  /** @param {string} name @param {ScrollBehavior} [behavior] */
+  function goTo(name, behavior = calm() ? "instant" : "smooth") {
     const scene = scenes.find((one) => one.name === name);
     if (!scene) return;
     // scenes on the way there are drawn as they come near, and grow
-    hold(() => scene.element.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" }), column);
+    hold(() => scene.element.scrollIntoView({ block: "start", behavior }), column);
     scene.element.focus({ preventScroll: true });
   }
   const now = () => scenes.find(({ name }) => name === view.at);
@@ -56,12 +56,16 @@ export function createColumn(glass, story, { foot, beside }) {
   column.append(none, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, aside, column);
 
+  /** @type {Set<Element>} */
+  const atLine = new Set(); // two of them, where the line is broad
   const seen = new IntersectionObserver(
     (entries) => {
-      const entry = entries.find(({ isIntersecting }) => isIntersecting);
-      const name = entry?.target.getAttribute("data-scene");
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting) atLine.add(target);
+        else atLine.delete(target);
+      const read = scenes.find(({ element }) => atLine.has(element));
       const [first] = there();
-      if (name) view.at = name;
+      if (read) view.at = read.name;
       // at the head of the page no scene has come to the line yet
       else if (first && entries.some(({ rootBounds }) => rootBounds && topOf(first.element) > rootBounds.bottom))
         view.at = first.name;
@@ -76,6 +80,12 @@ export function createColumn(glass, story, { foot, beside }) {
     step,
     element: () => now()?.element,
     stay: () => goTo(view.at),
+    /** Where the reader was, though the browser has scrolled meanwhile. */
+    comeBack() {
+      const { at } = view;
+      goTo(at, "instant");
+      requestAnimationFrame(() => goTo(at, "instant"));
+    },
     /** @param {boolean} fresh */
     draw(fresh) {
       const { trace } = glass.state;

@@ -1,5 +1,5 @@
-// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that looks
-// there to most effect.
+// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that is
+// missed most of those that look there.
 
 import { LEAST, restsOf } from "../readings/rests.js";
 
@@ -8,8 +8,8 @@ import { LEAST, restsOf } from "../readings/rests.js";
  *
  * @typedef {import("../decoded.d.ts").Decoded<import("../messages.d.ts").LooksBackDetail>} LooksBack
  *
- * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; the answer misses its look; it looks
- *   most, and others stand in for it
+ * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; of those that look there the answer
+ *   misses it most; the same, but alone it is hardly missed
  *
  * @typedef {{ layer: number; head: number; query: number; key: number; why: Why }} Place
  */
@@ -24,19 +24,6 @@ export function looksBack({ state, detail }) {
   if (!state.trace) return null;
   const found = detail("looks_back", { token: state.trace.T - 1 });
   return found && "instead" in found ? found : null;
-}
-
-/**
- * The head to show of those that look there, and why that.
- *
- * @param {LooksBack} back
- * @returns {Pick<Place, "layer" | "head" | "why">}
- */
-function headOf({ heads }) {
-  const [missed] = heads;
-  if (missed.lost >= LEAST) return { layer: missed.layer, head: missed.head, why: "_missed" };
-  const { layer, head } = heads.reduce((most, one) => (one.weight > most.weight ? one : most));
-  return { layer, head, why: "_shared" };
 }
 
 /**
@@ -55,6 +42,9 @@ export function placeOf(glass) {
   const found = glass.detail("rests", { token: trace.T - 1 });
   if (found && !restsOf(found)?.tokens.length) return selected;
   const back = found && looksBack(glass);
-  if (back) return { ...headOf(back), query: trace.T - 1, key: back.token };
+  if (back) {
+    const why = back.head.missed >= LEAST ? "_missed" : "_shared";
+    return { layer: back.head.layer, head: back.head.head, query: trace.T - 1, key: back.token, why };
+  }
   return glass.asking() ? null : selected; // what was refused does not come
 }

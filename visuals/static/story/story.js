@@ -113,6 +113,7 @@ export default function createStories(place, glass, need) {
   glass.on("language", () => {
     for (const { root } of columns.values()) glass.translate(root);
   });
+  glass.on("returned", (/** @type {string} */ from) => from !== state.chapter && now()?.comeBack());
   followSpace(
     () => Boolean(now()),
     (by) => now()?.step(by) ?? false,

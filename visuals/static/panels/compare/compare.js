@@ -116,13 +116,14 @@ function lossText(text, losses) {
 }
 
 /**
- * The most probable next token of both, in words.
+ * The most probable next token of both, in words; what to do first, where there are no two runs.
  *
  * @param {Say} text
  * @param {Reading | null} reading
+ * @param {Trace | null} kept
  */
-function outcomeText(text, reading) {
-  if (!reading) return text("no_outcome");
+function outcomeText(text, reading, kept) {
+  if (!reading) return text(kept ? "no_second" : "no_outcome");
   const said = (/** @type {Reading["likeliest"]["a"]} */ { piece, probability }) =>
     text("likeliest", { piece: visible(piece), probability: share(probability) });
   return text("outcome", { a: said(reading.likeliest.a), b: said(reading.likeliest.b) });
@@ -179,7 +180,7 @@ export default function compare(element, glass) {
   /** @param {Reading | null} reading */
   function tell(reading) {
     const { candidate, least } = reading ?? {};
-    if (!candidate || !least) return panel.show(reading, outcomeText(text, reading));
+    if (!candidate || !least) return panel.show(reading, outcomeText(text, reading, glass.state.kept));
     const [a, b, change] = cellsOf(candidate, least);
     return panel.show(reading, text("read", { piece: visible(candidate.piece), a, b, change: change || "–" }));
   }
@@ -190,8 +191,8 @@ export default function compare(element, glass) {
     const apart = sides && !glass.subtractable() ? hindrance(sides) : null;
     const note = (/** @type {string} */ words, look = "") =>
       html`<p class=${`gp-note${look}`} .textContent=${words}></p>`;
-    return html`${note(outcomeText(text, reading))} ${note(lossText(text, reading?.losses ?? null), " cmp-loss")}
-      ${apart ? note(text(apart)) : nothing}
+    return html`${note(outcomeText(text, reading, glass.state.kept))}
+      ${note(lossText(text, reading?.losses ?? null), " cmp-loss")} ${apart ? note(text(apart)) : nothing}
       <p
         class="gp-note"
         role="status"

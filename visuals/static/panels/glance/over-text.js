@@ -1,6 +1,6 @@
 // Arcs over the text: from the place that is asked about, or from the gap after it where the next word stands, back to
-// the tokens that the answer rests on, the more is lost without one the thicker. In a text of several lines they keep
-// to the room between them, and to the margin.
+// the tokens that the answer rests on, at which they end as arrows, the more is lost without one the thicker. In a text
+// of several lines they keep to the room between them, and to the margin.
 
 import { svg, zoomOf } from "../../dom.js";
 import { widthOf } from "../../pointing.js";
@@ -13,6 +13,7 @@ import { partsLost } from "../../readings/rests.js";
 
 const [ARCS, THICK, HIGH] = [3, 6, 26]; // how many, and px: the thickest, and over the first line of text
 const [NARROW, MARGIN, APART] = [4, 4, 5]; // px: the thickest between lines, from the edge, and between two in it
+const [TIP, BROAD] = [8, 5]; // px: how high the head of an arrow is, and half of its width
 const CURVE = 4 / 3; // how much further than its peak the handles of a curve are
 
 /**
@@ -81,10 +82,15 @@ function pathsOf(text, found) {
   return found.tokens.slice(0, ARCS).flatMap((t, i) => {
     const part = partAt(text, t);
     if (!part || part === last) return [];
-    const way = wayOf(boxOf(part, text), end, first, { between, edge: text.clientWidth - MARGIN - APART * i });
+    const { x, top, bottom } = boxOf(part, text);
+    const way = wayOf({ x, top: top - TIP / 2, bottom }, end, first, {
+      between,
+      edge: text.clientWidth - MARGIN - APART * i,
+    });
     const thick = THICK * (parts[t] ?? 0);
     const width = Math.max(1, Math.min(isWrapped() ? NARROW : THICK, thick));
-    return [svg("path", { d: way, "stroke-width": String(width) })];
+    const tip = `M${x - BROAD} ${top - TIP} H${x + BROAD} L${x} ${top} Z`;
+    return [svg("path", { d: way, "stroke-width": String(width) }), svg("path.wy-tip", { d: tip })];
   });
 }
 

@@ -6,6 +6,7 @@ import { leftWithout, restsOf } from "../../readings/rests.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
+import { createOtherExample } from "../other-example.js";
 import { looksBack } from "../place.js";
 import { answerOf, bold, named, chanceSaid, told } from "../words.js";
 
@@ -50,6 +51,19 @@ export function formOf({ found, rests, best }, pieces) {
 const hiddenForm = (instead, best) => (instead.id === best.id ? "_still" : "_hidden");
 
 /**
+ * What would come first with no look at the token that the answer needs most; null while that has not come.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {Trace} trace
+ */
+function insteadIn(glass, trace) {
+  const back = looksBack(glass);
+  if (!back) return null;
+  const { id, piece, probability: p } = back.instead;
+  return { id, piece, word: answerOf(glass.text, piece, endsWith(trace, id)), p };
+}
+
+/**
  * What the colours over the sentence mean.
  *
  * @param {import("../scene.js").Glass} glass
@@ -74,7 +88,9 @@ export function createAnswer(glass) {
   const blank = h("span"); // before its word, where the piece has one
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
-  const element = h("div.st-answer", null, sentence.element, colours.element, outside.element, experiment.element);
+  const other = createOtherExample(glass);
+  const parts = [sentence, other, colours, outside, experiment].map((part) => part.element);
+  const element = h("div.st-answer", null, ...parts);
 
   /**
    * The next word stands in the gap; while the model writes, what it has written since the sentence was drawn.
@@ -90,17 +106,6 @@ export function createAnswer(glass) {
     blank.textContent = !written && bare && bare === piece ? "" : " ";
     gap.textContent = written || (answer === bare ? bare : answer);
   }
-  /**
-   * What would come first with no look at the token that the answer needs most; null while that has not come.
-   *
-   * @param {Trace} trace
-   */
-  function insteadIn(trace) {
-    const back = looksBack(glass);
-    if (!back) return null;
-    const { id, piece, probability: p } = back.instead;
-    return { id, piece, word: answerOf(text, piece, endsWith(trace, id)), p };
-  }
 
   /**
    * What is told of the answer.
@@ -114,7 +119,7 @@ export function createAnswer(glass) {
     const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
     const rests = restsOf(found);
     const [key] = rests?.tokens ?? [];
-    const instead = key === undefined ? null : insteadIn(trace);
+    const instead = key === undefined ? null : insteadIn(glass, trace);
     const hidden = experiment.hides() ? instead : null; // what stands there while the token is hidden
     const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
     return {
@@ -161,6 +166,7 @@ export function createAnswer(glass) {
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
       colours.draw(marked.rests);
+      other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);

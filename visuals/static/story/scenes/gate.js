@@ -1,4 +1,4 @@
-// SwiGLU: the neuron of a layer that lets most through, its gate on SiLU's curve, and what it is for.
+// SwiGLU: a neuron that adds much to the answer, its gate on SiLU's curve, and what it is for.
 
 import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
@@ -7,11 +7,12 @@ import { visible } from "../../draw.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
-import { bold, few, told, wordOf } from "../words.js";
+import { sentences } from "../../panels/glance/words.js";
+import { answerOf, bold, few, told, wordOf } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
-const [HIGH, LEAST, NAMED] = [220, 4, 3]; // px, how far the axis goes at least, how many tokens are named
+const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least, how many tokens are named
 
 /**
  * SiLU, with the gate of one neuron on it.
@@ -39,6 +40,34 @@ function curveOf(width, { gate, open }) {
       `SiLU = ${few(open)}`,
     ),
   ];
+}
+
+/** @param {number} x a part of a logit */
+const signed = (x) => `${x > 0 ? "+" : ""}${few(x)}`;
+
+/**
+ * What the neuron is for: which tokens it raises most, and where the answer is not among them, that it is not the
+ * neuron that makes it.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {AnswerNeuron} neuron
+ * @param {{ answer: string; count: number; whole: number }} layer `count`: its neurons; `whole`: what they add
+ *   together
+ */
+function purposeOf(glass, { raised, adds, product, rank, names }, { answer, count, whole }) {
+  const { text } = glass;
+  const gloss = glossOf(glass);
+  const pieces = raised
+    .slice(0, NAMED)
+    .map(({ piece, by }) => text("story.gate_raised", { piece: visible(piece) + gloss(piece), by: signed(by) }));
+  const given = { answer, raised: pieces.join(text("why.list")) };
+  // what it writes then points away from the answer, and minus turns it round
+  const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
+  const placed = rank === 1 ? text("story.gate_first") : text("story.gate_later", { rank });
+  const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
+  const isAlone = adds >= whole / 2;
+  const together = isAlone ? "" : text("story.gate_together", { count, whole: signed(whole) });
+  return sentences(text, opens, placed, sentences(text, raises, together));
 }
 
 /**
@@ -73,28 +102,24 @@ export function createGate(glass) {
       const layer = terms ? layerForAnswer(terms) : -1;
       const asked = { layer, token: query, neuron: null, target: answer };
       const written = terms && glass.detail("ffn_written", asked);
-      const found = written && answerNeuron(written);
-      if (!found) return null;
-      const { neuron, gate, up, raised, adds, open, product } = found;
+      const found = written && answerNeuron(written, answer);
+      if (!terms || !found) return null;
+      const { neuron, gate, up, adds, open, product } = found;
       paint(width, found, language);
-      const gloss = glossOf(glass);
-      const named = raised
-        .slice(0, NAMED)
-        .map(({ piece }) => text("why.token", { piece: visible(piece) + gloss(piece) }));
-      // what it writes then points away from the answer, and minus turns it round
-      const form = product < 0 ? "_turned" : "";
-      raises.textContent = text(`story.gate_note${form}`, { raised: named.join(text("why.list")) });
+      const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(answer));
+      const whole = terms.ffn.data[layer];
+      raises.textContent = purposeOf(glass, found, { answer: named, count: trace.model.ffn_hidden, whole });
       return {
+        form: gate > 0 && few(gate, 2) === few(open, 2) ? "_open" : "",
         words: {
-          count: String(trace.model.ffn_hidden),
           layer: String(layer),
           neuron: bold(String(neuron)),
           word: bold(wordOf(labelsOf(trace.tokens.pieces)[query])),
           gate: told(few(gate), gate),
           open: told(few(open), open),
           product: told(few(product), product),
-          adds: told(`+${few(adds)}`, adds),
-          answer: bold(wordOf(trace.next.pieces[0])),
+          adds: told(signed(adds), adds),
+          answer: bold(named),
         },
         value: [
           `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)}`,

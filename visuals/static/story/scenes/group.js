@@ -6,7 +6,8 @@ import { memo } from "../../reads.js";
 import { placeOf } from "../place.js";
 import { bold, count } from "../words.js";
 
-const [HIGH, BOX, TOP, BELOW] = [150, 26, 34, 116]; // px
+const [HIGH, TOP, BELOW] = [160, 38, 122]; // px, and the middles of those that ask and of what is kept
+const [NODE, CELL] = [15, 32]; // px: the radius of a head, and the side of a cell
 const BYTES = { float32: 4, bfloat16: 2, float16: 2 }; // of a number
 
 /** @typedef {import("../../types.d.ts").Model} Model */
@@ -21,19 +22,47 @@ const bytesOf = ({ n_layers, head_dim, dtype }, heads) =>
   2 * n_layers * heads * head_dim * (BYTES[/** @type {keyof typeof BYTES} */ (dtype)] ?? 4);
 
 /**
- * One head as a box.
+ * Where one of some stands.
  *
- * @param {"q" | "k"} role
+ * @param {number} i
+ * @param {number} of how many
+ * @param {number} width
+ */
+const middleOf = (i, of, width) => ((i + 0.5) * width) / of;
+
+/**
+ * One head that asks, as a node.
+ *
  * @param {number} i which one
  * @param {{ of: number; width: number; on: boolean }} how of how many, in which width, and whether it is marked
  */
-function box(role, i, { of, width, on }) {
-  const [middle, wide, y] = [((i + 0.5) * width) / of, Math.min(64, width / of - 6), role === "q" ? TOP : BELOW];
+function asking(i, { of, width, on }) {
+  const [x, r] = [middleOf(i, of, width), Math.min(NODE, width / of / 2 - 1)];
   return svg(
-    `g.st-box${on ? ".is-on" : ""}`,
-    { style: `--hue: var(--glass-${role})` },
-    svg("rect", { x: middle - wide / 2, y: y - BOX / 2, width: wide, height: BOX, rx: 5 }),
-    ...(wide > 20 ? [svg("text", { x: middle, y: y + 5, "text-anchor": "middle" }, String(i))] : []),
+    `g.st-head${on ? ".is-on" : ""}`,
+    { style: "--hue: var(--glass-q)" },
+    svg("circle", { cx: x, cy: TOP, r }),
+    ...(r > 10 ? [svg("text", { x, y: TOP + 5, "text-anchor": "middle" }, String(i))] : []),
+  );
+}
+
+/**
+ * One set of keys and values that is kept, as two cells side by side.
+ *
+ * @param {number} i which one
+ * @param {{ of: number; width: number; on: boolean }} how
+ */
+function keeping(i, { of, width, on }) {
+  const [x, wide] = [middleOf(i, of, width), Math.min(CELL, width / of / 2 - 1)];
+  return /** @type {const} */ (["k", "v"]).map((role, at) =>
+    svg(
+      `g.st-set${on ? ".is-on" : ""}`,
+      { style: `--hue: var(--glass-${role})` },
+      svg("rect", { x: x + (at - 1) * wide, y: BELOW - CELL / 2, width: wide, height: CELL }),
+      ...(wide > 24
+        ? [svg("text", { x: x + (at - 0.5) * wide, y: BELOW + 5, "text-anchor": "middle" }, `${role}${i}`)]
+        : []),
+    ),
   );
 }
 
@@ -49,15 +78,15 @@ function headsOf(model, head, width) {
   const every = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i);
   const reads = (/** @type {number} */ i) =>
     svg(`line.st-share${i === head ? ".is-on" : ""}`, {
-      x1: ((i + 0.5) * width) / heads,
-      y1: TOP + BOX / 2,
-      x2: ((kvHead(model, i) + 0.5) * width) / kept,
-      y2: BELOW - BOX / 2,
+      x1: middleOf(i, heads, width),
+      y1: TOP + Math.min(NODE, width / heads / 2 - 1),
+      x2: middleOf(kvHead(model, i), kept, width),
+      y2: BELOW - CELL / 2,
     });
   return [
     ...every(heads).map(reads),
-    ...every(heads).map((i) => box("q", i, { of: heads, width, on: i === head })),
-    ...every(kept).map((i) => box("k", i, { of: kept, width, on: i === kvHead(model, head) })),
+    ...every(heads).map((i) => asking(i, { of: heads, width, on: i === head })),
+    ...every(kept).flatMap((i) => keeping(i, { of: kept, width, on: i === kvHead(model, head) })),
   ];
 }
 

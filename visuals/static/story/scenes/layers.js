@@ -2,8 +2,11 @@
 
 import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
+import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { readLens } from "../../readings/lens.js";
+import { labelsOf } from "../../characters.js";
+import { placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, wordOf } from "../words.js";
 
 const MOST = 14; // rows
@@ -11,7 +14,7 @@ const MOST = 14; // rows
 /**
  * @typedef {import("../../readings/lens.js").Lens} Lens
  *
- * @typedef {{ depth: number; word: string; p: number; own: number; same: boolean }} Row
+ * @typedef {ReturnType<typeof glossOf>} Gloss
  */
 
 /**
@@ -19,13 +22,14 @@ const MOST = 14; // rows
  * first, as many as there is room for with a row for what is left out between two.
  *
  * @param {number[]} first the most probable token by depth
+ * @param {number} [marked] a depth that is shown, too
  */
-export function depthsShown(first) {
+export function depthsShown(first, marked = 0) {
   const all = [...first.keys()];
   const turns = all.filter((depth) => depth === 0 || first[depth] !== first[depth - 1]);
   const end = all.length - 1;
   for (let count = all.length; all.length > MOST && count > 0; count--) {
-    const shown = new Set([0, ...turns.slice(-count), end]);
+    const shown = new Set([0, marked, ...turns.slice(-count), end]);
     const some = all.filter((depth) => shown.has(depth) || (shown.has(depth - 1) && shown.has(depth + 1)));
     const gaps = some.filter((depth, i) => i && some[i - 1] < depth - 1);
     if (some.length + gaps.length <= MOST) return some;
@@ -73,12 +77,14 @@ export function createLayers(glass) {
   const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
   const columns = h("colgroup", null, ...["depth", "best", "track", "share"].map((name) => h(`col.st-col-${name}`)));
   const head = h("thead", null, h("tr", null, h("td"), first, own));
-  const element = h("table.st-layers", null, caption, columns, head, body);
-  const paint = memo((/** @type {Lens} */ lens, /** @type {number} */ token, /** @type {string} */ language, gloss) => {
+  const where = h("p.st-note");
+  const element = h("div", null, h("table.st-layers", null, caption, columns, head, body), where);
+  /** @param {Lens} lens @param {number} token @param {number} marked @param {string} language @param {Gloss} gloss */
+  function rowsIn(lens, token, marked, language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
     body.replaceChildren(
-      ...depthsShown(first).flatMap((depth, i, shown) => {
+      ...depthsShown(first, marked).flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
         const piece = lens.piece(id).replaceAll("·", " ");
         const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
@@ -86,7 +92,7 @@ export function createLayers(glass) {
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
         const gap = i ? gapBetween(text, first, shown[i - 1], depth) : [];
         const row = h(
-          `tr${id === answer ? ".is-answer" : ""}`,
+          `tr${id === answer ? ".is-answer" : ""}${depth && depth === marked ? ".is-marked" : ""}`,
           null,
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
@@ -96,7 +102,8 @@ export function createLayers(glass) {
         return [...gap, row];
       }),
     );
-  });
+  }
+  const paint = memo(rowsIn);
   return {
     name: "layers",
     behind: ["choice", "lens"],
@@ -107,7 +114,13 @@ export function createLayers(glass) {
       const found = glass.detail("lens", { follow: false, token: trace.T - 1 });
       if (!found) return null;
       const [lens, token] = [readLens(found), 0]; // of the last token alone
-      paint(lens, token, language, glossOf(glass));
+      const place = placeOf(glass);
+      if (!place) return null;
+      const { layer, head, key, why } = place;
+      const isMarked = Boolean(why) && !headOff(trace, layer, head);
+      paint(lens, token, isMarked ? layer + 1 : 0, language, glossOf(glass));
+      const word = wordOf(labelsOf(trace.tokens.pieces)[key]);
+      where.textContent = isMarked ? text("story.layers_head", { layer, head, word }) : "";
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
       own.textContent = text("why.token", { piece: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);

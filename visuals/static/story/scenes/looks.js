@@ -8,8 +8,10 @@ import { ink, shade } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { placeOf } from "../place.js";
-import { bold, few, shareSaid, wordOf } from "../words.js";
+import { leftWithout, restsOf } from "../../readings/rests.js";
+import { sentences } from "../../panels/glance/words.js";
+import { looksBack, placeOf } from "../place.js";
+import { answerOf, bold, chanceSaid, few, shareSaid, wordOf } from "../words.js";
 
 const [LEFT, TOP, MOST, CELL] = [104, 92, 16, 30]; // px around the cells, how many words at most, and px of a cell
 const LONG = 12; // letters of a word on an edge
@@ -87,6 +89,36 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
   return { size: tokens.length * cell, parts: [...cells, ...names, ...mark] };
 }
 
+/**
+ * Why the scenes follow this head: how many look there, and what the answer loses without it, and without any look.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {import("../place.js").Place} place
+ * @param {string} to the word that is looked at
+ */
+function reasonOf(glass, { layer, head, key, why }, to) {
+  const { text, state, detail } = glass;
+  const named = text("story.head", { layer, head });
+  const counted = text("story.looks_counted");
+  const [next, T] = [state.trace?.next, state.trace?.T ?? 0];
+  const rests = restsOf(detail("rests", { token: T - 1 }));
+  const back = why && looksBack(glass);
+  if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: named }), counted);
+  const { count, tried, head: one } = back;
+  const share = (/** @type {number} */ p) => chanceSaid(text, p, state.language);
+  const ends = Boolean(state.trace?.model.eos_ids.includes(next.ids[0]));
+  const found = text(`story.looks_heads${count ? "" : "_none"}`, { count, to });
+  const reason = text(`story.looks_head${why}`, {
+    head: named,
+    tried,
+    answer: answerOf(text, next.pieces[0], ends),
+    p: share(rests.probability),
+    left: share(Math.min(1, rests.probability * Math.exp(-one.missed))),
+    none: share(leftWithout(rests, key)),
+  });
+  return sentences(text, found, reason, counted);
+}
+
 /** @param {string} word */
 const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
 
@@ -151,8 +183,7 @@ export function createLooks(glass) {
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
-      const named = { head: text("story.head", { layer, head }), to: wordOf(labelsOf(trace.tokens.pieces)[key]) };
-      which.textContent = text(`story.looks_head${place.why}`, named);
+      which.textContent = reasonOf(glass, place, wordOf(labelsOf(trace.tokens.pieces)[key]));
       return {
         select: { layer, head, query, key },
         words: {

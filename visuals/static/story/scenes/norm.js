@@ -11,6 +11,9 @@ import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { few, told, wordOf } from "../words.js";
 
+/** @param {ArrayLike<number>} x */
+const rmsOf = (x) => Math.hypot(...Array.from(x)) / Math.sqrt(x.length);
+
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
 /**
@@ -69,9 +72,9 @@ export function createNorm(glass) {
   const { state } = glass;
   const marks = svg("defs", {}, head("before", "muted"), head("after", "norm"));
   const drawing = svg("svg.st-arrows", { role: "img" });
-  const axes = h("p.st-note");
+  const [axes, about] = [h("p.st-note"), h("p.st-note")];
   const rows = createRows(glass, "story.norm_rows");
-  const element = h("div", null, drawing, axes, rows.element);
+  const element = h("div", null, drawing, axes, about, rows.element);
   /** @param {VectorReading} reading @param {number} width */
   function drawIn({ input: { x, divisor, gamma } }, width) {
     const [a, b] = strongest(x, 2);
@@ -85,12 +88,22 @@ export function createNorm(glass) {
     ]);
     drawing.replaceChildren(marks, ...arrowsOf(width, arrows));
     axes.textContent = glass.text("story.norm_axes", { a, b, d: x.length });
+    about.textContent = glass.text("story.norm_strips", { d: x.length });
+    /** @type {(name: string, role: string, values: ArrayLike<number>) => import("../strips.js").Row} */
+    const row = (name, role, values) => {
+      const value = rmsOf(values);
+      return { name, role, values, size: { value, words: glass.text("story.norm_size", { rms: few(value) }) } };
+    };
     rows.paint(
       width,
       [
-        { name: names.before, role: "muted", values: x },
-        { name: names.after, role: "norm", values: divided },
-        { name: names.normed, role: "norm", values: divided.map((value, i) => value * gamma[i]) },
+        row(names.before, "muted", x),
+        row(names.after, "norm", divided),
+        row(
+          names.normed,
+          "norm",
+          divided.map((value, i) => value * gamma[i]),
+        ),
       ],
       state.theme,
     );

@@ -15,7 +15,8 @@ import { bold, few, told, wordOf } from "../words.js";
 
 const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
-const [HIGH, ABOVE, BELOW] = [142, 12, 26]; // px of the curve, over it, and under it for what its axis is
+// px of the curve, over it and under it for what its axes are, and left of it for scores
+const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 48];
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary
@@ -77,15 +78,21 @@ function dial({ turned, still, terms }, rotary, i) {
  * @param {number[]} scores by distance
  * @param {number} chosen
  * @param {number} own
+ * @param {{ score: string; apart: string }} axes what they are
  */
-function curveOf(width, scores, chosen, own) {
+function curveOf(width, scores, chosen, own, axes) {
   const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
-  const x = (/** @type {number} */ d) => 8 + ((width - 16) * d) / (scores.length - 1);
+  const x = (/** @type {number} */ d) => LEFT + ((width - LEFT - 8) * d) / (scores.length - 1);
   const y = (/** @type {number} */ s) => ABOVE + (HIGH - ABOVE - BELOW) * (1 - (s - low) / (high - low || 1));
   const points = scores.map((score, d) => `${x(d)},${y(score)}`).join(" ");
+  const far = (/** @type {number} */ s) => s === 0 || Math.abs(y(s) - y(0)) > 16; // from the name of 0
+  const ticks = [...new Set([low, 0, high])].filter(far);
   return [
-    svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
-    svg("text", { x: width, y: HIGH - 4, "text-anchor": "end" }, `0 … ${scores.length - 1}`),
+    svg("line.st-axis", { x1: LEFT, x2: width, y1: y(0), y2: y(0) }),
+    svg("line.st-axis", { x1: LEFT, x2: LEFT, y1: y(high), y2: y(low) }),
+    svg("text", { x: 0, y: 13 }, axes.score),
+    ...ticks.map((s) => svg("text", { x: LEFT - 6, y: y(s) + 5, "text-anchor": "end" }, few(s))),
+    svg("text", { x: width, y: HIGH - 4, "text-anchor": "end" }, axes.apart),
     svg("polyline.st-curve", { points }),
     svg("circle.st-own", { cx: x(own), cy: y(scores[own] ?? 0), r: 6 }),
     svg("circle.st-chosen", { cx: x(chosen), cy: y(scores[chosen]), r: 6 }),
@@ -143,7 +150,8 @@ export function createRope(glass) {
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
-    curve.replaceChildren(...curveOf(width, scores, distance, own));
+    const axes = { score: text("story.rope_score"), apart: text("story.rope_axis", { most: scores.length - 1 }) };
+    curve.replaceChildren(...curveOf(width, scores, distance, own, axes));
     read.textContent = text("story.rope_read", { distance, score: few(at.score) });
   });
   return {
