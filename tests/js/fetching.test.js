@@ -244,7 +244,7 @@ test("a server that does not answer is said once, and the run stays", async () =
   assert.equal(store.state.trace.T, 3);
 });
 
-test("what failed ahead is not asked ahead again of that run until the server is back, but when looked at", async () => {
+test("what failed ahead is not asked ahead again of a run until the server is back, but when looked at", async () => {
   let away = true;
   const { store, asked, fetching } = connected({
     layers: async ({ layers, token }) => {
