@@ -193,6 +193,7 @@ def test_a_token_more_leaves_the_strips_other_chips_alone(page: Page) -> None:
     assert page.locator(".gp-chip").count() == page.evaluate("glass.state.trace.T")
 
 
+@pytest.mark.thorough
 def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
     page.click("nav [data-chapter=kv]")
     settled(page)

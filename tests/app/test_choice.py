@@ -174,6 +174,7 @@ def race_is(chapter: Page, p: torch.Tensor, generator: torch.Generator) -> int:
     return winner
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_the_race_that_draws_a_token_is_torchs_own(chapter: Page, roomy_checkpoint: Path, peer: Peer) -> None:
     """p by transformers, E by the seed's own generator: for the draw to come, and for those of a written text."""

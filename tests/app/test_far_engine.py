@@ -307,6 +307,7 @@ def test_calls_go_where_a_run_is_and_only_what_a_lost_host_had_moves() -> None:
     assert Asked("trace", "", ("llama", [1])).about == ""
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_loaded_is_said() -> None:
     with pytest.raises(ValueError, match="nowhere"):
         ModelProcess(partial(load_here, Wanted(("/nowhere",), "cpu")))

@@ -235,6 +235,7 @@ def test_experts_of_mixtral(page: Page, pairs: dict[str, Pair]) -> None:
     expect(page.locator("section[data-kind=latent]")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_experts_and_the_latent_of_deepseek(page: Page, pairs: dict[str, Pair]) -> None:
     pair = pairs["deepseek"]
     ids = read(page, "deepseek", PROMPT)

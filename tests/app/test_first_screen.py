@@ -212,6 +212,7 @@ def test_a_text_of_another_length_is_refused_in_words(opened: Page) -> None:
     expect(opened.locator(".page-message")).to_contain_text("tokens; expected 16")
 
 
+@pytest.mark.thorough
 def test_a_number_leads_to_where_it_is_seen_and_the_heads_can_be_switched_off(
     browser: Browser, address: str, bundled: model.LanguageModel
 ) -> None:

@@ -93,6 +93,7 @@ def test_what_is_folded_costs_nothing(browser: Browser, address: str) -> None:
     leave(page)
 
 
+@pytest.mark.thorough
 def test_keys_open_it_and_this_browser_remembers(browser: Browser, address: str) -> None:
     page = opened(browser, address, "norm")
     assert not faults(page)

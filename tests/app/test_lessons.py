@@ -424,6 +424,7 @@ def test_boxes_and_lists_look_like_what_they_are_in_both_themes(page: Page) -> N
     assert page.evaluate(f"({bare})(Object.keys(glassConfig.chapters))")[1] == []
 
 
+@pytest.mark.thorough
 def test_a_lesson_is_handed_out_as_a_file_and_as_a_link_and_a_bad_file_loses_nothing(
     page: Page, tmp_path: Path
 ) -> None:

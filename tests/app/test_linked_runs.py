@@ -120,6 +120,7 @@ def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser:
     leave(page)
 
 
+@pytest.mark.thorough
 def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str, engine: LocalEngine) -> None:
     name = engine.names[1]
     page = open_page(browser, f"{site}#lang=en&prompt={quote(A)}&model={quote(name)}")

@@ -163,6 +163,7 @@ def test_what_comes_over_the_bus(service: Service, name: str, monkeypatch: pytes
         check(Notice, refused)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", one_of([BUNDLED_NAME, T5]))
 def test_a_file_of_a_run(service: Service, name: str) -> None:
     held = service.runs.get(check(RunMessage, service.run("Tom is in the", name))["id"])

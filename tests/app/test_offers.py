@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from playwright.sync_api import Page, expect
 
@@ -48,6 +49,7 @@ def chances(directory: Path, ids: list[int], change: Callable[[Net], Any] = lamb
     return run_reference(net, torch.tensor([ids])).logits[0, -1].double().softmax(-1).numpy()
 
 
+@pytest.mark.thorough
 def test_each_offer_changes_b_as_transformers_does(page: Page, roomy_checkpoint: Path) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()
     panel = page.locator("section[data-kind=compare]")

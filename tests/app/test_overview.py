@@ -179,6 +179,7 @@ def trained(roomy_checkpoint: Path) -> Iterator[None]:
     log.unlink()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("trained")
 def test_training_charts_fill_their_room_also_after_being_hidden(page: Page) -> None:
     page.evaluate("glass.open('overview')")

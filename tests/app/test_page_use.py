@@ -56,6 +56,7 @@ def test_one_more_token(page: Page) -> None:
     assert page.evaluate("glass.state.trace.steps.map((step) => step.index)") == [0, 1]
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_what_is_switched_off_stays_off_while_the_page_writes_on(page: Page, roomy_checkpoint: Any) -> None:
     changes = {"heads": [[0, 0], [1, 2]], "ffn": [1]}
@@ -114,6 +115,7 @@ ODD = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_odd_prompts_run_and_stay_text(page: Page, engine: LocalEngine) -> None:
     for prompt in ODD:

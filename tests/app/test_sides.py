@@ -359,6 +359,7 @@ def test_a_mean_of_no_rows_is_no_number(page: Page) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:
     compare(page, FIRST, lambda: page.evaluate("glass.change({ heads: [[1, 4]], attention: [1] })"))
     # What a layer reads is as it was before the first change; in layer 1 nothing uses the weights, as attention is off.

@@ -260,6 +260,7 @@ def wire(site: str) -> Iterator[Wire]:
     made.cut()
 
 
+@pytest.mark.thorough
 def test_a_connection_that_is_cut_while_a_text_is_written_keeps_the_text_and_run_works(
     browser: Browser, wire: Wire
 ) -> None:

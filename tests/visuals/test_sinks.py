@@ -74,6 +74,7 @@ def test_what_the_page_is_told(lm: LanguageModel) -> None:
     assert unpack(told["rms"]).shape == (lm.config.n_layers + 1, len(IDS))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not WEIGHTS.is_file(), reason="no weights: `make smollm2` fetches them")
 def test_the_first_token_of_a_real_llama() -> None:
     lm = model.load(WEIGHTS, device="cpu")
