@@ -202,7 +202,7 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     assert {at for name, at in skills.items() if name not in {"induction", "counting"}} == {str(READ[6])}
     scene = page.locator("[data-scene=skills]")
     expect(scene.locator(".st-picture")).to_be_hidden()
-    scene.get_by_role("button", name=text("training.skill_induction")).click()
+    scene.locator("button[data-choice]", has_text=text("training.skill_induction")).click()
     expect(scene.locator("button.is-right")).to_have_text("✓ " + text("training.skill_induction"))
     expect(scene.locator("tbody tr").last).to_contain_text(text("training.skill_counting"))  # it never came
     assert value(page, "induction") == f"before=0.10000 share=0.85000 tokens {READ[2]} end=0.97000"
