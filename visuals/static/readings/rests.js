@@ -27,12 +27,20 @@ export const LEAST = 0.05;
 export const restsOf = (found) => (found && "lost" in found ? found : null);
 
 /**
+ * The answer's probability where so many nats of it are lost.
+ *
+ * @param {Rests} found
+ * @param {number} nats
+ */
+export const leftOf = ({ probability }, nats) => Math.min(1, probability * Math.exp(-nats));
+
+/**
  * The probability without a look at one token.
  *
  * @param {Rests} found
  * @param {number} t
  */
-export const leftWithout = ({ probability, lost }, t) => Math.min(1, probability * Math.exp(-lost.data[t]));
+export const leftWithout = (found, t) => leftOf(found, found.lost.data[t]);
 
 /**
  * What is drawn of a token: nats lost, as a part of the most that any loses or gains; null of a sink, of the last

@@ -31,13 +31,22 @@ const bytesOf = ({ n_layers, head_dim, dtype }, heads) =>
 const middleOf = (i, of, width) => ((i + 0.5) * width) / of;
 
 /**
+ * The radius of a head, or the side of one of two cells, where so many stand beside each other.
+ *
+ * @param {number} of how many
+ * @param {number} width
+ * @param {number} most px
+ */
+const reachOf = (of, width, most) => Math.min(most, width / of / 2 - 1);
+
+/**
  * One head that asks, as a node.
  *
  * @param {number} i which one
  * @param {{ of: number; width: number; on: boolean }} how of how many, in which width, and whether it is marked
  */
 function asking(i, { of, width, on }) {
-  const [x, r] = [middleOf(i, of, width), Math.min(NODE, width / of / 2 - 1)];
+  const [x, r] = [middleOf(i, of, width), reachOf(of, width, NODE)];
   return svg(
     `g.st-head${on ? ".is-on" : ""}`,
     { style: "--hue: var(--glass-q)" },
@@ -53,7 +62,7 @@ function asking(i, { of, width, on }) {
  * @param {{ of: number; width: number; on: boolean }} how
  */
 function keeping(i, { of, width, on }) {
-  const [x, wide] = [middleOf(i, of, width), Math.min(CELL, width / of / 2 - 1)];
+  const [x, wide] = [middleOf(i, of, width), reachOf(of, width, CELL)];
   return /** @type {const} */ (["k", "v"]).map((role, at) =>
     svg(
       `g.st-set${on ? ".is-on" : ""}`,
@@ -79,7 +88,7 @@ function headsOf(model, head, width) {
   const reads = (/** @type {number} */ i) =>
     svg(`line.st-share${i === head ? ".is-on" : ""}`, {
       x1: middleOf(i, heads, width),
-      y1: TOP + Math.min(NODE, width / heads / 2 - 1),
+      y1: TOP + reachOf(heads, width, NODE),
       x2: middleOf(kvHead(model, i), kept, width),
       y2: BELOW - CELL / 2,
     });

@@ -8,7 +8,7 @@ import { ink, shade } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { leftWithout, restsOf } from "../../readings/rests.js";
+import { leftOf, leftWithout, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, few, shareSaid, wordOf } from "../words.js";
@@ -113,7 +113,7 @@ function reasonOf(glass, { layer, head, key, why }, to) {
     tried,
     answer: answerOf(text, next.pieces[0], ends),
     p: share(rests.probability),
-    left: share(Math.min(1, rests.probability * Math.exp(-one.missed))),
+    left: share(leftOf(rests, one.missed)),
     none: share(leftWithout(rests, key)),
   });
   return sentences(text, found, reason, counted);

@@ -6,13 +6,11 @@ import { exact, h, svg } from "../../dom.js";
 import { centres } from "../../parts.js";
 import { memo } from "../../reads.js";
 import { normVector } from "../../readings/norm.js";
+import { rms } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { few, told, wordOf } from "../words.js";
-
-/** @param {ArrayLike<number>} x */
-const rmsOf = (x) => Math.hypot(...Array.from(x)) / Math.sqrt(x.length);
 
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
@@ -91,7 +89,7 @@ export function createNorm(glass) {
     about.textContent = glass.text("story.norm_strips", { d: x.length });
     /** @type {(name: string, role: string, values: ArrayLike<number>) => import("../strips.js").Row} */
     const row = (name, role, values) => {
-      const value = rmsOf(values);
+      const value = rms(values, 0);
       return { name, role, values, size: { value, words: glass.text("story.norm_size", { rms: few(value) }) } };
     };
     rows.paint(
