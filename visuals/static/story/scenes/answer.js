@@ -159,7 +159,7 @@ export function createAnswer(glass) {
       const { trace } = state;
       const it = trace && toldOf(trace);
       if (!it) return null;
-      const { best, answer, rests, key, instead, hidden, left } = it;
+      const { best, answer, found, rests, key, instead, hidden, left } = it;
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
@@ -170,7 +170,7 @@ export function createAnswer(glass) {
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
-      const place = `key ${key ?? "-"} without=${exact(left)}`;
+      const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
       return {
         form: over ? "_ended" : trace.generating ? "_writes" : form,
         words: wordsOf(trace, it),
