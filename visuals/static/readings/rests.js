@@ -16,7 +16,7 @@ import { onceFor } from "../arrays.js";
  */
 
 /** Nats from which on something counts as needed (model/analysis/why.py). */
-export const LEAST = 0.05;
+export const NEEDED = 0.05;
 
 /**
  * What of the detail "rests" there is: nothing for a network in which it is not measured.
@@ -50,7 +50,7 @@ export const leftWithout = (found, t) => leftOf(found, found.lost.data[t]);
  * @returns {(number | null)[]}
  */
 export function partsLost(found) {
-  const most = Math.max(found.most ?? mostOf(found), LEAST);
+  const most = Math.max(found.most ?? mostOf(found), NEEDED);
   return drawnOf(found).map((x) => x && x / most);
 }
 
@@ -94,7 +94,7 @@ export function windowAt({ starts }, given) {
 export function restsWithin(found, { width, starts, lost }, at) {
   const count = lost.shape[1];
   const data = lost.data.slice(at * count, (at + 1) * count);
-  const needed = Array.from(data.keys()).filter((t) => t < count - 1 && !found.sinks.includes(t) && data[t] >= LEAST);
+  const needed = Array.from(data.keys()).filter((t) => t < count - 1 && !found.sinks.includes(t) && data[t] >= NEEDED);
   return {
     ...found,
     lost: { shape: [count], data },

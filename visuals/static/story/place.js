@@ -1,7 +1,7 @@
 // Where in the run the story looks: from the last token at the one that its answer needs most, with the head that is
 // missed most of those that look there.
 
-import { LEAST, restsOf } from "../readings/rests.js";
+import { NEEDED, restsOf } from "../readings/rests.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -43,7 +43,7 @@ export function placeOf(glass) {
   if (found && !restsOf(found)?.tokens.length) return selected;
   const back = found && looksBack(glass);
   if (back) {
-    const why = back.head.missed >= LEAST ? "_missed" : "_shared";
+    const why = back.head.missed >= NEEDED ? "_missed" : "_shared";
     return { layer: back.head.layer, head: back.head.head, query: trace.T - 1, key: back.token, why };
   }
   return glass.asking() ? null : selected; // what was refused does not come

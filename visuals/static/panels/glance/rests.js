@@ -5,7 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { exact, h, shown, signed } from "../../dom.js";
 import { chanceSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
-import { leftWithout, LEAST, partsLost } from "../../readings/rests.js";
+import { leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
 import { chanceWord, filled, named, sentences, word } from "./words.js";
 
 /**
@@ -65,7 +65,7 @@ function namesOf(glass, found) {
     p: chanceWord(glass, probability),
     q: bold(chanceWord(glass, leftWithout(found, key))),
     lost: shown(found.lost.data[key], DIGITS),
-    least: String(LEAST),
+    least: String(NEEDED),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
     few: String(found.few),
