@@ -30,8 +30,6 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
-from model.analysis.looks_back import SWITCHED_OFF
-from model.analysis.looks_back import TRIED as LOOKS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS, AnyNode
@@ -255,9 +253,8 @@ def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
 
 
 def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
-    """The text, rows of the last token, and the text again without each of some heads."""
-    tokens = len(trace.token_ids)
-    return tokens + 2 + LOOKS_TRIED + (1 + min(SWITCHED_OFF, heads_of_a_pass(tokens))) * tokens
+    """The text, a value, two rows of the last token, and the text again with a head and without."""
+    return 3 * len(trace.token_ids) + 3
 
 
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:
@@ -279,6 +276,10 @@ def _fit_cost(lm: LanguageModel, _trace: object) -> float:
 
 def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return MATCHED * len(trace.token_ids) + OTHER_TOKENS
+
+
+def _apart_cost(lm: LanguageModel, trace: Trace, heads: Sequence[object], *_: object) -> float:
+    return len(heads) * MATCHED * len(trace.token_ids) + OTHER_TOKENS
 
 
 def _outside_cost(*_: object) -> float:
@@ -477,6 +478,7 @@ HEADS = long_of_run("heads", why.heads, _further_cost)
 LOOKS_BACK = long_of_run("looks_back", why.back, _back_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
+TOLD_APART = long_of_run("told_apart", glance.told_apart, _apart_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)
 SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)
 LOSS = long_of_run("loss", loss_info, _loss_cost)

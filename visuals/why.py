@@ -282,13 +282,12 @@ def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothi
     """The message of LooksBack; `piece` is that of the token that would come instead. {} where there is none."""
     if found is None:
         return {}
-    first = found.heads[0]
+    first = found.head
     return {
         "token": found.token,
         "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
-        "count": found.count,
-        "tried": len(found.heads),
-        "head": {"layer": first.layer, "head": first.head, "missed": first.missed},
+        "looking": list(found.looking),
+        "head": {"layer": first.layer, "head": first.head, "adds": first.adds, "missed": first.missed},
     }
 
 

@@ -46,14 +46,15 @@ def qr(_engine: Engine, data: Sent) -> QrAnswer:
 
 # What an encoder has no answer to: it gives no logits, or knows one text of two.
 NEEDS_LOGITS = frozenset(
-    ("heads", "why", "matching", "outside", "words", "circuit", "circuit_controls", "edges", "ffn_written",
-     "kv_live", "lens", "next", "contributions", "logits", "draw", "logit_terms", "causal_map", "attention_kinds")
+    ("heads", "why", "matching", "told_apart", "outside", "words", "circuit", "circuit_controls", "edges",
+     "ffn_written", "kv_live", "lens", "next", "contributions", "logits", "draw", "logit_terms", "causal_map",
+     "attention_kinds")
 )  # fmt: skip
 # What asks a network for long work (Operation.cost).
 LONG = frozenset(
-    ("rests", "windows", "heads", "looks_back", "why", "matching", "outside", "words", "circuit", "circuit_controls",
-     "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks", "attention_kinds", "ffn_firing",
-     "kv_live", "kv_race", "lens", "lens_fit", "contributions", "logit_terms", "causal_map", "loss")
+    ("rests", "windows", "heads", "looks_back", "why", "matching", "told_apart", "outside", "words", "circuit",
+     "circuit_controls", "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks", "attention_kinds",
+     "ffn_firing", "kv_live", "kv_race", "lens", "lens_fit", "contributions", "logit_terms", "causal_map", "loss")
 )  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}

@@ -6,11 +6,12 @@ from pydantic import PlainValidator
 
 from model import GlassLlamaError
 from model.analysis.head_losses import Ablation
+from model.analysis.looks_back import LooksBack
 from model.analysis.nodes import AnyNode, Site, node_at
 from model.errors import shortly
 from model.network import StackName, Writer
 from visuals.circuit import edges_payload
-from visuals.glance import matching_payload, outside_payload, swaps_payload
+from visuals.glance import matching_payload, outside_payload, swaps_payload, told_apart_payload
 from visuals.messages.circuit import CircuitControlsDetail, CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
     LooksBackDetail,
@@ -19,6 +20,7 @@ from visuals.messages.glance import (
     Nothing,
     OutsideDetail,
     RestsDetail,
+    ToldApartDetail,
     WhyDetail,
     WindowsDetail,
     WordsDetail,
@@ -40,6 +42,7 @@ from ..operations import (
     OUTSIDE,
     RESTS,
     SWAPS,
+    TOLD_APART,
     WINDOWS,
 )
 from ..prompts import check_text
@@ -64,6 +67,7 @@ ON_DEMAND = ("attention", "rmsnorm", "rope", "swiglu")
 PANELS = ("why", "next", *ON_DEMAND)
 MOST_NODES = 60
 MOST_SWAPS = 6
+COMPARED = 6  # heads of which one is to tell a token from its rival most plainly
 
 
 def _listed_nodes(value: object) -> list[list[object]]:
@@ -160,11 +164,19 @@ def looks_back(engine: Engine, held: HeldRun, asked: Sent) -> LooksBackDetail | 
     """{token, target}: what `target` takes from the token that it needs most: what would come without a look back at
     that, and with which heads it looks; {} where it needs none, or that is not measured."""
     of = about_run(Why, engine, held, asked)
-    known = held.study_and_keep(engine, RESTS, of.target, of.token)
-    if known is None:
-        return {}
-    found = held.study(engine, LOOKS_BACK, known)
+    found = _back(engine, held, of)
     return back_payload(found, engine.pieces(held.model, [found.instead])[0] if found else "")
+
+
+def _back(engine: Engine, held: HeldRun, of: Why) -> LooksBack | None:
+    """What is worked out once, for two questions."""
+    if (found := held.kept(LOOKS_BACK, of.target, of.token)) is None:
+        known = held.study_and_keep(engine, RESTS, of.target, of.token)
+        if known is None:
+            return None
+        found = held.study(engine, LOOKS_BACK, known)
+        held.keep(LOOKS_BACK, found, of.target, of.token)
+    return found
 
 
 def heads(engine: Engine, held: HeldRun, asked: Sent) -> MeasuredDetail | Nothing:
@@ -198,6 +210,17 @@ def matching(engine: Engine, held: HeldRun, asked: Sent) -> MatchingDetail | Not
     of = about_run(Score, engine, held, asked)
     found = held.study(engine, MATCHING, of.layer, of.head, of.query, of.key)
     return matching_payload(found, lambda some: engine.pieces(held.model, some))
+
+
+def told_apart(engine: Engine, held: HeldRun, asked: Sent) -> ToldApartDetail | Nothing:
+    """{token, target}: how heads that look at the token that `target` needs most tell it from another answer in the
+    text, by the one that shows it most plainly; {} where there is nothing to tell."""
+    of = about_run(Why, engine, held, asked)
+    back = _back(engine, held, of)
+    if back is None or not back.looking:
+        return {}
+    found = held.study(engine, TOLD_APART, back.looking[:COMPARED], of.token, back.token)
+    return told_apart_payload(found, back.token, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: Sent) -> OutsideDetail | Nothing:
@@ -292,6 +315,7 @@ DETAILS = {
     "looks_back": looks_back,
     "why": why,
     "matching": matching,
+    "told_apart": told_apart,
     "outside": outside,
     "words": words,
     "circuit": circuit,

@@ -51,6 +51,7 @@ def ask_story(ask: Ask, of: Sizes) -> None:
     ask("logits")
     if "head" in back:  # as placeOf in story/place.js
         ask_of_look(ask, back["head"]["layer"], back["head"]["head"], last)
+        ask("told_apart", token=last)
 
 
 def ask_of_run(ask: Ask, of: Sizes) -> None:

@@ -98,12 +98,12 @@ def _layer_terms(trace: Trace, i: int, at: int, direction: Float[Tensor, " d"]) 
     with torch.inference_mode():
         layer, block = trace.layer(i), trace.lm.net.block(i)
         v, seen_at = (torch.from_numpy(values).double() for values in (layer.v, layer.attention[:, at]))
-        heads = _heads(block.attn, seen_at, v, direction) * (i not in off.attention)
+        heads = heads_along(block.attn, seen_at, v, direction) * (i not in off.attention)
         heads[[head for of, head in off.heads if of == i]] = 0
         for name in block.extra_sublayers:
             v, weights = (layer.arrays[f"{name}_{part}"] for part in ("v", "attention"))
             seen_at = torch.from_numpy(weights[:, at]).double()
-            cross = _heads(getattr(block, name), seen_at, torch.from_numpy(v).double(), direction)
+            cross = heads_along(getattr(block, name), seen_at, torch.from_numpy(v).double(), direction)
             cross[[head for of, head in off.cross if of == i]] = 0
         inner = _neurons(block, layer, at, direction)
         inner[[n for of, n in off.neurons if of == i]] = 0
@@ -133,7 +133,7 @@ def _neurons(block: Layer, layer: LayerTrace, at: int, along: Float[Tensor, " d"
     return block.ffn.neuron_contributions({name: torch.from_numpy(layer.arrays[name][at]) for name in passed}, along)
 
 
-def _heads(
+def heads_along(
     attn: Heads, weights: Float[Tensor, "n_heads S"], values: Float[Tensor, "n_kv_heads S v_dim"], along: Tensor
 ) -> Float[Tensor, "n_heads S"]:
     """What each head adds along a direction, by source token."""

@@ -1,52 +1,54 @@
 """What a text's last token takes from one earlier token: what would come without a look at it, and which of the heads
-that look there is missed most.
+that look there brings most of the answer from it.
 
-As in knock_out.py the scores of one token are masked before the softmax, so that the other weights are renormalised: in
-all heads of all layers, and then in one head at a time, whose keys and values other heads and tokens still read. Of the
-heads that look there, those whose look is missed most are then switched off altogether, at every token, one at a time.
+As in knock_out.py the scores of one token are masked before the softmax, in all heads of all layers, so that the other
+weights are renormalised. What a head brings is told from the run as it is: with weights and what the final norm divides
+by held at its values, head h adds α[s]·(W_O[h]·v[s])·u to the answer's logit from token s, with u the direction along
+which final norm and head read the stream for that answer (direct logit attribution; Elhage et al. 2021). Others may
+bring the same, so the head is then switched off altogether, at every token.
 
-Symbols: L n_layers, T tokens, R rows of a pass.
+Symbols: L n_layers, T tokens, R rows of a pass, d d_model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+from jaxtyping import Float
 
+from ..forward_pass import Pass
 from ..pieces import Work, in_pieces
-from .head_losses import Head, ablated_run, heads_of_a_pass, log_p_without, switched_off
+from ..shapes import figures
+from ..taps import capture
+from .head_losses import Head, ablated_run, log_p_without, switched_off
 from .last_token import TextRead, last_token_logs
-
-TRIED = 30  # heads, in one pass with the run as it is and the one without any look
-SWITCHED_OFF = 8  # of these, at most, one at a time
+from .logit_terms import heads_along, read_along
 
 
 class LookingHead(NamedTuple):
-    """A head, its attention `weight` there, the nats of log p(target) that are lost when it alone may not look, and
-    `missed`, those when it is switched off."""
+    """A head, its attention `weight` there, what it `adds` from there to the target's logit, and the nats of
+    log p(target) that are `missed` when it is switched off."""
 
     layer: int
     head: int
     weight: float
-    lost: float
+    adds: float
     missed: float
 
 
 @dataclass(frozen=True)
 class LooksBack:
     """The last token's looks at `token`: `instead`, of probability `p_instead`, is the most probable next token without
-    them. `count` heads look there most, sinks apart. `heads` are those of them that were switched off, or where there
-    are none those that give the token most weight, the one that is missed most first."""
+    them. `looking` are the heads that look there most, sinks apart, the one that adds most first: that is `head`. Where
+    there are none, it is the one of all that adds most."""
 
     token: int
     instead: int
     p_instead: float
-    count: int
-    heads: tuple[LookingHead, ...]
+    looking: tuple[Head, ...]
+    head: LookingHead
 
 
 @in_pieces
@@ -60,42 +62,47 @@ def looks_back(
     weights, apart = attention[..., token], attention.copy()
     apart[..., list(sinks)] = -1
     looking = apart.argmax(-1) == token
-    order = np.argsort(-weights, axis=None, kind="stable")[:TRIED]
-    tried = [(int(i) // weights.shape[1], int(i) % weights.shape[1]) for i in order]
-    with torch.inference_mode():
-        logs = last_token_logs(read, 2 + len(tried), _hidden(read, token, tried))
+    adds = _added(read, target, token, weights)
     yield
-    whole, without = logs[0, target], logs[1]
-    lost = dict(zip(tried, (whole - logs[2:, target]).tolist(), strict=True))
-    most = sorted([head for head in tried if looking[head]] or tried, key=lambda head: -lost[head])
-    some = most[: min(SWITCHED_OFF, heads_of_a_pass(len(read.ids)))]
-    missed = yield from _missed(read, target, some)
-    found = [LookingHead(*head, float(weights[head]), lost[head], missed[head]) for head in some]
+    most_first = np.argsort(-adds, axis=None, kind="stable")
+    order: list[Head] = [divmod(int(i), adds.shape[1]) for i in most_first]
+    there = tuple(head for head in order if looking[head])
+    layer, head = [*there, *order][0]
+    off = torch.zeros(2, len(read.ids), dtype=torch.bool, device=read.lm.device)
+    off[1, token] = True  # beside a row that sees all: there are two at least
+    with torch.inference_mode():
+        without = last_token_logs(read, 2, lambda _: off)[1]
+    yield
+    missed = yield from _missed(read, target, layer, head)
+    first = LookingHead(layer, head, float(weights[layer, head]), float(adds[layer, head]), missed)
     instead = int(without.argmax())
-    best = tuple(sorted(found, key=lambda head: -head.missed))
-    return LooksBack(token, instead, float(without[instead].exp()), int(looking.sum()), best)
+    return LooksBack(token, instead, float(without[instead].exp()), there, first)
 
 
-def _missed(read: TextRead, target: int, heads: Sequence[Head]) -> Work[dict[Head, float]]:
-    """What is lost without each head; nothing without one that the run has off."""
-    off = switched_off(read.changed, read.lm.config.n_heads)
-    on = [head for head in heads if head not in off]
-    whole, *without = yield from log_p_without.pieces(
-        ablated_run(read, target, "zero", ()), [(), *((head,) for head in on)]
-    )
-    return dict.fromkeys(heads, 0.0) | {head: whole - left for head, left in zip(on, without, strict=True)}
+def _added(
+    read: TextRead, target: int, token: int, weights: Float[np.ndarray, "L n_heads"]
+) -> Float[np.ndarray, "L H"]:
+    """What each head adds to the target's logit from a token to which it gives these weights; 0 of one that is off."""
+    lm, added = read.lm, np.zeros(weights.shape)
+    direction, _ = read_along(lm.net, target)
+    at = Pass(lm.net.positions(0, 1), eager=True)  # MLA rebuilds its values then
+    with torch.inference_mode():
+        along = direction / float(figures(lm.net.norm)["rms"](read.streams[-1, -1]))
+        for layer, given in enumerate(weights):
+            block = lm.net.block(layer)
+            with capture(block.attn, "v") as seen:
+                block.attn(block.attn_norm(read.streams[layer, token][None, None]), at)
+            values = seen["v"][0].double().cpu()
+            added[layer] = heads_along(block.attn, torch.tensor(given)[:, None].double(), values, along)[:, 0].numpy()
+    for head in switched_off(read.changed, lm.config.n_heads):
+        added[head] = 0
+    return added
 
 
-def _hidden(
-    read: TextRead, token: int, tried: Sequence[tuple[int, int]]
-) -> Callable[[int], Bool[Tensor, "n_heads R T"]]:
-    """What is hidden in a layer: nothing from row 0, the token from all heads of row 1, then from one head of a row."""
-
-    def of_layer(layer: int) -> Bool[Tensor, "n_heads R T"]:
-        off = torch.zeros(read.lm.config.n_heads, 2 + len(tried), len(read.ids), dtype=torch.bool)
-        off[:, 1, token] = True
-        for row, (at, head) in enumerate(tried, start=2):
-            off[head, row, token] = at == layer
-        return off.to(read.lm.device)
-
-    return of_layer
+def _missed(read: TextRead, target: int, layer: int, head: int) -> Work[float]:
+    """What is lost without a head; nothing without one that the run has off."""
+    if (layer, head) in switched_off(read.changed, read.lm.config.n_heads):
+        return 0.0
+    run = ablated_run(read, target, "zero", ())
+    whole, without = yield from log_p_without.pieces(run, [(), ((layer, head),)])
+    return whole - without

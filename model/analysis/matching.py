@@ -9,6 +9,7 @@ is run again.
 Symbols: S sources, T tokens, d d_model.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -18,10 +19,12 @@ from torch import Tensor
 from ..attention import Attention
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
+from .head_losses import Head
 from .score_terms import Source, _normed, score_terms, stream_writes
 
 MIN_ATTENTION = 0.5  # the least weight with which a head counts as having brought a token
 LARGEST = 1024  # tokens of all texts that are run
+TELLING = 0.2  # the share of the difference between two scores from which on a match tells the two tokens apart
 
 
 class Step(NamedTuple):
@@ -44,6 +47,11 @@ class Way(NamedTuple):
     def near(self) -> int:
         """The token that it was fetched from last."""
         return self.steps[0].key if self.steps else self.at
+
+    @property
+    def origin(self) -> int:
+        """The token that it was fetched from first, as far as it is known."""
+        return self.steps[-1].key if self.steps else self.at
 
 
 class Other(NamedTuple):
@@ -81,6 +89,14 @@ class Matching(NamedTuple):
     other: Other | None
 
 
+class HeadMatching(NamedTuple):
+    """What a head compares."""
+
+    layer: int
+    head: int
+    found: Matching
+
+
 @in_pieces
 def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
     """What makes a head at `query` score `key` higher than the likeliest other answer that stands in the text.
@@ -89,6 +105,43 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
     the text, the rival's score is not lower, the pair that counts most is no match of heads or embeddings, or the
     network's attention is not of the kind of LLaMA's.
     """
+    found = yield from _matched(trace, layer, head, query, key)
+    return None if found is None else (yield from _tried(trace, HeadMatching(layer, head, found), query, key)).found
+
+
+@in_pieces
+def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) -> Work[HeadMatching | None]:
+    """Of some heads the first at whose query stands what was brought to `key`, and something else at the rival, where
+    that makes TELLING of the difference; else the first that has something to tell. None where none has."""
+    first = None
+    for layer, head in heads:
+        found = yield from _matched(trace, layer, head, query, key)
+        if found is None:
+            continue
+        one = HeadMatching(layer, head, found)
+        first = first or one
+        if _is_plain(trace, found):
+            return (yield from _tried(trace, one, query, key))
+    return first and (yield from _tried(trace, first, query, key))
+
+
+def _is_plain(trace: Trace, found: Matching) -> bool:
+    told, beside = found.told, found.rival_told
+    if not told.steps or beside is None or not beside.steps:
+        return False
+    asked, own, other = (trace.pieces[way.origin].strip() for way in (found.asked, told, beside))
+    telling = found.from_asked - found.rival_from_asked >= TELLING * (found.score - found.rival_score)
+    return asked == own != other and telling
+
+
+def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMatching]:
+    layer, head, found = one
+    other = yield from _other(trace, layer, head, (query, key, found.rival), found.asked.near)
+    return one._replace(found=found._replace(other=other))
+
+
+def _matched(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
+    """As `matching`, without another token in the text."""
     ids = trace.token_ids
     logits = _logits(trace, query)
     rival = _rival(trace, logits, query, key)
@@ -127,7 +180,7 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
         float(own.terms[alike].sum()),
         float(others.terms[alike].sum()),
         own.terms.numel(),
-        (yield from _other(trace, layer, head, (query, key, rival), asked.near)),
+        None,
     )
 
 

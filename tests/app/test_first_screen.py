@@ -17,8 +17,10 @@ from model.analysis.matching import matching
 from model.analysis.node_roles import node_roles
 from model.analysis.outside import outside
 from model.analysis.why import NEEDED
+from model.checkpoint import BUNDLED
 from tests.app.looking import as_chance, faults, number, settled, shown
 from tests.page import leave, open_page, running_app, wait_for_run
+from tests.peer import Peer
 from tests.plain import plain_site
 
 WHY = "section[data-kind=why]"
@@ -89,6 +91,51 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
     numbers = (how.score, how.rival_score, how.other.score, how.other.rival_score)
     for part in (*words, *(f" {value:#.4g}" for value in numbers)):
         expect(page.locator(".wy-how > div").first).to_contain_text(part)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
+    language: str, browser: Browser, address: str, bundled: model.LanguageModel
+) -> None:
+    """Both scores are those of transformers' attention, up to what softmax takes from both: in the run, and with the
+    word that a reader puts in. Whose room either is, is said beside it."""
+    page = open_page(browser, f"{address}#lang={language}&chapter=story")
+    page.locator("[data-scene=looks]").scroll_into_view_if_needed()
+    scene = page.locator("[data-scene=match]")
+    scene.wait_for()
+    scene.scroll_into_view_if_needed()
+    expect(scene).to_have_attribute("data-value", re.compile(" rival_score="))
+    ids = page.evaluate("glass.state.trace.tokens.ids")
+    detail = page.evaluate("glass.detail('told_apart', { token: glass.state.trace.T - 1 })")
+    key, rival = detail["key"], detail["rival"]
+    carried = scene.locator(".st-carries").all_inner_texts()
+    assert [one.strip("“”") for one in carried] == (["Tom", "Lily"] if language == "en" else ["汤姆", "莉莉"])
+
+    def check(ids: list[int]) -> None:
+        value = scene.get_attribute("data-value") or ""
+        row = Peer(BUNDLED, ids).run.attentions[detail["layer"]][0, detail["head"], -1].double().log()
+        difference = number(value, "score") - number(value, "rival_score")
+        assert difference == pytest.approx(float(row[key] - row[rival]), rel=1e-4, abs=1e-4)
+        drawn = [bar.bounding_box() for bar in scene.locator(".st-bar").all()]
+        assert all(drawn)
+        assert (drawn[0]["width"] > drawn[1]["width"]) == (difference > 0)
+
+    check(ids)
+    assert number(scene.get_attribute("data-value") or "", "score") > 0
+    scene.locator(".st-act").click()
+    expect(scene.locator("[role=status]").last).to_contain_text(bundled.tokenizer.pieces([ids[rival]])[0].strip())
+    other = [*ids]
+    other[detail["other"]["position"]] = detail["other"]["id"]
+    page.wait_for_timeout(400)  # the bars move
+    check(other)
+    scene.locator(".st-act").click()
+    assert faults(page, context="[data-scene=match]") == []
+    page.evaluate("(text) => glass.read(text)", "Lily likes apples." if language == "en" else "莉莉喜欢苹果。")
+    page.wait_for_function("(count) => glass.state.trace.T !== count", arg=len(ids))
+    page.locator("[data-scene=looks]").scroll_into_view_if_needed()
+    settled(page)
+    expect(scene).to_be_hidden()  # nothing is asked about anyone: there is nothing to tell
+    leave(page)
 
 
 def check_in_view(page: Page, width: int, height: int) -> None:

@@ -30,7 +30,7 @@ from tests.one_of import one_of
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 # Of these less may be to do: there is nothing to tell, or layers were looked at before.
-ROUGH = ("matching", "outside", "words", "edges", "score_terms", "logit_terms")
+ROUGH = ("matching", "told_apart", "outside", "words", "edges", "score_terms", "logit_terms")
 Asked = dict[str, dict[str, Any]]
 
 
@@ -79,6 +79,9 @@ def asked_of(service: Service, prompt: str = PROMPT, name: str = "") -> tuple[st
     place, source = {"token": last}, len(service.runs.get(run["id"]).prompt_ids) - 1
     long: Asked = {
         "why": place | {"target": None},
+        "rests": place,  # which is kept for these two
+        "looks_back": place,
+        "told_apart": place,
         "words": place,
         "outside": {},
         "lens": {"follow": False},

@@ -118,13 +118,13 @@ def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpo
 
 
 def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: Path) -> None:
-    """From the last token at the one that it needs most, with the head that is missed most of those that look there."""
+    """From the last token at the one that it needs most, with the head that adds most from there."""
     lm = model.load(roomy_checkpoint, device="cpu")
     ids, key = story.evaluate("glass.state.trace.tokens.ids"), needed(story)
     read = read_text(lm, ids)
     attention = last_attention(read)
     found = looks_back(read, read.answer, key, attention.numpy(), sinks(read, attention))
-    head = found.heads[0]
+    head = found.head
     assert place_of(story) == (head.layer, head.head, len(ids) - 1, key)
     assert value(story, "carried").startswith(f"layer {head.layer} head {head.head} key {key} ")
     assert value(story, "norm").startswith(f"layer {head.layer} token {key} ")

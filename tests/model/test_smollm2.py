@@ -15,6 +15,9 @@ import transformers
 import model
 from app.examples import REAL_EXAMPLES
 from app.smollm2 import smollm2
+from model.analysis.last_token import read_text
+from model.analysis.looks_back import looks_back
+from model.analysis.sinks import last_attention, sinks
 from model.smollm2 import NAME, WEIGHTS
 from tests.model.analysis.test_head_jobs import check_jobs
 
@@ -90,6 +93,16 @@ def test_the_answer_rests_on_france_and_the_first_token_is_a_sink() -> None:
     assert found.sinks == (0,)
     assert ours().tokenizer.pieces(ours().tokenizer.encode(REAL_EXAMPLES[0]))[found.tokens[0]] == " France"
     assert found.form == "recalled"
+
+
+def test_the_head_that_is_followed_is_the_one_that_extracts_the_answer() -> None:
+    """Head 4 of layer 23 brings "Paris" from "France", and is missed (docs/smollm2.md)."""
+    read = read_text(ours(), REAL_EXAMPLES[0])
+    attention = last_attention(read)
+    found = looks_back(read, read.answer, 3, attention.numpy(), sinks(read, attention))
+    assert (found.head.layer, found.head.head) == (23, 4)
+    assert found.head.adds > 1
+    assert found.head.missed > 1
 
 
 def test_the_jobs_of_its_heads_are_those_of_transformers_attentions() -> None:

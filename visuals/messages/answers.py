@@ -45,6 +45,7 @@ from .glance import (
     Nothing,
     OutsideDetail,
     RestsDetail,
+    ToldApartDetail,
     WhyDetail,
     WindowsDetail,
     WordsDetail,
@@ -97,6 +98,7 @@ class Details(TypedDict):
     looks_back: LooksBackDetail | Nothing
     why: WhyDetail
     matching: MatchingDetail | Nothing
+    told_apart: ToldApartDetail | Nothing
     outside: OutsideDetail | Nothing
     words: WordsDetail
     circuit: CircuitDetail

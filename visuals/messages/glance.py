@@ -115,22 +115,23 @@ class InsteadMessage(TypedDict):
 
 
 class LookingMessage(TypedDict):
-    """A head, and the nats of log-probability lost when it is switched off."""
+    """A head, what it `adds` to the answer's logit from the token that it looks at, and the nats of log-probability
+    lost when it is switched off."""
 
     layer: int
     head: int
+    adds: float
     missed: float
 
 
 class LooksBackDetail(TypedDict):
     """What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
-    them, and how many heads look there most, sinks apart. Of `tried` that were switched off one by one, mostly of
-    these, `head` is missed most."""
+    them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where there
+    are none, `head` adds most to the answer's logit from there."""
 
     token: int
     instead: InsteadMessage
-    count: int
-    tried: int
+    looking: list[tuple[int, int]]
     head: LookingMessage
 
 
@@ -201,6 +202,15 @@ class MatchingDetail(TypedDict):
     rival_from_asked: float
     n_terms: int
     other: OtherToken | None
+
+
+class ToldApartDetail(MatchingDetail):
+    """The same of the `head` that shows it most plainly, of those that look at the token that the answer needs most,
+    `key`."""
+
+    layer: int
+    head: int
+    key: int
 
 
 class UsualSurprisal(TypedDict):

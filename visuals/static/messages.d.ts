@@ -25,6 +25,7 @@ export interface Details {
   looks_back: LooksBackDetail | Nothing;
   why: WhyDetail;
   matching: MatchingDetail | Nothing;
+  told_apart: ToldApartDetail | Nothing;
   outside: OutsideDetail | Nothing;
   words: WordsDetail;
   circuit: CircuitDetail;
@@ -877,23 +878,26 @@ export interface InsteadMessage {
   probability: number;
 }
 
-/** A head, and the nats of log-probability lost when it is switched off. */
+/**
+ * A head, what it `adds` to the answer's logit from the token that it looks at, and the nats of log-probability
+ * lost when it is switched off.
+ */
 export interface LookingMessage {
   layer: number;
   head: number;
+  adds: number;
   missed: number;
 }
 
 /**
  * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
- * them, and how many heads look there most, sinks apart. Of `tried` that were switched off one by one, mostly of
- * these, `head` is missed most.
+ * them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where
+ * there are none, `head` adds most to the answer's logit from there.
  */
 export interface LooksBackDetail {
   token: number;
   instead: InsteadMessage;
-  count: number;
-  tried: number;
+  looking: [number, number][];
   head: LookingMessage;
 }
 
@@ -960,6 +964,28 @@ export interface MatchingDetail {
   rival_from_asked: number;
   n_terms: number;
   other: OtherToken | null;
+}
+
+/**
+ * The same of the `head` that shows it most plainly, of those that look at the token that the answer needs most,
+ * `key`.
+ */
+export interface ToldApartDetail {
+  rival: number;
+  score: number;
+  rival_score: number;
+  asked: LookStep[];
+  told: LookStep[];
+  rival_told: LookStep[] | null;
+  term: number;
+  rival_term: number;
+  from_asked: number;
+  rival_from_asked: number;
+  n_terms: number;
+  other: OtherToken | null;
+  layer: number;
+  head: number;
+  key: number;
 }
 
 /** Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest. */

@@ -11,7 +11,8 @@ from transformers.models.llama.modeling_llama import LlamaAttention
 import model
 from model import LanguageModel
 from model.analysis.last_token import read_text
-from model.analysis.looks_back import SWITCHED_OFF, looks_back
+from model.analysis.logit_terms import logit_terms
+from model.analysis.looks_back import looks_back
 from model.analysis.nodes import swapped
 from model.analysis.sinks import last_attention
 from model.interventions import Intervention
@@ -23,94 +24,100 @@ ZOO = Path(model.__file__).parent / "zoo"
 TOKENS = 9
 
 
-def of_transformers(directory: Path, ids: list[int], token: int, heads: list[tuple[int, int]]) -> torch.Tensor:
-    """(1 + len(heads), V): log-probabilities where the last token may not look at `token` in any layer, and where one
-    head alone may not."""
+def of_transformers(directory: Path, ids: list[int], token: int, target: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(V,): log-probabilities where the last token may not look at `token` in any layer. (L, n_heads): what each head
+    adds to the target's logit from there in the run as it is, through W_O, the final norm and the output head."""
     net = reference(directory)
     config, count = net.config, len(ids)
-    causal = torch.full((count, count), float("-inf")).triu(1)
-    rows = []
-    for off in [None, *heads]:
-        handles = []
+    values: list[torch.Tensor] = []
+    streams: list[torch.Tensor] = []
+    handles = [
+        block.self_attn.v_proj.register_forward_hook(lambda _, __, out: values.append(out[0, token]))
+        for block in net.model.layers
+    ]
+    handles.append(net.model.norm.register_forward_pre_hook(lambda _, given: streams.append(given[0][0, -1])))
+    with torch.no_grad():
+        run = net(torch.tensor([ids]), output_attentions=True)
+        size = (streams[0].double().square().mean() + net.model.norm.variance_epsilon).sqrt()
+        along = net.lm_head.weight[target].double() * net.model.norm.weight.double() / size
+        adds = torch.zeros(config.num_hidden_layers, config.num_attention_heads, dtype=torch.float64)
         for layer, block in enumerate(net.model.layers):
-            mask = causal.expand(1, config.num_attention_heads, -1, -1).clone()
-            mask[0, slice(None) if off is None else [head for at, head in [off] if at == layer], -1, token] = -torch.inf
+            shared = config.num_attention_heads // config.num_key_value_heads
+            kept = values[layer].double().unflatten(0, (config.num_key_value_heads, -1)).repeat_interleave(shared, 0)
+            columns = block.self_attn.o_proj.weight.double().unflatten(1, (config.num_attention_heads, -1))
+            written = torch.einsum("dhw,hw->hd", columns, kept)
+            adds[layer] = run.attentions[layer][0, :, -1, token].double() * (written @ along)
+    for handle in handles:
+        handle.remove()
+    mask = torch.full((count, count), float("-inf")).triu(1)
+    mask[-1, token] = -torch.inf
 
-            def masked(_: LlamaAttention, args: Any, given: dict[str, Any], mask: torch.Tensor = mask) -> Any:
-                return args, {**given, "attention_mask": mask}
+    def masked(_: LlamaAttention, args: Any, given: dict[str, Any]) -> Any:
+        return args, {**given, "attention_mask": mask.expand(1, config.num_attention_heads, -1, -1)}
 
-            attn = block.get_submodule("self_attn")
-            handles.append(attn.register_forward_pre_hook(masked, with_kwargs=True))
-        with torch.no_grad():
-            rows.append(net(torch.tensor([ids])).logits[0, -1].log_softmax(-1))
-        for handle in handles:
-            handle.remove()
-    return torch.stack(rows)
+    handles = [
+        block.get_submodule("self_attn").register_forward_pre_hook(masked, with_kwargs=True)
+        for block in net.model.layers
+    ]
+    with torch.no_grad():
+        logs = net(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+    for handle in handles:
+        handle.remove()
+    return logs, adds
 
 
 @pytest.mark.parametrize("shape", [{}, {"num_key_value_heads": 6}], ids=["gqa", "mha"])
-def test_as_transformers_has_it_under_a_mask_by_head(tmp_path: Path, shape: dict[str, Any]) -> None:
+def test_as_transformers_has_it(tmp_path: Path, shape: dict[str, Any]) -> None:
     directory = make_checkpoint(tmp_path / "net", **shape)
     ids = sample_ids(1, TOKENS, seed=3)[0].tolist()
     read = read_text(model.load(directory, device="cpu"), ids)
     target, token = read.answer, 4
     attention = last_attention(read).numpy()
     found = looks_back(read, target, token, attention)
-    heads = [(one.layer, one.head) for one in found.heads]
+    logs, adds = of_transformers(directory, ids, token, target)
+    assert found.instead == int(logs.argmax())
+    assert found.p_instead == pytest.approx(float(logs.max().exp()), rel=1e-4)
     looking = {(int(layer), int(head)) for layer, head in np.argwhere(attention.argmax(-1) == token)}
-    assert found.count == len(looking)
-    assert len(set(heads)) == min(SWITCHED_OFF, len(looking) or 18)
-    assert looking.issuperset(heads) or not looking
-    logs = of_transformers(directory, ids, token, heads)
-    assert found.instead == int(logs[0].argmax())
-    assert found.p_instead == pytest.approx(float(logs[0].max().exp()), rel=1e-4)
-    lost = (read.log_p[target] - logs[1:, target]).numpy()
-    np.testing.assert_allclose([one.lost for one in found.heads], lost, atol=1e-4)
-    assert np.abs(lost).max() > 0.01
-    for one in found.heads:
-        assert one.weight == pytest.approx(float(attention[one.layer, one.head, token]))
-        without = Peer(directory, ids, [(one.layer, one.head)]).run.logits[0, -1].double().log_softmax(-1)
-        assert one.missed == pytest.approx(float(read.log_p[target] - without[target]), abs=1e-4)
-    assert [one.missed for one in found.heads] == sorted((one.missed for one in found.heads), reverse=True)
+    assert looking == set(found.looking)
+    order = [float(adds[head]) for head in found.looking]
+    assert order == sorted(order, reverse=True)
+    one = found.head
+    assert (one.layer, one.head) == (found.looking or [divmod(int(adds.argmax()), adds.shape[1])])[0]
+    assert one.adds == pytest.approx(float(adds[one.layer, one.head]), rel=1e-4, abs=1e-6)
+    assert one.weight == pytest.approx(float(attention[one.layer, one.head, token]))
+    without = Peer(directory, ids, [(one.layer, one.head)]).run.logits[0, -1].double().log_softmax(-1)
+    assert one.missed == pytest.approx(float(read.log_p[target] - without[target]), abs=1e-4)
 
 
-def test_a_head_that_the_run_has_off_is_missed_by_nobody(tmp_path: Path) -> None:
+def test_a_head_that_the_run_has_off_adds_nothing_and_is_missed_by_nobody(tmp_path: Path) -> None:
     lm = model.load(make_checkpoint(tmp_path / "net"), device="cpu")
-    off = Intervention(heads=tuple((layer, head) for layer in range(2) for head in range(6)))
+    off = Intervention(heads=tuple((layer, head) for layer in range(3) for head in range(6)))
     read = read_text(lm, sample_ids(1, TOKENS, seed=3)[0].tolist(), off)
     found = looks_back(read, read.answer, 4, last_attention(read).numpy())
-    missed = {(one.layer, one.head): one.missed for one in found.heads}
-    assert any(head in off.heads for head in missed)
-    assert all((missed[head] == 0) == (head in off.heads) for head in missed)
+    assert (found.head.adds, found.head.missed) == (0, 0)
 
 
-def of_whole_runs(lm: LanguageModel, ids: list[int], token: int, heads: list[tuple[int, int]]) -> torch.Tensor:
-    """The same by itself: the whole text in a row for each head, with its own score of the token -inf."""
-    swaps = {}
-    for layer in range(lm.config.n_layers):
-        off = [(row, head) for row, (at, head) in enumerate(heads, start=1) if at == layer]
+def of_whole_runs(lm: LanguageModel, ids: list[int], token: int) -> torch.Tensor:
+    """Log-probabilities of the whole text by itself, where the last token's score of the token is -inf everywhere."""
 
-        def hide(scores: torch.Tensor, off: list[tuple[int, int]] = off) -> torch.Tensor:
-            changed = scores.clone()
-            changed[0, :, -1, token] = float("-inf")
-            for row, head in off:
-                changed[row, head, -1, token] = float("-inf")
-            return changed
+    def hide(scores: torch.Tensor) -> torch.Tensor:
+        changed = scores.clone()
+        changed[:, :, -1, token] = float("-inf")
+        return changed
 
-        swaps[f"layers.{layer}.attn.scores"] = hide
+    swaps = {f"layers.{layer}.attn.scores": hide for layer in range(lm.config.n_layers)}
     with torch.inference_mode(), swapped(lm.net, swaps):
-        return lm.net(torch.tensor([ids] * (1 + len(heads))), eager=True)[:, -1].float().log_softmax(-1)
+        return lm.net(torch.tensor([ids]), eager=True)[0, -1].float().log_softmax(-1)
 
 
 @pytest.mark.parametrize("family", ["bloom", "deepseek", "falcon", "mixtral"])
-def test_in_other_families_as_in_whole_runs_with_changed_scores(family: str) -> None:
+def test_in_other_families_as_in_whole_runs(family: str) -> None:
     lm = model.load(ZOO / family, device="cpu")
     read = read_text(lm, "The cat is on the sofa. The dog is")
     attention = last_attention(read).numpy()
     found = looks_back(read, read.answer, 1, attention)
-    heads = [(one.layer, one.head) for one in found.heads]
-    assert heads
-    logs = of_whole_runs(lm, read.ids, 1, heads)
-    assert found.p_instead == pytest.approx(float(logs[0].max().exp()), rel=1e-4)
-    lost = (read.log_p[read.answer] - logs[1:, read.answer]).numpy()
-    np.testing.assert_allclose([one.lost for one in found.heads], lost, atol=1e-4)
+    without = of_whole_runs(lm, read.ids, 1)
+    assert found.p_instead == pytest.approx(float(without.max().exp()), rel=1e-4)
+    one, terms = found.head, logit_terms(model.run_trace(lm, read.ids), read.answer)
+    assert one.adds == pytest.approx(float(terms.heads[one.layer, one.head, 1]), rel=1e-4, abs=1e-6)
+    assert terms.total == pytest.approx(terms.logit, abs=1e-3)  # of which it is a part

@@ -5,7 +5,7 @@ import torch
 
 import model
 from model.analysis.effects import effects
-from model.analysis.matching import Matching, matching, parts_of_term
+from model.analysis.matching import Matching, matching, parts_of_term, plainest_match
 from model.analysis.score_terms import Source, score_terms, stream_writes
 from model.interventions import Intervention
 
@@ -50,6 +50,27 @@ def test_whom_is_asked_about_is_matched_with_what_was_told_of_them() -> None:
         assert int(other.logits.argmax()) == trace.token_ids[found.rival]
         row = other.layer(layer).scores[head, query]
         assert (found.other.score, found.other.rival_score) == (row[key], row[found.rival])
+
+
+def test_of_some_heads_the_one_is_told_of_that_matches_a_word_with_itself() -> None:
+    lm = model.load(device="cpu")
+    trace = model.run_trace(lm, next(iter(TEXTS)))
+    query, key = len(trace.token_ids) - 1, 4
+    plain = (4, 4)  # it asks for "Tom"; the others match words that tell a reader nothing
+    others = [(5, 4), (6, 2), (5, 2)]
+    words = []
+    for layer, head in [*others, plain]:
+        found = matching(trace, layer, head, query, key)
+        assert found
+        words.append([trace.pieces[way.origin].strip() for way in (found.asked, found.told)])
+    assert [asked == told for asked, told in words] == [False, False, False, True]
+    told = plainest_match(trace, [*others, plain], query, key)
+    assert told
+    assert (told.layer, told.head, told.found) == (*plain, matching(trace, *plain, query, key))
+    least = plainest_match(trace, others, query, key)  # of those none is plain: the first
+    assert least
+    assert (least.layer, least.head, least.found) == (*others[0], matching(trace, *others[0], query, key))
+    assert plainest_match(trace, others, query, key - 1) is None  # which is not the answer
 
 
 def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:

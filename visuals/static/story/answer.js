@@ -9,6 +9,7 @@ import { createGate } from "./scenes/gate.js";
 import { createGroup } from "./scenes/group.js";
 import { createLayers } from "./scenes/layers.js";
 import { createLooks } from "./scenes/looks.js";
+import { createMatch } from "./scenes/match.js";
 import { createNorm } from "./scenes/norm.js";
 import { createPieces } from "./scenes/pieces.js";
 import { createRope } from "./scenes/rope.js";
@@ -20,7 +21,7 @@ export const ANSWER = {
     ["answer"],
     ["pieces"],
     ["norm"],
-    ["looks", "rope", "group", "carried", "across"],
+    ["looks", "match", "rope", "group", "carried", "across"],
     ["gate"],
     ["layers"],
     ["choice"],
@@ -32,6 +33,7 @@ export const ANSWER = {
     createPieces,
     createNorm,
     createLooks,
+    createMatch,
     createRope,
     createGroup,
     createCarried,

@@ -93,7 +93,7 @@ export function createColumn(glass, story, { foot, beside }) {
       const said = lacking ?? (trace && note?.(glass)) ?? null;
       none.hidden = !said;
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
-      for (const scene of scenes) scene.draw(fresh, lacking === null);
+      scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, Boolean(scenes[i - 1]?.isNear())));
       const names = there().map(({ name }) => name);
       if (told.state.trace) map.draw(view.at, names.join(" "), told.state.trace.model.n_layers);
     },

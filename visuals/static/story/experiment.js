@@ -193,6 +193,7 @@ export function createExperiment(glass) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
     const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
     const did = text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
+    if (act === "hide") return sentences(text, did, text("story.did_hide_here"));
     // the head of the scenes below is found in another way (place.js)
     return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;
   }

@@ -1,5 +1,5 @@
-// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that is
-// missed most of those that look there.
+// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that adds
+// most from there to the answer's logit.
 
 import { NEEDED, restsOf } from "../readings/rests.js";
 
@@ -8,8 +8,8 @@ import { NEEDED, restsOf } from "../readings/rests.js";
  *
  * @typedef {import("../decoded.d.ts").Decoded<import("../messages.d.ts").LooksBackDetail>} LooksBack
  *
- * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; of those that look there the answer
- *   misses it most; the same, but alone it is hardly missed
+ * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; it adds most, and the answer misses it;
+ *   it adds most, but alone it is hardly missed
  *
  * @typedef {{ layer: number; head: number; query: number; key: number; why: Why }} Place
  */

@@ -27,15 +27,31 @@ import { createWithheld, noting } from "../withheld.js";
  *   name: string;
  *   behind: [chapter: string, kind: string];
  *   element: HTMLElement;
+ *   notes?: HTMLElement;
  *   has?: (model: import("../types.d.ts").Model) => boolean;
+ *   there?: () => boolean;
  *   opens?: () => void;
  *   draw: (width: number, fresh: boolean) => Told | null;
  * }} Scene
- *   `has`: whether a network has what the scene is about; `opens`: opens what of the panel behind is folded; `draw`
- *   gives null while something has not come
+ *   `element`: the picture, and what is read of it; `notes`: what stands below the text; `has`: whether a network has
+ *   what the scene is about; `there`: whether this run has it, which is asked once the reader is near; `opens`:
+ *   opens what of the panel behind is folded; `draw` gives null while something has not come
  */
 
 const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
+
+/** Fills an element anew where it is to say something else: marks of the glossary in it stay. */
+function createFilling() {
+  /** @type {WeakMap<Element, Node>} */
+  const written = new WeakMap();
+  /** @type {(place: HTMLElement, parts: (Node | string)[]) => void} */
+  return (place, parts) => {
+    const now = h("p", null, ...parts);
+    if (written.get(place)?.isEqualNode(now)) return;
+    written.set(place, now.cloneNode(true));
+    place.replaceChildren(...now.childNodes);
+  };
+}
 
 /**
  * @param {Glass} glass
@@ -69,11 +85,15 @@ export function createFrame(glass, section, scene, wide) {
   const guess = createGuess(element, () => {
     view.answered = true;
   });
-  element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, h("p.st-foot", null, more));
+  const below = scene.notes ? [scene.notes] : [];
+  element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, ...below);
+  element.append(h("p.st-foot", null, more));
   const withheld = createWithheld(element, glass.text);
   const changed = h("p.st-changed", { hidden: "" }); // what is off in the run, or was taken over
   title.after(changed, withheld.line);
   let near = false;
+  /** @type {import("../decode.js").Trace | null} */
+  let sought = null; // the run of which it is asked whether it has the scene
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
   const come = (/** @type {boolean} */ now) => {
     near = now;
@@ -81,20 +101,7 @@ export function createFrame(glass, section, scene, wide) {
   };
   followView(element, come, { rootMargin: AHEAD });
 
-  /** @type {WeakMap<Element, Node>} */
-  const written = new WeakMap();
-  /**
-   * Fills an element anew where it is to say something else: marks of the glossary in it stay.
-   *
-   * @param {HTMLElement} place
-   * @param {(Node | string)[]} parts
-   */
-  function put(place, parts) {
-    const now = h("p", null, ...parts);
-    if (written.get(place)?.isEqualNode(now)) return;
-    written.set(place, now.cloneNode(true));
-    place.replaceChildren(...now.childNodes);
-  }
+  const put = createFilling();
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
     const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
     const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
@@ -120,15 +127,19 @@ export function createFrame(glass, section, scene, wide) {
     name,
     element,
     answer: guess.answer,
+    isNear: () => near,
     /**
-     * Draws it, where it is near, and the network has what it is about.
+     * Draws it, where it is near, and the network and the run have what it is about.
      *
      * @param {boolean} fresh
      * @param {boolean} told whether there is anything to tell of this network
+     * @param {boolean} comes whether the scene before it is near: what is hidden itself never is
      */
-    draw(fresh, told) {
+    draw(fresh, told, comes) {
       const { trace } = glass.state;
-      element.hidden = !trace || !told || has?.(trace.model) === false;
+      if (near || comes) sought = trace;
+      const isThere = !scene.there || (sought === trace && scene.there());
+      element.hidden = !trace || !told || has?.(trace.model) === false || !isThere;
       if (!trace || element.hidden || !(near || waits)) return;
       changed.textContent = changedText({ B: trace }, glass.text);
       changed.hidden = !changed.textContent;

@@ -47,6 +47,13 @@ export const large = (x, language, digits = 3) =>
 export const few = (x, digits = 3) => String(Number(x.toPrecision(digits))).replace("-", "−");
 
 /**
+ * The same of what is added: with its sign.
+ *
+ * @param {number} x
+ */
+export const signed = (x) => `${x > 0 ? "+" : ""}${few(x)}`;
+
+/**
  * What is read in short, with all of it on pointing.
  *
  * @param {string} words

@@ -1,7 +1,7 @@
 // How a head tells the token that it reads from a rival: the term of the score that makes most of the difference, in
 // words.
 
-import { shown } from "../../dom.js";
+import { percent, shown } from "../../dom.js";
 import { named, word } from "./words.js";
 
 /**
@@ -150,7 +150,7 @@ export function namesOf(found, { query, key }, text, pieces) {
     term: shown(term, 3),
     rival_term: shown(less, 3),
     from_asked: shown(broughtApart(found), 3),
-    from_share: `${shown((100 * broughtApart(found)) / (score - against), 2)}%`,
+    from_share: percent(broughtApart(found) / (score - against)),
     n_terms: String(count),
     asked: wayOf(asked, text, pieces),
     told: wayOf(told, text, pieces),

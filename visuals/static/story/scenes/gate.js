@@ -8,9 +8,11 @@ import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, few, told, wordOf } from "../words.js";
+import { answerOf, bold, few, signed, told, wordOf } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
+
+const ALIKE = 0.9; // the part of what a neuron adds to one token from which on it adds as much to another
 
 const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least, how many tokens are named
 
@@ -42,9 +44,6 @@ function curveOf(width, { gate, open }) {
   ];
 }
 
-/** @param {number} x a part of a logit */
-const signed = (x) => `${x > 0 ? "+" : ""}${few(x)}`;
-
 /**
  * What the neuron is for: which tokens it raises most, and where the answer is not among them, that it is not the
  * neuron that makes it.
@@ -65,9 +64,11 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, coun
   const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
   const placed = rank === 1 ? text("story.gate_first") : text("story.gate_later", { rank });
   const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
+  const [first, second] = raised;
+  const alike = names && second && second.by >= ALIKE * first.by ? text("story.gate_kind") : "";
   const isAlone = adds >= whole / 2;
   const together = isAlone ? "" : text("story.gate_together", { count, whole: signed(whole) });
-  return sentences(text, opens, placed, sentences(text, raises, together));
+  return sentences(text, opens, placed, sentences(text, raises, sentences(text, alike, together)));
 }
 
 /**
@@ -79,7 +80,7 @@ export function createGate(glass) {
   const drawing = svg("svg.st-silus", { role: "img" });
   const formula = h("p.st-formula", { lang: "en" });
   const raises = h("p.st-note");
-  const element = h("div", null, drawing, formula, raises);
+  const element = h("div", null, drawing, formula);
   const paint = memo((/** @type {number} */ width, /** @type {AnswerNeuron} */ found, _language) => {
     const { up, open, product } = found;
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
@@ -92,6 +93,7 @@ export function createGate(glass) {
     name: "gate",
     behind: ["ffn", "ffn-token"],
     element,
+    notes: raises,
     has: ({ parts: { ffn, stack } }) =>
       !stack && ffn.every(({ gated, activation, experts }) => gated && activation === "silu" && !experts),
     draw(width) {

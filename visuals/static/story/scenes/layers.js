@@ -6,10 +6,11 @@ import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
-import { placeOf } from "../place.js";
+import { sentences } from "../../panels/glance/words.js";
+import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, wordOf } from "../words.js";
 
-const MOST = 14; // rows
+const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
 
 /**
  * @typedef {import("../../readings/lens.js").Lens} Lens
@@ -66,6 +67,24 @@ function staysFrom(first, answer) {
 }
 
 /**
+ * How many heads of each layer look at the word that is needed; nothing where those are too many layers to name.
+ *
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {[layer: number, head: number][]} heads
+ * @param {string} word
+ */
+function lookingSaid(text, heads, word) {
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (const [layer] of heads) counts.set(layer, (counts.get(layer) ?? 0) + 1);
+  if (!counts.size || counts.size > NAMED) return "";
+  const each = [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([layer, count]) => text("story.layers_count", { layer, count }));
+  return text("story.layers_looking", { word, each: each.join(text("why.list")) });
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -78,7 +97,7 @@ export function createLayers(glass) {
   const columns = h("colgroup", null, ...["depth", "best", "track", "share"].map((name) => h(`col.st-col-${name}`)));
   const head = h("thead", null, h("tr", null, h("td"), first, own));
   const where = h("p.st-note");
-  const element = h("div", null, h("table.st-layers", null, caption, columns, head, body), where);
+  const element = h("div", null, h("table.st-layers", null, caption, columns, head, body));
   /** @param {Lens} lens @param {number} token @param {number} marked @param {string} language @param {Gloss} gloss */
   function rowsIn(lens, token, marked, language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
@@ -108,6 +127,7 @@ export function createLayers(glass) {
     name: "layers",
     behind: ["choice", "lens"],
     element,
+    notes: where,
     draw() {
       const { trace, language } = state;
       if (!trace?.next) return null;
@@ -120,7 +140,9 @@ export function createLayers(glass) {
       const isMarked = Boolean(why) && !headOff(trace, layer, head);
       paint(lens, token, isMarked ? layer + 1 : 0, language, glossOf(glass));
       const word = wordOf(labelsOf(trace.tokens.pieces)[key]);
-      where.textContent = isMarked ? text("story.layers_head", { layer, head, word }) : "";
+      const marks = isMarked ? text("story.layers_head", { layer, head, word }) : "";
+      const looking = isMarked ? lookingSaid(text, looksBack(glass)?.looking ?? [], word) : "";
+      where.textContent = sentences(text, sentences(text, marks, looking), text("story.layers_hint"));
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
       own.textContent = text("why.token", { piece: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);

@@ -11,9 +11,9 @@ import { kept } from "../kept.js";
 import { leftOf, leftWithout, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chanceSaid, few, shareSaid, wordOf } from "../words.js";
+import { answerOf, bold, chanceSaid, few, shareSaid, signed, wordOf } from "../words.js";
 
-const [LEFT, TOP, MOST, CELL] = [104, 92, 16, 30]; // px around the cells, how many words at most, and px of a cell
+const [LEFT, TOP, MOST, CELL] = [104, 84, 16, 26]; // px around the cells, how many words at most, and px of a cell
 const LONG = 12; // letters of a word on an edge
 
 /**
@@ -90,7 +90,8 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
 }
 
 /**
- * Why the scenes follow this head: how many look there, and what the answer loses without it, and without any look.
+ * Why the scenes follow this head: how many look there, what it adds, and what the answer loses without it, and
+ * without any look.
  *
  * @param {import("../scene.js").Glass} glass
  * @param {import("../place.js").Place} place
@@ -104,13 +105,13 @@ function reasonOf(glass, { layer, head, key, why }, to) {
   const rests = restsOf(detail("rests", { token: T - 1 }));
   const back = why && looksBack(glass);
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: named }), counted);
-  const { count, tried, head: one } = back;
+  const { looking, head: one } = back;
   const share = (/** @type {number} */ p) => chanceSaid(text, p, state.language);
   const ends = Boolean(state.trace?.model.eos_ids.includes(next.ids[0]));
-  const found = text(`story.looks_heads${count ? "" : "_none"}`, { count, to });
+  const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, { count: looking.length, to });
   const reason = text(`story.looks_head${why}`, {
     head: named,
-    tried,
+    adds: signed(one.adds),
     answer: answerOf(text, next.pieces[0], ends),
     p: share(rests.probability),
     left: share(leftOf(rests, one.missed)),
@@ -132,7 +133,7 @@ export function createLooks(glass) {
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
-  const element = h("div", null, drawing, read, sum, which);
+  const element = h("div", null, drawing, read, sum);
   const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
   drawing.addEventListener("pointermove", ({ target }) => {
     const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
@@ -154,6 +155,7 @@ export function createLooks(glass) {
     name: "looks",
     behind: ["attend", "cell"],
     element,
+    notes: which,
     draw(width) {
       const { trace, theme, language } = state;
       const place = placeOf(glass);

@@ -123,12 +123,14 @@ export function createNorm(glass) {
       if (!found) return null;
       paint(found, width, language, theme);
       const { divisor, x } = found.input;
+      const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
           word: wordOf(labelsOf(trace.tokens.pieces)[token]),
           d: String(x.length),
           layer: String(layer),
           rms: told(few(divisor), divisor),
+          after: told(few(size), size),
         },
         select: { layer, query: token },
         value: `layer ${layer} token ${token} rms=${exact(divisor)}`,

@@ -1,0 +1,192 @@
+// How a head tells the word that the answer needs from its rival in the text: both scores as bars, what lower heads
+// have brought to each word, and the same with another word put in. Of the heads that look there it is the one that
+// shows this most plainly.
+
+import { labelsOf } from "../../characters.js";
+import { attention } from "../../compute.js";
+import { exact, h, shown } from "../../dom.js";
+import { isMatch, isRefuted, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { sentences } from "../../panels/glance/words.js";
+import { memo, reactive } from "../../reads.js";
+import { looksBack } from "../place.js";
+import { bold, few, named, shareSaid, told } from "../words.js";
+
+/**
+ * @typedef {import("../../panels/glance/matching.js").Matching} Matching
+ *
+ * @typedef {{ name: string; carries: string; score: number; role: "k" | "muted" }} Row
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number }} Cell where the head looks
+ *
+ * @typedef {ReturnType<typeof marksOf>} Marks
+ */
+
+const FORMS = { asks_itself: "_itself", asks_same: "", asks_other: "", none: "_scores" };
+
+/**
+ * Where on one scale a score's bar begins, and how wide it is, in per cent; the scale has 0 in it.
+ *
+ * @param {number} score
+ * @param {number[]} all
+ */
+function barOf(score, all) {
+  const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
+  const at = (/** @type {number} */ x) => (100 * (x - low)) / (high - low || 1);
+  const from = at(Math.min(0, score));
+  return { from, wide: at(Math.max(0, score)) - from };
+}
+
+/**
+ * The two words with their scores.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+function createScores(glass) {
+  const body = h("tbody");
+  const caption = h("caption.gp-hidden", { "data-text": "story.match_table" });
+  const [word, carries, score] = ["match_word", "match_carries", "match_score"].map((key) =>
+    h("th", { scope: "col", "data-text": `story.${key}` }),
+  );
+  score.setAttribute("colspan", "2");
+  const element = h("table.st-match", null, caption, h("thead", null, h("tr", null, word, carries, score)), body);
+  const paint = memo((/** @type {string} */ packed, /** @type {number[]} */ all) => {
+    const rows = /** @type {Row[]} */ (JSON.parse(packed)); // as text, so that the same rows are not drawn again
+    body.replaceChildren(
+      ...rows.map(({ name, carries, score, role }) => {
+        const { from, wide } = barOf(score, all);
+        const style = `margin-left: ${from}%; width: ${wide}%; background: var(--glass-${role})`;
+        return h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, name),
+          h("td.st-carries", null, carries),
+          h("td.st-track", null, h("span.st-bar", { style })),
+          h("td.st-share", { title: exact(score, 6) }, few(score)),
+        );
+      }),
+    );
+  });
+
+  /**
+   * @param {Matching} found
+   * @param {[key: string, rival: string]} names
+   * @param {Marks} marks
+   * @param {boolean} swapped whether the scores are those with another word in the text
+   */
+  function draw(found, [key, rival], marks, swapped) {
+    const { score, rival_score: against } = (swapped && found.other) || found;
+    const quoted = (/** @type {string | undefined} */ one) => (one ? glass.text("why.token", { piece: one }) : "");
+    /** @type {Row[]} */
+    const rows = [
+      { name: key, carries: quoted(marks?.key_from), score, role: "k" },
+      { name: rival, carries: quoted(marks?.rival_from), score: against, role: "muted" },
+    ];
+    carries.classList.toggle("gp-hidden", !marks);
+    const both = found.other ? [found, found.other] : [found];
+    paint(
+      JSON.stringify(rows),
+      both.flatMap((one) => [one.score, one.rival_score]),
+    );
+  }
+  return { element, draw };
+}
+
+/**
+ * What makes the difference between the two scores.
+ *
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {Matching} found
+ * @param {ReturnType<typeof namesOf>} names
+ * @param {Marks} marks
+ */
+function whenceOf(text, found, names, marks) {
+  const { from_asked: from, from_share: share, query } = names;
+  const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
+  const asked = text(`story.match_share${isMatch(found) ? "" : "_little"}`, given);
+  return marks ? sentences(text, asked, text("story.match_way", { way: names.told })) : asked;
+}
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createMatch(glass) {
+  const { state, text } = glass;
+  const scores = createScores(glass);
+  const swap = h("button.st-act", { click: () => (view.swapped = !view.swapped) });
+  const says = h("p.st-note", { role: "status" });
+  const whence = h("p.st-note");
+  const element = h("div", null, scores.element, h("p.st-acts", null, swap), says);
+  const view = reactive({ swapped: false }, glass.repaint);
+  glass.on("run", () => {
+    view.swapped = false;
+  });
+
+  /** The look that is told of, and what was found of it; null where there is none, or none yet. */
+  function look() {
+    const { trace, status } = state;
+    if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
+    const found = glass.detail("told_apart", { token: trace.T - 1 });
+    return found && "rival" in found ? { trace, found, cell: { ...found, query: trace.T - 1 } } : null;
+  }
+
+  /**
+   * The other word, and what comes of it.
+   *
+   * @param {Matching} found
+   * @param {ReturnType<typeof namesOf>} names
+   * @param {[key: string, rival: string]} both
+   */
+  function drawSwap(found, names, [key, rival]) {
+    const put = { other: names.other ?? "", place: names.near_there };
+    swap.hidden = !found.other;
+    swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
+    const comes = text(`story.match_swapped${isRefuted(found) ? "_not" : ""}`, { ...put, rival, key });
+    says.textContent = view.swapped ? comes : "";
+    says.hidden = !view.swapped;
+  }
+
+  return {
+    name: "match",
+    behind: ["attend", "score-terms"],
+    element,
+    notes: whence,
+    has: ({ parts: { latent } }) => !latent,
+    there: () => Boolean(look()),
+    draw() {
+      const seen = look();
+      const held = seen && glass.layerOf(seen.trace, seen.cell.layer);
+      if (!seen || !held) return null;
+      const { trace, found, cell } = seen;
+      const { layer, head, query, key } = cell;
+      const labels = labelsOf(trace.tokens.pieces);
+      const [marks, names] = [marksOf(found, cell, labels), namesOf(found, cell, text, labels)];
+      const both = /** @type {[string, string]} */ ([key, found.rival].map((t) => named(text, labels, t)));
+      scores.draw(found, both, marks, view.swapped);
+      drawSwap(found, names, both);
+      whence.textContent = whenceOf(text, found, names, marks);
+      const weight = attention(held, trace.model, head, query)[key] ?? 0;
+      const now = (view.swapped && found.other) || found;
+      return {
+        form: FORMS[/** @type {keyof FORMS} */ (marks?.asks ?? "none")],
+        words: {
+          key: bold(both[0], "k"),
+          rival: bold(both[1], "muted"),
+          query: bold(names.query, "q"),
+          head: bold(text("story.head", { layer, head })),
+          ...(marks && {
+            key_from: bold(marks.key_from),
+            rival_from: bold(marks.rival_from),
+            asked_from: bold(marks.asked_from),
+          }),
+          weight: told(shareSaid(text, weight), weight),
+        },
+        select: { layer, head, query, key },
+        value: [
+          `layer ${layer} head ${head} key ${key} rival ${found.rival}`,
+          `score=${exact(now.score)} rival_score=${exact(now.rival_score)}`,
+        ].join(" "),
+      };
+    },
+  };
+}
