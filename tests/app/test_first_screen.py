@@ -115,7 +115,7 @@ def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
         value = scene.get_attribute("data-value") or ""
         row = Peer(BUNDLED, ids).run.attentions[detail["layer"]][0, detail["head"], -1].double().log()
         difference = number(value, "score") - number(value, "rival_score")
-        assert difference == pytest.approx(float(row[key] - row[rival]), rel=1e-4, abs=1e-4)
+        assert difference == pytest.approx(float(row[key] - row[rival]), abs=2e-3)  # of two with five digits
         drawn = [bar.bounding_box() for bar in scene.locator(".st-bar").all()]
         assert all(drawn)
         assert (drawn[0]["width"] > drawn[1]["width"]) == (difference > 0)

@@ -6,12 +6,32 @@ import { exact, h } from "../../dom.js";
 import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { kept } from "../kept.js";
-import { placeOf } from "../place.js";
+import { sentences } from "../../panels/glance/words.js";
+import { looksBack, placeOf } from "../place.js";
 import { createRows } from "../strips.js";
-import { bold, few, shareSaid, told, wordOf } from "../words.js";
+import { answerOf, bold, few, shareSaid, signed, told, wordOf } from "../words.js";
 
 /** @param {ArrayLike<number>} vector */
 const lengthOf = (vector) => Math.hypot(...Array.from(vector));
+
+/**
+ * What comes of the word's part in the answer, where the head is followed for that; how wide a head and the stream
+ * are.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {import("../../decode.js").Trace} trace
+ * @param {import("../place.js").Place} place
+ * @param {string} word
+ */
+function addsSaid(glass, trace, { layer, head, why }, word) {
+  const { text } = glass;
+  const { model, next } = trace;
+  const widths = text("story.carried_widths", { dim: model.head_dim, d: model.d_model });
+  const found = why && !headOff(trace, layer, head) ? looksBack(glass) : null;
+  if (!found || !next) return widths;
+  const answer = answerOf(text, next.pieces[0], model.eos_ids.includes(next.ids[0]));
+  return sentences(text, widths, text("story.carried_adds", { word, answer, adds: signed(found.head.adds) }));
+}
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -21,6 +41,7 @@ export function createCarried(glass) {
   const { state, text } = glass;
   const rows = createRows(glass, "story.carried_rows");
   const element = h("div", null, rows.element);
+  const adds = h("p.st-note");
   const paint = memo((width, word, part, written, stream, theme, _language) => {
     const named = (/** @type {string} */ name, params = {}) => text(`story.carried_${name}`, params);
     rows.paint(
@@ -37,6 +58,7 @@ export function createCarried(glass) {
     name: "carried",
     behind: ["attend", "cell"],
     element,
+    notes: adds,
     has: ({ parts: { latent } }) => !latent,
     draw(width) {
       const { trace, language, theme } = state;
@@ -52,6 +74,7 @@ export function createCarried(glass) {
       const part = partFor(values.v, kvHead(model, head), key, weight);
       const word = wordOf(labelsOf(tokens.pieces)[key]);
       paint(width, word, part, write.written.data, write.stream.data, theme, language);
+      adds.textContent = addsSaid(glass, trace, place, word);
       const share = lengthOf(write.written.data) / lengthOf(write.stream.data);
       return {
         form: headOff(trace, layer, head) ? "_off" : "",

@@ -72,7 +72,7 @@ export function createNorm(glass) {
   const drawing = svg("svg.st-arrows", { role: "img" });
   const [axes, about] = [h("p.st-note"), h("p.st-note")];
   const rows = createRows(glass, "story.norm_rows");
-  const element = h("div", null, drawing, axes, about, rows.element);
+  const element = h("div", null, drawing, axes, rows.element);
   /** @param {VectorReading} reading @param {number} width */
   function drawIn({ input: { x, divisor, gamma } }, width) {
     const [a, b] = strongest(x, 2);
@@ -112,6 +112,7 @@ export function createNorm(glass) {
     name: "norm",
     behind: ["norm", "norm-vector"],
     element,
+    notes: about,
     has: (model) => !centres(model),
     draw(width) {
       const { trace, language, theme } = state;

@@ -142,11 +142,15 @@ export function createRope(glass) {
       view.distance = null;
     });
   }
-  const paint = memo((/** @type {Pair} */ pair, distance, own, width, _language) => {
+  /** @typedef {{ head: string; from: string; to: string }} Names whose pair it is */
+  const paint = memo((/** @type {Pair} */ pair, distance, own, width, /** @type {string} */ packed, _language) => {
     const at = scoreAt(pair, distance);
     const counted = strongest(scoreAt(pair, own).terms, DIALS).sort((a, b) => a - b);
     dials.replaceChildren(...counted.map((i) => dial(at, pair.rotary, i)));
-    about.textContent = text("story.rope_dials", { count: counted.length });
+    const [all, dim] = [at.terms.length, pair.q.length];
+    const root = Math.abs(pair.scale - 1 / Math.sqrt(dim)) < 1e-9 ? "_root" : "";
+    const names = /** @type {Names} */ (JSON.parse(packed)); // as text, so that the same are not drawn again
+    about.textContent = text(`story.rope_dials${root}`, { ...names, count: counted.length, all, dim });
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
@@ -174,20 +178,22 @@ export function createRope(glass) {
       const distance = view.distance ?? own;
       const pair = pairFor(held, model, head, query, key);
       away.show(distance, String(distance), { max: Math.max(FAR, own) });
-      paint(pair, distance, own, width, state.language);
+      const [from, to] = [query, key].map((t) => wordOf(labelsOf(tokens.pieces)[t]));
+      const names = { head: text("story.head", { layer, head }), from, to };
+      paint(pair, distance, own, width, JSON.stringify(names), state.language);
       const { score } = scoreAt(pair, own);
       const { most, spread } = other ? reachOf(held, trace, { head, query, key }) : reach;
       return {
         select: { layer, head, query, key },
         words: {
-          from: bold(wordOf(labelsOf(tokens.pieces)[query]), "q"),
-          to: bold(wordOf(labelsOf(tokens.pieces)[key]), "k"),
+          from: bold(from, "q"),
+          to: bold(to, "k"),
           distance: bold(String(own)),
           score: told(few(score), score),
           most: told(few(most), most),
           spread: told(few(spread), spread),
           head: bold(text("story.head", { layer, head: place.head })),
-          other: bold(text("story.head", { layer, head })),
+          other: bold(names.head),
           little: told(few(reach.most), reach.most),
         },
         form: other ? "_other" : reach.flat ? "_flat" : "",
