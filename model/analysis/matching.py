@@ -111,18 +111,13 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
 
 @in_pieces
 def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) -> Work[HeadMatching | None]:
-    """Of some heads the first at whose query stands what was brought to `key`, and something else at the rival, where
-    that makes TELLING of the difference; else the first that has something to tell. None where none has."""
-    first = None
+    """Of some heads the first that matches a word with itself: the same was brought to its query as to `key`, and
+    another to the rival, and that makes TELLING of the difference. None where none does."""
     for layer, head in heads:
         found = yield from _matched(trace, layer, head, query, key)
-        if found is None:
-            continue
-        one = HeadMatching(layer, head, found)
-        first = first or one
-        if _is_plain(trace, found):
-            return (yield from _tried(trace, one, query, key))
-    return first and (yield from _tried(trace, first, query, key))
+        if found is not None and _is_plain(trace, found):
+            return (yield from _tried(trace, HeadMatching(layer, head, found), query, key))
+    return None
 
 
 def _is_plain(trace: Trace, found: Matching) -> bool:

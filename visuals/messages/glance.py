@@ -205,8 +205,8 @@ class MatchingDetail(TypedDict):
 
 
 class ToldApartDetail(MatchingDetail):
-    """The same of the `head` that shows it most plainly, of those that look at the token that the answer needs most,
-    `key`."""
+    """The same of the first `head` that matches a word with itself, of those that look at the token that the answer
+    needs most, `key`."""
 
     layer: int
     head: int

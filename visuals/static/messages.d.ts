@@ -967,8 +967,8 @@ export interface MatchingDetail {
 }
 
 /**
- * The same of the `head` that shows it most plainly, of those that look at the token that the answer needs most,
- * `key`.
+ * The same of the first `head` that matches a word with itself, of those that look at the token that the answer
+ * needs most, `key`.
  */
 export interface ToldApartDetail {
   rival: number;

@@ -5,7 +5,7 @@
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { isMatch, isRefuted, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { isRefuted, marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { looksBack } from "../place.js";
@@ -18,10 +18,8 @@ import { bold, few, named, shareSaid, told } from "../words.js";
  *
  * @typedef {{ layer: number; head: number; query: number; key: number }} Cell where the head looks
  *
- * @typedef {ReturnType<typeof marksOf>} Marks
+ * @typedef {NonNullable<ReturnType<typeof marksOf>>} Marks
  */
-
-const FORMS = { asks_itself: "_itself", asks_same: "", asks_other: "", none: "_scores" };
 
 /**
  * Where on one scale a score's bar begins, and how wide it is, in per cent; the scale has 0 in it.
@@ -75,13 +73,12 @@ function createScores(glass) {
    */
   function draw(found, [key, rival], marks, swapped) {
     const { score, rival_score: against } = (swapped && found.other) || found;
-    const quoted = (/** @type {string | undefined} */ one) => (one ? glass.text("why.token", { piece: one }) : "");
+    const quoted = (/** @type {string} */ one) => glass.text("why.token", { piece: one });
     /** @type {Row[]} */
     const rows = [
-      { name: key, carries: quoted(marks?.key_from), score, role: "k" },
-      { name: rival, carries: quoted(marks?.rival_from), score: against, role: "muted" },
+      { name: key, carries: quoted(marks.key_from), score, role: "k" },
+      { name: rival, carries: quoted(marks.rival_from), score: against, role: "muted" },
     ];
-    carries.classList.toggle("gp-hidden", !marks);
     const both = found.other ? [found, found.other] : [found];
     paint(
       JSON.stringify(rows),
@@ -97,13 +94,11 @@ function createScores(glass) {
  * @param {import("../scene.js").Glass["text"]} text
  * @param {Matching} found
  * @param {ReturnType<typeof namesOf>} names
- * @param {Marks} marks
  */
-function whenceOf(text, found, names, marks) {
+function whenceOf(text, found, names) {
   const { from_asked: from, from_share: share, query } = names;
   const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
-  const asked = text(`story.match_share${isMatch(found) ? "" : "_little"}`, given);
-  return marks ? sentences(text, asked, text("story.match_way", { way: names.told })) : asked;
+  return sentences(text, text("story.match_share", given), text("story.match_way", { way: names.told }));
 }
 
 /**
@@ -161,24 +156,23 @@ export function createMatch(glass) {
       const { layer, head, query, key } = cell;
       const labels = labelsOf(trace.tokens.pieces);
       const [marks, names] = [marksOf(found, cell, labels), namesOf(found, cell, text, labels)];
+      if (!marks) throw new Error("no word is matched with itself");
       const both = /** @type {[string, string]} */ ([key, found.rival].map((t) => named(text, labels, t)));
       scores.draw(found, both, marks, view.swapped);
       drawSwap(found, names, both);
-      whence.textContent = whenceOf(text, found, names, marks);
+      whence.textContent = whenceOf(text, found, names);
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
       return {
-        form: FORMS[/** @type {keyof FORMS} */ (marks?.asks ?? "none")],
+        form: marks.asks === "asks_itself" ? "_itself" : "",
         words: {
           key: bold(both[0], "k"),
           rival: bold(both[1], "muted"),
           query: bold(names.query, "q"),
           head: bold(text("story.head", { layer, head })),
-          ...(marks && {
-            key_from: bold(marks.key_from),
-            rival_from: bold(marks.rival_from),
-            asked_from: bold(marks.asked_from),
-          }),
+          key_from: bold(marks.key_from),
+          rival_from: bold(marks.rival_from),
+          asked_from: bold(marks.asked_from),
           weight: told(shareSaid(text, weight), weight),
         },
         select: { layer, head, query, key },
