@@ -112,11 +112,16 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
 @in_pieces
 def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) -> Work[HeadMatching | None]:
     """Of some heads the first that matches a word with itself: the same was brought to its query as to `key`, and
-    another to the rival, and that makes TELLING of the difference. None where none does."""
+    another to the rival, that makes TELLING of the difference, and with another token there, so that the rival is the
+    answer, the head prefers the rival. None where none does."""
     for layer, head in heads:
         found = yield from _matched(trace, layer, head, query, key)
-        if found is not None and _is_plain(trace, found):
-            return (yield from _tried(trace, HeadMatching(layer, head, found), query, key))
+        if found is None or not _is_plain(trace, found):
+            continue
+        one = yield from _tried(trace, HeadMatching(layer, head, found), query, key)
+        other = one.found.other
+        if other is not None and other.score < other.rival_score:
+            return one
     return None
 
 

@@ -206,7 +206,7 @@ class MatchingDetail(TypedDict):
 
 class ToldApartDetail(MatchingDetail):
     """The same of the first `head` that matches a word with itself, of those that look at the token that the answer
-    needs most, `key`."""
+    needs most, `key`; with the `other` token in the text it prefers the rival."""
 
     layer: int
     head: int

@@ -5,7 +5,7 @@
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { isRefuted, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { looksBack } from "../place.js";
@@ -122,22 +122,22 @@ export function createMatch(glass) {
     const { trace, status } = state;
     if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
     const found = glass.detail("told_apart", { token: trace.T - 1 });
-    return found && "rival" in found ? { trace, found, cell: { ...found, query: trace.T - 1 } } : null;
+    if (!found || !("rival" in found)) return null;
+    const [cell, labels] = [{ ...found, query: trace.T - 1 }, labelsOf(trace.tokens.pieces)];
+    const marks = marksOf(found, cell, labels);
+    return marks && { trace, found, cell, labels, marks };
   }
 
   /**
    * The other word, and what comes of it.
    *
-   * @param {Matching} found
    * @param {ReturnType<typeof namesOf>} names
-   * @param {[key: string, rival: string]} both
+   * @param {string} rival
    */
-  function drawSwap(found, names, [key, rival]) {
+  function drawSwap(names, rival) {
     const put = { other: names.other ?? "", place: names.near_there };
-    swap.hidden = !found.other;
     swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
-    const comes = text(`story.match_swapped${isRefuted(found) ? "_not" : ""}`, { ...put, rival, key });
-    says.textContent = view.swapped ? comes : "";
+    says.textContent = view.swapped ? text("story.match_swapped", { ...put, rival }) : "";
     says.hidden = !view.swapped;
   }
 
@@ -152,14 +152,12 @@ export function createMatch(glass) {
       const seen = look();
       const held = seen && glass.layerOf(seen.trace, seen.cell.layer);
       if (!seen || !held) return null;
-      const { trace, found, cell } = seen;
+      const { trace, found, cell, labels, marks } = seen;
       const { layer, head, query, key } = cell;
-      const labels = labelsOf(trace.tokens.pieces);
-      const [marks, names] = [marksOf(found, cell, labels), namesOf(found, cell, text, labels)];
-      if (!marks) throw new Error("no word is matched with itself");
+      const names = namesOf(found, cell, text, labels);
       const both = /** @type {[string, string]} */ ([key, found.rival].map((t) => named(text, labels, t)));
       scores.draw(found, both, marks, view.swapped);
-      drawSwap(found, names, both);
+      drawSwap(names, both[1]);
       whence.textContent = whenceOf(text, found, names);
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
