@@ -8,7 +8,7 @@ from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Ro
 
 from .messages.kv_log import KvLogAnswer, LogCell, LogDifference, LogRow
 
-DtypeFrom = Literal["log", "fits", "chosen"]
+DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
 def log_message(
@@ -23,7 +23,9 @@ def log_message(
         "unread": unread,
         "named": log.model,
         "dtype": found.dtype,
+        "dtype_v": found.dtype_v,
         "dtype_from": dtype_from,
+        "stated": " / ".join(dict.fromkeys(log.stated or ())),
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],

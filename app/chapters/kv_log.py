@@ -4,7 +4,7 @@ from typing import Literal
 
 from model import GlassLlamaError, ModelSpec, spec_from_config
 from model.engine_logs import read_log
-from model.engine_logs.compared import compare
+from model.engine_logs.compared import compare, states_format
 from model.published.hf import gguf
 from visuals.kv_log import DtypeFrom, log_message
 from visuals.messages.kv_log import KvLogAnswer
@@ -32,7 +32,7 @@ def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
     spec = own or asked.spec()
     options = asked.options
     found = compare(log, spec, asked.dtype, options.tp, options.block_size)
-    origin: DtypeFrom = "log" if log.dtype else "chosen"
+    origin: DtypeFrom = "log" if states_format(log) else "unknown" if log.stated else "chosen"
     if origin == "chosen" and found.fitting and found.dtype not in found.fitting:
         found, origin = compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
     model_from: Literal["log", "chosen"] = "log" if own else "chosen"

@@ -40,8 +40,9 @@ class Pool:
 class EngineLog:
     """What a log says. None or 0 stands for what it does not.
 
-    `dtype` is the cache's format in the calculator's words, `tokens` what the cache holds by the log, `logged` its
-    bytes on one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
+    `dtype` is the cache's format in the calculator's words, where K and V have the same and it is known; `stated` are
+    the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
+    one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
     own.
     """
@@ -51,6 +52,7 @@ class EngineLog:
     logged: Printed | None = None
     tokens: int | None = None
     dtype: str | None = None
+    stated: tuple[str, str] | None = None
     model: str = ""
     pools: tuple[Pool, ...] = ()
     blocks: int | None = None

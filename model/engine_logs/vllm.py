@@ -64,7 +64,7 @@ def read(lines: LogLines) -> EngineLog | None:
     block_size = facts.take("block_size", _first(lines, _BLOCK_SIZES))
     batched = facts.take("batched", lines.last(_BATCHED))
     length = length or facts.take("length", lines.last(_LENGTH))
-    own = dtype_of(facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE)))
+    weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
     model = facts.take("model", _first(lines, _MODEL))
     return EngineLog(
@@ -72,7 +72,8 @@ def read(lines: LogLines) -> EngineLog | None:
         facts.ordered,
         logged=printed(room["size"], "GiB", room["value"]) if room else None,
         tokens=count(tokens) if tokens else None,
-        dtype=own,
+        dtype=dtype_of(weights, cache),
+        stated=stated_in(weights, cache),
         model=model,
         blocks=count(blocks) if blocks else None,
         block_size=count(block_size) if block_size else None,
@@ -87,6 +88,12 @@ def read(lines: LogLines) -> EngineLog | None:
 def dtype_of(weights: str, cache: str) -> str | None:
     """The cache's format: what kv_cache_dtype says, or that of the weights where it is "auto"; None for another."""
     return _CACHE.get(cache) if cache and cache != "auto" else _WEIGHTS.get(weights)
+
+
+def stated_in(weights: str, cache: str) -> tuple[str, str] | None:
+    """The engine's own word for the cache's format, of K and of V; None where it says none."""
+    word = cache if cache and cache != "auto" else weights
+    return (word, word) if word else None
 
 
 def _first(lines: LogLines, wanted: tuple) -> Found | None:

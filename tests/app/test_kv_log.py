@@ -138,3 +138,13 @@ def test_a_format_that_the_log_does_not_state_is_found(engine: LocalEngine) -> N
     asked = {"what": "kv_log", "model": "Llama-3 8B", "dtype": "bf16", "log": log}
     answer = Service(engine, Runs()).calculate(asked)["data"]
     assert (answer["dtype"], answer["dtype_from"], answer["fitting"]) == ("fp8", "fits", ["fp8"])
+
+
+def test_formats_of_k_and_of_v_are_both_said(engine: LocalEngine) -> None:
+    cells = "llama_kv_cache: size = 1568.00 MiB ( 16384 cells, 32 layers, 1/1 seqs)"
+    log = f"{cells}, K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log})["data"]
+    assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "log")
+    odd = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log.replace("q8_0", "turbo3")})["data"]
+    assert (odd["dtype"], odd["dtype_from"], odd["stated"]) == ("bf16", "unknown", "turbo3 / f16")

@@ -217,6 +217,7 @@ test("a log's figures are told with what its last difference is, and saved as th
     engine: "vLLM",
     model: "text:kv.pasted",
     dtype: "bf16",
+    dtype_v: "bf16",
     ranks: 2,
     rows: [
       { quantity: "bytes", formula: cell("64", "8 × 8"), reserved: cell(HUGE), logged: null },

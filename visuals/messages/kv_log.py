@@ -53,8 +53,9 @@ class KvLogAnswer(TypedDict):
 
     `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it does
-    not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"), or the
-    calculator's; `fitting` are all with which it is.
+    not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the
+    log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is
+    what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
     """
 
     engine: Engine
@@ -63,7 +64,9 @@ class KvLogAnswer(TypedDict):
     unread: str
     named: str
     dtype: str
-    dtype_from: Literal["log", "fits", "chosen"]
+    dtype_v: str
+    dtype_from: Literal["log", "unknown", "fits", "chosen"]
+    stated: str
     fitting: list[str]
     ranks: int
     facts: list[LogFact]

@@ -1457,8 +1457,9 @@ export interface LogDifference {
  *
  * `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
  * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
- * does not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"),
- * or the calculator's; `fitting` are all with which it is.
+ * does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's,
+ * since the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with
+ * which the sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1467,7 +1468,9 @@ export interface KvLogAnswer {
   unread: string;
   named: string;
   dtype: string;
-  dtype_from: "log" | "fits" | "chosen";
+  dtype_v: string;
+  dtype_from: "log" | "unknown" | "fits" | "chosen";
+  stated: string;
   fitting: string[];
   ranks: number;
   facts: LogFact[];

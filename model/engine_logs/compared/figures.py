@@ -50,11 +50,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A log beside the formula, on one rank of `tp` × `pp`."""
+    """A log beside the formula, on one rank of `tp` × `pp`; `dtype` is the format of K, `dtype_v` that of V."""
 
     log: EngineLog
     spec: ModelSpec
     dtype: str
+    dtype_v: str
     tp: int
     pp: int
     rows: tuple[Row, ...]

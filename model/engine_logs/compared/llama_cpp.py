@@ -22,8 +22,13 @@ UBATCH, PADDED = 512, 256  # llama.cpp's own micro-batch, and the multiple that 
 
 def formats(log: EngineLog, dtype: str) -> tuple[KvFormat, KvFormat]:
     """Those of K and of V: what the log says, else the calculator's."""
+    return stated(log) or (plain(dtype), plain(dtype))
+
+
+def stated(log: EngineLog) -> tuple[KvFormat, KvFormat] | None:
+    """Those that the log names, None where one of them is not known or it names none."""
     named = next((pool for pool in log.pools if pool.k in GGML and pool.v in GGML and pool.kind != "state"), None)
-    return (GGML[named.k], GGML[named.v]) if named else (plain(dtype), plain(dtype))
+    return (GGML[named.k], GGML[named.v]) if named else None
 
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list[Row], list[Difference]]:

@@ -8,7 +8,7 @@ import pytest
 
 from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
 from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
-from model.engine_logs.compared import SOURCES, Comparison, compare
+from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
 from model.engine_logs.compared.vllm import aligned_block
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -103,6 +103,30 @@ def test_llama_cpp_counts_the_cells_of_each_sequence() -> None:
     assert found.dtype == "q8_0"
     assert figures(found, "bytes") == (5120 * 32 * 2 * 4096 * 34 // 32,) * 2 + (1360 * MIB,)
     assert figures(found, "tokens")[2] == 5120
+
+
+MIXED = (
+    "llama_kv_cache: size = 1568.00 MiB ( 16384 cells,  32 layers,  1/1 seqs), "
+    "K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"
+)
+
+
+def test_llama_cpp_stores_k_and_v_in_formats_of_their_own() -> None:
+    """A head of 128 takes 136 bytes in q8_0 and 256 in f16."""
+    log = read_log(MIXED)
+    found = compare(log, LLAMA_8B, "bf16")
+    assert (log.dtype, log.stated, found.dtype, found.dtype_v) == (None, ("q8_0", "f16"), "q8_0", "fp16")
+    assert states_format(log)
+    assert figures(found, "token")[0] == 32 * 8 * (136 + 256)
+    assert steps(found) == {"rounding": 0}
+    assert found.fitting == ()
+
+
+def test_a_format_that_is_stated_and_not_known_is_no_silence() -> None:
+    odd = read_log(MIXED.replace("q8_0", "turbo3"))
+    assert (odd.stated, states_format(odd)) == (("turbo3", "f16"), False)
+    of_vllm = read_log(V1_WINDOWS.replace("kv_cache_dtype=auto", "kv_cache_dtype=fp8_inc"))
+    assert (of_vllm.stated, states_format(of_vllm)) == (("fp8_inc", "fp8_inc"), False)
 
 
 SWA = """\

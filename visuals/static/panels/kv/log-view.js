@@ -102,10 +102,12 @@ const sourceOf = ({ text: name, address }, text) =>
  * @param {(model: string) => string} named
  */
 function heading(answer, text, named) {
-  const { engine, ranks, dtype, named: own } = answer;
+  const { engine, ranks, dtype, dtype_v, stated, named: own } = answer;
   const notes = [
     text(`model_${answer.model_from}`, { model: named(answer.model) }),
-    text(`dtype_${answer.dtype_from}`, { dtype }),
+    dtype === dtype_v
+      ? text(`dtype_${answer.dtype_from}`, { dtype, stated })
+      : text("dtype_log_two", { k: dtype, v: dtype_v }),
     own && answer.model_from === "chosen" ? text("named", { named: own }) : "",
     answer.unread && text("unread", { reason: answer.unread }),
     ranks > 1 ? text("ranks", { ranks }) : "",
