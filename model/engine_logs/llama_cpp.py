@@ -1,11 +1,14 @@
 """llama.cpp's lines about its cache, also where Ollama or LM Studio run it.
 
 Formats (ggml-org/llama.cpp; compared/sources.py): src/llama-kv-cache.cpp prints one line a cache, since 2025 with
-cells, layers and sequences; before, llama_new_context_with_model printed "KV self size". Models with windows have two
-caches (llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
+cells, layers and sequences; before, llama_new_context_with_model printed "KV self size", and from 2024 on "kv_size = …,
+type_k = …, n_layer = …" before it. All print a "KV buffer size" for each device. Models with windows have two caches
+(llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
 """
 
-from .amounts import count, printed
+from typing import Literal
+
+from .amounts import Printed, count, printed
 from .facts import EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
 
@@ -18,8 +21,14 @@ _POOL = pattern(
 _STATE = pattern(
     rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)\n]{{0,40}}\)"
 )
-_OLD = pattern(rf"KV self size~={MIB}, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB")
-_OLD_SIZE = pattern(r"kv_size = #cells:w#,[^\n]{0,80}n_layer = #layers:w#")
+_OLD = pattern(
+    rf"KV self size~={MIB}(?:, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB)?"
+)
+_OLD_SIZE = pattern(
+    r"kv_size = #cells:w#,[^\n]{0,30}?(?: type_k = '(?P<k>\w{1,10})', type_v = '(?P<v>\w{1,10})',)?"
+    r" n_layer = #layers:w#"
+)
+_BUFFER = pattern(rf"(?P<value>(?P<device>[\w.]{{1,40}}) KV buffer size ={MIB})")
 _WINDOW = pattern(r"creating {1,8}(?P<kind>non-SWA|SWA) KV cache, size =~#cells:w# cells")
 _NAMED = {
     name: pattern(rf"(?:llama_context|llama_new_context_with_model|llama_init_from_model): {name}~=~#value:w#")
@@ -28,7 +37,11 @@ _NAMED = {
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
 FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "q8_0": "q8_0", "q4_0": "q4_0"}
-LOOKED_FOR = ("llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",)
+LOOKED_FOR = (
+    "llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",
+    "KV self size = … MiB, K (f16): … MiB, V (f16): … MiB",
+    "… KV buffer size = … MiB",
+)
 
 
 def read(lines: LogLines) -> EngineLog | None:
@@ -47,12 +60,12 @@ def read(lines: LogLines) -> EngineLog | None:
     logged = pools[0].printed
     for pool in pools[1:]:
         logged = logged + pool.printed
-    full = next((pool for pool in keeping if pool.kind == "full"), keeping[0] if keeping else None)
+    full = next((pool for pool in keeping if pool.kind != "sliding"), keeping[0] if keeping else None)
     return EngineLog(
         "llama.cpp",
         facts.ordered,
         logged,
-        tokens=full.cells * full.streams if full else None,
+        tokens=full.cells * full.streams if full and full.cells else None,
         dtype=FORMATS.get(k) if k == v else None,
         stated=(k, v) if k and v else None,
         model=name.strip(),
@@ -68,6 +81,9 @@ def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
     pools = [_pool(one, _kind(one, windows), facts) for one in _first_context(lines.all(_POOL), windows)]
     if not pools and (old := lines.last(_OLD)):
         pools = [_old_pool(old, lines.last(_OLD_SIZE), facts, context)]
+    buffers = _buffers(lines, facts)
+    if not pools and buffers:
+        pools = [_buffered_pool(buffers, lines.last(_OLD_SIZE), facts, context)]
     if states := lines.all(_STATE):
         one = states[0]
         facts.note("state_cache", one.text, one.line)
@@ -100,7 +116,36 @@ def _pool(one: Found, kind: str, facts: Facts) -> Pool:
 
 
 def _old_pool(old: Found, size: Found | None, facts: Facts, context: int) -> Pool:
+    """One cache of all layers; without a line of its cells it has as many as the context."""
     facts.note("cache", old.text, old.line)
-    cells = count(size["cells"]) if size else context
-    layers = count(size["layers"]) if size else None
-    return Pool("full", cells, layers, 1, old["k"], old["v"], printed(old["size"], old["unit"]))
+    return _plain_pool("full", printed(old["size"], old["unit"]), old, size, facts, context)
+
+
+def _buffers(lines: LogLines, facts: Facts) -> list[Found]:
+    """What each device holds of the cache; a load that is tried anew prints its devices again, and the last try counts.
+
+    Devices that hold nothing are left out: a dry run prints them so.
+    """
+    found = [one for one in lines.all(_BUFFER) if printed(one["size"], one["unit"]).bytes]
+    for one in found:
+        facts.note("device_cache", one["value"], one.line)
+    return found
+
+
+def _buffered_pool(buffers: list[Found], size: Found | None, facts: Facts, context: int) -> Pool:
+    """All that the devices hold together, where no line has the cache's own size."""
+    kept = {one["device"]: printed(one["size"], one["unit"]) for one in buffers}
+    first, *others = kept.values()
+    return _plain_pool("full" if size else "all", sum(others, first), buffers[-1], size, facts, context)
+
+
+def _plain_pool(
+    kind: Literal["full", "all"], size: Printed, one: Found, layout: Found | None, facts: Facts, context: int
+) -> Pool:
+    cells, layers = context or None, None
+    k, v = one.get("k"), one.get("v")
+    if layout:
+        facts.note("layout", layout.text, layout.line)
+        cells, layers = count(layout["cells"]), count(layout["layers"])
+        k, v = k or layout.get("k"), v or layout.get("v")
+    return Pool(kind, cells, layers, 1, k, v, size)

@@ -71,6 +71,25 @@ def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | Non
     return Difference(code, logged.bytes - told, "", {"slack": logged.slack}, of)
 
 
+def back_to_tokens(size: Printed, each: int) -> list[Row]:
+    """Rows of a log that says how many bytes a cache has and not of how many tokens; `each` is the bytes of one."""
+    return [
+        Row("tokens", Cell(_tokens_of(size, each), f"{size.bytes:,} / {each:,}")),
+        Row("bytes", None, None, Cell(size.bytes, size.text)),
+    ]
+
+
+def no_tokens(code: str, size: Printed, each: int) -> Difference:
+    """That the log does not say the context, and what its bytes come to."""
+    return Difference(code, None, "", {"logged": size.text, "tokens": f"{_tokens_of(size, each):,}"})
+
+
+def _tokens_of(size: Printed, each: int) -> int | Decimal:
+    """How many tokens of `each` bytes; where that is no whole number, to one digit after the point."""
+    whole, rest_of = divmod(size.bytes, each)
+    return round(Decimal(size.bytes) / each, 1) if rest_of else whole
+
+
 def product(*numbers: object) -> str:
     """Numbers with separators and × between."""
     return " × ".join(f"{one:,}" if isinstance(one, int) else str(one) for one in numbers)

@@ -105,6 +105,57 @@ def test_llama_cpp_counts_the_cells_of_each_sequence() -> None:
     assert figures(found, "tokens")[2] == 5120
 
 
+CUT = """\
+llama_kv_cache_unified:        CPU KV buffer size =  1088.00 MiB
+llama_context: KV self size  = 1088.00 MiB, K (q8_0):  544.00 MiB, V (q8_0):  544.00 MiB
+"""
+
+
+def test_llama_cpp_without_a_context_is_worked_back_to_tokens() -> None:
+    """16,384 × 32 × 8 × 2 × 136 bytes are 1,088 MiB; of 80 layers no whole number of tokens would be."""
+    found = compare(read_log(CUT), LLAMA_8B, "bf16")
+    assert found.log.tokens is None
+    assert figures(found, "tokens") == (16_384, None, None)
+    assert figures(found, "bytes") == (None, None, 1088 * MIB)
+    assert steps(found) == {"no_tokens": None}
+    other = compare(read_log(CUT), catalogue()["Llama-3 70B"], "bf16")
+    assert steps(other).keys() == {"no_tokens", "odd_tokens"}
+    assert figures(other, "tokens")[0] == Fraction("6553.6")
+
+
+# llama.cpp of early 2025, as its repository's tests log it
+INIT = "init: kv_size = 8192, offload = 1, type_k = 'q8_0', type_v = 'f16', n_layer = 32, can_shift = 1\n"
+BUFFERS = """\
+llama_context: n_ctx         = 8192
+llama_kv_cache_unified:      CUDA0 KV buffer size =   392.00 MiB
+llama_kv_cache_unified:      CUDA1 KV buffer size =     0.00 MiB
+llama_kv_cache_unified:        CPU KV buffer size =   392.00 MiB
+"""
+
+
+def test_llama_cpp_of_which_only_the_buffers_are_left() -> None:
+    """The buffers are the cache; what lays it out says its formats and its cells."""
+    alone = read_log(BUFFERS)
+    assert (alone.tokens, alone.stated, alone.logged and alone.logged.bytes) == (8192, None, 784 * MIB)
+    found = compare(read_log(INIT + BUFFERS), LLAMA_8B, "bf16")
+    assert (found.dtype, found.dtype_v) == ("q8_0", "fp16")
+    assert figures(found, "bytes") == (8192 * 32 * 8 * (136 + 256), 784 * MIB, 784 * MIB)
+    assert steps(found) == {"rounding": 0}
+
+
+def test_llama_cpp_does_not_divide_what_several_caches_hold() -> None:
+    found = compare(read_log(BUFFERS), catalogue()["Gemma-3 12B (text)"], "bf16")
+    assert steps(found) == {"several_caches": None}
+    assert figures(found, "bytes") == (None, None, 784 * MIB)
+
+
+def test_engines_that_do_not_say_the_context() -> None:
+    log = 'msg="kv cache" device=CPU size="512.0 MiB"'
+    found = compare(read_log(log), LLAMA_8B, "fp16")
+    assert figures(found, "tokens") == (4096, None, None)
+    assert steps(found) == {"no_tokens": None}
+
+
 MIXED = (
     "llama_kv_cache: size = 1568.00 MiB ( 16384 cells,  32 layers,  1/1 seqs), "
     "K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"

@@ -29,7 +29,13 @@ function figure(cell, quantity) {
   if (!cell) return html`<td class="kv-log-none">—</td>`;
   const bytes = BYTES.has(quantity);
   const number = /^-?\d+$/.test(cell.value);
-  const main = bytes ? scaled(cell.value, "binary") : number ? whole(cell.value) : `${cell.value}×`;
+  const main = bytes
+    ? scaled(cell.value, "binary")
+    : number
+      ? whole(cell.value)
+      : quantity === "concurrency"
+        ? `${cell.value}×`
+        : cell.value;
   const exact = bytes ? exactBytes(cell.value) : "";
   return html`<td>
     <strong .textContent=${main}></strong>
