@@ -5,22 +5,21 @@ from fractions import Fraction
 from typing import Literal
 
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
+from model.engine_logs.compared.own_model import OwnModel, mismatches
 
-from .messages.kv_log import KvLogAnswer, LogCell, LogDifference, LogRow
+from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow
 
 DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
-def log_message(
-    found: Comparison, model_from: Literal["log", "chosen"], dtype_from: DtypeFrom, unread: str
-) -> KvLogAnswer:
-    """The whole answer. `unread` says why metadata in the log could not be read, "" where none was or it was read."""
+def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom) -> KvLogAnswer:
+    """The whole answer; `own` says whether the model is the log's."""
     log = found.log
     return {
         "engine": log.engine,
         "model": found.spec.name,
-        "model_from": model_from,
-        "unread": unread,
+        "model_from": own.origin,
+        "unread": own.unread,
         "named": log.model,
         "dtype": found.dtype,
         "dtype_v": found.dtype_v,
@@ -29,9 +28,21 @@ def log_message(
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
+        "conflicts": conflict_messages(found),
         "rows": [row_message(row) for row in found.rows],
         "differences": [difference_message(one) for one in found.differences],
     }
+
+
+def conflict_messages(found: Comparison) -> list[LogConflict]:
+    """Lines that contradict each other, then those that contradict the model that is compared."""
+    conflicts: list[LogConflict] = [
+        {"code": "lines", "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
+        for one in found.log.conflicts
+    ]
+    for one in mismatches(found.log, found.spec):
+        conflicts.append({"code": "model", "one": one.said, "line": one.line, "other": f"{one.has:,}", "other_line": 0})
+    return conflicts
 
 
 def row_message(row: Row) -> LogRow:

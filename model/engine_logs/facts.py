@@ -1,5 +1,6 @@
 """What is read off a log, whatever the engine: facts with the line that each stands on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -37,6 +38,16 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Conflict:
+    """Two lines of a log that cannot both be right: what each says."""
+
+    one: str
+    line: int
+    other: str
+    other_line: int
+
+
+@dataclass(frozen=True)
 class EngineLog:
     """What a log says. None or 0 stands for what it does not.
 
@@ -44,7 +55,7 @@ class EngineLog:
     the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
     one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
-    own.
+    own. `printed` is what the engine prints of the model's shape, each value with its line.
     """
 
     engine: Engine
@@ -64,6 +75,8 @@ class EngineLog:
     concurrency: Decimal | None = None
     tp: int = 1
     pp: int = 1
+    printed: Mapping[str, Found] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass

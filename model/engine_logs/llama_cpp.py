@@ -6,11 +6,13 @@ type_k = …, n_layer = …" before it. All print a "KV buffer size" for each de
 (llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 from .amounts import Printed, count, printed
-from .facts import EngineLog, Facts, Pool
+from .facts import Conflict, EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
+from .model_info import contradictions, printed_info
 
 MIB = r"~#size:n# (?P<unit>[KMG]iB)"
 _POOL = pattern(
@@ -37,6 +39,8 @@ _NAMED = {
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
 FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "q8_0": "q8_0", "q4_0": "q4_0"}
+SPARE = 1 << 20  # bytes that backends may add to fill up tensors, and half digits of what is printed
+PADDED = 256  # cells come in multiples of it at most
 LOOKED_FOR = (
     "llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",
     "KV self size = … MiB, K (f16): … MiB, V (f16): … MiB",
@@ -57,6 +61,7 @@ def read(lines: LogLines) -> EngineLog | None:
     keeping = [pool for pool in pools if pool.kind != "state"]
     formats = {(pool.k, pool.v) for pool in keeping}
     k, v = next(iter(formats)) if len(formats) == 1 else ("", "")
+    printed_of = printed_info(lines)
     logged = pools[0].printed
     for pool in pools[1:]:
         logged = logged + pool.printed
@@ -72,7 +77,41 @@ def read(lines: LogLines) -> EngineLog | None:
         pools=tuple(pools),
         sequences=sequences,
         batched=count(named["n_ubatch"]) if named["n_ubatch"] else None,
+        printed=printed_of,
+        conflicts=(*contradictions(lines, printed_of), *_contradictions(lines, pools, full)),
     )
+
+
+def _contradictions(lines: LogLines, pools: list[Pool], full: Pool | None) -> Iterator[Conflict]:
+    """Lines on the cache of which one must be wrong."""
+    before = 0
+    buffers = lines.all(_BUFFER)
+    for whole in [*lines.all(_POOL), *lines.all(_OLD)]:
+        size = printed(whole["size"], whole["unit"])
+        held = {one["device"]: one for one in buffers if before < one.line <= whole.line}
+        if held:
+            yield from _sums(whole, size, [(printed(one["size"], one["unit"]), one) for one in held.values()])
+        if whole.get("ksize") and whole.get("vsize"):
+            parts = [printed(whole[part], "MiB") for part in ("ksize", "vsize")]
+            if abs(parts[0].bytes + parts[1].bytes - size.bytes) > SPARE:
+                yield Conflict(f"K + V = {parts[0].text} + {parts[1].text}", whole.line, size.text, whole.line)
+        before = whole.line
+    contexts = [one for one in lines.all(_NAMED["n_ctx"]) if full and full.cells]
+    if full and full.cells and contexts and pools[0] is full:
+        held_cells = full.cells * full.streams
+        near = [one for one in contexts if 0 <= held_cells - count(one["value"]) < PADDED * full.streams]
+        cells = next(iter([*lines.all(_POOL), *lines.all(_OLD_SIZE)]), None)
+        if not near and cells:
+            said = f"{full.streams} × {full.cells:,}" if full.streams > 1 else f"{full.cells:,}"
+            yield Conflict(f"n_ctx = {count(contexts[0]['value']):,}", contexts[0].line, f"{said} cells", cells.line)
+
+
+def _sums(whole: Found, size: Printed, parts: list[tuple[Printed, Found]]) -> Iterator[Conflict]:
+    """The devices' parts of a cache beside the whole."""
+    told = sum((part.bytes for part, _ in parts), 0)
+    if abs(told - size.bytes) > SPARE:
+        said = " + ".join(part.text for part, _ in parts)
+        yield Conflict(f"KV buffer size = {said}", parts[0][1].line, f"size = {size.text}", whole.line)
 
 
 def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:

@@ -122,7 +122,7 @@ def test_a_log_that_holds_its_model_is_of_that_model(engine: LocalEngine) -> Non
     service = Service(engine, Runs())
     for chosen in ("Llama-2 7B", "Llama-3 8B"):
         answer = service.calculate({"what": "kv_log", "model": chosen, "log": OF_8B})["data"]
-        assert (answer["model"], answer["model_from"], answer["dtype_from"]) == ("Meta Llama 3 8B", "log", "log")
+        assert (answer["model"], answer["model_from"], answer["dtype_from"]) == ("Meta Llama 3 8B", "metadata", "log")
         assert {row["quantity"]: row["formula"]["value"] for row in answer["rows"] if row["formula"]} == {
             "token": str(32 * 8 * 2 * 128 * 2),
             "bytes": str(1024**3),
@@ -148,3 +148,59 @@ def test_formats_of_k_and_of_v_are_both_said(engine: LocalEngine) -> None:
     assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "log")
     odd = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log.replace("q8_0", "turbo3")})["data"]
     assert (odd["dtype"], odd["dtype_from"], odd["stated"]) == ("bf16", "unknown", "turbo3 / f16")
+
+
+PRINTED = """\
+print_info: arch             = llama
+print_info: n_ctx_train      = 131072
+print_info: n_embd           = 4096
+print_info: n_layer          = 32
+print_info: n_head           = 32
+print_info: n_head_kv        = 8
+print_info: n_rot            = 128
+print_info: n_swa            = 0
+print_info: n_embd_head_k    = 128
+print_info: n_embd_head_v    = 128
+print_info: n_ff             = 14336
+print_info: n_expert         = 0
+print_info: general.name     = Meta Llama 3.1 8B Instruct
+print_info: n_vocab          = 128256
+llama_context: n_ctx         = 8192
+llama_kv_cache: size = 1024.00 MiB ( 8192 cells,  32 layers,  1/1 seqs), K (f16):  512.00 MiB, V (f16):  512.00 MiB
+"""
+
+
+def test_a_log_that_prints_its_models_shape_is_of_that_model(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": PRINTED})["data"]
+    assert (answer["model"], answer["model_from"]) == ("Meta Llama 3.1 8B Instruct", "printed")
+    assert answer["conflicts"] == []
+    assert [one["code"] for one in answer["differences"]] == ["rounding"]
+
+
+def test_a_part_of_a_shape_is_set_against_the_chosen_model(engine: LocalEngine) -> None:
+    part = "\n".join(line for line in PRINTED.splitlines() if "arch" not in line)
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": part})["data"]
+    assert answer["model_from"] == "chosen"
+    assert ("model", "n_layer = 32", 3, "80") in [
+        (one["code"], one["one"], one["line"], one["other"]) for one in answer["conflicts"]
+    ]
+
+
+def test_lines_that_contradict_each_other_leave_no_verdict(chapter: Page) -> None:
+    page = chapter
+    buffers = "llama_kv_cache:        CPU KV buffer size =  2048.00 MiB\n"
+    kept = """\
+llama_context: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_context: n_ctx = 8192
+"""
+    compared(page, buffers + kept, "engine=llama.cpp")
+    log = panel(page, "kv-log")
+    said = {"line": 1, "one": "KV buffer size = 2048.00 MiB", "other_line": 2, "other": "size = 1024.00 MiB"}
+    told = text("kv-log.conflict_lines", **said)
+    expect(log.locator(".kv-log-conflicts li")).to_have_text(told)
+    expect(log.locator(".kv-log-verdict")).to_have_text(text("kv-log.verdict_conflict"))
+    compared(page, kept, "engine=llama.cpp")
+    expect(log.locator(".kv-log-conflicts")).to_have_count(0)
+    expect(log.locator(".kv-log-verdict")).to_have_text(text("kv-log.verdict_whole"))

@@ -1453,18 +1453,31 @@ export interface LogDifference {
 }
 
 /**
+ * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
+ * figure `other` then is.
+ */
+export interface LogConflict {
+  code: "lines" | "model";
+  one: string;
+  line: number;
+  other: string;
+  other_line: number;
+}
+
+/**
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
- * `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
- * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
- * does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's,
- * since the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with
- * which the sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
+ * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
+ * shape, or the calculator's ("chosen"); `unread` says why metadata in the log could not be read. `named` is what
+ * the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`:
+ * stated by the log; the calculator's, since the log states one that is not known ("unknown", in the engine's words
+ * `stated`); found as the one with which the sum is what the log prints ("fits"); or the calculator's. `fitting`
+ * are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
   model: string;
-  model_from: "log" | "chosen";
+  model_from: "metadata" | "printed" | "chosen";
   unread: string;
   named: string;
   dtype: string;
@@ -1474,6 +1487,7 @@ export interface KvLogAnswer {
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];
 }

@@ -156,6 +156,34 @@ def test_engines_that_do_not_say_the_context() -> None:
     assert steps(found) == {"no_tokens": None}
 
 
+def contradictions(log: str) -> list[tuple[str, int, str, int]]:
+    return [(one.one, one.line, one.other, one.other_line) for one in read_log(log).conflicts]
+
+
+def test_llama_cpp_lines_that_cannot_both_be_right_are_named() -> None:
+    assert contradictions(OLD_LLAMA_CPP) == contradictions(CUT) == contradictions(INIT + BUFFERS) == []
+    buffers = ("KV buffer size = 2048.00 MiB", 1, "size = 1088.00 MiB", 2)
+    assert contradictions(CUT.replace("CPU KV buffer size =  1088", "CPU KV buffer size =  2048")) == [buffers]
+    parts = ("K + V = 544.00 MiB + 1024.00 MiB", 2, "1088.00 MiB", 2)
+    assert contradictions(CUT.replace("V (q8_0):  544", "V (q8_0): 1024")) == [parts]
+    context = f"llama_context: n_ctx = 2048\n{LLAMA_2_Q8}"
+    assert contradictions(context) == [("n_ctx = 2,048", 1, "10 × 512 cells", 2)]
+    assert contradictions(context.replace("2048", "5000")) == []  # filled up to 5,120
+
+
+def test_llama_cpp_prints_another_model_than_its_file_states() -> None:
+    file = """\
+llama_model_loader: - kv   2:                          llama.block_count u32              = 32
+llama_model_loader: - kv   3:              llama.attention.head_count_kv u32              = 8
+print_info: n_layer          = 40
+print_info: n_head_kv        = 8
+"""
+    assert contradictions(file + CUT) == [("n_layer = 40", 3, "llama.block_count = 32", 1)]
+    assert contradictions(file.replace("= 40", "= 32") + CUT) == []
+    drafting = file + "llama_model_loader: - kv 4: llama.nextn_predict_layers u32 = 1\n" + CUT
+    assert contradictions(drafting.replace("= 40", "= 31")) == []
+
+
 MIXED = (
     "llama_kv_cache: size = 1568.00 MiB ( 16384 cells,  32 layers,  1/1 seqs), "
     "K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"

@@ -123,6 +123,40 @@ function heading(answer, text, named) {
 }
 
 /**
+ * Lines that contradict each other or the model, before any figure that rests on them.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ */
+function conflictsView({ conflicts, model }, text, named) {
+  if (!conflicts.length) return nothing;
+  return html`<div class="kv-log-conflicts" role="note">
+    <h3 class="gp-subtitle" .textContent=${text("conflicts")}></h3>
+    <ul>
+      ${conflicts.map(
+        ({ code, ...params }) =>
+          html`<li .textContent=${text(`conflict_${code}`, { ...params, model: named(model) })}></li>`,
+      )}
+    </ul>
+  </div>`;
+}
+
+/**
+ * Whether all of the log is explained: its last step leaves nothing, and no line contradicts it.
+ *
+ * @param {Answer} answer
+ * @param {Difference[]} pool
+ * @param {Text} text
+ */
+function verdictView({ conflicts }, pool, text) {
+  const last = pool.filter(({ bytes }) => bytes !== null).at(-1);
+  if (!last || !["rounding", "whole_blocks"].includes(last.code)) return nothing;
+  const verdict = text(conflicts.length ? "verdict_conflict" : "verdict_whole");
+  return html`<p class="kv-log-verdict" .textContent=${verdict}></p>`;
+}
+
+/**
  * The whole answer.
  *
  * @param {Answer} answer
@@ -132,7 +166,7 @@ function heading(answer, text, named) {
 export function logView(answer, text, named) {
   const { rows, differences, facts } = answer;
   const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
-  return html`${heading(answer, text, named)}
+  return html`${heading(answer, text, named)} ${conflictsView(answer, text, named)}
     <div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
       <table class="gp-table kv-log-table">
         <thead>
@@ -153,7 +187,7 @@ export function logView(answer, text, named) {
       </table>
     </div>
     <h3 class="gp-subtitle" .textContent=${text("why")}></h3>
-    ${ladder(pool, text)}
+    ${ladder(pool, text)} ${verdictView(answer, pool, text)}
     ${
       request.length
         ? html`<h3 class="gp-subtitle" .textContent=${text("why_request")}></h3>
