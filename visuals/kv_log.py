@@ -38,7 +38,7 @@ def conflict_messages(found: Comparison) -> list[LogConflict]:
     """Lines that contradict each other, then those that contradict the model that is compared."""
     conflicts: list[LogConflict] = [
         {"code": "lines", "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
-        for one in found.log.conflicts
+        for one in found.conflicts
     ]
     for one in mismatches(found.log, found.spec):
         conflicts.append({"code": "model", "one": one.said, "line": one.line, "other": f"{one.has:,}", "other_line": 0})
@@ -52,6 +52,7 @@ def row_message(row: Row) -> LogRow:
         "formula": cell_message(row.formula),
         "reserved": cell_message(row.reserved),
         "logged": cell_message(row.logged),
+        "differs": row.differs,
     }
 
 

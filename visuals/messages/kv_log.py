@@ -24,12 +24,15 @@ class LogCell(TypedDict):
 
 
 class LogRow(TypedDict):
-    """A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none."""
+    """A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none.
+
+    `differs`: the log's is not what the engine would print of what it reserves."""
 
     quantity: str
     formula: LogCell | None
     reserved: LogCell | None
     logged: LogCell | None
+    differs: bool
 
 
 class LogSource(TypedDict):

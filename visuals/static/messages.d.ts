@@ -1429,12 +1429,17 @@ export interface LogCell {
   how: string;
 }
 
-/** A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none. */
+/**
+ * A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none.
+ *
+ * `differs`: the log's is not what the engine would print of what it reserves.
+ */
 export interface LogRow {
   quantity: string;
   formula: LogCell | null;
   reserved: LogCell | null;
   logged: LogCell | null;
+  differs: boolean;
 }
 
 /** Where it was read what an engine does; `address` may be "". */

@@ -28,7 +28,10 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     rows, differences = _compared(log, spec, used, ranks, block)
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
     k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used), plain(used))
-    return Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting)
+    conflicts = log.conflicts
+    if log.engine == "vLLM":
+        conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
+    return Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting, conflicts)
 
 
 def states_format(log: EngineLog) -> bool:

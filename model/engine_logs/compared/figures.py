@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...published.spec import ModelSpec
 from ..amounts import Printed
-from ..facts import EngineLog
+from ..facts import Conflict, EngineLog
 
 Of = Literal["pool", "request"]
 
@@ -24,6 +24,7 @@ class Cell:
 @dataclass(frozen=True)
 class Row:
     """A quantity by the formula, as the engine reserves it, and as the log has it; None where one of them has none.
+    `differs`: the log's is not what the engine would print of what it reserves.
 
     `quantity` is a key of the page's texts: "token", "tokens", "bytes", "request", "concurrency", "block", "state".
     """
@@ -32,6 +33,7 @@ class Row:
     formula: Cell | None = None
     reserved: Cell | None = None
     logged: Cell | None = None
+    differs: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Comparison:
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
     fitting: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | None:

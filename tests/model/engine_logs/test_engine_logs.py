@@ -349,6 +349,42 @@ def test_vllm_gives_all_ranks_what_the_least_has_room_for() -> None:
     assert steps(found)["least_rank"] == round(8.11 * GIB) - 178_880 * each
 
 
+# 54.83 GiB are the cache of 449,152 tokens of Llama-3.1 8B on one GPU
+ONE_GPU = """\
+Available KV cache memory: 54.83 GiB
+GPU KV cache size: 449,152 tokens
+Maximum concurrency for 32,768 tokens per request: 13.71x
+"""
+
+
+def test_vllm_tokens_and_requests_follow_from_each_other() -> None:
+    right = compare(read_log(ONE_GPU), LLAMA_8B, "bf16")
+    assert right.conflicts == ()
+    wrong = compare(read_log(ONE_GPU.replace("13.71x", "27.42x")), LLAMA_8B, "bf16")
+    told = [(one.one, one.line, one.other, one.other_line) for one in wrong.conflicts]
+    assert told == [("27.42 × 32,768 = 898,498", 3, "449,152", 2)]
+    assert [row.quantity for row in wrong.rows if row.differs] == ["concurrency"]
+    assert "concurrency" in steps(wrong, "request")
+    assert not any(row.differs for row in right.rows)
+
+
+def test_vllm_figures_of_one_gpu_are_guessed_not_declared() -> None:
+    parallel = "INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=2, kv_cache_dtype=auto\n"
+    found = compare(read_log(parallel + ONE_GPU), LLAMA_8B, "bf16")
+    assert steps(found).keys() == {"null_block", "one_gpu"}
+    step = next(one for one in found.differences if one.code == "one_gpu")
+    assert step.params == {"ranks": 2, "seen": 1, "needed": 449_152 * PER_TOKEN}
+
+
+def test_vllm_ranks_that_all_say_what_they_have_leave_nothing_to_guess() -> None:
+    rooms = "Available KV cache memory: 30.00 GiB\nAvailable KV cache memory: 27.42 GiB\n"
+    log = read_log(OF_TWO_RANKS.replace("=4", "=2").replace("Available KV cache memory: 8.11 GiB\n", rooms))
+    assert (log.seen, log.logged and log.logged.text) == (2, "27.42 GiB")
+    assert [fact.value for fact in log.facts if fact.code == "available"] == ["30.00 GiB", "27.42 GiB"]
+    full = compare(read_log(f"tensor_parallel_size=2\n{rooms}GPU KV cache size: 449,152 tokens"), LLAMA_8B, "bf16")
+    assert steps(full).keys() == {"null_block", "rounding"}
+
+
 # Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256
 STATES = """\
 INFO 04-25 03:28:52 [scheduler.py:238] Chunked prefill is enabled with max_num_batched_tokens=8192.

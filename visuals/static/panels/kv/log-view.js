@@ -17,15 +17,16 @@ import { exactBytes, scaled, whole } from "./format.js";
 /** Quantities that are bytes; the others are counts. */
 const BYTES = new Set(["token", "bytes", "request", "state"]);
 /** Particulars of differences that are bytes. */
-const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack"]);
+const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack", "needed"]);
 
 /**
  * A figure: bytes in GiB with the exact ones below, a count with separators.
  *
  * @param {Cell | null} cell
  * @param {string} quantity
+ * @param {string} mark what is wrong with it, "" for nothing
  */
-function figure(cell, quantity) {
+function figure(cell, quantity, mark) {
   if (!cell) return html`<td class="kv-log-none">—</td>`;
   const bytes = BYTES.has(quantity);
   const number = /^-?\d+$/.test(cell.value);
@@ -41,6 +42,7 @@ function figure(cell, quantity) {
     <strong .textContent=${main}></strong>
     ${exact ? html`<span class="kv-log-exact" .textContent=${exact}></span>` : nothing}
     ${cell.how ? html`<span class="kv-log-how" .textContent=${cell.how}></span>` : nothing}
+    ${mark ? html`<span class="kv-log-differs" .textContent=${mark}></span>` : nothing}
   </td>`;
 }
 
@@ -180,7 +182,7 @@ export function logView(answer, text, named) {
             (row) =>
               html`<tr data-quantity=${row.quantity}>
                 <th scope="row" .textContent=${text(`quantity_${row.quantity}`)}></th>
-                ${COLUMNS.map((name) => figure(row[name], row.quantity))}
+                ${COLUMNS.map((name) => figure(row[name], row.quantity, row.differs && name === "logged" ? text("differs") : ""))}
               </tr>`,
           )}
         </tbody>
