@@ -133,7 +133,7 @@ def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: 
 
 
 def _as_printed(times: Fraction, printed: Decimal, share: Fraction = Fraction(0)) -> bool:
-    """Whether vLLM would print `times` so, to two digits; `share` of it is let pass where the blocks are an estimate."""
+    """Whether vLLM would print `times` so, to two digits; `share` of it is let pass where blocks are estimated."""
     return abs(times - Fraction(printed)) <= Fraction(1, 100) + times * share
 
 

@@ -382,7 +382,7 @@ def test_vllm_ranks_that_all_say_what_they_have_leave_nothing_to_guess() -> None
     assert (log.seen, log.logged and log.logged.text) == (2, "27.42 GiB")
     assert [fact.value for fact in log.facts if fact.code == "available"] == ["30.00 GiB", "27.42 GiB"]
     full = compare(read_log(f"tensor_parallel_size=2\n{rooms}GPU KV cache size: 449,152 tokens"), LLAMA_8B, "bf16")
-    assert steps(full).keys() == {"null_block", "rounding"}
+    assert steps(full).keys() == {"null_block", "whole_blocks"}
 
 
 # Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256
