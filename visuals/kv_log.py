@@ -12,8 +12,9 @@ from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, L
 DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
-def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom) -> KvLogAnswer:
-    """The whole answer; `own` says whether the model is the log's."""
+def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, another: str) -> KvLogAnswer:
+    """The whole answer; `own` says whether the model is the log's. Where the log names `another` model of the
+    catalogue, no figure of the chosen one is set beside it."""
     log = found.log
     return {
         "engine": log.engine,
@@ -29,8 +30,9 @@ def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom) -> KvLo
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
         "conflicts": conflict_messages(found),
-        "rows": [row_message(row) for row in found.rows],
-        "differences": [difference_message(one) for one in found.differences],
+        "another": another,
+        "rows": [] if another else [row_message(row) for row in found.rows],
+        "differences": [] if another else [difference_message(one) for one in found.differences],
     }
 
 

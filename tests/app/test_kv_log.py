@@ -64,8 +64,9 @@ def test_keys_compare_and_what_is_wrong_is_said(chapter: Page) -> None:
     box.fill("nothing of a cache")
     box.press("Control+Enter")
     trouble = panel(chapter, "kv-log").locator("[data-field=log] .kv-trouble")
-    expect(trouble).to_contain_text(text("kv-log.trouble_none", lines="").split("{")[0].strip())
-    expect(trouble).to_contain_text("GPU KV cache size: … tokens")
+    expect(trouble.locator("p")).to_have_text(text("kv-log.trouble_none"))
+    assert "GPU KV cache size: … tokens" in trouble.locator("li").all_inner_texts()
+    expect(panel(chapter, "kv-log").locator(".kv-log-result")).to_contain_text(text("kv-log.refused"))
     expect(box).to_have_attribute("aria-invalid", "true")
     box.fill(VLLM)
     box.press("Control+Enter")
@@ -204,3 +205,35 @@ llama_context: n_ctx = 8192
     compared(page, kept, "engine=llama.cpp")
     expect(log.locator(".kv-log-conflicts")).to_have_count(0)
     expect(log.locator(".kv-log-verdict")).to_have_text(text("kv-log.verdict_whole"))
+
+
+OF_70B = """\
+INFO model='meta-llama/Meta-Llama-3-70B-Instruct', dtype=torch.bfloat16, tensor_parallel_size=1, kv_cache_dtype=auto
+Available KV cache memory: 10.00 GiB
+GPU KV cache size: 32,768 tokens
+"""
+
+
+def test_a_log_that_names_a_model_of_the_list_is_compared_with_that(chapter: Page) -> None:
+    page, log = chapter, panel(chapter, "kv-log")
+    compared(page, OF_70B, "engine=vLLM")
+    expect(log.locator(".kv-log-table")).to_have_count(0)
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 70B")).click()
+    shown(page, "kv-calculator", "Llama-3 70B ")
+    assert shown(page, "kv-log", "engine=vLLM dtype=bf16 formula=1").endswith(" rest=rounding")
+    expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 70B")
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    shown(page, "kv-calculator", "Llama-3 8B ")
+
+
+def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    for name, model, another in (
+        ("meta-llama/Llama-3.1-8B-Instruct", "Llama-3 8B", ""),
+        ("/models/qwen3-8b-awq/", "Llama-3 8B", "Qwen3-8B"),
+        ("nobody/Llama-3-8B-of-ours", "Llama-3 70B", "Llama-3 8B"),
+        ("ours/model", "Llama-3 70B", ""),
+    ):
+        log = OF_70B.replace("meta-llama/Meta-Llama-3-70B-Instruct", name)
+        answer = service.calculate({"what": "kv_log", "model": model, "log": log})["data"]
+        assert (answer["another"], bool(answer["rows"])) == (another, not another)

@@ -1473,11 +1473,12 @@ export interface LogConflict {
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
- * shape, or the calculator's ("chosen"); `unread` says why metadata in the log could not be read. `named` is what
- * the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`:
- * stated by the log; the calculator's, since the log states one that is not known ("unknown", in the engine's words
- * `stated`); found as the one with which the sum is what the log prints ("fits"); or the calculator's. `fitting`
- * are all with which it is.
+ * shape, or the calculator's ("chosen"); `another` is the catalogue's model that the log names, where the chosen
+ * one has another cache: then there are no rows. `unread` says why metadata in the log could not be read. `named`
+ * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
+ * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
+ * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
+ * calculator's. `fitting` are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1492,6 +1493,7 @@ export interface KvLogAnswer {
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  another: string;
   conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];

@@ -1,15 +1,19 @@
 """The model that a log describes itself: by its file's metadata, or by what the engine prints of its shape."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from ...errors import GlassLlamaError
+from ...kv_math.formats import kv_format
+from ...published.catalogue import catalogue
 from ...published.hf import gguf
 from ...published.hf_spec import spec_from_config
 from ...published.spec import ModelSpec
 from ..facts import EngineLog
 from ..model_info import metadata_of
+from .layers import layers_of
 
 Origin = Literal["metadata", "printed", "chosen"]
 
@@ -48,6 +52,33 @@ def own_model(log: EngineLog, text: str) -> OwnModel:
         except GlassLlamaError as error:  # the calculator's model stands in, and the page says so
             unread = unread or str(error)
     return OwnModel(None, "chosen", unread)
+
+
+def listed(named: str) -> str:
+    """The catalogue's model that a log calls `named`, a path or an id of the Hub; "" for none.
+
+    A name that goes on, as "Llama-3.1-8B-Instruct" does, is of the same shape.
+    """
+    words = _words(named.rstrip("/").rpartition("/")[2])
+    if words[:1] == ["meta"]:
+        words = words[1:]
+    found = [(len(known), name) for name in catalogue() if (known := _words(name)) == words[: len(known)]]
+    return max(found, default=(0, ""))[1]
+
+
+def _words(name: str) -> list[str]:
+    """Such as ["llama", "3.1", "8b"]; what stands in brackets does not count."""
+    return [word for word in re.split(r"[\s_-]+", name.lower().partition("(")[0]) if word]
+
+
+def same_cache(one: ModelSpec, other: ModelSpec) -> bool:
+    """Whether each token takes the same in both, layer by layer."""
+    plain_format = kv_format("bf16")
+    if any(spec.compressed or spec.is_encoder_decoder for spec in (one, other)):  # whose layers no log is compared with
+        return one == other
+    layers = [layers_of(spec, plain_format, plain_format) for spec in (one, other)]
+    windows = [(spec.attention.window, spec.attention.chunk, spec.state) for spec in (one, other)]
+    return layers[0] == layers[1] and windows[0] == windows[1]
 
 
 def mismatches(log: EngineLog, spec: ModelSpec) -> Iterator[Mismatch]:

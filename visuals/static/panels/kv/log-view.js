@@ -116,7 +116,7 @@ function heading(answer, text, named) {
     dtype === dtype_v
       ? text(`dtype_${answer.dtype_from}`, { dtype, stated })
       : text("dtype_log_two", { k: dtype, v: dtype_v }),
-    own && answer.model_from === "chosen" ? text("named", { named: own }) : "",
+    own && answer.model_from === "chosen" && !answer.another ? text("named", { named: own }) : "",
     answer.unread && text("unread", { reason: answer.unread }),
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
@@ -164,12 +164,55 @@ function verdictView({ conflicts }, pool, text) {
  * @param {Answer} answer
  * @param {Text} text of the panel
  * @param {(model: string) => string} named a model as the page calls it
+ * @param {(model: string) => void} choose compares with another model
  */
-export function logView(answer, text, named) {
-  const { rows, differences, facts } = answer;
-  const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
+export function logView(answer, text, named, choose) {
+  const { facts } = answer;
   return html`${heading(answer, text, named)} ${conflictsView(answer, text, named)}
-    <div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
+    ${answer.another ? anotherView(answer, text, named, choose) : figuresView(answer, text)}
+    <details class="kv-log-facts">
+      <summary .textContent=${text("read", { count: facts.length })}></summary>
+      <ul>
+        ${facts.map(
+          ({ code, value, line }) =>
+            html`<li .textContent=${text("fact", { line, fact: text(`fact_${code}`), value })}></li>`,
+        )}
+      </ul>
+    </details>`;
+}
+
+/**
+ * The log names a model of the list, and another is chosen: nothing is compared before that is settled.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ * @param {(model: string) => void} choose
+ */
+function anotherView({ named: own, another, model }, text, named, choose) {
+  const names = { named: own, another: named(another), model: named(model) };
+  const take = () => choose(another);
+  return html`<div class="kv-log-another" role="note">
+    <p .textContent=${text("another", names)}></p>
+    <button
+      type="button"
+      class="kv-button is-primary"
+      @click=${take}
+      .textContent=${text("another_take", names)}
+    ></button>
+  </div>`;
+}
+
+/**
+ * Three columns, and the ladders from the formula to the log.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ */
+function figuresView(answer, text) {
+  const { rows, differences } = answer;
+  const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
+  return html`<div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
       <table class="gp-table kv-log-table">
         <thead>
           <tr>
@@ -182,7 +225,10 @@ export function logView(answer, text, named) {
             (row) =>
               html`<tr data-quantity=${row.quantity}>
                 <th scope="row" .textContent=${text(`quantity_${row.quantity}`)}></th>
-                ${COLUMNS.map((name) => figure(row[name], row.quantity, row.differs && name === "logged" ? text("differs") : ""))}
+                ${COLUMNS.map((name) => {
+                  const mark = row.differs && name === "logged" ? text("differs") : "";
+                  return figure(row[name], row.quantity, mark);
+                })}
               </tr>`,
           )}
         </tbody>
@@ -195,14 +241,5 @@ export function logView(answer, text, named) {
         ? html`<h3 class="gp-subtitle" .textContent=${text("why_request")}></h3>
             ${ladder(request, text)}`
         : nothing
-    }
-    <details class="kv-log-facts">
-      <summary .textContent=${text("read", { count: facts.length })}></summary>
-      <ul>
-        ${facts.map(
-          ({ code, value, line }) =>
-            html`<li .textContent=${text("fact", { line, fact: text(`fact_${code}`), value })}></li>`,
-        )}
-      </ul>
-    </details>`;
+    }`;
 }
