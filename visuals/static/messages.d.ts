@@ -1245,20 +1245,27 @@ export interface KvChartAnswer {
   excluded: string[];
 }
 
-/** A GPU: bytes of memory, bytes a second, and where that was read. */
+/**
+ * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
+ * has it, 0 where no report is known, and `reported_in` names the report.
+ */
 export interface GpuMessage {
   name: string;
   memory: string;
   bandwidth: string;
   source: Remark;
+  reported: number;
+  reported_in: string;
 }
 
 /**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
- * `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have them.
- * `weights_in` is the weights' format, `stored` a remark on it.
+ * `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of
+ * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
+ * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
+ * GPUs; `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored`
+ * a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1270,6 +1277,8 @@ export interface UseMessage {
   weights: string;
   cache: string;
   free: string;
+  reported_free: string | null;
+  strict_free: string;
   fits: boolean;
   all_weights: string;
   measured: string | null;
