@@ -9,6 +9,7 @@ from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
+from model.published.hf_spec import spec_from_config
 from model.published.spec import AttentionSpec, StateSpec
 
 # Model; elements that every token adds (2 for K and V × layers × K/V heads × head_dim, or layers × (latent + RoPE
@@ -273,6 +274,15 @@ def test_encoder_tokens_default_to_as_many_and_say_so():
     assert [note.code for note in assumed.notes] == ["encoder_tokens"]
     assert kv_cache_bytes("T5-large (v1.0)", 100, options=KvOptions(encoder_tokens=7)) == 98_304 * (100 + 7)
     assert kv_bytes_per_token("T5-large (v1.0)") == 98_304
+
+
+def test_kv_heads_that_a_config_does_not_count_are_said_to_be_assumed() -> None:
+    sizes = {"num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336, "vocab_size": 128_256}
+    config = {"model_type": "llama", **sizes, "num_attention_heads": 32, "max_position_embeddings": 8192}
+    silent = kv_breakdown(spec_from_config(config), 100)
+    assert [(note.code, note.params) for note in silent.notes] == [("assumed_heads", {"heads": 32})]
+    assert silent.total_bytes == 100 * 32 * 32 * 2 * 128 * 2
+    assert kv_breakdown(spec_from_config({**config, "num_key_value_heads": 8}), 100).notes == ()
 
 
 def test_shared_layers_extra_layers_and_the_indexers_dtype():
