@@ -165,7 +165,8 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
     )
     if log.blocks is None:  # a log of V1, whose pool keeps one back
         params = {"block": plan.block_size, "block_bytes": plan.block}
-        steps.append(Difference("null_block", None, "vllm_null", params))
+        windowed = {"sliding", "chunked"} & plan.kinds.keys()
+        steps.append(Difference("null_block_window" if windowed else "null_block", None, "vllm_null", params))
     if log.logged:
         steps.append(_left(log, log.logged, reserved, plan.block, ranks))
     return rows

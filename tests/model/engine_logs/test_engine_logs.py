@@ -328,6 +328,7 @@ def test_vllm_deals_window_layers_out_in_groups() -> None:
     assert float(blocks / request) == pytest.approx(461.21, abs=0.02)
     least = 2048 * 4 * 1024 + 512 * 22 * 1024
     assert figures(found, "request")[:2] == (least, request * block)
+    assert "null_block_window" in steps(found)
     named = steps(found, "request")
     assert named == {"window_blocks": 22 * 1024 * (129 * 16 - 512), "padding_layers": 2 * 129 * 16 * 1024}
     assert least + sum(filter(None, named.values())) == request * block
