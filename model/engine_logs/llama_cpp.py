@@ -38,7 +38,9 @@ _NAMED = {
 }
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
-FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "q8_0": "q8_0", "q4_0": "q4_0"}
+FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16"} | {
+    name: name for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+}
 SPARE = 1 << 20  # bytes that backends may add to fill up tensors, and half digits of what is printed
 PADDED = 256  # cells come in multiples of it at most
 LOOKED_FOR = (

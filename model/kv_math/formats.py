@@ -45,7 +45,11 @@ class KvFormat:
 
 
 _VLLM_CODE = "vLLM vllm/v1/kv_cache_interface.py"
-_GGML = "ggml block_q8_0 and block_q4_0"
+_GGML = "ggml ggml-common.h"
+
+
+def _ggml(name: str, block_bytes: int, about: str) -> KvFormat:
+    return KvFormat(name=name, block=32, block_bytes=block_bytes, about=about, engine="llama.cpp", source=_GGML)
 
 
 def _per_token_head(name: str) -> KvFormat:
@@ -70,22 +74,13 @@ _ALL = (
         engine="vLLM",
         source=_VLLM_CODE,
     ),
-    KvFormat(
-        name="q8_0",
-        block=32,
-        block_bytes=34,
-        about="32 int8 elements and their fp16 scale",
-        engine="llama.cpp",
-        source=_GGML,
-    ),
-    KvFormat(
-        name="q4_0",
-        block=32,
-        block_bytes=18,
-        about="32 4-bit elements and their fp16 scale",
-        engine="llama.cpp",
-        source=_GGML,
-    ),
+    # Those that llama.cpp's --cache-type-k and --cache-type-v take.
+    _ggml("q8_0", 34, "32 int8 elements and their fp16 scale"),
+    _ggml("q5_1", 24, "32 5-bit elements, an fp16 scale and an fp16 least value"),
+    _ggml("q5_0", 22, "32 5-bit elements and their fp16 scale"),
+    _ggml("q4_1", 20, "32 4-bit elements, an fp16 scale and an fp16 least value"),
+    _ggml("q4_0", 18, "32 4-bit elements and their fp16 scale"),
+    _ggml("iq4_nl", 18, "32 4-bit places in a table of 16 values, and their fp16 scale"),
     KvFormat(
         name="hf_int4",
         block=64,

@@ -15,7 +15,7 @@ from .sources import SOURCES, Source
 __all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare", "states_format"]
 
 # Formats that are tried where the log does not say one.
-TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q4_0")
+TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
 
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1) -> Comparison:

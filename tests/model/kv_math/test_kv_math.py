@@ -4,9 +4,11 @@ from dataclasses import replace
 from math import prod
 
 import pytest
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
+from model.kv_math.formats import FORMATS
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf_spec import spec_from_config
@@ -127,6 +129,14 @@ def test_block_formats_count_their_scales(name, dtype, per_token):
     assert kv_bytes_per_token(name, dtype) == per_token
     if dtype != "hf_int4":
         assert kv_cache_bytes(name, 3000, 5, dtype, KvOptions(window="off")) == 15_000 * per_token
+
+
+def test_llama_cpps_formats_are_those_of_ggml() -> None:
+    """Elements and bytes of a block, as the package gguf has them from ggml's source."""
+    for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"):
+        kept = FORMATS[name]
+        assert (kept.block, kept.block_bytes) == GGML_QUANT_SIZES[GGMLQuantizationType[name.upper()]]
+        assert kv_bytes_per_token("Llama-3 8B", name) == 32 * 8 * 2 * 4 * kept.block_bytes
 
 
 def test_hf_int4_keeps_the_newest_tokens_in_16_bits():
