@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
@@ -12,8 +12,8 @@ from ..errors import GlassLlamaError
 class KvFormat:
     """One way to store a vector: `block_bytes` for every `block` elements, and `vector_extra` bytes once a vector.
 
-    `engine` is "" for a plain number type, else the program whose format it is. `about` says what the bytes are, and
-    `source` where that was read.
+    `v` is the format of V where that is another (the format itself is then K's). `engine` is "" for a plain number
+    type, else the program whose format it is. `about` says what the bytes are, and `source` where that was read.
     """
 
     name: str
@@ -23,6 +23,12 @@ class KvFormat:
     about: str
     engine: str = ""
     source: str = ""
+    v: "KvFormat | None" = None
+
+    @property
+    def of_v(self) -> "KvFormat":
+        """The format of V."""
+        return self.v or self
 
     def vector_bytes(self, width: int) -> int:
         """Bytes of one vector of `width` elements. Raises GlassLlamaError where the width is not whole blocks."""
@@ -98,7 +104,18 @@ _ALL = (
         source="vLLM flashmla_sparse.py",
     ),
 )
-FORMATS: Mapping[str, KvFormat] = MappingProxyType({f.name: f for f in _ALL})
+_BY_NAME = {f.name: f for f in _ALL}
+
+
+def _pair(k: str, v: str) -> KvFormat:
+    """K in one format and V in another, as --cache-type-k and --cache-type-v set them apart."""
+    own = _BY_NAME[k]
+    about = f"K in {k}, V in {v}"
+    return replace(own, name=f"{k}/{v}", v=_BY_NAME[v], about=about, engine="llama.cpp", source=_GGML)
+
+
+_PAIRS = (_pair("fp16", "q8_0"), _pair("q8_0", "fp16"), _pair("q8_0", "q5_1"), _pair("q8_0", "q4_0"))
+FORMATS: Mapping[str, KvFormat] = MappingProxyType(_BY_NAME | {f.name: f for f in _PAIRS})
 
 # The newest tokens of hf_int4 and the RoPE key of fp8_ds_mla.
 SIXTEEN_BIT = FORMATS["bf16"]

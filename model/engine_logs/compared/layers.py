@@ -14,7 +14,7 @@ from ..lines import trouble
 # ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v).
 GGML: Mapping[str, KvFormat] = MappingProxyType(
     {"f32": FORMATS["fp32"], "f16": FORMATS["fp16"], "bf16": FORMATS["bf16"]}
-    | {name: known for name, known in FORMATS.items() if known.engine == "llama.cpp"}
+    | {name: known for name, known in FORMATS.items() if known.engine == "llama.cpp" and not known.v}
 )
 
 

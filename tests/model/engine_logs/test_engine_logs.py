@@ -201,6 +201,12 @@ def test_llama_cpp_stores_k_and_v_in_formats_of_their_own() -> None:
     assert found.fitting == ()
 
 
+def test_the_calculators_two_formats_stand_in_for_what_a_log_does_not_say() -> None:
+    found = compare(read_log(BUFFERS), LLAMA_8B, "q8_0/fp16")
+    assert figures(found, "token")[0] == 32 * 8 * (136 + 256)
+    assert steps(found) == {"rounding": 0}
+
+
 def test_a_format_that_is_stated_and_not_known_is_no_silence() -> None:
     odd = read_log(MIXED.replace("q8_0", "turbo3"))
     assert (odd.stated, states_format(odd)) == (("turbo3", "f16"), False)

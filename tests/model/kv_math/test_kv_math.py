@@ -139,6 +139,16 @@ def test_llama_cpps_formats_are_those_of_ggml() -> None:
         assert kv_bytes_per_token("Llama-3 8B", name) == 32 * 8 * 2 * 4 * kept.block_bytes
 
 
+def test_k_and_v_may_have_formats_of_their_own() -> None:
+    """A head of 128: 4 × 34 bytes of K in q8_0, 256 of V in fp16."""
+    found = kv_breakdown("Llama-3 8B", 16_384, dtype="q8_0/fp16")
+    assert found.total_bytes == 16_384 * 32 * 8 * (4 * 34 + 256) == (544 + 1024) << 20
+    assert str(found.terms[0]).endswith(f"(128 / 32 × 34 + 128 × 2) = {found.total_bytes:,} B")
+    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite"):
+        with pytest.raises(GlassLlamaError, match="caches no V of its own"):
+            kv_breakdown(model, dtype="q8_0/q4_0")
+
+
 def test_hf_int4_keeps_the_newest_tokens_in_16_bits():
     """Quantised at every 128th token after the prompt: 100 + 130 leaves 2, and 127 is the longest tail."""
     quantised, full = 36_864, 131_072
