@@ -128,8 +128,8 @@ def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: 
     if _as_printed(times, log.concurrency) or _as_printed(Fraction(log.tokens, log.length), log.concurrency):
         return
     lines = {fact.code: fact.line for fact in log.facts}
-    said = f"{log.concurrency} × {log.length:,} = {int(log.concurrency * log.length):,}"
-    yield Conflict(said, lines["concurrency"], f"{log.tokens:,}", lines["pool_tokens"])
+    said = f"{log.concurrency}x × {log.length:,} tokens = {int(log.concurrency * log.length):,} tokens"
+    yield Conflict(said, lines["concurrency"], f"{log.tokens:,} tokens", lines["pool_tokens"])
 
 
 def _as_printed(times: Fraction, printed: Decimal, share: Fraction = Fraction(0)) -> bool:

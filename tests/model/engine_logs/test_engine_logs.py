@@ -369,7 +369,7 @@ def test_vllm_tokens_and_requests_follow_from_each_other() -> None:
     assert right.conflicts == ()
     wrong = compare(read_log(ONE_GPU.replace("13.71x", "27.42x")), LLAMA_8B, "bf16")
     told = [(one.one, one.line, one.other, one.other_line) for one in wrong.conflicts]
-    assert told == [("27.42 × 32,768 = 898,498", 3, "449,152", 2)]
+    assert told == [("27.42x × 32,768 tokens = 898,498 tokens", 3, "449,152 tokens", 2)]
     assert [row.quantity for row in wrong.rows if row.differs] == ["concurrency"]
     assert "concurrency" in steps(wrong, "request")
     assert not any(row.differs for row in right.rows)
