@@ -50,7 +50,14 @@ def message_or_reason(work: Callable[[], Found], message: Callable[[Found], Told
 
 def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
     """A GPU's figures and where they were read."""
-    return {"name": gpu.name, "memory": str(gpu.memory), "bandwidth": str(gpu.bandwidth), "source": say(gpu.source)}
+    return {
+        "name": gpu.name,
+        "memory": str(gpu.memory),
+        "bandwidth": str(gpu.bandwidth),
+        "source": say(gpu.source),
+        "reported": gpu.reported,
+        "reported_in": gpu.reported_in,
+    }
 
 
 def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
@@ -66,6 +73,8 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "weights": str(use.weight_stage_bytes[stage]),
         "cache": str(use.cache.stage_bytes[stage]),
         "free": str(use.free_bytes),
+        "reported_free": None if use.reported_free_bytes is None else str(use.reported_free_bytes),
+        "strict_free": str(use.strict_free_bytes),
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes),
         "measured": None if use.weights.measured is None else str(use.weights.measured),

@@ -5,31 +5,46 @@ from fractions import Fraction
 from typing import Literal
 
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
+from model.engine_logs.compared.own_model import OwnModel, mismatches
 
-from .messages.kv_log import KvLogAnswer, LogCell, LogDifference, LogRow
+from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow
 
-DtypeFrom = Literal["log", "fits", "chosen"]
+DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
-def log_message(
-    found: Comparison, model_from: Literal["log", "chosen"], dtype_from: DtypeFrom, unread: str
-) -> KvLogAnswer:
-    """The whole answer. `unread` says why metadata in the log could not be read, "" where none was or it was read."""
+def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, another: str) -> KvLogAnswer:
+    """The whole answer; `own` says whether the model is the log's. Where the log names `another` model of the
+    catalogue, no figure of the chosen one is set beside it."""
     log = found.log
     return {
         "engine": log.engine,
         "model": found.spec.name,
-        "model_from": model_from,
-        "unread": unread,
+        "model_from": own.origin,
+        "unread": own.unread,
         "named": log.model,
         "dtype": found.dtype,
+        "dtype_v": found.dtype_v,
         "dtype_from": dtype_from,
+        "stated": " / ".join(dict.fromkeys(log.stated or ())),
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
-        "rows": [row_message(row) for row in found.rows],
-        "differences": [difference_message(one) for one in found.differences],
+        "conflicts": conflict_messages(found),
+        "another": another,
+        "rows": [] if another else [row_message(row) for row in found.rows],
+        "differences": [] if another else [difference_message(one) for one in found.differences],
     }
+
+
+def conflict_messages(found: Comparison) -> list[LogConflict]:
+    """Lines that contradict each other, then those that contradict the model that is compared."""
+    conflicts: list[LogConflict] = [
+        {"code": "lines", "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
+        for one in found.conflicts
+    ]
+    for one in mismatches(found.log, found.spec):
+        conflicts.append({"code": "model", "one": one.said, "line": one.line, "other": f"{one.has:,}", "other_line": 0})
+    return conflicts
 
 
 def row_message(row: Row) -> LogRow:
@@ -39,6 +54,7 @@ def row_message(row: Row) -> LogRow:
         "formula": cell_message(row.formula),
         "reserved": cell_message(row.reserved),
         "logged": cell_message(row.logged),
+        "differs": row.differs,
     }
 
 

@@ -1,18 +1,16 @@
 """What the page asks of an engine's log: it is set beside the formula for the calculator's model, or for its own."""
 
-from typing import Literal
-
-from model import GlassLlamaError, ModelSpec, spec_from_config
-from model.engine_logs import read_log
-from model.engine_logs.compared import compare
-from model.published.hf import gguf
+from model import catalogue
+from model.engine_logs import EngineLog, read_log
+from model.engine_logs.compared import compare, states_format
+from model.engine_logs.compared.own_model import listed, own_model, same_cache
 from visuals.kv_log import DtypeFrom, log_message
 from visuals.messages.kv_log import KvLogAnswer
 
 from ..engine import Engine
 from ..fields import Text, read
 from ..requests import Sent
-from .kv_requests import OfCache
+from .kv_requests import OWN_CONFIG, OWN_HUB, OfCache
 
 
 class Log(OfCache):
@@ -28,23 +26,19 @@ def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
     """
     asked = read(Log, data)
     log = read_log(asked.log)
-    own, unread = _own_model(asked.log)
-    spec = own or asked.spec()
+    own = own_model(log, asked.log)
+    spec = own.spec or asked.spec()
     options = asked.options
     found = compare(log, spec, asked.dtype, options.tp, options.block_size)
-    origin: DtypeFrom = "log" if log.dtype else "chosen"
+    origin: DtypeFrom = "log" if states_format(log) else "unknown" if log.stated else "chosen"
     if origin == "chosen" and found.fitting and found.dtype not in found.fitting:
         found, origin = compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
-    model_from: Literal["log", "chosen"] = "log" if own else "chosen"
-    return log_message(found, model_from, origin, unread)
+    return log_message(found, own, origin, "" if own.spec else _another(asked, log))
 
 
-def _own_model(text: str) -> tuple[ModelSpec | None, str]:
-    """The model that GGUF metadata in the log describes, else None and why it could not be read."""
-    if gguf.PLACE not in text:
-        return None, ""
-    try:
-        metadata = gguf.metadata_in(text)
-        return (spec_from_config(metadata), "") if metadata else (None, "")
-    except GlassLlamaError as error:  # the calculator's model stands in, and the page says so
-        return None, str(error)
+def _another(asked: Log, log: EngineLog) -> str:
+    """The catalogue's model that the log names, where the chosen one is another of it, with another cache; else ""."""
+    name = listed(log.model)
+    if not name or asked.model in (OWN_CONFIG, OWN_HUB, name):
+        return ""
+    return "" if same_cache(catalogue()[asked.model], catalogue()[name]) else name

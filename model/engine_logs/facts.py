@@ -1,5 +1,6 @@
 """What is read off a log, whatever the engine: facts with the line that each stands on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -23,12 +24,12 @@ class Fact:
 class Pool:
     """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them.
 
-    `kind` is what they hold: "full", "sliding" or "state". `k` and `v` are the engine's names of the formats, "" where
-    it prints none.
+    `kind` is what they hold: "full", "sliding" or "state"; "all" where no line tells one cache from another. `cells`
+    is None where the log does not say. `k` and `v` are the engine's names of the formats, "" where it prints none.
     """
 
-    kind: Literal["full", "sliding", "state"]
-    cells: int
+    kind: Literal["full", "sliding", "state", "all"]
+    cells: int | None
     layers: int | None
     streams: int
     k: str
@@ -37,13 +38,25 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Conflict:
+    """Two lines of a log that cannot both be right: what each says."""
+
+    one: str
+    line: int
+    other: str
+    other_line: int
+
+
+@dataclass(frozen=True)
 class EngineLog:
     """What a log says. None or 0 stands for what it does not.
 
-    `dtype` is the cache's format in the calculator's words, `tokens` what the cache holds by the log, `logged` its
-    bytes on one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
+    `dtype` is the cache's format in the calculator's words, where K and V have the same and it is known; `stated` are
+    the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
+    one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
-    own.
+    own. `seen` ranks say what they have, and `logged` is the least of it. `printed` is what the engine prints of the
+    model's shape, each value with its line.
     """
 
     engine: Engine
@@ -51,6 +64,7 @@ class EngineLog:
     logged: Printed | None = None
     tokens: int | None = None
     dtype: str | None = None
+    stated: tuple[str, str] | None = None
     model: str = ""
     pools: tuple[Pool, ...] = ()
     blocks: int | None = None
@@ -62,6 +76,9 @@ class EngineLog:
     concurrency: Decimal | None = None
     tp: int = 1
     pp: int = 1
+    seen: int = 1
+    printed: Mapping[str, Found] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass

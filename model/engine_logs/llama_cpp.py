@@ -1,13 +1,18 @@
 """llama.cpp's lines about its cache, also where Ollama or LM Studio run it.
 
 Formats (ggml-org/llama.cpp; compared/sources.py): src/llama-kv-cache.cpp prints one line a cache, since 2025 with
-cells, layers and sequences; before, llama_new_context_with_model printed "KV self size". Models with windows have two
-caches (llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
+cells, layers and sequences; before, llama_new_context_with_model printed "KV self size", and from 2024 on "kv_size = …,
+type_k = …, n_layer = …" before it. All print a "KV buffer size" for each device. Models with windows have two caches
+(llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
 """
 
-from .amounts import count, printed
-from .facts import EngineLog, Facts, Pool
+from collections.abc import Iterator
+from typing import Literal
+
+from .amounts import Printed, count, printed
+from .facts import Conflict, EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
+from .model_info import contradictions, printed_info
 
 MIB = r"~#size:n# (?P<unit>[KMG]iB)"
 _POOL = pattern(
@@ -18,8 +23,14 @@ _POOL = pattern(
 _STATE = pattern(
     rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)\n]{{0,40}}\)"
 )
-_OLD = pattern(rf"KV self size~={MIB}, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB")
-_OLD_SIZE = pattern(r"kv_size = #cells:w#,[^\n]{0,80}n_layer = #layers:w#")
+_OLD = pattern(
+    rf"KV self size~={MIB}(?:, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB)?"
+)
+_OLD_SIZE = pattern(
+    r"kv_size = #cells:w#,[^\n]{0,30}?(?: type_k = '(?P<k>\w{1,10})', type_v = '(?P<v>\w{1,10})',)?"
+    r" n_layer = #layers:w#"
+)
+_BUFFER = pattern(rf"(?P<value>(?P<device>[\w.]{{1,40}}) KV buffer size ={MIB})")
 _WINDOW = pattern(r"creating {1,8}(?P<kind>non-SWA|SWA) KV cache, size =~#cells:w# cells")
 _NAMED = {
     name: pattern(rf"(?:llama_context|llama_new_context_with_model|llama_init_from_model): {name}~=~#value:w#")
@@ -27,8 +38,16 @@ _NAMED = {
 }
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
-FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "q8_0": "q8_0", "q4_0": "q4_0"}
-LOOKED_FOR = ("llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",)
+FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16"} | {
+    name: name for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+}
+SPARE = 1 << 20  # bytes that backends may add to fill up tensors, and half digits of what is printed
+PADDED = 256  # cells come in multiples of it at most
+LOOKED_FOR = (
+    "llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",
+    "KV self size = … MiB, K (f16): … MiB, V (f16): … MiB",
+    "… KV buffer size = … MiB",
+)
 
 
 def read(lines: LogLines) -> EngineLog | None:
@@ -44,21 +63,57 @@ def read(lines: LogLines) -> EngineLog | None:
     keeping = [pool for pool in pools if pool.kind != "state"]
     formats = {(pool.k, pool.v) for pool in keeping}
     k, v = next(iter(formats)) if len(formats) == 1 else ("", "")
+    printed_of = printed_info(lines)
     logged = pools[0].printed
     for pool in pools[1:]:
         logged = logged + pool.printed
-    full = next((pool for pool in keeping if pool.kind == "full"), keeping[0] if keeping else None)
+    full = next((pool for pool in keeping if pool.kind != "sliding"), keeping[0] if keeping else None)
     return EngineLog(
         "llama.cpp",
         facts.ordered,
         logged,
-        tokens=full.cells * full.streams if full else None,
-        dtype=FORMATS.get(k) if k == v or v == "" else None,
+        tokens=full.cells * full.streams if full and full.cells else None,
+        dtype=FORMATS.get(k) if k == v else None,
+        stated=(k, v) if k and v else None,
         model=name.strip(),
         pools=tuple(pools),
         sequences=sequences,
         batched=count(named["n_ubatch"]) if named["n_ubatch"] else None,
+        printed=printed_of,
+        conflicts=(*contradictions(lines, printed_of), *_contradictions(lines, pools, full)),
     )
+
+
+def _contradictions(lines: LogLines, pools: list[Pool], full: Pool | None) -> Iterator[Conflict]:
+    """Lines on the cache of which one must be wrong."""
+    before = 0
+    buffers = lines.all(_BUFFER)
+    for whole in [*lines.all(_POOL), *lines.all(_OLD)]:
+        size = printed(whole["size"], whole["unit"])
+        held = {one["device"]: one for one in buffers if before < one.line <= whole.line}
+        if held:
+            yield from _sums(whole, size, [(printed(one["size"], one["unit"]), one) for one in held.values()])
+        if whole.get("ksize") and whole.get("vsize"):
+            parts = [printed(whole[part], "MiB") for part in ("ksize", "vsize")]
+            if abs(parts[0].bytes + parts[1].bytes - size.bytes) > SPARE:
+                yield Conflict(f"K + V = {parts[0].text} + {parts[1].text}", whole.line, size.text, whole.line)
+        before = whole.line
+    contexts = [one for one in lines.all(_NAMED["n_ctx"]) if full and full.cells]
+    if full and full.cells and contexts and pools[0] is full:
+        held_cells = full.cells * full.streams
+        near = [one for one in contexts if 0 <= held_cells - count(one["value"]) < PADDED * full.streams]
+        cells = next(iter([*lines.all(_POOL), *lines.all(_OLD_SIZE)]), None)
+        if not near and cells:
+            said = f"{full.streams} × {full.cells:,}" if full.streams > 1 else f"{full.cells:,}"
+            yield Conflict(f"n_ctx = {count(contexts[0]['value']):,}", contexts[0].line, f"{said} cells", cells.line)
+
+
+def _sums(whole: Found, size: Printed, parts: list[tuple[Printed, Found]]) -> Iterator[Conflict]:
+    """The devices' parts of a cache beside the whole."""
+    told = sum((part.bytes for part, _ in parts), 0)
+    if abs(told - size.bytes) > SPARE:
+        said = " + ".join(part.text for part, _ in parts)
+        yield Conflict(f"KV buffer size = {said}", parts[0][1].line, f"size = {size.text}", whole.line)
 
 
 def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
@@ -67,6 +122,9 @@ def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
     pools = [_pool(one, _kind(one, windows), facts) for one in _first_context(lines.all(_POOL), windows)]
     if not pools and (old := lines.last(_OLD)):
         pools = [_old_pool(old, lines.last(_OLD_SIZE), facts, context)]
+    buffers = _buffers(lines, facts)
+    if not pools and buffers:
+        pools = [_buffered_pool(buffers, lines.last(_OLD_SIZE), facts, context)]
     if states := lines.all(_STATE):
         one = states[0]
         facts.note("state_cache", one.text, one.line)
@@ -99,7 +157,36 @@ def _pool(one: Found, kind: str, facts: Facts) -> Pool:
 
 
 def _old_pool(old: Found, size: Found | None, facts: Facts, context: int) -> Pool:
+    """One cache of all layers; without a line of its cells it has as many as the context."""
     facts.note("cache", old.text, old.line)
-    cells = count(size["cells"]) if size else context
-    layers = count(size["layers"]) if size else None
-    return Pool("full", cells, layers, 1, old["k"], old["v"], printed(old["size"], old["unit"]))
+    return _plain_pool("full", printed(old["size"], old["unit"]), old, size, facts, context)
+
+
+def _buffers(lines: LogLines, facts: Facts) -> list[Found]:
+    """What each device holds of the cache; a load that is tried anew prints its devices again, and the last try counts.
+
+    Devices that hold nothing are left out: a dry run prints them so.
+    """
+    found = [one for one in lines.all(_BUFFER) if printed(one["size"], one["unit"]).bytes]
+    for one in found:
+        facts.note("device_cache", one["value"], one.line)
+    return found
+
+
+def _buffered_pool(buffers: list[Found], size: Found | None, facts: Facts, context: int) -> Pool:
+    """All that the devices hold together, where no line has the cache's own size."""
+    kept = {one["device"]: printed(one["size"], one["unit"]) for one in buffers}
+    first, *others = kept.values()
+    return _plain_pool("full" if size else "all", sum(others, first), buffers[-1], size, facts, context)
+
+
+def _plain_pool(
+    kind: Literal["full", "all"], size: Printed, one: Found, layout: Found | None, facts: Facts, context: int
+) -> Pool:
+    cells, layers = context or None, None
+    k, v = one.get("k"), one.get("v")
+    if layout:
+        facts.note("layout", layout.text, layout.line)
+        cells, layers = count(layout["cells"]), count(layout["layers"])
+        k, v = k or layout.get("k"), v or layout.get("v")
+    return Pool(kind, cells, layers, 1, k, v, size)

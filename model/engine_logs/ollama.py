@@ -43,12 +43,14 @@ def read(lines: LogLines) -> EngineLog | None:
     parallel = facts.take("parallel", next(filter(None, map(lines.last, _PARALLEL)), None))
     batch = facts.take("batched", next(filter(None, map(lines.last, _BATCH)), None))
     told = lines.last(_TYPE)
+    cache = facts.take("cache_dtype", told)
     return EngineLog(
         "Ollama",
         facts.ordered,
         logged=logged,
         tokens=count(size) if size else None,
-        dtype=FORMATS.get(facts.take("cache_dtype", told)) if told else None,
+        dtype=FORMATS.get(cache) if told else None,
+        stated=(cache, cache) if cache else None,
         model=facts.take("model", lines.last(_NAME)).strip('"'),
         sequences=count(parallel or "1"),
         batched=count(batch) if batch else None,

@@ -10,7 +10,7 @@ import re
 from .amounts import Printed, count, printed
 from .facts import EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
-from .vllm import dtype_of
+from .vllm import dtype_of, stated_in
 
 _ALLOCATED = pattern(
     r"KV Cache is allocated\. (?:dtype: (?:torch\.)?(?P<dtype>\w{4,16}), )?#tokens: #tokens:w#, "
@@ -57,6 +57,7 @@ def read(lines: LogLines) -> EngineLog | None:
         logged=pool.printed,
         tokens=pool.cells,
         dtype=_FP8.get(stated) or dtype_of(stated or weights, told),
+        stated=(stated, stated) if stated else stated_in(weights, told),
         model=facts.take("model", lines.last(_MODEL)),
         pools=tuple(filter(None, (pool, state))),
         page=count(page or "1"),

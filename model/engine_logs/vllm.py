@@ -7,7 +7,7 @@ concurrency for N tokens per request: Xx", since 2026 in one line with the size.
 
 from decimal import Decimal
 
-from .amounts import count, printed
+from .amounts import Printed, count, printed
 from .facts import EngineLog, Facts
 from .lines import Found, LogLines, pattern
 
@@ -54,25 +54,29 @@ def read(lines: LogLines) -> EngineLog | None:
     """What the log says of vLLM's cache; None where no line is vLLM's."""
     facts = Facts()
     tokens, blocks = facts.take("pool_tokens", lines.last(_TOKENS)), facts.take("blocks", _first(lines, _BLOCKS))
-    room, times = _first(lines, _ROOM), lines.last(_CONCURRENCY)
-    if not (tokens or blocks or room):
+    rooms, times = next(filter(None, map(lines.all, _ROOM)), []), lines.last(_CONCURRENCY)
+    if not (tokens or blocks or rooms):
         return None
-    facts.take("available", room)
     concurrency, length = facts.take("concurrency", times), facts.take("length", times, "length")
     for code, wanted in _PARTS.items():
         facts.take(code, lines.last(wanted))
     block_size = facts.take("block_size", _first(lines, _BLOCK_SIZES))
     batched = facts.take("batched", lines.last(_BATCHED))
     length = length or facts.take("length", lines.last(_LENGTH))
-    own = dtype_of(facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE)))
+    weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
+    # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.
+    rooms = rooms[-count(tp or "1") * count(pp or "1") :]
+    for one in rooms:
+        facts.take("available", one)
     model = facts.take("model", _first(lines, _MODEL))
     return EngineLog(
         "vLLM",
         facts.ordered,
-        logged=printed(room["size"], "GiB", room["value"]) if room else None,
+        logged=min((printed(one["size"], "GiB", one["value"]) for one in rooms), key=_bytes, default=None),
         tokens=count(tokens) if tokens else None,
-        dtype=own,
+        dtype=dtype_of(weights, cache),
+        stated=stated_in(weights, cache),
         model=model,
         blocks=count(blocks) if blocks else None,
         block_size=count(block_size) if block_size else None,
@@ -81,12 +85,23 @@ def read(lines: LogLines) -> EngineLog | None:
         concurrency=Decimal(concurrency.replace(",", "")) if concurrency else None,
         tp=count(tp or "1"),
         pp=count(pp or "1"),
+        seen=len(rooms),
     )
 
 
 def dtype_of(weights: str, cache: str) -> str | None:
     """The cache's format: what kv_cache_dtype says, or that of the weights where it is "auto"; None for another."""
     return _CACHE.get(cache) if cache and cache != "auto" else _WEIGHTS.get(weights)
+
+
+def stated_in(weights: str, cache: str) -> tuple[str, str] | None:
+    """The engine's own word for the cache's format, of K and of V; None where it says none."""
+    word = cache if cache and cache != "auto" else weights
+    return (word, word) if word else None
+
+
+def _bytes(size: Printed) -> int:
+    return size.bytes
 
 
 def _first(lines: LogLines, wanted: tuple) -> Found | None:

@@ -179,6 +179,9 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         counted = f"{tokens:,} token{'' if tokens == 1 else 's'}"
         text = f"No encoder_tokens given: the encoder's input counts as {counted}, like the decoder's."
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
+    if spec.kv_heads_assumed:
+        text = f"The config has no num_key_value_heads: {spec.n_kv_heads} is assumed, as transformers then takes it."
+        notes.append(KvNote("assumed_heads", text, {"heads": spec.n_kv_heads}))
     copies = rank_copies(spec, options) // options.dcp
     if copies > 1:
         text = f"A rank keeps whole K/V heads, or the whole latent: {options.tp} ranks hold {copies} copies of each."

@@ -168,7 +168,7 @@ def parser() -> argparse.ArgumentParser:
     fits.add_argument(
         "--usable-percent",
         type=whole_number,
-        help="of a GPU's memory for weights and cache, as vLLM's --gpu-memory-utilization; left out, the lines below "
+        help="of a GPU's memory for weights and cache (vLLM's own rule is stricter); left out, the lines below "
         "are taken off instead",
     )
     for name, default, text in (

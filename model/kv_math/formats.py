@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
@@ -12,8 +12,8 @@ from ..errors import GlassLlamaError
 class KvFormat:
     """One way to store a vector: `block_bytes` for every `block` elements, and `vector_extra` bytes once a vector.
 
-    `engine` is "" for a plain number type, else the program whose format it is. `about` says what the bytes are, and
-    `source` where that was read.
+    `v` is the format of V where that is another (the format itself is then K's). `engine` is "" for a plain number
+    type, else the program whose format it is. `about` says what the bytes are, and `source` where that was read.
     """
 
     name: str
@@ -23,6 +23,12 @@ class KvFormat:
     about: str
     engine: str = ""
     source: str = ""
+    v: "KvFormat | None" = None
+
+    @property
+    def of_v(self) -> "KvFormat":
+        """The format of V."""
+        return self.v or self
 
     def vector_bytes(self, width: int) -> int:
         """Bytes of one vector of `width` elements. Raises GlassLlamaError where the width is not whole blocks."""
@@ -45,7 +51,11 @@ class KvFormat:
 
 
 _VLLM_CODE = "vLLM vllm/v1/kv_cache_interface.py"
-_GGML = "ggml block_q8_0 and block_q4_0"
+_GGML = "ggml ggml-common.h"
+
+
+def _ggml(name: str, block_bytes: int, about: str) -> KvFormat:
+    return KvFormat(name=name, block=32, block_bytes=block_bytes, about=about, engine="llama.cpp", source=_GGML)
 
 
 def _per_token_head(name: str) -> KvFormat:
@@ -70,22 +80,13 @@ _ALL = (
         engine="vLLM",
         source=_VLLM_CODE,
     ),
-    KvFormat(
-        name="q8_0",
-        block=32,
-        block_bytes=34,
-        about="32 int8 elements and their fp16 scale",
-        engine="llama.cpp",
-        source=_GGML,
-    ),
-    KvFormat(
-        name="q4_0",
-        block=32,
-        block_bytes=18,
-        about="32 4-bit elements and their fp16 scale",
-        engine="llama.cpp",
-        source=_GGML,
-    ),
+    # Those that llama.cpp's --cache-type-k and --cache-type-v take.
+    _ggml("q8_0", 34, "32 int8 elements and their fp16 scale"),
+    _ggml("q5_1", 24, "32 5-bit elements, an fp16 scale and an fp16 least value"),
+    _ggml("q5_0", 22, "32 5-bit elements and their fp16 scale"),
+    _ggml("q4_1", 20, "32 4-bit elements, an fp16 scale and an fp16 least value"),
+    _ggml("q4_0", 18, "32 4-bit elements and their fp16 scale"),
+    _ggml("iq4_nl", 18, "32 4-bit places in a table of 16 values, and their fp16 scale"),
     KvFormat(
         name="hf_int4",
         block=64,
@@ -103,7 +104,18 @@ _ALL = (
         source="vLLM flashmla_sparse.py",
     ),
 )
-FORMATS: Mapping[str, KvFormat] = MappingProxyType({f.name: f for f in _ALL})
+_BY_NAME = {f.name: f for f in _ALL}
+
+
+def _pair(k: str, v: str) -> KvFormat:
+    """K in one format and V in another, as --cache-type-k and --cache-type-v set them apart."""
+    own = _BY_NAME[k]
+    about = f"K in {k}, V in {v}"
+    return replace(own, name=f"{k}/{v}", v=_BY_NAME[v], about=about, engine="llama.cpp", source=_GGML)
+
+
+_PAIRS = (_pair("fp16", "q8_0"), _pair("q8_0", "fp16"), _pair("q8_0", "q5_1"), _pair("q8_0", "q4_0"))
+FORMATS: Mapping[str, KvFormat] = MappingProxyType(_BY_NAME | {f.name: f for f in _PAIRS})
 
 # The newest tokens of hf_int4 and the RoPE key of fp8_ds_mla.
 SIXTEEN_BIT = FORMATS["bf16"]

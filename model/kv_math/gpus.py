@@ -1,7 +1,7 @@
 """GPUs that a model may be served on: memory and memory bandwidth as their maker states them. Plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ..published.expected import any_of
@@ -14,13 +14,14 @@ MAX_GB = 10**6
 @dataclass(frozen=True)
 class Gpu:
     """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names; or the user's
-    own figures (`own`). `limit` is how many per cent of its memory the system lets a GPU take: where memory is shared
-    with the CPU, not all of it.
+    own figures (`own`). `reported` is the memory in MiB as nvidia-smi has it on such a card, 0 where no report is
+    known; `reported_in` names the report. `limit` is how many per cent of its memory the system lets a GPU take: where
+    memory is shared with the CPU, not all of it.
 
-    A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more (A100 80 GB: 85,198,045,184 bytes by
-    deviceQuery; L40S: 48,305,799,168 by NVML with ECC on; RTX 4090: 24,564 MiB by nvidia-smi), so what fits here fits
-    there. GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s
-    / 8 = 1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
+    A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more, so what fits here fits there; a program gets
+    somewhat less than nvidia-smi has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
+    GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s / 8 =
+    1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
     mullet.se (product 355414), the RTX 4090's figures at thefpsreview.com (GPU family specifications).
 
     DGX B200 and DGX B300 state eight GPUs together: 1,440 GB and 64 TB/s, 2.3 TB and 64 TB/s (8 × 288 = 2,304); a B200
@@ -38,6 +39,13 @@ class Gpu:
     source: str = ""
     own: bool = False
     limit: int = 100
+    reported: int = 0
+    reported_in: str = ""
+
+    @property
+    def as_reported(self) -> "Gpu | None":
+        """The same GPU with the memory that its driver reports; None where no report is known."""
+        return replace(self, memory=self.reported << 20) if self.reported else None
 
     def percent_of(self, asked: int) -> int:
         """How much of its memory may be taken where `asked` per cent are wanted."""
@@ -89,7 +97,27 @@ _ALL = (
         limit=75,
     ),
 )
-GPUS: Mapping[str, Gpu] = MappingProxyType({gpu.name: gpu for gpu in _ALL})
+# Each as nvidia-smi printed it, in MiB, and where that can be read.
+_REPORTED: Mapping[str, tuple[int, str]] = MappingProxyType(
+    {
+        "B200 180 GB": (183_359, "NVIDIA/TensorRT-LLM #10278"),
+        "H100 80 GB": (81_559, "NVIDIA/nccl #1264"),
+        "A100 80 GB": (81_920, "modal-labs/modal-client #2797"),
+        "A100 40 GB": (40_960, "modal-labs/modal-client #2797"),
+        "L40S 48 GB": (46_068, "modal-labs/modal-client #2797"),
+        "T4 16 GB": (15_360, "modal-labs/modal-client #2797"),
+        "RTX 5090 32 GB": (32_607, "noonghunna/club-3090 #1229"),
+        "RTX 4090 24 GB": (24_564, "RLinf/RLinf #255"),
+    }
+)
+
+
+def _with_report(gpu: Gpu) -> Gpu:
+    mebibytes, where = _REPORTED.get(gpu.name, (0, ""))
+    return replace(gpu, reported=mebibytes, reported_in=where)
+
+
+GPUS: Mapping[str, Gpu] = MappingProxyType({gpu.name: _with_report(gpu) for gpu in _ALL})
 
 
 def find_gpu(gpu: Gpu | str) -> Gpu:

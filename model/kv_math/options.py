@@ -224,6 +224,8 @@ def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
             raise refusal("dtype", fmt.name, expected("latent_format"))
     elif fmt.engine == "vLLM" and latents:
         raise refusal("dtype", fmt.name, expected("head_format"))
+    if fmt.v and (latents or spec.attention.k_is_v or spec.compressed):
+        raise refusal("dtype", fmt.name, expected("one_format"))
     if fmt.name == "hf_int4":
         if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or has_indexer(spec):
             raise refusal("dtype", fmt.name, expected("int4_plain"))

@@ -99,14 +99,14 @@ def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "fu
     if spec.attention.k_is_v:
         yield Store("shared", heads, (spec.kv_heads_of(kind)[1],), (fmt,), True, "head_dim")
     elif mla is None:
-        yield Store("kv", heads, (spec.kv_heads_of(kind)[1],) * 2, (fmt,) * 2, True, "head_dim")
+        yield Store("kv", heads, (spec.kv_heads_of(kind)[1],) * 2, (fmt, fmt.of_v), True, "head_dim")
     elif caches_latents(spec, options):
         rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
         widths = (mla.kv_lora_rank, mla.qk_rope_head_dim)
         yield Store("latent", heads, widths, (fmt, rope), False, "latent_rope_key")
     else:
         widths = (mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.v_head_dim)
-        yield Store("kv", heads, widths, (fmt, fmt), True, "widths_of_k_v")
+        yield Store("kv", heads, widths, (fmt, fmt.of_v), True, "widths_of_k_v")
     if spec.indexer:
         yield indexer_store(spec.indexer, fmt, options)
 

@@ -192,6 +192,18 @@ class MemoryUse:
         return self.usable_bytes - self.per_gpu_bytes
 
     @property
+    def reported_free_bytes(self) -> int | None:
+        """The same of the memory that the GPU's driver reports; None where no report is known."""
+        reported = self.gpu.as_reported
+        return None if reported is None else self.usable_on(reported) - self.per_gpu_bytes
+
+    @property
+    def strict_free_bytes(self) -> int:
+        """What is left of the share on the fullest GPU where activations and context come out of it, too: vLLM's sum
+        (gpu_memory_utilization)."""
+        return self.share_bytes - self.per_gpu_bytes - self.beside.activation_bytes - self.beside.context
+
+    @property
     def fits(self) -> bool:
         """Whether weights and cache are within the usable bytes of every GPU."""
         return self.free_bytes >= 0

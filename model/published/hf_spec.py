@@ -87,6 +87,7 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
             family=kind,
             source=(f"config.json of {name}",),
             verified="every number as the config.json states it",
+            kv_heads_assumed=any(field.endswith("num_key_value_heads") for field, _ in shape.assumed()),
             notes=tuple(_notes(config, shape)),
             **shape.spec,
         )

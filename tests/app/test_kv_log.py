@@ -64,8 +64,9 @@ def test_keys_compare_and_what_is_wrong_is_said(chapter: Page) -> None:
     box.fill("nothing of a cache")
     box.press("Control+Enter")
     trouble = panel(chapter, "kv-log").locator("[data-field=log] .kv-trouble")
-    expect(trouble).to_contain_text(text("kv-log.trouble_none", lines="").split("{")[0].strip())
-    expect(trouble).to_contain_text("GPU KV cache size: … tokens")
+    expect(trouble.locator("p")).to_have_text(text("kv-log.trouble_none"))
+    assert "GPU KV cache size: … tokens" in trouble.locator("li").all_inner_texts()
+    expect(panel(chapter, "kv-log").locator(".kv-log-result")).to_contain_text(text("kv-log.refused"))
     expect(box).to_have_attribute("aria-invalid", "true")
     box.fill(VLLM)
     box.press("Control+Enter")
@@ -122,7 +123,7 @@ def test_a_log_that_holds_its_model_is_of_that_model(engine: LocalEngine) -> Non
     service = Service(engine, Runs())
     for chosen in ("Llama-2 7B", "Llama-3 8B"):
         answer = service.calculate({"what": "kv_log", "model": chosen, "log": OF_8B})["data"]
-        assert (answer["model"], answer["model_from"], answer["dtype_from"]) == ("Meta Llama 3 8B", "log", "log")
+        assert (answer["model"], answer["model_from"], answer["dtype_from"]) == ("Meta Llama 3 8B", "metadata", "log")
         assert {row["quantity"]: row["formula"]["value"] for row in answer["rows"] if row["formula"]} == {
             "token": str(32 * 8 * 2 * 128 * 2),
             "bytes": str(1024**3),
@@ -138,3 +139,101 @@ def test_a_format_that_the_log_does_not_state_is_found(engine: LocalEngine) -> N
     asked = {"what": "kv_log", "model": "Llama-3 8B", "dtype": "bf16", "log": log}
     answer = Service(engine, Runs()).calculate(asked)["data"]
     assert (answer["dtype"], answer["dtype_from"], answer["fitting"]) == ("fp8", "fits", ["fp8"])
+
+
+def test_formats_of_k_and_of_v_are_both_said(engine: LocalEngine) -> None:
+    cells = "llama_kv_cache: size = 1568.00 MiB ( 16384 cells, 32 layers, 1/1 seqs)"
+    log = f"{cells}, K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log})["data"]
+    assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "log")
+    odd = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log.replace("q8_0", "turbo3")})["data"]
+    assert (odd["dtype"], odd["dtype_from"], odd["stated"]) == ("bf16", "unknown", "turbo3 / f16")
+
+
+PRINTED = """\
+print_info: arch             = llama
+print_info: n_ctx_train      = 131072
+print_info: n_embd           = 4096
+print_info: n_layer          = 32
+print_info: n_head           = 32
+print_info: n_head_kv        = 8
+print_info: n_rot            = 128
+print_info: n_swa            = 0
+print_info: n_embd_head_k    = 128
+print_info: n_embd_head_v    = 128
+print_info: n_ff             = 14336
+print_info: n_expert         = 0
+print_info: general.name     = Meta Llama 3.1 8B Instruct
+print_info: n_vocab          = 128256
+llama_context: n_ctx         = 8192
+llama_kv_cache: size = 1024.00 MiB ( 8192 cells,  32 layers,  1/1 seqs), K (f16):  512.00 MiB, V (f16):  512.00 MiB
+"""
+
+
+def test_a_log_that_prints_its_models_shape_is_of_that_model(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": PRINTED})["data"]
+    assert (answer["model"], answer["model_from"]) == ("Meta Llama 3.1 8B Instruct", "printed")
+    assert answer["conflicts"] == []
+    assert [one["code"] for one in answer["differences"]] == ["rounding"]
+
+
+def test_a_part_of_a_shape_is_set_against_the_chosen_model(engine: LocalEngine) -> None:
+    part = "\n".join(line for line in PRINTED.splitlines() if "arch" not in line)
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": part})["data"]
+    assert answer["model_from"] == "chosen"
+    assert ("model", "n_layer = 32", 3, "80") in [
+        (one["code"], one["one"], one["line"], one["other"]) for one in answer["conflicts"]
+    ]
+
+
+def test_lines_that_contradict_each_other_leave_no_verdict(chapter: Page) -> None:
+    page = chapter
+    buffers = "llama_kv_cache:        CPU KV buffer size =  2048.00 MiB\n"
+    kept = """\
+llama_context: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_context: n_ctx = 8192
+"""
+    compared(page, buffers + kept, "engine=llama.cpp")
+    log = panel(page, "kv-log")
+    said = {"line": 1, "one": "KV buffer size = 2048.00 MiB", "other_line": 2, "other": "size = 1024.00 MiB"}
+    told = text("kv-log.conflict_lines", **said)
+    expect(log.locator(".kv-log-conflicts li")).to_have_text(told)
+    expect(log.locator(".kv-log-verdict")).to_have_text(text("kv-log.verdict_conflict"))
+    compared(page, kept, "engine=llama.cpp")
+    expect(log.locator(".kv-log-conflicts")).to_have_count(0)
+    expect(log.locator(".kv-log-verdict")).to_have_text(text("kv-log.verdict_whole"))
+
+
+OF_70B = """\
+INFO model='meta-llama/Meta-Llama-3-70B-Instruct', dtype=torch.bfloat16, tensor_parallel_size=1, kv_cache_dtype=auto
+Available KV cache memory: 10.00 GiB
+GPU KV cache size: 32,768 tokens
+"""
+
+
+def test_a_log_that_names_a_model_of_the_list_is_compared_with_that(chapter: Page) -> None:
+    page, log = chapter, panel(chapter, "kv-log")
+    compared(page, OF_70B, "engine=vLLM")
+    expect(log.locator(".kv-log-table")).to_have_count(0)
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 70B")).click()
+    shown(page, "kv-calculator", "Llama-3 70B ")
+    assert shown(page, "kv-log", "engine=vLLM dtype=bf16 formula=1").endswith(" rest=rounding")
+    expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 70B")
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    shown(page, "kv-calculator", "Llama-3 8B ")
+
+
+def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    for name, model, another in (
+        ("meta-llama/Llama-3.1-8B-Instruct", "Llama-3 8B", ""),
+        ("/models/qwen3-8b-awq/", "Llama-3 8B", "Qwen3-8B"),
+        ("nobody/Llama-3-8B-of-ours", "Llama-3 70B", "Llama-3 8B"),
+        ("ours/model", "Llama-3 70B", ""),
+    ):
+        log = OF_70B.replace("meta-llama/Meta-Llama-3-70B-Instruct", name)
+        answer = service.calculate({"what": "kv_log", "model": model, "log": log})["data"]
+        assert (answer["another"], bool(answer["rows"])) == (another, not another)

@@ -88,6 +88,7 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     assert number(value, "batch") == (72 * 10**9 - 2 * 8_030_261_248) // 1024**3
     field(page, "kv-fit", "gpu").select_option("T4 16 GB")
     assert "fits=false" in shown(page, "kv-fit", "gpu=T4")
+    expect(panel(page, "kv-fit").locator(".kv-border")).to_have_count(0)  # lacking by more than a driver may add
     field(page, "kv-fit", "usable_percent").fill("101")
     expect(panel(page, "kv-fit").locator("[data-field=usable_percent] .kv-trouble")).to_contain_text("100")
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
@@ -106,6 +107,9 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator(".kv-fit-sum")).to_have_text(text("kv-fit.sum_lines", **told))
     expect(fit.locator(".kv-log-steps li")).to_have_count(3)
     expect(fit.locator("[data-line=fragmentation]")).to_contain_text("150 MiB = 150 × 1,048,576 B")
+    expect(fit.locator(".kv-reported")).to_contain_text(
+        "nvidia-smi reports 81,559 MiB on this card, 85,520,809,984\xa0B"
+    )
     expect(fit.locator("[data-field=usable_percent]")).to_be_hidden()
     expect(fit.locator(".is-formula")).to_contain_text("− CUDA context − fragmentation")
     field(page, "kv-fit", "fragmentation_mib").fill("1024")
@@ -117,6 +121,9 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     field(page, "kv-fit", "room").select_option("share")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator("[data-field=usable_percent]")).to_be_visible()
+    expect(fit.locator(".kv-reported")).to_have_count(0)
+    strict = 96 * 10**9 - 16_060_522_496 - 2**30 - activations - context
+    expect(fit.locator(".kv-strict")).to_contain_text(f"By it {strict / 2**30:.2f} GiB")
     left = 32 * 10**9 - activations - context
     expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")
     expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")

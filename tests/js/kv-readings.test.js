@@ -217,10 +217,11 @@ test("a log's figures are told with what its last difference is, and saved as th
     engine: "vLLM",
     model: "text:kv.pasted",
     dtype: "bf16",
+    dtype_v: "bf16",
     ranks: 2,
     rows: [
-      { quantity: "bytes", formula: cell("64", "8 × 8"), reserved: cell(HUGE), logged: null },
-      { quantity: "concurrency", formula: null, reserved: null, logged: cell("2.00") },
+      { quantity: "bytes", formula: cell("64", "8 × 8"), reserved: cell(HUGE), logged: null, differs: false },
+      { quantity: "concurrency", formula: null, reserved: null, logged: cell("2.00"), differs: false },
     ],
     differences: [
       { code: "blocks", of: "pool", bytes: "-8", params: { size: 16 }, source: { text: "code", address: "" } },

@@ -5,6 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from model.engine_logs import Engine
+from model.engine_logs.compared.own_model import Origin
 
 
 class LogFact(TypedDict):
@@ -23,12 +24,15 @@ class LogCell(TypedDict):
 
 
 class LogRow(TypedDict):
-    """A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none."""
+    """A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none.
+
+    `differs`: the log's is not what the engine would print of what it reserves."""
 
     quantity: str
     formula: LogCell | None
     reserved: LogCell | None
     logged: LogCell | None
+    differs: bool
 
 
 class LogSource(TypedDict):
@@ -48,24 +52,42 @@ class LogDifference(TypedDict):
     source: LogSource | None
 
 
+class LogConflict(TypedDict):
+    """What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
+    figure `other` then is."""
+
+    code: Literal["lines", "model"]
+    one: str
+    line: int
+    other: str
+    other_line: int
+
+
 class KvLogAnswer(TypedDict):
     """An engine's log beside the formula, on one of `ranks` ranks.
 
-    `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
-    `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it does
-    not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"), or the
-    calculator's; `fitting` are all with which it is.
+    `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
+    shape, or the calculator's ("chosen");
+    `another` is the catalogue's model that the log names, where the chosen one has another cache: then there are no
+    rows. `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
+    does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
+    the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
+    sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
     """
 
     engine: Engine
     model: str
-    model_from: Literal["log", "chosen"]
+    model_from: Origin
     unread: str
     named: str
     dtype: str
-    dtype_from: Literal["log", "fits", "chosen"]
+    dtype_v: str
+    dtype_from: Literal["log", "unknown", "fits", "chosen"]
+    stated: str
     fitting: list[str]
     ranks: int
     facts: list[LogFact]
+    another: str
+    conflicts: list[LogConflict]
     rows: list[LogRow]
     differences: list[LogDifference]

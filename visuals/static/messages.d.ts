@@ -1271,20 +1271,27 @@ export interface KvChartAnswer {
   excluded: string[];
 }
 
-/** A GPU: bytes of memory, bytes a second, and where that was read. */
+/**
+ * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
+ * has it, 0 where no report is known, and `reported_in` names the report.
+ */
 export interface GpuMessage {
   name: string;
   memory: string;
   bandwidth: string;
   source: Remark;
+  reported: number;
+  reported_in: string;
 }
 
 /**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of BesideMessage.
- * `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, `measured` as the files have them.
- * `weights_in` is the weights' format, `stored` a remark on it.
+ * `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of
+ * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
+ * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
+ * GPUs; `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored`
+ * a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1296,6 +1303,8 @@ export interface UseMessage {
   weights: string;
   cache: string;
   free: string;
+  reported_free: string | null;
+  strict_free: string;
   fits: boolean;
   all_weights: string;
   measured: string | null;
@@ -1455,12 +1464,17 @@ export interface LogCell {
   how: string;
 }
 
-/** A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none. */
+/**
+ * A quantity by the formula, as the engine reserves it, and as the log has it; null where one of them has none.
+ *
+ * `differs`: the log's is not what the engine would print of what it reserves.
+ */
 export interface LogRow {
   quantity: string;
   formula: LogCell | null;
   reserved: LogCell | null;
   logged: LogCell | null;
+  differs: boolean;
 }
 
 /** Where it was read what an engine does; `address` may be "". */
@@ -1479,24 +1493,43 @@ export interface LogDifference {
 }
 
 /**
+ * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
+ * figure `other` then is.
+ */
+export interface LogConflict {
+  code: "lines" | "model";
+  one: string;
+  line: number;
+  other: string;
+  other_line: number;
+}
+
+/**
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
- * `model` is what the formula is of: the log's own metadata (`model_from` "log") or the calculator's ("chosen");
- * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
- * does not. `dtype_from`: stated by the log, found as the one with which the sum is what the log prints ("fits"),
- * or the calculator's; `fitting` are all with which it is.
+ * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
+ * shape, or the calculator's ("chosen"); `another` is the catalogue's model that the log names, where the chosen
+ * one has another cache: then there are no rows. `unread` says why metadata in the log could not be read. `named`
+ * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
+ * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
+ * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
+ * calculator's. `fitting` are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
   model: string;
-  model_from: "log" | "chosen";
+  model_from: "metadata" | "printed" | "chosen";
   unread: string;
   named: string;
   dtype: string;
-  dtype_from: "log" | "fits" | "chosen";
+  dtype_v: string;
+  dtype_from: "log" | "unknown" | "fits" | "chosen";
+  stated: string;
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  another: string;
+  conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];
 }

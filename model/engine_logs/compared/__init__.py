@@ -9,12 +9,13 @@ from ...published.spec import ModelSpec
 from ..facts import EngineLog
 from . import llama_cpp, paged, vllm
 from .figures import Cell, Comparison, Difference, Row
+from .layers import plain
 from .sources import SOURCES, Source
 
-__all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare"]
+__all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare", "states_format"]
 
 # Formats that are tried where the log does not say one.
-TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q4_0")
+TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
 
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1) -> Comparison:
@@ -25,8 +26,17 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     """
     used, ranks = log.dtype or dtype, log.tp if log.tp > 1 else tp
     rows, differences = _compared(log, spec, used, ranks, block)
-    fitting = () if log.dtype else tuple(_fitting(log, spec, ranks, block))
-    return Comparison(log, spec, used, ranks, log.pp, tuple(rows), tuple(differences), fitting)
+    fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
+    k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used), plain(used))
+    conflicts = log.conflicts
+    if log.engine == "vLLM":
+        conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
+    return Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting, conflicts)
+
+
+def states_format(log: EngineLog) -> bool:
+    """Whether the log states the formats of K and of V, and both are known here."""
+    return log.dtype is not None or llama_cpp.stated(log) is not None
 
 
 def _compared(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> tuple[list[Row], list[Difference]]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...published.spec import ModelSpec
 from ..amounts import Printed
-from ..facts import EngineLog
+from ..facts import Conflict, EngineLog
 
 Of = Literal["pool", "request"]
 
@@ -24,6 +24,7 @@ class Cell:
 @dataclass(frozen=True)
 class Row:
     """A quantity by the formula, as the engine reserves it, and as the log has it; None where one of them has none.
+    `differs`: the log's is not what the engine would print of what it reserves.
 
     `quantity` is a key of the page's texts: "token", "tokens", "bytes", "request", "concurrency", "block", "state".
     """
@@ -32,6 +33,7 @@ class Row:
     formula: Cell | None = None
     reserved: Cell | None = None
     logged: Cell | None = None
+    differs: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,18 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A log beside the formula, on one rank of `tp` × `pp`."""
+    """A log beside the formula, on one rank of `tp` × `pp`; `dtype` is the format of K, `dtype_v` that of V."""
 
     log: EngineLog
     spec: ModelSpec
     dtype: str
+    dtype_v: str
     tp: int
     pp: int
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
     fitting: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
 
 def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | None:
@@ -68,6 +72,25 @@ def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | Non
         return None
     code = "rounding" if logged.holds(told) else "unexplained"
     return Difference(code, logged.bytes - told, "", {"slack": logged.slack}, of)
+
+
+def back_to_tokens(size: Printed, each: int) -> list[Row]:
+    """Rows of a log that says how many bytes a cache has and not of how many tokens; `each` is the bytes of one."""
+    return [
+        Row("tokens", Cell(_tokens_of(size, each), f"{size.bytes:,} / {each:,}")),
+        Row("bytes", None, None, Cell(size.bytes, size.text)),
+    ]
+
+
+def no_tokens(code: str, size: Printed, each: int) -> Difference:
+    """That the log does not say the context, and what its bytes come to."""
+    return Difference(code, None, "", {"logged": size.text, "tokens": f"{_tokens_of(size, each):,}"})
+
+
+def _tokens_of(size: Printed, each: int) -> int | Decimal:
+    """How many tokens of `each` bytes; where that is no whole number, to one digit after the point."""
+    whole, rest_of = divmod(size.bytes, each)
+    return round(Decimal(size.bytes) / each, 1) if rest_of else whole
 
 
 def product(*numbers: object) -> str:

@@ -11,24 +11,10 @@ from ...kv_math.terms import PLACE_OF, SELF, SelfPlace, stores
 from ...published.spec import ModelSpec
 from ..lines import trouble
 
-
-def _ggml(name: str, block_bytes: int) -> KvFormat:
-    return KvFormat(name=name, block=32, block_bytes=block_bytes, about=f"32 elements in {block_bytes} bytes")
-
-
-# ggml's other formats of a cache (ggml-org/llama.cpp ggml/src/ggml-common.h): codes, and one or two fp16 scales.
+# ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v).
 GGML: Mapping[str, KvFormat] = MappingProxyType(
-    {
-        "f32": FORMATS["fp32"],
-        "f16": FORMATS["fp16"],
-        "bf16": FORMATS["bf16"],
-        "q8_0": FORMATS["q8_0"],
-        "q4_0": FORMATS["q4_0"],
-        "q4_1": _ggml("q4_1", 20),
-        "q5_0": _ggml("q5_0", 22),
-        "q5_1": _ggml("q5_1", 24),
-        "iq4_nl": _ggml("iq4_nl", 18),
-    }
+    {"f32": FORMATS["fp32"], "f16": FORMATS["fp16"], "bf16": FORMATS["bf16"]}
+    | {name: known for name, known in FORMATS.items() if known.engine == "llama.cpp" and not known.v}
 )
 
 

@@ -2,8 +2,9 @@
 
 from ...kv_math.formats import KvFormat
 from ...published.spec import ModelSpec
+from ..amounts import Printed
 from ..facts import EngineLog, Pool
-from .figures import Cell, Difference, Row, pad, product, rest
+from .figures import Cell, Difference, Row, back_to_tokens, no_tokens, pad, product, rest
 from .layers import (
     GGML,
     Layers,
@@ -18,19 +19,28 @@ from .layers import (
 )
 
 UBATCH, PADDED = 512, 256  # llama.cpp's own micro-batch, and the multiple that cells come in
+LEAST_PADDED = 32  # the multiple without flash attention, until 2025
 
 
 def formats(log: EngineLog, dtype: str) -> tuple[KvFormat, KvFormat]:
     """Those of K and of V: what the log says, else the calculator's."""
+    return stated(log) or (plain(dtype), plain(dtype))
+
+
+def stated(log: EngineLog) -> tuple[KvFormat, KvFormat] | None:
+    """Those that the log names, None where one of them is not known or it names none."""
     named = next((pool for pool in log.pools if pool.k in GGML and pool.v in GGML and pool.kind != "state"), None)
-    return (GGML[named.k], GGML[named.v]) if named else (plain(dtype), plain(dtype))
+    return (GGML[named.k], GGML[named.v]) if named else None
 
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list[Row], list[Difference]]:
     """Rows and differences. llama.cpp's lines are of all devices together."""
     layers = layers_of(spec, *formats(log, dtype))
     pools = {pool.kind: pool for pool in log.pools}
-    base = pools.get("full") or pools.get("sliding")
+    base = pools.get("full") or pools.get("all") or pools.get("sliding")
+    alike = len(layers) == 1 and not state_bytes(spec, dtype)
+    if base and (base.cells is None or (base.kind == "all" and not alike)):
+        return _without_cells(layers, base, alike)
     rows: list[Row] = []
     steps: list[Difference] = []
     needed = kept = 0
@@ -46,6 +56,26 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
     logged = Cell(log.logged.bytes, log.logged.text) if log.logged else None
     rows.append(Row("bytes", Cell(needed), Cell(kept), logged))
     return rows, [*steps, *filter(None, [rest(kept, log.logged)])]
+
+
+def _without_cells(layers: list[Layers], base: Pool, alike: bool) -> tuple[list[Row], list[Difference]]:
+    """What is left to say where no line tells the cells: the tokens that the bytes are of, if the rest is right.
+
+    They are not told where a cell of the cache is not one of every layer: with windows beside others, or states.
+    """
+    each, size = rate(layers), base.printed
+    rows = [Row("token", Cell(each, rate_how(layers)))]
+    if not (alike or base.kind == "full"):
+        return [*rows, Row("bytes", None, None, Cell(size.bytes, size.text))], [no_tokens("several_caches", size, each)]
+    return [*rows, *back_to_tokens(size, each)], [no_tokens("no_tokens", size, each), *_odd(size, each)]
+
+
+def _odd(size: Printed, each: int) -> list[Difference]:
+    """Where the bytes are those of no number of cells that llama.cpp makes."""
+    near = pad(size.bytes // each, LEAST_PADDED)
+    if any(size.holds(cells * each) for cells in (near - LEAST_PADDED, near, near + LEAST_PADDED)):
+        return []
+    return [Difference("odd_tokens", None, "llama_padding", {"multiple": LEAST_PADDED})]
 
 
 def _state(log: EngineLog, spec: ModelSpec, own: int, state: Pool | None, steps: list[Difference]) -> Row:

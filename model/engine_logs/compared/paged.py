@@ -2,7 +2,7 @@
 
 from ...published.spec import ModelSpec
 from ..facts import EngineLog
-from .figures import Cell, Difference, Row, product, rest
+from .figures import Cell, Difference, Row, back_to_tokens, no_tokens, product, rest
 from .layers import kept_tokens, layers_of, plain, rate, rate_how, state_bytes
 
 GB, GIB = 10**9, 1 << 30
@@ -13,9 +13,9 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
     layers = layers_of(spec, plain(dtype), plain(dtype), tp)
     each, tokens = rate(layers), log.tokens
     rows, steps = [Row("token", Cell(each, rate_how(layers)), None, _mean(log))], []
-    if tokens is None:
-        return rows, steps
     pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
+    if tokens is None:
+        return ([*rows, *back_to_tokens(pool, each)], [no_tokens("no_tokens", pool, each)]) if pool else (rows, steps)
     needed, sequences = 0, max(1, log.sequences)
     for one in layers:
         kept = kept_tokens(spec, one.kind, tokens // sequences) * sequences if log.engine == "Ollama" else tokens

@@ -30,6 +30,9 @@ _MANAGER = ("002ba6a7cc5eb28f180d45d4a91142d9d927a606", "cpp/tensorrt_llm/batch_
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "llama_context": _file(_LLAMA, "25ae3a9b331fffea50ff8d07a5cad34c33f1276f", "src/llama-context.cpp"),
+        "llama_padding": _file(
+            _LLAMA, "06bb08ac05f977657eeeeb932385a9618dc24424", "src/llama-kv-cache-unified.cpp", "get_padding"
+        ),
         "llama_iswa": _file(_LLAMA, "57ace0d612a11133ac86edcc7af1b323bf05f12f", "src/llama-kv-cache-iswa.cpp"),
         "llama_swa": _thread(_LLAMA, 13194, "pull"),
         "llama_state": _thread("lmstudio-ai/lmstudio-bug-tracker", 1862),

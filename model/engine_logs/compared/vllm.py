@@ -4,6 +4,7 @@ Layers of one kind form groups of as many layers as the rarest kind has (the mos
 the last group is filled up. All groups share one pool, so that a block is as many bytes in each: `group size` × page.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,7 @@ from functools import cached_property
 
 from ...published.spec import ModelSpec
 from ..amounts import Printed
-from ..facts import EngineLog
+from ..facts import Conflict, EngineLog
 from .figures import Cell, Difference, Row, product
 from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
 
@@ -83,20 +84,17 @@ def aligned_block(state: int, each: int) -> int:
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> tuple[list[Row], list[Difference]]:
     """Rows and differences, on one rank; `block` is the calculator's block size, where it has one."""
-    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
-    linear = linear_layers(spec)
-    state = state_bytes(spec, dtype, tp) // linear if linear else 0
     steps: list[Difference] = []
-    if not layers:
+    plan = _plan(log, spec, dtype, tp, block)
+    if plan is None:
         return [], steps
-    aligned = aligned_block(state, layers[0].each) if linear else BLOCK
-    size = log.block_size or (block if block > 1 else aligned)
-    plan = Plan(spec, layers, state, linear, size)
+    layers, state = plan.layers, plan.state
     rows = [Row("token", Cell(rate(layers), rate_how(layers)))]
     if len({one.each for one in layers}) > 1:
         steps.append(Difference("pages_differ", None, "vllm_groups", {}))
         return rows, steps
-    if linear:
+    if plan.linear:
+        aligned = aligned_block(state, layers[0].each)
         rows.append(
             Row(
                 "block_size",
@@ -108,6 +106,35 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1
     rows += _pool(log, plan, tp * log.pp, steps)
     rows += _request(log, plan, steps)
     return rows, steps
+
+
+def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> Plan | None:
+    """How the layers are laid out; None where none keeps K and V."""
+    layers, linear = layers_of(spec, plain(dtype), plain(dtype), tp), linear_layers(spec)
+    if not layers:
+        return None
+    state = state_bytes(spec, dtype, tp) // linear if linear else 0
+    aligned = aligned_block(state, layers[0].each) if linear else BLOCK
+    return Plan(spec, layers, state, linear, log.block_size or (block if block > 1 else aligned))
+
+
+def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> Iterator[Conflict]:
+    """Tokens and requests at once of which one must be wrong: where one group of layers has all blocks, each follows
+    from the other."""
+    plan = _plan(log, spec, dtype, tp, block)
+    if plan is None or not (log.tokens and log.length and log.concurrency) or sum(plan.groups.values()) > 1:
+        return
+    times = Fraction(-(-log.tokens // plan.block_size), plan.request(log.length, log.batched))
+    if _as_printed(times, log.concurrency) or _as_printed(Fraction(log.tokens, log.length), log.concurrency):
+        return
+    lines = {fact.code: fact.line for fact in log.facts}
+    said = f"{log.concurrency}x × {log.length:,} tokens = {int(log.concurrency * log.length):,} tokens"
+    yield Conflict(said, lines["concurrency"], f"{log.tokens:,} tokens", lines["pool_tokens"])
+
+
+def _as_printed(times: Fraction, printed: Decimal, share: Fraction = Fraction(0)) -> bool:
+    """Whether vLLM would print `times` so, to two digits; `share` of it is let pass where blocks are estimated."""
+    return abs(times - Fraction(printed)) <= Fraction(1, 100) + times * share
 
 
 def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> list[Row]:
@@ -138,21 +165,24 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
     )
     if log.blocks is None:  # a log of V1, whose pool keeps one back
         params = {"block": plan.block_size, "block_bytes": plan.block}
-        steps.append(Difference("null_block", None, "vllm_null", params))
+        windowed = {"sliding", "chunked"} & plan.kinds.keys()
+        steps.append(Difference("null_block_window" if windowed else "null_block", None, "vllm_null", params))
     if log.logged:
-        steps.append(_left(log.logged, reserved, plan.block, ranks))
+        steps.append(_left(log, log.logged, reserved, plan.block, ranks))
     return rows
 
 
-def _left(room: Printed, reserved: int, block: int, ranks: int) -> Difference:
+def _left(log: EngineLog, room: Printed, reserved: int, block: int, ranks: int) -> Difference:
     """What of the memory for the cache no block takes."""
     left = room.bytes - reserved
     if room.holds(reserved):
         return Difference("rounding", left, "", {"slack": room.slack})
     if 0 < left < block + room.slack:
         return Difference("whole_blocks", left, "vllm_blocks", {"block_bytes": block, "slack": room.slack})
-    if left > 0 and ranks > 1:
-        return Difference("least_rank", left, "vllm_least", {"ranks": ranks})
+    if left > 0 and log.seen < ranks:
+        params = {"ranks": ranks, "seen": log.seen, "needed": reserved}
+        whole = abs(room.bytes - ranks * reserved) <= ranks * block + room.slack
+        return Difference("one_gpu" if whole else "least_rank", left, "vllm_least", params)
     return Difference("unexplained", left, "", {"slack": room.slack})
 
 
@@ -210,8 +240,15 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
     logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}") if share else None
     rows = [Row("request", Cell(needed), Cell(reserved, product(taken, plan.block)), logged)]
     fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
-    times = Cell(Fraction(blocks, taken), f"{blocks:,} / {taken:,}")
-    return [*rows, Row("concurrency", fit, times, Cell(log.concurrency) if log.concurrency else None)]
+    times = Fraction(blocks, taken)
+    # Windows and states leave room for other versions' rules; blocks that are worked out of GiB are as good as these.
+    share = Fraction(1, 100) if len(plan.kinds) > 1 or not (log.blocks or log.tokens) else Fraction(0)
+    differs = log.concurrency is not None and not _as_printed(times, log.concurrency, share)
+    if differs:
+        told = {"logged": str(log.concurrency), "times": f"{float(times):.2f}", "taken": taken, "blocks": blocks}
+        steps.append(Difference("concurrency", None, "", told, "request"))
+    shown = Cell(times, f"{blocks:,} / {taken:,}")
+    return [*rows, Row("concurrency", fit, shown, Cell(log.concurrency) if log.concurrency else None, differs)]
 
 
 def _request_steps(log: EngineLog, plan: Plan, length: int, steps: list[Difference]) -> None:

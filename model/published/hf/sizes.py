@@ -37,6 +37,8 @@ class Sizes(Heads):
 def llama_heads(f: Fields) -> Heads:
     """By LLaMA's names. There are as many K/V heads as heads where the file does not count them."""
     n_heads = f.count("num_attention_heads")
+    if f.get("num_key_value_heads") is None:
+        f.assumed[f.path + "num_key_value_heads"] = n_heads
     return Heads(n_heads, f.count("num_key_value_heads", default=n_heads), f.count("head_dim", default=None))
 
 

@@ -30,6 +30,7 @@ class ModelSpec:
     - `bias`: on q, k and v ("qkv"), on these and the output ("attention"), or everywhere but on the logits ("all"),
       which have `unembedding_bias`.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
+    - `kv_heads_assumed`: the file does not count K/V heads, and `n_kv_heads` is what transformers then takes.
     - `source`: where the numbers were read; `not_verified`: which of them were not.
 
     Raises GlassLlamaError ("spec"), naming the field, for numbers that do not fit each other.
@@ -65,6 +66,7 @@ class ModelSpec:
     ffn_widths: tuple[int, ...] | None = None
     extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
+    kv_heads_assumed: bool = False
     quantised: QuantSpec | None = None
     quantised_unread: str = ""
     tokenizer: str = ""

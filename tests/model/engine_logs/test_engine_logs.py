@@ -8,7 +8,7 @@ import pytest
 
 from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
 from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
-from model.engine_logs.compared import SOURCES, Comparison, compare
+from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
 from model.engine_logs.compared.vllm import aligned_block
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -103,6 +103,115 @@ def test_llama_cpp_counts_the_cells_of_each_sequence() -> None:
     assert found.dtype == "q8_0"
     assert figures(found, "bytes") == (5120 * 32 * 2 * 4096 * 34 // 32,) * 2 + (1360 * MIB,)
     assert figures(found, "tokens")[2] == 5120
+
+
+CUT = """\
+llama_kv_cache_unified:        CPU KV buffer size =  1088.00 MiB
+llama_context: KV self size  = 1088.00 MiB, K (q8_0):  544.00 MiB, V (q8_0):  544.00 MiB
+"""
+
+
+def test_llama_cpp_without_a_context_is_worked_back_to_tokens() -> None:
+    """16,384 × 32 × 8 × 2 × 136 bytes are 1,088 MiB; of 80 layers no whole number of tokens would be."""
+    found = compare(read_log(CUT), LLAMA_8B, "bf16")
+    assert found.log.tokens is None
+    assert figures(found, "tokens") == (16_384, None, None)
+    assert figures(found, "bytes") == (None, None, 1088 * MIB)
+    assert steps(found) == {"no_tokens": None}
+    other = compare(read_log(CUT), catalogue()["Llama-3 70B"], "bf16")
+    assert steps(other).keys() == {"no_tokens", "odd_tokens"}
+    assert figures(other, "tokens")[0] == Fraction("6553.6")
+
+
+# llama.cpp of early 2025, as its repository's tests log it
+INIT = "init: kv_size = 8192, offload = 1, type_k = 'q8_0', type_v = 'f16', n_layer = 32, can_shift = 1\n"
+BUFFERS = """\
+llama_context: n_ctx         = 8192
+llama_kv_cache_unified:      CUDA0 KV buffer size =   392.00 MiB
+llama_kv_cache_unified:      CUDA1 KV buffer size =     0.00 MiB
+llama_kv_cache_unified:        CPU KV buffer size =   392.00 MiB
+"""
+
+
+def test_llama_cpp_of_which_only_the_buffers_are_left() -> None:
+    """The buffers are the cache; what lays it out says its formats and its cells."""
+    alone = read_log(BUFFERS)
+    assert (alone.tokens, alone.stated, alone.logged and alone.logged.bytes) == (8192, None, 784 * MIB)
+    found = compare(read_log(INIT + BUFFERS), LLAMA_8B, "bf16")
+    assert (found.dtype, found.dtype_v) == ("q8_0", "fp16")
+    assert figures(found, "bytes") == (8192 * 32 * 8 * (136 + 256), 784 * MIB, 784 * MIB)
+    assert steps(found) == {"rounding": 0}
+
+
+def test_llama_cpp_does_not_divide_what_several_caches_hold() -> None:
+    found = compare(read_log(BUFFERS), catalogue()["Gemma-3 12B (text)"], "bf16")
+    assert steps(found) == {"several_caches": None}
+    assert figures(found, "bytes") == (None, None, 784 * MIB)
+
+
+def test_engines_that_do_not_say_the_context() -> None:
+    log = 'msg="kv cache" device=CPU size="512.0 MiB"'
+    found = compare(read_log(log), LLAMA_8B, "fp16")
+    assert figures(found, "tokens") == (4096, None, None)
+    assert steps(found) == {"no_tokens": None}
+
+
+def contradictions(log: str) -> list[tuple[str, int, str, int]]:
+    return [(one.one, one.line, one.other, one.other_line) for one in read_log(log).conflicts]
+
+
+def test_llama_cpp_lines_that_cannot_both_be_right_are_named() -> None:
+    assert contradictions(OLD_LLAMA_CPP) == contradictions(CUT) == contradictions(INIT + BUFFERS) == []
+    buffers = ("KV buffer size = 2048.00 MiB", 1, "size = 1088.00 MiB", 2)
+    assert contradictions(CUT.replace("CPU KV buffer size =  1088", "CPU KV buffer size =  2048")) == [buffers]
+    parts = ("K + V = 544.00 MiB + 1024.00 MiB", 2, "1088.00 MiB", 2)
+    assert contradictions(CUT.replace("V (q8_0):  544", "V (q8_0): 1024")) == [parts]
+    context = f"llama_context: n_ctx = 2048\n{LLAMA_2_Q8}"
+    assert contradictions(context) == [("n_ctx = 2,048", 1, "10 × 512 cells", 2)]
+    assert contradictions(context.replace("2048", "5000")) == []  # filled up to 5,120
+
+
+def test_llama_cpp_prints_another_model_than_its_file_states() -> None:
+    file = """\
+llama_model_loader: - kv   2:                          llama.block_count u32              = 32
+llama_model_loader: - kv   3:              llama.attention.head_count_kv u32              = 8
+print_info: n_layer          = 40
+print_info: n_head_kv        = 8
+"""
+    assert contradictions(file + CUT) == [("n_layer = 40", 3, "llama.block_count = 32", 1)]
+    assert contradictions(file.replace("= 40", "= 32") + CUT) == []
+    drafting = file + "llama_model_loader: - kv 4: llama.nextn_predict_layers u32 = 1\n" + CUT
+    assert contradictions(drafting.replace("= 40", "= 31")) == []
+
+
+MIXED = (
+    "llama_kv_cache: size = 1568.00 MiB ( 16384 cells,  32 layers,  1/1 seqs), "
+    "K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"
+)
+
+
+def test_llama_cpp_stores_k_and_v_in_formats_of_their_own() -> None:
+    """A head of 128 takes 136 bytes in q8_0 and 256 in f16."""
+    log = read_log(MIXED)
+    found = compare(log, LLAMA_8B, "bf16")
+    assert (log.dtype, log.stated, found.dtype, found.dtype_v) == (None, ("q8_0", "f16"), "q8_0", "fp16")
+    assert states_format(log)
+    assert figures(found, "token")[0] == 32 * 8 * (136 + 256)
+    assert steps(found) == {"rounding": 0}
+    assert found.fitting == ()
+
+
+def test_the_calculators_two_formats_stand_in_for_what_a_log_does_not_say() -> None:
+    found = compare(read_log(BUFFERS), LLAMA_8B, "q8_0/fp16")
+    assert figures(found, "token")[0] == 32 * 8 * (136 + 256)
+    assert steps(found) == {"rounding": 0}
+
+
+def test_a_format_that_is_stated_and_not_known_is_no_silence() -> None:
+    odd = read_log(MIXED.replace("q8_0", "turbo3"))
+    assert (odd.stated, states_format(odd)) == (("turbo3", "f16"), False)
+    of_vllm = read_log(V1_WINDOWS.replace("kv_cache_dtype=auto", "kv_cache_dtype=fp8_inc"))
+    assert (of_vllm.stated, states_format(of_vllm)) == (("fp8_inc", "fp8_inc"), False)
 
 
 SWA = """\
@@ -225,6 +334,7 @@ def test_vllm_deals_window_layers_out_in_groups() -> None:
     assert float(blocks / request) == pytest.approx(461.21, abs=0.02)
     least = 2048 * 4 * 1024 + 512 * 22 * 1024
     assert figures(found, "request")[:2] == (least, request * block)
+    assert "null_block_window" in steps(found)
     named = steps(found, "request")
     assert named == {"window_blocks": 22 * 1024 * (129 * 16 - 512), "padding_layers": 2 * 129 * 16 * 1024}
     assert least + sum(filter(None, named.values())) == request * block
@@ -244,6 +354,42 @@ def test_vllm_gives_all_ranks_what_the_least_has_room_for() -> None:
     assert (found.tp, figures(found, "token")[0]) == (4, each)
     assert figures(found, "bytes")[:2] == (178_880 * each,) * 2
     assert steps(found)["least_rank"] == round(8.11 * GIB) - 178_880 * each
+
+
+# 54.83 GiB are the cache of 449,152 tokens of Llama-3.1 8B on one GPU
+ONE_GPU = """\
+Available KV cache memory: 54.83 GiB
+GPU KV cache size: 449,152 tokens
+Maximum concurrency for 32,768 tokens per request: 13.71x
+"""
+
+
+def test_vllm_tokens_and_requests_follow_from_each_other() -> None:
+    right = compare(read_log(ONE_GPU), LLAMA_8B, "bf16")
+    assert right.conflicts == ()
+    wrong = compare(read_log(ONE_GPU.replace("13.71x", "27.42x")), LLAMA_8B, "bf16")
+    told = [(one.one, one.line, one.other, one.other_line) for one in wrong.conflicts]
+    assert told == [("27.42x × 32,768 tokens = 898,498 tokens", 3, "449,152 tokens", 2)]
+    assert [row.quantity for row in wrong.rows if row.differs] == ["concurrency"]
+    assert "concurrency" in steps(wrong, "request")
+    assert not any(row.differs for row in right.rows)
+
+
+def test_vllm_figures_of_one_gpu_are_guessed_not_declared() -> None:
+    parallel = "INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=2, kv_cache_dtype=auto\n"
+    found = compare(read_log(parallel + ONE_GPU), LLAMA_8B, "bf16")
+    assert steps(found).keys() == {"null_block", "one_gpu"}
+    step = next(one for one in found.differences if one.code == "one_gpu")
+    assert step.params == {"ranks": 2, "seen": 1, "needed": 449_152 * PER_TOKEN}
+
+
+def test_vllm_ranks_that_all_say_what_they_have_leave_nothing_to_guess() -> None:
+    rooms = "Available KV cache memory: 30.00 GiB\nAvailable KV cache memory: 27.42 GiB\n"
+    log = read_log(OF_TWO_RANKS.replace("=4", "=2").replace("Available KV cache memory: 8.11 GiB\n", rooms))
+    assert (log.seen, log.logged and log.logged.text) == (2, "27.42 GiB")
+    assert [fact.value for fact in log.facts if fact.code == "available"] == ["30.00 GiB", "27.42 GiB"]
+    full = compare(read_log(f"tensor_parallel_size=2\n{rooms}GPU KV cache size: 449,152 tokens"), LLAMA_8B, "bf16")
+    assert steps(full).keys() == {"null_block", "whole_blocks"}
 
 
 # Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256

@@ -4,11 +4,14 @@ from dataclasses import replace
 from math import prod
 
 import pytest
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
+from model.kv_math.formats import FORMATS
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
+from model.published.hf_spec import spec_from_config
 from model.published.spec import AttentionSpec, StateSpec
 
 # Model; elements that every token adds (2 for K and V × layers × K/V heads × head_dim, or layers × (latent + RoPE
@@ -126,6 +129,24 @@ def test_block_formats_count_their_scales(name, dtype, per_token):
     assert kv_bytes_per_token(name, dtype) == per_token
     if dtype != "hf_int4":
         assert kv_cache_bytes(name, 3000, 5, dtype, KvOptions(window="off")) == 15_000 * per_token
+
+
+def test_llama_cpps_formats_are_those_of_ggml() -> None:
+    """Elements and bytes of a block, as the package gguf has them from ggml's source."""
+    for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"):
+        kept = FORMATS[name]
+        assert (kept.block, kept.block_bytes) == GGML_QUANT_SIZES[GGMLQuantizationType[name.upper()]]
+        assert kv_bytes_per_token("Llama-3 8B", name) == 32 * 8 * 2 * 4 * kept.block_bytes
+
+
+def test_k_and_v_may_have_formats_of_their_own() -> None:
+    """A head of 128: 4 × 34 bytes of K in q8_0, 256 of V in fp16."""
+    found = kv_breakdown("Llama-3 8B", 16_384, dtype="q8_0/fp16")
+    assert found.total_bytes == 16_384 * 32 * 8 * (4 * 34 + 256) == (544 + 1024) << 20
+    assert str(found.terms[0]).endswith(f"(128 / 32 × 34 + 128 × 2) = {found.total_bytes:,} B")
+    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite"):
+        with pytest.raises(GlassLlamaError, match="caches no V of its own"):
+            kv_breakdown(model, dtype="q8_0/q4_0")
 
 
 def test_hf_int4_keeps_the_newest_tokens_in_16_bits():
@@ -273,6 +294,15 @@ def test_encoder_tokens_default_to_as_many_and_say_so():
     assert [note.code for note in assumed.notes] == ["encoder_tokens"]
     assert kv_cache_bytes("T5-large (v1.0)", 100, options=KvOptions(encoder_tokens=7)) == 98_304 * (100 + 7)
     assert kv_bytes_per_token("T5-large (v1.0)") == 98_304
+
+
+def test_kv_heads_that_a_config_does_not_count_are_said_to_be_assumed() -> None:
+    sizes = {"num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336, "vocab_size": 128_256}
+    config = {"model_type": "llama", **sizes, "num_attention_heads": 32, "max_position_embeddings": 8192}
+    silent = kv_breakdown(spec_from_config(config), 100)
+    assert [(note.code, note.params) for note in silent.notes] == [("assumed_heads", {"heads": 32})]
+    assert silent.total_bytes == 100 * 32 * 32 * 2 * 128 * 2
+    assert kv_breakdown(spec_from_config({**config, "num_key_value_heads": 8}), 100).notes == ()
 
 
 def test_shared_layers_extra_layers_and_the_indexers_dtype():

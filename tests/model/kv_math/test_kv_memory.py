@@ -462,3 +462,19 @@ def test_nothing_depends_on_the_gpu_but_memory_and_bandwidth():
     assert largest_batch("Llama-3 8B", 8192, mine).value == largest_batch("Llama-3 8B", 8192, "H100").value
     assert decode_bound("Llama-3 8B", 8192, 1, mine).seconds == decode_bound("Llama-3 8B", 8192, 1, "H100").seconds
     assert memory_use("Llama-3 8B").cache == kv_breakdown("Llama-3 8B")
+
+
+def test_what_a_driver_reports_beside_a_datasheet() -> None:
+    """An H100 80 GB: 81,559 MiB by nvidia-smi, 5,520,809,984 bytes more than 80 × 10⁹."""
+    use = memory_use("Llama-3 8B", 400_000, 1, "H100", Setup())
+    assert use.reported_free_bytes == use.free_bytes + (81_559 << 20) - 80 * 10**9
+    border = memory_use("Llama-3 8B", 500_000, 1, "H100", Setup())
+    assert border.reported_free_bytes is not None
+    assert border.free_bytes < 0 < border.reported_free_bytes
+    assert memory_use("Llama-3 8B", 8192, 1, "MI300X", Setup()).reported_free_bytes is None
+
+
+def test_a_share_by_vllms_own_rule_holds_activations_and_context_too() -> None:
+    use = memory_use("Llama-3 8B", 8192, 4, "H100", Setup(usable_percent=90))
+    beside = use.beside
+    assert use.strict_free_bytes == use.free_bytes - beside.activation_bytes - beside.context

@@ -45,7 +45,7 @@ def numbers(value):
     """`value` as plain data without remarks and texts for readers."""
     if not is_dataclass(value):
         return value
-    skipped = TEXTS | {"notes", "note", "placement", "max_context"}
+    skipped = TEXTS | {"notes", "note", "placement", "max_context", "kv_heads_assumed"}
     return {f.name: numbers(getattr(value, f.name)) for f in fields(value) if f.name not in skipped}
 
 

@@ -11,14 +11,22 @@ import { counted, nameCell } from "./kv-answer.js";
 export const COLUMNS = /** @type {const} */ (["formula", "reserved", "logged"]);
 
 /**
+ * The format of K and V; of both, where they have two.
+ *
+ * @param {Answer} answer
+ */
+const formatOf = ({ dtype, dtype_v }) => (dtype === dtype_v ? dtype : `${dtype}/${dtype_v}`);
+
+/**
  * What the figures are of, every figure, then every difference.
  *
  * @param {Answer} answer
  * @returns {[quantity: string, column: string, value: Cell, how: string, source: string][]}
  */
-function figuresOf({ engine, model, dtype, ranks, rows, differences }) {
+function figuresOf(answer) {
+  const { engine, model, ranks, rows, differences } = answer;
   /** @type {ReturnType<typeof figuresOf>} */
-  const found = [["engine", engine, nameCell(model), dtype, `ranks=${ranks}`]];
+  const found = [["engine", engine, nameCell(model), formatOf(answer), `ranks=${ranks}`]];
   for (const row of rows)
     for (const name of COLUMNS) {
       const cell = row[name];
@@ -73,7 +81,7 @@ function valuesOf({ rows, differences }) {
  */
 export const readLog = (answer) => ({
   answer,
-  at: answer ? `engine=${answer.engine} dtype=${answer.dtype}` : "",
+  at: answer ? `engine=${answer.engine} dtype=${formatOf(answer)}` : "",
   values: answer ? valuesOf(answer) : {},
   whole: [...COLUMNS],
   rows: { figures: () => tableOf(answer) },

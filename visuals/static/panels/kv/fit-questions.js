@@ -26,7 +26,7 @@ const OWN = ["memory_gb", "bandwidth_gb_per_s"];
 const BESIDE = ["step_tokens", "context_mib"];
 
 /**
- * Whether a share of the memory decides what fits, as vLLM has it, and not named lines.
+ * Whether a share of the memory decides what fits, and not named lines.
  *
  * @param {Settings} settings
  */

@@ -24,12 +24,13 @@ import { titled } from "./product.js";
  * @param {Fit["use"]} use
  * @param {Say} text of the section "kv-fit"
  */
-function verdict({ fits, free }, text) {
+function verdict({ fits, free, gpu, reported_free: there }, text) {
   const words = fits ? text("fits") : text("lacks", { bytes: both(free.replace("-", "")) });
   const left = fits ? ` ${text("free", { bytes: both(free) })}` : "";
-  return html`<p class="kv-total kv-fits">
-    <strong .textContent=${words}></strong><span .textContent=${left}></span>
-  </p>`;
+  const border = !fits && there !== null && !there.startsWith("-");
+  const told = { name: gpu.name, reported: whole(gpu.reported), in: gpu.reported_in, free: both(there ?? "0") };
+  return html`<p class="kv-total kv-fits"><strong .textContent=${words}></strong><span .textContent=${left}></span></p>
+    ${border ? html`<p class="kv-border" .textContent=${text("border", told)}></p>` : nothing}`;
 }
 
 /**
@@ -87,6 +88,17 @@ function sumText({ use, beside }, text) {
 const IN_MIB = ["context", "fragmentation"];
 
 /**
+ * What vLLM's own rule for its share would leave: it is another one.
+ *
+ * @param {Fit["use"]} use
+ * @param {Say} text of the section "kv-fit"
+ */
+function strictText({ strict_free: free }, text) {
+  const lacking = free.startsWith("-");
+  return text(lacking ? "strict_lacks" : "strict_leaves", { bytes: both(free.replace("-", "")) });
+}
+
+/**
  * What the memory that weights and cache may not take is for, line by line, and the products of the activations.
  *
  * @param {Fit} fit
@@ -107,7 +119,7 @@ function keptBackView({ use, beside: { kept_back, activations } }, kept, factor,
   }
   return html`<div class="kv-kept-back">
     <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
-    ${use.by === "share" ? html`<p class="gp-note" .textContent=${text("share_says")}></p>` : nothing}
+    ${use.by === "share" ? html`<p class="gp-note kv-strict" .textContent=${strictText(use, text)}></p>` : nothing}
     <ul class="kv-log-steps">
       ${kept.map(line)}
     </ul>
@@ -131,6 +143,8 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   if (!fit) return nothing;
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
+  const { reported: mebibytes, reported_in } = use.gpu;
+  const reported = { reported: whole(mebibytes), in: reported_in, bytes: exactBytes(String(mebibytes * 2 ** 20)) };
   return html`${verdict(use, text)} ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     <div class="kv-facts">
@@ -139,5 +153,6 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
       ${boundFact(bound, sequences, text)}
     </div>
     ${keptBackView(fit, kept, factor, text)} ${weightsView(glass, use, factor)}
-    <p class="gp-note" .textContent=${text("source", { source })}></p>`;
+    <p class="gp-note" .textContent=${text("source", { source })}></p>
+    ${mebibytes ? html`<p class="gp-note kv-reported" .textContent=${text("reported", reported)}></p>` : nothing}`;
 }

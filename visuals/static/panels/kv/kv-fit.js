@@ -231,7 +231,8 @@ export default function kvFit(element, glass) {
   });
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
-  const fitSide = createSide(glass, gpu.fields, { more: [limited, files.element] });
+  const mixed = h("p.gp-note.kv-mixed", { "data-text": "kv-fit.mixed" }); // why a common format is not in the list
+  const fitSide = createSide(glass, gpu.fields, { more: [limited, mixed, files.element] });
   const needsSide = createSide(glass, reverse, { more: [same], look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);

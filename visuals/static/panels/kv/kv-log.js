@@ -5,12 +5,13 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { readLog } from "../../readings/kv-log.js";
 import { reactive } from "../../reads.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { nameOf } from "./format.js";
 import { take, takenView } from "./log-example.js";
 import { EXAMPLES } from "./log-examples.js";
 import { logView } from "./log-view.js";
 import { question, requestOf } from "./question.js";
+import { withoutParticulars } from "./settings-form.js";
 import { troubleText } from "./trouble.js";
 
 /**
@@ -26,21 +27,26 @@ import { troubleText } from "./trouble.js";
 export const about = { namesChanges: false };
 
 /**
- * What is wrong with a log, in the reader's language.
+ * What is wrong with a log, in the reader's language; the lines that were looked for below it, each by itself.
  *
  * @param {import("../../types.d.ts").Glass} glass
  * @param {(name: string, params?: Record<string, unknown>) => string} text
- * @param {import("../../types.d.ts").Refusal} refused
+ * @param {import("../../types.d.ts").Refusal | null} refused
  */
 function wrong(glass, text, refused) {
+  if (!refused) return nothing;
   const { reason, lines, engines } = refused.params;
-  if (refused.code !== "engine_log" || !reason) return troubleText(glass, refused);
-  const listed = {
-    ...refused.params,
-    lines: [lines].flat().join(" · "),
-    engines: [engines].flat().join(glass.text("why.list")),
-  };
-  return text(`trouble_${reason}`, listed);
+  if (refused.code !== "engine_log" || !reason) return html`<p .textContent=${troubleText(glass, refused)}></p>`;
+  const told = { ...refused.params, engines: [engines].flat().join(glass.text("why.list")) };
+  const wanted = /** @type {string[]} */ ([lines ?? []].flat());
+  return html`<p .textContent=${text(`trouble_${reason}`, told)}></p>
+    ${
+      wanted.length
+        ? html`<ul>
+            ${wanted.map((line) => html`<li><code .textContent=${line}></code></li>`)}
+          </ul>`
+        : nothing
+    }`;
 }
 
 /**
@@ -68,7 +74,7 @@ function createForm(glass, text, compare) {
       example.engine,
     ),
   );
-  const trouble = h("p.kv-trouble", { role: "alert" });
+  const trouble = h("div.kv-trouble.kv-log-trouble", { role: "alert" });
   const element = h(
     "form.kv-form",
     {
@@ -99,7 +105,7 @@ function createForm(glass, text, compare) {
   /** @param {State} state */
   function show({ busy, trouble: refused }) {
     /** @type {HTMLButtonElement} */ (go).disabled = busy;
-    trouble.textContent = refused ? wrong(glass, text, refused) : "";
+    render(wrong(glass, text, refused), trouble);
     if (refused) box.setAttribute("aria-invalid", "true");
     else box.removeAttribute("aria-invalid");
   }
@@ -120,17 +126,32 @@ export default function kvLog(element, glass) {
     pointed: false,
   });
 
+  let last = ""; // the log that was compared
+
+  /**
+   * @param {string} log
+   * @param {Record<string, string>} settings
+   */
+  async function ask(log, settings) {
+    view.busy = true;
+    last = log;
+    const { data, message } = await glass.calculate("kv_log", { ...requestOf(settings), log });
+    Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
+  }
   /**
    * @param {string} log
    * @param {import("./log-examples.js").Example} [example]
    */
-  async function compare(log, example) {
+  function compare(log, example) {
     if (view.busy) return;
-    view.busy = true;
     view.taken = example ? take(asked, example, view.taken) : null;
-    const request = { ...requestOf(example ? asked.settings : (asked.answered ?? asked.settings)), log };
-    const { data, message } = await glass.calculate("kv_log", request);
-    Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
+    ask(log, example ? asked.settings : (asked.answered ?? asked.settings));
+  }
+  /** @param {string} model of the list: the calculator is set to it */
+  function choose(model) {
+    if (view.busy) return;
+    asked.set({ ...withoutParticulars(asked.settings), model });
+    ask(last, asked.settings);
   }
   function back() {
     if (view.taken) asked.set(view.taken.before);
@@ -142,12 +163,13 @@ export default function kvLog(element, glass) {
   glass.translate(element);
 
   return inView(element, function draw() {
-    const { answer, busy } = view;
+    const { answer, busy, trouble } = view;
     panel.title.textContent = panel.text("title");
     form.show(view);
     result.toggleAttribute("data-stale", busy);
-    const empty = html`<p class="gp-note" .textContent=${panel.text(busy ? "busy" : "empty")}></p>`;
-    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model)) : empty;
+    const state = busy ? "busy" : trouble ? "refused" : "empty";
+    const empty = html`<p class="gp-note" .textContent=${panel.text(state)}></p>`;
+    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model), choose) : empty;
     render(html`${takenView(view.taken, panel.text, back)}${shown}`, result);
     panel.show(readLog(answer), "");
   });

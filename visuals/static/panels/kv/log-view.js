@@ -17,24 +17,32 @@ import { exactBytes, scaled, whole } from "./format.js";
 /** Quantities that are bytes; the others are counts. */
 const BYTES = new Set(["token", "bytes", "request", "state"]);
 /** Particulars of differences that are bytes. */
-const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack"]);
+const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack", "needed"]);
 
 /**
  * A figure: bytes in GiB with the exact ones below, a count with separators.
  *
  * @param {Cell | null} cell
  * @param {string} quantity
+ * @param {string} mark what is wrong with it, "" for nothing
  */
-function figure(cell, quantity) {
+function figure(cell, quantity, mark) {
   if (!cell) return html`<td class="kv-log-none">—</td>`;
   const bytes = BYTES.has(quantity);
   const number = /^-?\d+$/.test(cell.value);
-  const main = bytes ? scaled(cell.value, "binary") : number ? whole(cell.value) : `${cell.value}×`;
+  const main = bytes
+    ? scaled(cell.value, "binary")
+    : number
+      ? whole(cell.value)
+      : quantity === "concurrency"
+        ? `${cell.value}×`
+        : cell.value;
   const exact = bytes ? exactBytes(cell.value) : "";
   return html`<td>
     <strong .textContent=${main}></strong>
     ${exact ? html`<span class="kv-log-exact" .textContent=${exact}></span>` : nothing}
     ${cell.how ? html`<span class="kv-log-how" .textContent=${cell.how}></span>` : nothing}
+    ${mark ? html`<span class="kv-log-differs" .textContent=${mark}></span>` : nothing}
   </td>`;
 }
 
@@ -102,11 +110,13 @@ const sourceOf = ({ text: name, address }, text) =>
  * @param {(model: string) => string} named
  */
 function heading(answer, text, named) {
-  const { engine, ranks, dtype, named: own } = answer;
+  const { engine, ranks, dtype, dtype_v, stated, named: own } = answer;
   const notes = [
     text(`model_${answer.model_from}`, { model: named(answer.model) }),
-    text(`dtype_${answer.dtype_from}`, { dtype }),
-    own && answer.model_from === "chosen" ? text("named", { named: own }) : "",
+    dtype === dtype_v
+      ? text(`dtype_${answer.dtype_from}`, { dtype, stated })
+      : text("dtype_log_two", { k: dtype, v: dtype_v }),
+    own && answer.model_from === "chosen" && !answer.another ? text("named", { named: own }) : "",
     answer.unread && text("unread", { reason: answer.unread }),
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
@@ -115,17 +125,94 @@ function heading(answer, text, named) {
 }
 
 /**
+ * Lines that contradict each other or the model, before any figure that rests on them.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ */
+function conflictsView({ conflicts, model }, text, named) {
+  if (!conflicts.length) return nothing;
+  return html`<div class="kv-log-conflicts" role="note">
+    <h3 class="gp-subtitle" .textContent=${text("conflicts")}></h3>
+    <ul>
+      ${conflicts.map(
+        ({ code, ...params }) =>
+          html`<li .textContent=${text(`conflict_${code}`, { ...params, model: named(model) })}></li>`,
+      )}
+    </ul>
+  </div>`;
+}
+
+/**
+ * Whether all of the log is explained: its last step leaves nothing, and no line contradicts it.
+ *
+ * @param {Answer} answer
+ * @param {Difference[]} pool
+ * @param {Text} text
+ */
+function verdictView({ conflicts }, pool, text) {
+  const last = pool.filter(({ bytes }) => bytes !== null).at(-1);
+  if (!last || !["rounding", "whole_blocks"].includes(last.code)) return nothing;
+  const verdict = text(conflicts.length ? "verdict_conflict" : "verdict_whole");
+  return html`<p class="kv-log-verdict" .textContent=${verdict}></p>`;
+}
+
+/**
  * The whole answer.
  *
  * @param {Answer} answer
  * @param {Text} text of the panel
  * @param {(model: string) => string} named a model as the page calls it
+ * @param {(model: string) => void} choose compares with another model
  */
-export function logView(answer, text, named) {
-  const { rows, differences, facts } = answer;
+export function logView(answer, text, named, choose) {
+  const { facts } = answer;
+  return html`${heading(answer, text, named)} ${conflictsView(answer, text, named)}
+    ${answer.another ? anotherView(answer, text, named, choose) : figuresView(answer, text)}
+    <details class="kv-log-facts">
+      <summary .textContent=${text("read", { count: facts.length })}></summary>
+      <ul>
+        ${facts.map(
+          ({ code, value, line }) =>
+            html`<li .textContent=${text("fact", { line, fact: text(`fact_${code}`), value })}></li>`,
+        )}
+      </ul>
+    </details>`;
+}
+
+/**
+ * The log names a model of the list, and another is chosen: nothing is compared before that is settled.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ * @param {(model: string) => void} choose
+ */
+function anotherView({ named: own, another, model }, text, named, choose) {
+  const names = { named: own, another: named(another), model: named(model) };
+  const take = () => choose(another);
+  return html`<div class="kv-log-another" role="note">
+    <p .textContent=${text("another", names)}></p>
+    <button
+      type="button"
+      class="kv-button is-primary"
+      @click=${take}
+      .textContent=${text("another_take", names)}
+    ></button>
+  </div>`;
+}
+
+/**
+ * Three columns, and the ladders from the formula to the log.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ */
+function figuresView(answer, text) {
+  const { rows, differences } = answer;
   const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
-  return html`${heading(answer, text, named)}
-    <div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
+  return html`<div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
       <table class="gp-table kv-log-table">
         <thead>
           <tr>
@@ -138,27 +225,21 @@ export function logView(answer, text, named) {
             (row) =>
               html`<tr data-quantity=${row.quantity}>
                 <th scope="row" .textContent=${text(`quantity_${row.quantity}`)}></th>
-                ${COLUMNS.map((name) => figure(row[name], row.quantity))}
+                ${COLUMNS.map((name) => {
+                  const mark = row.differs && name === "logged" ? text("differs") : "";
+                  return figure(row[name], row.quantity, mark);
+                })}
               </tr>`,
           )}
         </tbody>
       </table>
     </div>
     <h3 class="gp-subtitle" .textContent=${text("why")}></h3>
-    ${ladder(pool, text)}
+    ${ladder(pool, text)} ${verdictView(answer, pool, text)}
     ${
       request.length
         ? html`<h3 class="gp-subtitle" .textContent=${text("why_request")}></h3>
             ${ladder(request, text)}`
         : nothing
-    }
-    <details class="kv-log-facts">
-      <summary .textContent=${text("read", { count: facts.length })}></summary>
-      <ul>
-        ${facts.map(
-          ({ code, value, line }) =>
-            html`<li .textContent=${text("fact", { line, fact: text(`fact_${code}`), value })}></li>`,
-        )}
-      </ul>
-    </details>`;
+    }`;
 }

@@ -53,7 +53,7 @@ function cardOf({ settings, catalogue, answer }) {
  *
  * @param {Asked["settings"]} settings
  */
-function withoutParticulars(settings) {
+export function withoutParticulars(settings) {
   return Object.fromEntries(PARTICULAR.filter((name) => settings[name]).map((name) => [name, ""]));
 }
 
