@@ -213,6 +213,16 @@ def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
     expect(said).to_be_hidden()
 
 
+def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: Page) -> None:
+    needed(story)
+    word = story.locator("[data-scene=answer] .wy-text [data-position]").first
+    tints = "(word) => [word, word.parentElement].map((one) => getComputedStyle(one).backgroundColor)"
+    before = word.evaluate(tints)
+    word.hover()
+    assert word.evaluate(tints) == before
+    assert before[1] == "rgba(0, 0, 0, 0)"
+
+
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
     value(story, "looks")
     terms = story.locator("[data-scene=looks] .st-says .gl-term")
