@@ -223,6 +223,18 @@ def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: 
     assert before[1] == "rgba(0, 0, 0, 0)"
 
 
+def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Page) -> None:
+    value(story, "choice")
+    scene = story.locator("[data-scene=choice]")
+    scene.locator("input").fill("2.8")
+    expect(scene.locator(".st-says")).to_contain_text("temperature 2.8")
+    shares = scene.locator(".st-share").evaluate_all("(all) => all.map((one) => Number(one.title))")
+    assert sum(shares) == pytest.approx(1, abs=1e-4)
+    vocabulary = story.evaluate("glass.state.trace.model.vocab_size")
+    others = text("story.choice_others", count=f"{vocabulary - len(shares) + 1:,}")
+    expect(scene.locator(".is-others th")).to_have_text(others)
+
+
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
     value(story, "looks")
     terms = story.locator("[data-scene=looks] .st-says .gl-term")
