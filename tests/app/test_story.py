@@ -186,6 +186,7 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     story.click("[data-act=heads]")
     story.wait_for_function("glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-before .st-share")).to_have_attribute("title", before or "")
+    expect(story.locator("[data-scene=answer] .st-changed")).to_be_hidden()  # its list stands under the bars
     after = story.locator(".st-bars :is(.is-after, .is-first) .st-share").last
     assert float(after.get_attribute("title") or "nan") == pytest.approx(
         story.evaluate("Math.exp(glass.state.trace.next.logits.data[0] - glass.state.trace.next.logZ)"), rel=1e-4
@@ -255,6 +256,7 @@ def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
     story.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
     piece = story.evaluate("glass.state.trace.tokens.pieces.at(-1)")
     expect(story.locator(".page-written ins")).to_have_text(piece.strip())
+    expect(story.locator(".page-tells")).to_have_text(text("page.tells"))
 
 
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:

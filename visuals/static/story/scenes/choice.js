@@ -44,7 +44,9 @@ export function createChoice(glass) {
       ...candidates.map(({ id, piece, probability }) =>
         rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability, language),
       ),
-      ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, language, true)] : []),
+      ...(others
+        ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, language, true)]
+        : []),
     );
   });
   return {
