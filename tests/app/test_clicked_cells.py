@@ -154,33 +154,3 @@ def test_the_scores_that_ntk_yarn_and_llama3_stretch_are_the_runs(peer: Peer) ->
     plain = [score(q, peer.head(1, "k", 1, key), 7 - key, "llama3", 1.0) for key in range(8)]
     weights = torch.tensor(plain).div(math.sqrt(WIDTH)).softmax(-1)
     assert weights.tolist() == pytest.approx(peer.run.attentions[1][0, 4, 7, :8].tolist(), abs=1e-5)
-
-
-def test_a_finger_that_has_rested_slides_from_cell_to_cell(shared: Page, peer: Peer) -> None:
-    shared.click("nav [data-chapter=attend]")
-    canvas = shared.locator("section[data-kind=cell] .at-map canvas")
-    canvas.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
-    calm(shared)
-    box = canvas.bounding_box()
-    assert box
-    cell = (box["width"] - 84) / peer.run.logits.shape[1]
-    finger = shared.context.new_cdp_session(shared)
-    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-
-    def touch(kind: str, query: int, key: int) -> None:
-        at = {"x": box["x"] + 82 + (key + 0.5) * cell, "y": box["y"] + 72 + (query + 0.5) * cell}
-        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else [at]})
-
-    # what reaches no screen has no regions that listen to fingers: the whole page does
-    shared.evaluate("document.addEventListener('touchstart', () => {}, { once: true })")
-    scrolled = shared.evaluate("scrollY")
-    touch("touchStart", 6, 3)
-    shared.wait_for_function("glass.state.query === 6 && glass.state.key === 3")
-    for query in (7, 8, 9):
-        touch("touchMove", query, 2)
-    shared.wait_for_function("glass.state.query === 9 && glass.state.key === 2")
-    touch("touchEnd", 9, 2)
-    shared.wait_for_function("glass.state.locked.query === 9 && glass.state.locked.key === 2")
-    assert shared.evaluate("scrollY") == scrolled
-    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    finger.detach()

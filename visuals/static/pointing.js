@@ -139,7 +139,9 @@ const HOLD = 300; // ms that a finger rests before it slides from mark to mark i
  * @param {(event: PointerEvent) => Partial<Selection> | null} at
  */
 function bindFinger(canvas, glass, at) {
-  let [timer, isSliding] = [0, false];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let isSliding = false;
   const end = () => {
     clearTimeout(timer);
     if (isSliding) glass.endPreview();
@@ -152,7 +154,7 @@ function bindFinger(canvas, glass, at) {
   canvas.addEventListener("pointerdown", (event) => {
     end();
     if (event.pointerType !== "touch") return;
-    timer = window.setTimeout(() => {
+    timer = setTimeout(() => {
       isSliding = true;
       show(event);
     }, HOLD);
