@@ -27,6 +27,9 @@ PACKING: dict[str, Callable[[bytes], bytes]] = {
 }
 # JSDoc that stands alone on its lines: types for those who read the code, a third of what a page would load of it.
 JSDOC = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
+# Of styles every comment that stands alone.
+REMARK = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
+SPARED = {".js": JSDOC, ".css": REMARK}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
@@ -57,7 +60,7 @@ class PackedFiles:
         offered = [one.partition(";")[0].strip() for one in given.get("accept-encoding", "").split(",")]
         encoding = next((one for one in PACKING if one in offered), None)
         if file is not None and encoding is None and address in self.own:
-            return await Response(without_jsdoc(file), media_type=TYPES[file.suffix])(scope, receive, send)
+            return await Response(without_comments(file), media_type=TYPES[file.suffix])(scope, receive, send)
         if file is None or encoding is None:
             return await self.app(scope, receive, send)
         body, tag = packed(file, encoding, file.stat().st_mtime_ns)
@@ -68,20 +71,21 @@ class PackedFiles:
         return None
 
 
-def without_jsdoc(file: Path) -> bytes:
-    """A file's content; of a script of ours without its JSDoc, and every other line where it was.
+def without_comments(file: Path) -> bytes:
+    """A file's content; of a script of ours without its JSDoc, of a style without its comments, and every other line
+    where it was.
 
     Others' scripts keep their comments, in which their licences stand.
     """
     content = file.read_bytes()
-    ours = file.suffix == ".js" and STATIC in file.parents and VENDOR not in file.parents
-    return JSDOC.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if ours else content
+    spared = SPARED.get(file.suffix) if STATIC in file.parents and VENDOR not in file.parents else None
+    return spared.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if spared else content
 
 
 @lru_cache(maxsize=2048)
 def packed(file: Path, encoding: str, _changed: int) -> tuple[bytes, str]:
     """A file's content, packed, and its tag; packed again when the file was changed."""
-    body = PACKING[encoding](without_jsdoc(file))
+    body = PACKING[encoding](without_comments(file))
     return body, f'"{sha256(body).hexdigest()[:32]}"'
 
 

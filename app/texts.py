@@ -4,7 +4,8 @@ Sections of panels that only open on demand stand in en.on-demand.json and zh.on
 when the first of these panels is opened. Here they are one table.
 
 Of {count|token|tokens} the first word stands where count is 1, else the second. For {part@where} stands another text,
-the one of section "where" that `part` names.
+the one of section "where" that `part` names. Of {touch|Tap|Point at} the first stands where a finger points, which only
+the script knows.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DIRECTORY = Path(__file__).parent
+TOUCH = {"touch": "0"}
 PLACE = re.compile(r"\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}")
 
 
@@ -41,7 +43,7 @@ def text(key: str, /, language: str = "en", **params: object) -> str:
     section, name = key.split(".", 1)
 
     def fill(place: re.Match[str]) -> str:
-        value, among, one, several = str(params[place[1]]), place[2], place[3], place[4]
+        value, among, one, several = str((TOUCH | params)[place[1]]), place[2], place[3], place[4]
         if among is not None:
             return text(f"{among}.{value}", language, **params)
         return value if one is None else one if value == "1" else several

@@ -15,7 +15,7 @@ from visuals import PLOTLY, STATIC
 from visuals.messages.page import PageConfig
 
 from ..files import imports, page_config, scripts
-from ..serving import without_jsdoc
+from ..serving import without_comments
 from ..texts import LANGUAGES, on_demand_file, text_file
 
 OWN = STATIC / "one-file"
@@ -36,7 +36,7 @@ def reference(path: Path) -> str:
 
 def part(path: Path) -> str:
     """The text of a part; of a module with what it imports by name."""
-    text = without_jsdoc(path).decode()
+    text = without_comments(path).decode()
     if path.suffix != ".js" or path == PLOTLY:
         return text
 

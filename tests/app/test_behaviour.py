@@ -159,7 +159,7 @@ def test_the_written_text_can_be_selected_and_copied(visit: Any) -> None:
     expect(page.locator(".page-written")).to_be_hidden()
     page.click("#generate")
     page.wait_for_function("glass.state.status === 'idle' && glass.state.trace.steps.length > 0")
-    place = page.locator(".page-written p")
+    place = page.locator(".page-written [role=group]").first
     expect(place).to_be_visible()
     said = place.evaluate("(p) => { getSelection().selectAllChildren(p); return getSelection().toString(); }")
     assert said.startswith(EXAMPLES["en"][0])

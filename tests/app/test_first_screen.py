@@ -59,6 +59,9 @@ def test_the_answer_to_why_is_there_without_scrolling(browser: Browser, bundled:
                 page.set_viewport_size({"width": width, "height": height})
                 check_in_view(page, width, height)
             leave(page)
+        on_its_side = open_page(browser, f"{address}#lang=en&chapter=story", 844, 390, story=True)
+        expect(on_its_side.locator("[data-scene=answer] .st-gap")).to_be_in_viewport(ratio=1)
+        leave(on_its_side)
 
 
 def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None:

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from app.packed_answers import PackedAnswers
-from app.serving import GRADIO_ASSETS, VENDOR, PackedFiles, PageHead, without_jsdoc
+from app.serving import GRADIO_ASSETS, VENDOR, PackedFiles, PageHead, without_comments
 from visuals import STATIC
 
 PACKED = {"Accept-Encoding": "gzip"}
@@ -48,13 +48,21 @@ def test_who_takes_brotli_has_it_smaller(client: TestClient, script: Path) -> No
 def test_our_scripts_come_without_their_jsdoc_and_line_for_line() -> None:
     for path in STATIC.rglob("*.js"):
         held = path.read_text(encoding="utf-8").splitlines()
-        served = without_jsdoc(path).decode().splitlines()
+        served = without_comments(path).decode().splitlines()
         pairs = list(zip(served, held, strict=True))
         left_out = [whole for line, whole in pairs if line != whole]
         assert all(line in ("", whole) for line, whole in pairs)
         assert all(re.match(r"\s*(/\*\*|\*)", whole) for whole in left_out), path
         assert not (left_out and VENDOR in path.parents)
-    assert b"@license" in without_jsdoc(VENDOR / "lit-html.js")
+    assert b"@license" in without_comments(VENDOR / "lit-html.js")
+
+
+def test_our_styles_come_without_their_comments_and_with_all_of_their_rules() -> None:
+    for path in STATIC.rglob("*.css"):
+        served = without_comments(path).decode()
+        assert not re.search(r"^\s*/\*", served, re.MULTILINE), path
+        bare = [re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL).split() for css in (served, path.read_text("utf-8"))]
+        assert bare[0] == bare[1], path
 
 
 def test_a_changed_file_is_packed_again(client: TestClient, script: Path) -> None:

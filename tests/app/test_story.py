@@ -186,6 +186,7 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     story.click("[data-act=heads]")
     story.wait_for_function("glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-before .st-share")).to_have_attribute("title", before or "")
+    expect(story.locator("[data-scene=answer] .st-changed")).to_be_hidden()  # its list stands under the bars
     after = story.locator(".st-bars :is(.is-after, .is-first) .st-share").last
     assert float(after.get_attribute("title") or "nan") == pytest.approx(
         story.evaluate("Math.exp(glass.state.trace.next.logits.data[0] - glass.state.trace.next.logZ)"), rel=1e-4
@@ -213,6 +214,28 @@ def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
     expect(said).to_be_hidden()
 
 
+def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: Page) -> None:
+    needed(story)
+    word = story.locator("[data-scene=answer] .wy-text [data-position]").first
+    tints = "(word) => [word, word.parentElement].map((one) => getComputedStyle(one).backgroundColor)"
+    before = word.evaluate(tints)
+    word.hover()
+    assert word.evaluate(tints) == before
+    assert before[1] == "rgba(0, 0, 0, 0)"
+
+
+def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Page) -> None:
+    value(story, "choice")
+    scene = story.locator("[data-scene=choice]")
+    scene.locator("input").fill("2.8")
+    expect(scene.locator(".st-says")).to_contain_text("temperature 2.8")
+    shares = scene.locator(".st-share").evaluate_all("(all) => all.map((one) => Number(one.title))")
+    assert sum(shares) == pytest.approx(1, abs=1e-4)
+    vocabulary = story.evaluate("glass.state.trace.model.vocab_size")
+    others = text("story.choice_others", count=f"{vocabulary - len(shares) + 1:,}")
+    expect(scene.locator(".is-others th")).to_have_text(others)
+
+
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
     value(story, "looks")
     terms = story.locator("[data-scene=looks] .st-says .gl-term")
@@ -233,6 +256,7 @@ def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
     story.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
     piece = story.evaluate("glass.state.trace.tokens.pieces.at(-1)")
     expect(story.locator(".page-written ins")).to_have_text(piece.strip())
+    expect(story.locator(".page-tells")).to_have_text(text("page.tells"))
 
 
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:

@@ -96,7 +96,9 @@ def test_same_keys_and_placeholders() -> None:
     tables = {language: keys(language) for language in LANGUAGES}
     assert tables["en"].keys() == tables["zh"].keys()
     for key in tables["en"]:
-        assert set(PLACEHOLDER.findall(tables["en"][key])) == set(PLACEHOLDER.findall(tables["zh"][key])), key
+        # what is asked of a finger is in both languages by itself: "点击" is said of both hands
+        en, zh = (set(PLACEHOLDER.findall(tables[language][key])) - {"touch"} for language in ("en", "zh"))
+        assert en == zh, key
 
 
 def test_what_comes_on_demand_is_of_panels_that_open_on_demand() -> None:

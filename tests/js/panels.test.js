@@ -67,6 +67,8 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(signed(3, 3), "+3.00");
   assert.equal(share(0.03125), "0.0313");
   assert.equal(share(0.00001654), "0.0000165");
+  assert.equal(share(0.99995), "0.99995"); // which is not 1
+  assert.equal(share(1), "1.0000");
   assert.equal(shown(NaN), "–");
   assert.equal(exact(NaN), "-");
 });

@@ -64,3 +64,9 @@ test("after a name that ends with a wide bracket no space is put", () => {
   for (const [model, expected] of Object.entries(told)) assert.equal(lookUp(table, "a.title", { model }), expected);
   assert.equal(lookUp(table, "a.missing", {}), "{other} 是");
 });
+
+test("where a finger points, a text says what a finger does", () => {
+  const table = { a: { hint: "{touch|Tap|Point at} a cell{touch||, click to keep it}." } };
+  assert.equal(lookUp(table, "a.hint"), "Point at a cell, click to keep it.");
+  assert.equal(lookUp(table, "a.hint", { touch: 1 }), "Tap a cell.");
+});

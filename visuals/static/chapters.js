@@ -74,7 +74,8 @@ function createRow(names, texts, go) {
   return {
     /** @param {HTMLElement} place */
     attach(place) {
-      row = place;
+      row = h("div.page-tabs");
+      place.append(row);
       for (const name of names) {
         const inside = IN_EVERY_LAYER.includes(name);
         if (inside && !block.isConnected) row.append(block);

@@ -148,12 +148,19 @@ export const brief = (text) =>
     return value < 1 && Number(short) === 1 ? number : short.includes("e") ? number : short;
   });
 
+const NINES = 8; // decimals; what is nearer to 1 is written as that
+
 /**
- * A probability or weight: four decimals (`untied`), or a power of ten where those would be all zeros.
+ * A probability or weight: four decimals (`untied`), or a power of ten where those would be all zeros; more where
+ * it would be written as 1, which it is not.
  *
  * @param {number} x
  */
-export const share = (x) => (x >= 0.001 || x === 0 ? untied(x, 4, fixed) : shown(x, 3));
+export function share(x) {
+  if (x < 0.001 && x !== 0) return shown(x, 3);
+  const nines = x < 1 ? [4, 5, 6, 7, NINES].find((decimals) => Number(x.toFixed(decimals)) < 1) : 4;
+  return untied(x, nines ?? 4, fixed);
+}
 
 /**
  * A share of a whole in per cent, "12%"; the texts of both languages write it so, without a space.

@@ -128,6 +128,47 @@ export const inWidth = (element, wide, draw) =>
     return width === 0 ? undefined : draw(width, fresh);
   });
 
+const HOLD = 300; // ms that a finger rests before it slides from mark to mark in place of scrolling
+
+/**
+ * Lets a finger that has rested slide over marks that are smaller than it: what it is over is previewed, and locked
+ * where it is lifted.
+ *
+ * @param {HTMLElement} canvas
+ * @param {Pick<Glass, "preview" | "endPreview" | "select">} glass
+ * @param {(event: PointerEvent) => Partial<Selection> | null} at
+ */
+function bindFinger(canvas, glass, at) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let isSliding = false;
+  const end = () => {
+    clearTimeout(timer);
+    if (isSliding) glass.endPreview();
+    isSliding = false;
+  };
+  const show = (/** @type {PointerEvent} */ event) => {
+    const change = at(event);
+    if (change) glass.preview(change);
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    end();
+    if (event.pointerType !== "touch") return;
+    timer = setTimeout(() => {
+      isSliding = true;
+      show(event);
+    }, HOLD);
+  });
+  canvas.addEventListener("pointermove", (event) => isSliding && show(event));
+  canvas.addEventListener("pointerup", (event) => {
+    const change = isSliding && at(event);
+    end();
+    if (change) glass.select(change);
+  });
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("touchmove", (event) => isSliding && event.preventDefault(), { passive: false });
+}
+
 /**
  * Wires a canvas: `find(x, y)` gives the selection change there, or null. Hovering previews it, a click locks it.
  *
@@ -142,8 +183,10 @@ export function bindPointer(canvas, glass, find) {
     const zoom = zoomOf(canvas);
     return glass.state.trace && find(x / zoom, y / zoom);
   };
+  bindFinger(canvas, glass, at);
   canvas.addEventListener("pointermove", (event) => {
-    const change = event.pointerType === "touch" ? null : at(event);
+    if (event.pointerType === "touch") return;
+    const change = at(event);
     canvas.style.cursor = change ? "pointer" : "default";
     if (change) glass.preview(change);
     else glass.endPreview();

@@ -7,7 +7,7 @@ import { reactive } from "./reads.js";
 /**
  * @typedef {Object<string, Object<string, string>>} Table texts by section and name, with {placeholders}; of
  *   {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another
- *   text, the one of section "where" that part names
+ *   text, the one of section "where" that part names; of {touch|Tap|Point at} the first where a finger points
  */
 /** Value lines and the calculators: what is pointed at, or worked out, is said with all the digits that it has. */
 const EXACT = /\.read|^kv(?!-live)[.-]/;
@@ -15,6 +15,9 @@ const EXACT = /\.read|^kv(?!-live)[.-]/;
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
 /** A place to be filled in, with the space after it. */
 const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}( ?)/g;
+/** Whether a finger points: what a text asks of a mouse, it asks of a finger there in other words. */
+const FINGER = globalThis.matchMedia?.("(hover: none)");
+const touch = () => (FINGER?.matches ? "1" : "0");
 /** What brings its own space: none is put after it. */
 const WIDE_END = /[）》」』】]$/u;
 
@@ -33,12 +36,12 @@ export function lookUp(table, key, params = {}) {
   /** @type {(name: string, section?: string, one?: string, several?: string) => string} */
   const valueOf = (name, section, one, several) => {
     if (section) return lookUp(table, `${section}.${params[name]}`, params);
-    const value = String(params[name]);
+    const value = String(params[name] ?? (name === "touch" ? touch() : undefined));
     return (value === "1" ? one : several) ?? (EXACT.test(key) || !NUMBERS.test(value) ? value : brief(value));
   };
   /** @type {(...found: string[]) => string} */
   const filled = (whole, name, section, one, several, space) => {
-    if (!Object.hasOwn(params, name)) return whole;
+    if (name !== "touch" && !Object.hasOwn(params, name)) return whole;
     const value = valueOf(name, section, one, several);
     return WIDE_END.test(value) ? value : value + space;
   };

@@ -4,6 +4,7 @@
 import { shownTokens, sourceTokens, textOf } from "./characters.js";
 import { copyButton } from "./controls.js";
 import { h } from "./dom.js";
+import { STORY } from "./level.js";
 import { placeOfToken } from "./chosen-step.js";
 import { createPaceBar } from "./reading-speed-bar.js";
 
@@ -52,7 +53,8 @@ export function showWritten(place, glass, pace, under) {
   text.setAttribute("role", "group");
   const bar = createPaceBar(pace, glass);
   const copy = copyButton("page-close.page-copy", glass.text, ["page.copy", "page.copied"], () => text.textContent);
-  place.append(text, h("div.page-side", null, bar.element, copy), ...under.map(({ element }) => element));
+  const tells = h("p.page-tells", { "data-text": "page.tells" });
+  place.append(text, h("div.page-side", null, bar.element, copy), tells, ...under.map(({ element }) => element));
   glass.translate(place);
 
   /**
@@ -81,6 +83,7 @@ export function showWritten(place, glass, pace, under) {
     const after = trace ? writtenText(trace) : "";
     place.hidden = after === "" && !trace?.generating;
     bar.draw();
+    tells.hidden = state.chapter !== STORY || Boolean(trace?.generating);
     if (place.hidden || !trace) return;
     const {
       tokens: { ids, pieces },
@@ -105,7 +108,7 @@ export function showWritten(place, glass, pace, under) {
     const words = /** @type {HTMLCollectionOf<HTMLElement>} */ (written.children);
     for (const word of words) word.classList.toggle("is-chosen", Number(word.dataset.position) === chosen);
   }
-  for (const event of ["run", "steps"]) glass.on(event, show);
+  for (const event of ["run", "steps", "chapter"]) glass.on(event, show);
   glass.on("painted", () => {
     bar.draw();
     mark();

@@ -112,11 +112,12 @@ function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
   const stride = strideOf(step);
   const before = Math.floor(t / stride) * stride;
   const tall = stride === 1 ? Math.min(step, LINE + 2) : LINE + 2;
+  const long = room - 4; // as long as a word can be, and no longer: a frame stands beside the longest
   context.fillStyle = ink().colour("card");
   for (const near of [before, before + stride])
     if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step))
       along(context, place, { at: (near + 0.5) * step, above }, () =>
-        context.fillRect(above ? 0 : -room, -tall / 2, room, tall),
+        context.fillRect(above ? 0 : -long, -tall / 2, long, tall),
       );
 }
 

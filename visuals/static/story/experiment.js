@@ -218,6 +218,7 @@ export function createExperiment(glass) {
         ? barsOf(was, own, trace.next && leftOf(glass, trace.next, was.id))
         : barsHidden(was, left, instead);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), language);
+    element.dataset.act = act ?? "";
     acts.draw(rests, act, language, trace.tokens.pieces);
     putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
     says.textContent = act ? sayingOf(act, comes, trace, rests) : "";

@@ -23,7 +23,8 @@ const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
  */
 
 /** Short enough to stand over a bar. @param {number} weight */
-const brief = (weight) => (weight >= 0.001 ? weight.toFixed(3) : "<0.001");
+const brief = (weight) =>
+  weight < 0.001 ? "<0.001" : weight < 1 && weight.toFixed(3) === "1.000" ? ">0.999" : weight.toFixed(3);
 
 /** Top of the axis: 1, or the next of 0.5, 0.2, 0.1 … above the largest weight. @param {Float64Array} weights */
 export function ceilingOf(weights) {

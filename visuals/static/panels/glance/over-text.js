@@ -14,6 +14,7 @@ import { partsLost } from "../../readings/rests.js";
 const [ARCS, THICK, HIGH] = [3, 6, 26]; // how many, and px: the thickest, and over the first line of text
 const [NARROW, MARGIN, APART] = [4, 4, 5]; // px: the thickest between lines, from the edge, and between two in it
 const [TIP, BROAD] = [8, 5]; // px: how high the head of an arrow is, and half of its width
+const ALIKE = 0.5; // of the largest loss: from here on an arrow is nearly as thick
 const CURVE = 4 / 3; // how much further than its peak the handles of a curve are
 
 /**
@@ -66,6 +67,20 @@ function wayOf(start, end, first, { between, edge }) {
 }
 
 /**
+ * The tokens to which an arrow leads. In a text of several lines thick ones would run into one another between the
+ * lines: where a second is nearly as thick as the largest, that stands alone, and the colours of the words say the
+ * rest.
+ *
+ * @param {number[]} tokens most needed first
+ * @param {(number | null)[]} parts of the largest loss, by token
+ * @param {boolean} isWrapped
+ */
+export function arrowsOf(tokens, parts, isWrapped) {
+  const isAlone = isWrapped && (parts[tokens[1]] ?? 0) > ALIKE * (parts[tokens[0]] ?? 0);
+  return tokens.slice(0, isAlone ? 1 : ARCS);
+}
+
+/**
  * @param {HTMLElement} text
  * @param {Rests} found
  * @returns {SVGElement[]}
@@ -79,7 +94,7 @@ function pathsOf(text, found) {
   text.classList.toggle("is-wrapped", isWrapped()); // which makes room, so that places are measured after it
   const [end, first] = [boxOf(last, text), boxOf(head, text)];
   const between = parseFloat(getComputedStyle(text).lineHeight) - (first.bottom - first.top);
-  return found.tokens.slice(0, ARCS).flatMap((t, i) => {
+  return arrowsOf(found.tokens, parts, isWrapped()).flatMap((t, i) => {
     const part = partAt(text, t);
     if (!part || part === last) return [];
     const { x, top, bottom } = boxOf(part, text);

@@ -104,7 +104,7 @@ export function createAnswer(glass) {
     const fresh = generating ? steps.slice(T - nPrompt) : []; // those before them stand in the sentence
     const written = fresh.map((step) => step.piece).join("");
     blank.textContent = !written && bare && bare === piece ? "" : " ";
-    gap.textContent = written || (answer === bare ? bare : answer);
+    gap.textContent = written || (bare === "." ? bare : answer); // in a sentence a full stop needs no name
   }
 
   /**

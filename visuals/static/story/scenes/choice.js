@@ -25,17 +25,28 @@ export function createChoice(glass) {
   });
   const element = h("div", null, h("table.st-choices", null, body), heat.element);
   const readingOf = kept(heatedIn);
-  const paint = memo((/** @type {Heated[]} */ candidates, language, eos, gloss) => {
+  /**
+   * @param {(Node | string)[]} name
+   * @param {number} p
+   * @param {string} language
+   */
+  const rowOf = (name, p, language, isRest = false) =>
+    h(
+      `tr${isRest ? ".is-others" : ""}`,
+      null,
+      h("th", { scope: "row" }, ...name),
+      h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+      h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, language)),
+    );
+  const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {
+    const left = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
     body.replaceChildren(
-      ...candidates.map(({ id, piece, probability: p }) =>
-        h(
-          "tr",
-          null,
-          h("th", { scope: "row" }, ...glossed(answerOf(text, piece, eos.includes(id)), gloss(piece))),
-          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, language)),
-        ),
+      ...candidates.map(({ id, piece, probability }) =>
+        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability, language),
       ),
+      ...(others
+        ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, language, true)]
+        : []),
     );
   });
   return {
@@ -49,13 +60,14 @@ export function createChoice(glass) {
       if (!trace?.next || !found) return null;
       const { temperature } = view;
       const candidates = readingOf(trace.next, found.logits.data, temperature, SHOWN);
-      paint(candidates, language, trace.model.eos_ids, glossOf(glass));
+      paint(candidates, found.logits.data.length - candidates.length, language, trace.model.eos_ids, glossOf(glass));
       heat.show(temperature, temperature.toFixed(1));
       const [{ id, piece, probability }] = candidates;
       return {
         words: {
           answer: bold(answerOf(text, piece, trace.model.eos_ids.includes(id))),
           vocabulary: bold(count(trace.model.vocab_size, language)),
+          temperature: bold(temperature.toFixed(1)),
         },
         value: `temperature ${temperature.toFixed(1)} first ${id} probability=${exact(probability)}`,
       };

@@ -106,7 +106,7 @@ function headsOf(model, head, width) {
 export function createGroup(glass) {
   const { state, text } = glass;
   const drawing = svg("svg.st-group", { role: "img" });
-  const formula = h("p.st-formula", { lang: "en" });
+  const formula = h("p.st-formula");
   const element = h("div", null, drawing, formula);
   /** @type {(model: Model, head: number, width: number, language: string) => void} */
   const paint = memo((model, head, width, language) => {
@@ -120,7 +120,7 @@ export function createGroup(glass) {
     );
     const each = bytesOf(model, 1) / (2 * L * dim);
     const bytes = count(bytesOf(model, kept), language);
-    formula.textContent = `2 · L · n_kv_heads · head_dim · ${each} = 2 · ${L} · ${kept} · ${dim} · ${each} = ${bytes}`;
+    formula.textContent = text("story.group_product", { layers: L, kept, dim, each, bytes });
   });
   return {
     name: "group",

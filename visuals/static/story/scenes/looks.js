@@ -14,6 +14,7 @@ import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, few, shareSaid, signed, wordOf } from "../words.js";
 
 const [LEFT, TOP, MOST, CELL] = [104, 84, 16, 26]; // px around the cells, how many words at most, and px of a cell
+const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
 const LONG = 12; // letters of a word on an edge
 
 /**
@@ -76,12 +77,13 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
       return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
     }),
   );
+  const turn = cell < UPRIGHT ? -90 : -60;
   const names = tokens.flatMap((t, i) => {
     const [name, middle] = [cut(wordOf(labelsOf(pieces)[t])), i * cell + cell / 2 + 5];
     const [mine, theirs] = [t === query ? ".is-query" : "", t === key ? ".is-key" : ""];
     return [
       svg(`text${mine}`, { x: LEFT - 8, y: TOP + middle, "text-anchor": "end" }, name),
-      svg(`text${theirs}`, { transform: `translate(${LEFT + middle} ${TOP - 8}) rotate(-60)` }, name),
+      svg(`text${theirs}`, { transform: `translate(${LEFT + middle} ${TOP - 8}) rotate(${turn})` }, name),
     ];
   });
   const [r, c] = [tokens.indexOf(query), tokens.indexOf(key)];
@@ -135,11 +137,13 @@ export function createLooks(glass) {
   const which = h("p.st-note");
   const element = h("div", null, drawing, read, sum);
   const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
-  drawing.addEventListener("pointermove", ({ target }) => {
+  const point = (/** @type {Event} */ { target }) => {
     const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
     const at = place ? /** @type {[number, number]} */ (place.split(" ").map(Number)) : null;
     if (String(at) !== String(view.at)) view.at = at;
-  });
+  };
+  drawing.addEventListener("pointermove", point);
+  drawing.addEventListener("click", point); // of a finger, which has left by then
   drawing.addEventListener("pointerleave", () => {
     view.at = null;
   });

@@ -20,7 +20,8 @@ export function createGrows(glass) {
   const long = slider("st-slider", "story-cache.saves_tokens", { min: 1, step: 1 }, (value) => {
     view.tokens = value;
   });
-  const element = h("div", null, bars.element, formula, long.element);
+  const factorNames = h("p.st-note");
+  const element = h("div", null, bars.element, formula, factorNames, long.element);
   glass.on("run", () => {
     view.tokens = null;
   });
@@ -47,7 +48,7 @@ export function createGrows(glass) {
       paint(source + n * each, weights, language);
       const factors = factorsOf(trace, n).map(({ value }) => count(value, language));
       formula.textContent = `${factors.join(" · ")} = ${count(n * each, language)} B`;
-      formula.title = text(`story-cache.grows_factors${formOf(trace) === "_latent" ? "_latent" : ""}`);
+      factorNames.textContent = text(`story-cache.grows_factors${formOf(trace) === "_latent" ? "_latent" : ""}`);
       long.show(n, count(n, language), { max: model.max_context });
       const even = Number((weights / each).toPrecision(2));
       return {
