@@ -18,6 +18,7 @@ import { html, render } from "../../vendor/lit-html.js";
 import { candidatesPart, comparedAt, lastName } from "./candidates.js";
 
 const COUNT = 10;
+const IN_A_HALL = 6; // so that all are on one screen
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -128,7 +129,8 @@ export default function next(element, glass) {
   function select() {
     const { kind, at } = momentOf(state);
     const token = kind === "end" ? null : at;
-    return { token, generating: state.status === "generating", count: COUNT, row: pointed.row };
+    const count = state.presenting ? IN_A_HALL : COUNT;
+    return { token, generating: state.status === "generating", count, row: pointed.row };
   }
 
   /** @param {NextReading} reading */
