@@ -76,6 +76,7 @@ SMALL = """(least) => {
   }
   return found;
 }"""
+RUNLESS = {"kv-calculator", "kv-chart", "kv-fit"}  # of no run: no sentence stands above them
 LEGIBLE = 21.9  # px: 22, less what a zoom is rounded by
 # A part that is taller than the screen is scrolled; of the ready-made lessons none has one at these sizes.
 SIZES = {"en": (1280, 720), "zh": (1920, 1080)}
@@ -102,7 +103,7 @@ def on_stage(page: Page) -> dict[str, Any]:
     return page.evaluate(STAGE)
 
 
-def check_stage(at: dict[str, Any], width: int, height: int) -> None:
+def check_stage(at: dict[str, Any], width: int, height: int, link: str) -> None:
     for left, top, right, bottom in at["boxes"]:
         assert left >= 0
         assert top >= 0
@@ -111,8 +112,12 @@ def check_stage(at: dict[str, Any], width: int, height: int) -> None:
     assert at["under"] <= 0, at
     assert at["over"] <= 0, at
     assert (at["cut"], at["beyond"]) == ([], 0), at
-    assert sorted(at["others"]) == sorted({"tokens", at["kind"]}), at
-    assert (at["failed"], at["trouble"]) == ("", ""), at
+    strip = {"tokens"} if at["kind"] not in RUNLESS else set()
+    assert sorted(at["others"]) == sorted(strip | {at["kind"]}), at
+    assert at["failed"] == "", at
+    assert at["trouble"] == "" or "&head=" in link, (
+        at
+    )  # which the stand-in lacks: the nearest is shown, and that is said
 
 
 def check_unmoved(page: Page) -> None:
@@ -150,7 +155,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             assert not at["covered"]
             expect(page.locator(".ls-says")).to_have_text(view["answer"])
             assert re.match(r"\D*(1\D|$)", at["part"]), at  # a view opens at its beginning
-            check_stage(at, width, height)
+            check_stage(at, width, height, view["link"])
             check_unmoved(page)
             assert page.evaluate(SMALL, LEGIBLE) == [], view
             assert 14 * at["size"] >= LEGIBLE, view  # the smallest text of pictures,
@@ -160,7 +165,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                     break
                 page.keyboard.press("PageDown" if i % 2 else "ArrowDown")
                 at = on_stage(page)
-                check_stage(at, width, height)
+                check_stage(at, width, height, view["link"])
                 assert page.evaluate(SMALL, LEGIBLE) == [], view
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")
@@ -192,7 +197,8 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
-    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)  # none shows what is asked
+    partly = sum(view["part"] in {".at-steps", ".at-carried"} for view in lesson["views"])  # they mark their answers
+    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered + partly)  # of what is given
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
     expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there

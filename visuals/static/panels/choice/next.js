@@ -136,9 +136,11 @@ export default function next(element, glass) {
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
     rows.forEach((parts, i) => show(glass, parts, candidates.rows[i], token));
+    const [{ piece, probability }] = candidates.rows;
+    table.element.dataset.result = `${visible(piece)} ${chanceSaid(glass.text, probability, state.language)}`;
     show(glass, extra, candidates.extra, token);
-    const { count, probability } = candidates.others;
-    fill(glass, others, panel.text("others", { count: asCount(count) }), probability, "");
+    const left = candidates.others;
+    fill(glass, others, panel.text("others", { count: asCount(left.count) }), left.probability, "");
   }
 
   /** @param {NextReading} reading */
