@@ -103,7 +103,7 @@ def on_stage(page: Page) -> dict[str, Any]:
     return page.evaluate(STAGE)
 
 
-def check_stage(at: dict[str, Any], width: int, height: int, link: str) -> None:
+def check_stage(at: dict[str, Any], width: int, height: int) -> None:
     for left, top, right, bottom in at["boxes"]:
         assert left >= 0
         assert top >= 0
@@ -155,7 +155,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             assert not at["covered"]
             expect(page.locator(".ls-says")).to_have_text(view["answer"])
             assert re.match(r"\D*(1\D|$)", at["part"]), at  # a view opens at its beginning
-            check_stage(at, width, height, view["link"])
+            check_stage(at, width, height)
             check_unmoved(page)
             assert page.evaluate(SMALL, LEGIBLE) == [], view
             assert 14 * at["size"] >= LEGIBLE, view  # the smallest text of pictures,
@@ -165,7 +165,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                     break
                 page.keyboard.press("PageDown" if i % 2 else "ArrowDown")
                 at = on_stage(page)
-                check_stage(at, width, height, view["link"])
+                check_stage(at, width, height)
                 assert page.evaluate(SMALL, LEGIBLE) == [], view
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")
