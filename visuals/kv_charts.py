@@ -137,9 +137,10 @@ def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[
     drawn = [here.tokens, *(point.tokens for one in series for point in one.points)]
     # Room for the longest words at once: where margins follow the words, plotly draws a step with new ones twice.
     fixed = {"automargin": False}
-    x = {"title": _title("text:kv-chart.context"), **_context_axis(min(drawn), max(drawn), log_x), **fixed}
+    name = "log_context" if log_x else "context"
+    x = {"title": _title(f"text:kv-chart.{name}"), **_context_axis(min(drawn), max(drawn), log_x), **fixed}
     y = {"type": "log", "dtick": 1} if log_y else {"type": "linear", "rangemode": "tozero"}
-    layout = _layout(f"text:kv-chart.bytes_{unit}", x, {**y, **fixed}, left=84)
+    layout = _layout(f"text:kv-chart.{'log' if log_y else 'bytes'}_{unit}", x, {**y, **fixed}, left=84)
     return {"data": [*lines, _mark(here)], "layout": layout, "unit": UNITS[unit]}, excluded
 
 

@@ -53,7 +53,7 @@ def test_from_the_calculator_a_way_leads_to_what_fits_with_the_same_numbers(page
     expect(fit).to_be_in_viewport()
     same = fit.locator(".kv-same")
     same.click()
-    expect(fit).to_contain_text(text("kv-fit.reverse_title", users=16, tokens="4,096"))
+    expect(fit).to_contain_text(text("kv-fit.reverse_title", model="Llama-3 8B", users=16, tokens="4,096"))
     expect(field(page, "kv-fit", "users")).to_have_value("16")
     expect(field(page, "kv-fit", "user_tokens")).to_have_value("4096")
     expect(same).to_be_hidden()

@@ -76,6 +76,7 @@ SMALL = """(least) => {
   }
   return found;
 }"""
+RUNLESS = {"kv-calculator", "kv-chart", "kv-fit"}  # of no run: no sentence stands above them
 LEGIBLE = 21.9  # px: 22, less what a zoom is rounded by
 # A part that is taller than the screen is scrolled; of the ready-made lessons none has one at these sizes.
 SIZES = {"en": (1280, 720), "zh": (1920, 1080)}
@@ -111,8 +112,12 @@ def check_stage(at: dict[str, Any], width: int, height: int) -> None:
     assert at["under"] <= 0, at
     assert at["over"] <= 0, at
     assert (at["cut"], at["beyond"]) == ([], 0), at
-    assert sorted(at["others"]) == sorted({"tokens", at["kind"]}), at
-    assert (at["failed"], at["trouble"]) == ("", ""), at
+    strip = {"tokens"} if at["kind"] not in RUNLESS else set()
+    assert sorted(at["others"]) == sorted(strip | {at["kind"]}), at
+    assert at["failed"] == "", at
+    assert at["trouble"] == "" or "&head=" in link, (
+        at
+    )  # which the stand-in lacks: the nearest is shown, and that is said
 
 
 def check_unmoved(page: Page) -> None:
@@ -142,12 +147,13 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             )
             at = on_stage(page)
             assert (at["kind"], at["covered"]) == (view["panel"], view["hidden"])
+            expect(page.locator(".ls-says")).to_be_hidden()
             if view["part"]:
                 assert page.locator(f".is-presented {view['part']}").count() == 1, view
-            if view["hidden"]:
-                page.keyboard.press("PageDown")
-                at = on_stage(page)
-                assert not at["covered"]
+            page.keyboard.press("PageDown")  # each asks something: the answer stands on the screen then
+            at = on_stage(page)
+            assert not at["covered"]
+            expect(page.locator(".ls-says")).to_have_text(view["answer"])
             assert re.match(r"\D*(1\D|$)", at["part"]), at  # a view opens at its beginning
             check_stage(at, width, height)
             check_unmoved(page)
@@ -191,7 +197,8 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
-    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered)  # none shows what is asked
+    partly = sum(view["part"] in {".at-steps", ".at-carried"} for view in lesson["views"])  # they mark their answers
+    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered + partly)  # of what is given
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
     expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
@@ -254,9 +261,14 @@ def check_own_window(page: Page, answer: str) -> None:
     expect(own.locator(".ls-notes-said p")).to_have_text("Guess & see <b>bold</b>")
     expect(own.locator(".ls-then")).to_contain_text(text("panel.cell"))
     expect(own.locator(".ls-time").first).to_have_text(re.compile(r"\d+:\d\d"))
-    expect(page.locator(".ls-bar")).to_be_hidden()
+    for at, name in ((page, ".ls-ways"), (page, ".ls-note"), (page, ".ls-reveal")):
+        expect(at.locator(name)).to_be_hidden()
+    own.locator(".ls-guess").fill("a rug")  # what the class says is written on either, and seen by all
+    expect(page.locator(".ls-guess")).to_have_value("a rug")
     assert on_stage(page)["covered"]
+    own.locator(".ls-guess").press("Escape")
     own.keyboard.press("r")
+    expect(own.locator(".ls-guess")).to_have_count(0)
     expect(page.locator(".wy-word")).to_have_text(answer)
     expect(page.locator(".wy-word")).to_be_visible()
     own.keyboard.press("PageDown")
@@ -371,9 +383,43 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     expect(count).to_have_text("2 / 2")
     page.keyboard.press("PageUp")
     expect(count).to_have_text("1 / 2")
+    assert not on_stage(page)["covered"]  # what was shown stays so
+    page.keyboard.press("r")
     expect(guess).to_have_value("")
     guess.press("PageUp")
     expect(guess).to_be_enabled()
+
+
+def test_the_way_back_is_screen_by_screen_and_a_view_opens_at_its_end(page: Page) -> None:
+    desk(page)
+    names = [file.name for file in lesson_files()["en"]]
+    number = next(i for i, name in enumerate(names) if "cache" in name)
+    page.locator(".ls-row").nth(number).locator("button").first.click()
+    count, part = page.locator(".ls-count"), page.locator(".ls-part")
+    seen = []
+    while not count.inner_text().startswith("3"):
+        on_stage(page)
+        seen.append((count.inner_text(), part.inner_text()))
+        page.keyboard.press("PageDown")
+        page.wait_for_timeout(50)
+    covered = text("lessons.part_covered")
+    assert [words for _, words in seen].count(covered) == 2  # each asks something
+    shown = [one for one in seen if one[1] != covered]
+    assert len(shown) > 2
+    on_stage(page)
+    for one in reversed(shown):
+        page.keyboard.press("PageUp")
+        on_stage(page)
+        assert (count.inner_text(), part.inner_text()) == one
+    expect(page.locator(".ls-back")).to_be_disabled()
+    page.keyboard.press("End")
+    on_stage(page)
+    page.keyboard.press("PageDown")
+    on_stage(page)
+    while page.locator(".ls-next").is_enabled():
+        page.keyboard.press("PageDown")
+        on_stage(page)
+    expect(part).to_contain_text(text("lessons.ends"))
 
 
 def pixels(place: Locator) -> Image.Image:

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { createCourse } from "../../visuals/static/lessons/course.js";
 import { actOf } from "../../visuals/static/lessons/keys.js";
 import {
+  asks,
   changed,
   checkLesson,
   FORMAT,
@@ -274,10 +275,10 @@ test("lessons are kept one by one; what cannot be kept stays for now, what canno
   }
 });
 
-test("next shows what is covered before it goes on, and back covers anew", () => {
+test("next shows what is covered before it goes on, and what was shown stays so on the way back", () => {
   const seen = [];
-  const course = createCourse([{ hidden: true }, { hidden: false }, { hidden: true }], 0, (now) =>
-    seen.push([course?.at() ?? 0, now]),
+  const course = createCourse([{ hidden: true }, { hidden: false }, { hidden: true }], 0, (...now) =>
+    seen.push([course?.at() ?? 0, ...now]),
   );
   course.begin();
   assert.deepEqual([course.at(), course.covered()], [0, true]);
@@ -292,10 +293,32 @@ test("next shows what is covered before it goes on, and back covers anew", () =>
   assert.deepEqual([course.at(), course.covered(), course.last()], [2, false, true]);
   course.back();
   course.back();
-  assert.deepEqual([course.at(), course.covered()], [0, true]);
+  assert.deepEqual([course.at(), course.covered()], [0, false]);
+  assert.deepEqual(seen.at(-1), [0, true, true]); // to another view, from the one after it
+  course.toggle();
+  assert.deepEqual([course.covered(), seen.at(-1)], [true, [0, false, false]]);
   course.go(99);
   course.go(-1);
   assert.equal(course.at(), 0);
+});
+
+test("an answer in words is asked for, too, where the view itself is not covered", () => {
+  const course = createCourse([{ hidden: false, question: "Why?", answer: "So." }, { hidden: false }], 0, () => {});
+  course.begin();
+  assert.deepEqual([course.at(), course.covered()], [0, true]);
+  course.next();
+  assert.deepEqual([course.at(), course.covered()], [0, false]);
+  course.next();
+  assert.deepEqual([course.at(), course.covered()], [1, false]);
+  const [question, answer] = ["Why?", "So."];
+  assert.deepEqual(
+    [
+      { question, answer: "" },
+      { question: "", answer },
+      { question, answer },
+    ].map(asks),
+    [false, false, true],
+  );
 });
 
 test("a view that is added before the one that is shown moves it on, and leaves it shown", () => {

@@ -143,6 +143,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   /** @type {Partial<Panel>} */
   const begun = { title: h("h2.gp-title"), body: h("div.gp-body"), subject };
   const panel = /** @type {Panel} */ (begun);
+  element.toggleAttribute("data-runless", Boolean(subject)); // a lesson shows no sentence above it
   const readout = h("p.gp-readout");
   const { box, opener, list } = createExplanation(element, glass, kind, parts, button);
   panel.list = list;

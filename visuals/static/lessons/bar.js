@@ -2,6 +2,7 @@
 // ways.
 
 import { h } from "../dom.js";
+import { asks } from "./lesson.js";
 
 /**
  * @typedef {import("./present.js").Acts} Acts
@@ -89,16 +90,22 @@ export function createBar(glass, acts) {
   const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, title } = makeElements(acts);
 
   let [isCovered, page, pages] = [false, 0, 1];
-  /** What the next press does first, where it does not go on: it uncovers, or shows more of a tall panel. */
+  let [isFirst, isLast] = [true, true]; // of the lesson's views
+  /**
+   * What the next press does first, where it does not go on: it uncovers, or shows more of a tall panel; and
+   * whether there is nothing before this screen, or after it.
+   */
   function tellPart() {
-    const scrolls = pages > 1 ? text("part", { at: page + 1, pages }) : "";
-    part.textContent = isCovered ? text("part_covered") : scrolls;
-    return part.textContent;
+    const [begins, ends] = [isFirst && page === 0, isLast && page === pages - 1 && !isCovered];
+    const screens = pages > 1 ? text(page < pages - 1 ? "part" : "part_last", { at: page + 1, pages }) : "";
+    const words = isCovered ? text("part_covered") : [screens, ends ? text("ends") : ""].filter(Boolean).join(" · ");
+    [part.textContent, back.disabled, next.disabled] = [words, begins, ends];
+    return { words, begins, ends };
   }
   /**
    * @param {import("./lesson.js").Lesson} lesson
    * @param {{ at: number; covered: boolean; notes: boolean; moved: boolean }} now
-   * @returns {string} as `pageAt`
+   * @returns {ReturnType<typeof tellPart>}
    */
   function show({ title: name, views }, { at, covered, notes, moved }) {
     const view = views[at];
@@ -110,16 +117,15 @@ export function createBar(glass, acts) {
     }
     count.textContent = text("count", { at: at + 1, views: views.length });
     title.textContent = name;
+    title.hidden = covered; // it may name the answer, and so may the note
     note.textContent = view.note;
-    note.hidden = !notes || !view.note;
-    game.hidden = !covered && !(view.hidden && guess.value); // what nobody guessed leaves its room to the answer
+    note.hidden = !notes || !view.note || covered;
+    game.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
-    back.disabled = at === 0;
-    next.disabled = at === views.length - 1 && !covered;
-    isCovered = covered;
+    [isFirst, isLast, isCovered] = [at === 0, at === views.length - 1, covered];
     return tellPart();
   }
   /** @param {string} words of a message; none: "" */
@@ -132,7 +138,6 @@ export function createBar(glass, acts) {
    *
    * @param {number} at
    * @param {number} all how many there are
-   * @returns {string} what is said of it
    */
   function pageAt(at, all) {
     [page, pages] = [at, all];
@@ -147,5 +152,13 @@ export function createBar(glass, acts) {
   const close = () => {
     element.hidden = true;
   };
-  return { element, open, close, show, say, page: pageAt };
+  /** The class's guess, which the presenter's window has too. */
+  const guessed = {
+    now: () => guess.value,
+    isAsked: () => !game.hidden && !guess.disabled,
+    type(/** @type {string} */ words) {
+      guess.value = words;
+    },
+  };
+  return { element, open, close, show, say, page: pageAt, guess: guessed };
 }

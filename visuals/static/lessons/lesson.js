@@ -38,8 +38,9 @@ const SAID = 40; // characters of a wrong value that a message repeats
  * }} View
  *   `link`: the part of an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of
  *   it comes first, "" for its top; `note`: for the presenter alone; `hidden`: covered until the presenter shows
- *   it; `headline` and `question`: shown above it; `answer`: of the question, for the presenter and the worksheet;
- *   `minutes`: how long it is shown in each plan of the lesson, 0 where it is left out
+ *   it; `headline` and `question`: shown above it; `answer`: of the question, which stands under that once the
+ *   class has guessed, and on the worksheet; `minutes`: how long it is shown in each plan of the lesson, 0 where it
+ *   is left out
  *
  * @typedef {{
  *   format: string;
@@ -53,6 +54,13 @@ const SAID = 40; // characters of a wrong value that a message repeats
  *
  * @typedef {{ panels: string[]; languages: string[] }} Known what the page has
  */
+
+/**
+ * Whether a view has something to be guessed before it is shown: what it shows, or the answer in words.
+ *
+ * @param {Pick<View, "hidden" | "question" | "answer">} view
+ */
+export const asks = ({ hidden, question, answer }) => hidden || Boolean(question && answer);
 
 /** Something that is no lesson. `code` is the end of a text "lessons.bad_<code>". */
 export class Refused extends Error {

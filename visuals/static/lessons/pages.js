@@ -65,7 +65,7 @@ const WHOLE = [
 /** These say what follows them, and stay with it. */
 const LEADS = [
   "h2, h3, h4, thead tr, [role=group], .gp-options, .gp-samples, .position-sliders",
-  ".gp-note:has(+ :is(canvas, .gp-columns)), p:has(+ .kv-product)",
+  ".gp-note:has(+ :is(canvas, .gp-columns, div:has(> canvas:only-child))), p:has(+ .kv-product)",
 ].join(", ");
 
 /**

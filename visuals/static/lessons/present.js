@@ -68,15 +68,19 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  * What needs nothing but the course of the lesson, or the browser.
  *
  * @param {() => { course: Course } | null} now
- * @param {() => boolean} turned to the next part of the view; whether there was one
+ * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
  */
 const waysThrough = (now, turned) => ({
-  /** What a clicker's one button does: the answer, where it is covered, then the next part, then the next view. */
+  /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
   next() {
     const course = now()?.course;
-    if (course && (course.covered() || !turned())) course.next();
+    if (course && (course.covered() || !turned(1))) course.next();
   },
-  back: () => now()?.course.back(),
+  /** Its other button: the screen before, also where that is the view's before this one. */
+  back() {
+    const course = now()?.course;
+    if (course && !turned(-1)) course.back();
+  },
   reveal: () => now()?.course.toggle(),
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
@@ -194,7 +198,7 @@ async function withShown(glass, lesson, at) {
 function createScreens(glass, acts, presents) {
   const bar = createBar(glass, acts);
   const headline = createHeadline();
-  const speaker = createSpeaker(glass, acts, (open) => {
+  const speaker = createSpeaker(glass, acts, bar.guess, (open) => {
     document.body.toggleAttribute("data-speaker", open);
     if (presents()) stage.again();
   });
@@ -210,9 +214,9 @@ function createScreens(glass, acts, presents) {
    */
   function show({ lesson, course, notes }, moved) {
     const [at, covered] = [course.at(), course.covered()];
-    document.body.toggleAttribute("data-covered", covered);
+    document.body.toggleAttribute("data-covered", covered && lesson.views[at].hidden);
     speaker.page(bar.show(lesson, { at, covered, notes, moved }));
-    headline.show(lesson.views[at]);
+    headline.show(lesson.views[at], covered);
     speaker.show(lesson, { at, covered, moved });
   }
   /** @param {string} words of a message */
@@ -243,14 +247,15 @@ function createArrival(glass, stage) {
     /**
      * @param {Lesson} lesson
      * @param {number} at
+     * @param {boolean} atEnd whether it opens at its last screen
      */
-    async bring(lesson, at) {
+    async bring(lesson, at, atEnd) {
       const [mine, view] = [(turn += 1), lesson.views[at]];
       stage.coming();
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
       if (mine !== turn) return;
       openChapterOf(glass, view.panel);
-      stage.show(view.panel, extentOf(lesson, at));
+      stage.show(view.panel, extentOf(lesson, at), atEnd);
     },
     /** What is under way does not arrive. */
     stop() {
@@ -274,7 +279,7 @@ export function createPresenter(glass, openList, keep) {
   const acts = {
     ...waysThrough(
       () => now,
-      () => stage.turn(1),
+      (by) => stage.turn(by),
     ),
     leave,
     list: () => (leave(), openList()),
@@ -286,13 +291,18 @@ export function createPresenter(glass, openList, keep) {
   const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
   const arrival = createArrival(glass, stage);
 
-  /** The bar and the cover at once; the view when its run has come. @param {boolean} moved to another view */
-  function show(moved) {
+  /**
+   * The bar and the cover at once; the view when its run has come.
+   *
+   * @param {boolean} moved to another view
+   * @param {boolean} [backwards] from the one after it
+   */
+  function show(moved, backwards = false) {
     if (!now) return;
     const { lesson, course, notes, reads, id } = now;
     screens.show(now, moved);
     keepPresented({ lesson, at: course.at(), notes, reads, id });
-    if (moved) arrival.bring(lesson, course.at());
+    if (moved) arrival.bring(lesson, course.at(), backwards && !course.covered());
     else stage.again();
   }
   function showNotes() {

@@ -201,6 +201,8 @@ export function createPresented(glass, bar) {
   function furnish() {
     if (!section) return;
     section.toggleAttribute("data-asks", asksIn(section, extent.part));
+    const shown = extent.part ? section.querySelector(extent.part) : null;
+    section.toggleAttribute("data-apart-shown", shown?.matches("[data-apart]") ?? false);
     legend.lift(section, extent.part);
   }
   return {

@@ -1,6 +1,7 @@
 // What stands in the presenter's window.
 
 import { html, nothing } from "../vendor/lit-html.js";
+import { asks } from "./lesson.js";
 import { clockOf } from "./timing.js";
 
 /**
@@ -12,9 +13,10 @@ import { clockOf } from "./timing.js";
  * @typedef {{
  *   lesson: import("./lesson.js").Lesson;
  *   now: import("./speaker.js").Now;
- *   part: string;
+ *   part: { words: string; begins: boolean; ends: boolean };
  *   trouble: string;
  *   time: Time;
+ *   guess: ReturnType<typeof import("./bar.js").createBar>["guess"];
  *   picture: string;
  * }} Shown
  *   `picture`: of the next view; "" before it is taken
@@ -69,6 +71,33 @@ const saying = (name, words, look) =>
     : nothing;
 
 /**
+ * The class's guess, to be written here: the page shows it.
+ *
+ * @param {import("../types.d.ts").Say} text
+ * @param {Shown["guess"]} guess
+ * @param {Object<string, () => void>} acts
+ */
+function guessOf(text, guess, acts) {
+  const write = (/** @type {Event} */ { target }) => guess.type(/** @type {HTMLInputElement} */ (target).value);
+  const enter = (/** @type {KeyboardEvent} */ { key }) => {
+    if (key === "Enter") acts.reveal();
+  };
+  return html`<label class="ls-guesses">
+    <span .textContent=${text("guess")}></span>
+    <input
+      class="ls-guess"
+      type="text"
+      maxlength="80"
+      autocomplete="off"
+      placeholder=${text("guess_hint")}
+      .value=${guess.now()}
+      @input=${write}
+      @keydown=${enter}
+    />
+  </label>`;
+}
+
+/**
  * The view that follows.
  *
  * @param {import("../types.d.ts").Glass} glass
@@ -93,7 +122,7 @@ function nextOf(glass, view, picture) {
  * @param {Shown} shown
  * @param {Object<string, () => void>} acts
  */
-export function speakerView(glass, { lesson, now, part, trouble, time, picture }, acts) {
+export function speakerView(glass, { lesson, now, part, trouble, time, guess, picture }, acts) {
   /** @type {import("../types.d.ts").Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { at, covered } = now;
@@ -117,17 +146,15 @@ export function speakerView(glass, { lesson, now, part, trouble, time, picture }
       .textContent=${sign}
     ></button>`;
   const uncovers = text(covered ? "reveal" : "cover");
-  const last = at === lesson.views.length - 1;
   return html`<header class="ls-speaker-head">
       ${timeOf(text, time, at, glass.state.language)}
       <div class="ls-does">
-        ${button("back", text("back"), "‹", at === 0)}
+        ${button("back", text("back"), "‹", part.begins)}
         <output class="ls-at" .textContent=${text("count", { at: at + 1, views: lesson.views.length })}></output>
-        ${button("next", text("next"), "›", last && !covered)}
-        ${view.hidden ? button("reveal", uncovers, uncovers) : nothing}
-        <span class="ls-part" .textContent=${part}></span>
+        ${button("next", text("next"), "›", part.ends)} ${asks(view) ? button("reveal", uncovers, uncovers) : nothing}
+        <span class="ls-part" .textContent=${part.words}></span>
         ${button("add", text("add_shown"), "+")} ${button("again", text("again"), text("again"))}
-        ${button("leave", text("leave"), "✕")}
+        ${button("leave", text("leave"), "✕")} ${guess.isAsked() ? guessOf(text, guess, acts) : nothing}
       </div>
     </header>
     ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}

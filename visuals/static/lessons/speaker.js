@@ -48,14 +48,16 @@ function createAhead(glass, came) {
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {Object<string, () => void>} acts as keys.js names them
+ * @param {ReturnType<typeof import("./bar.js").createBar>["guess"]} guess the class's, which the page shows
  * @param {(open: boolean) => void} changed it was opened, or closed
  */
-export function createSpeaker(glass, acts, changed) {
+export function createSpeaker(glass, acts, guess, changed) {
   /** @type {Window | null} */
   let opened = null;
   /** @type {{ lesson: Lesson; now: Now } | null} */
   let shown = null;
-  let [part, trouble] = ["", ""];
+  let part = { words: "", begins: true, ends: true };
+  let trouble = "";
   const ahead = createAhead(glass, () => draw());
   const timing = createTiming(Date.now);
   const root = h("main.ls-speaker");
@@ -68,7 +70,8 @@ export function createSpeaker(glass, acts, changed) {
       timing.begin();
       draw();
     };
-    render(speakerView(glass, { lesson, now, part, trouble, time, picture: ahead.now() }, { ...acts, again }), root);
+    const drawn = { lesson, now, part, trouble, time, guess, picture: ahead.now() };
+    render(speakerView(glass, drawn, { ...acts, again }), root);
   }
   /** The window has gone, by whatever way. */
   function gone() {
@@ -89,7 +92,8 @@ export function createSpeaker(glass, acts, changed) {
     opened = fresh;
     const furnished = () => {
       furnish(fresh, root, glass.text("lessons.speaker"));
-      listenToLesson(() => shown !== null, acts, fresh);
+      const out = () => /** @type {HTMLElement | null} */ (fresh.document.activeElement)?.blur();
+      listenToLesson(() => shown !== null, { ...acts, out }, fresh);
       fresh.addEventListener("pagehide", () => setTimeout(gone));
     };
     furnished();
@@ -108,8 +112,6 @@ export function createSpeaker(glass, acts, changed) {
 
   return {
     open,
-    close,
-    isOpen: () => opened !== null,
     begin: timing.begin,
     /**
      * @param {Lesson} lesson
@@ -129,9 +131,9 @@ export function createSpeaker(glass, acts, changed) {
       trouble = words;
       draw();
     },
-    /** @param {string} words which part of a tall panel is shown */
-    page(words) {
-      part = words;
+    /** @param {typeof part} shownPart which screen of the view is shown */
+    page(shownPart) {
+      part = shownPart;
       draw();
     },
     end() {

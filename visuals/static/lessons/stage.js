@@ -74,6 +74,18 @@ function watchHeights(panel, isShown, changed) {
 const endOf = (pages) => Math.max(0, ...pages.map(([, bottom]) => bottom));
 
 /**
+ * The page that a height is on; the first where it is on none.
+ *
+ * @param {[number, number][]} pages
+ * @param {number} y
+ */
+const pageAt = (pages, y) =>
+  Math.max(
+    0,
+    pages.findIndex(([top, bottom]) => y >= top - 1 && y < bottom),
+  );
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {{ top: HTMLElement; bar: HTMLElement }} edges of the lesson: at the upper edge, and at the lower
  * @param {(page: number, pages: number) => void} tell which page of the panel is shown
@@ -83,6 +95,7 @@ export function createStage(glass, { top, bar }, tell) {
   const panel = createPresented(glass, bar);
   let fitting = 0; // which is the newest
   let [found, page] = [onePage(), 0];
+  let atEnd = false; // the last screen is shown, however many there are, until the presenter turns
   const isShown = () => body.dataset.lesson === "shown";
   const heights = watchHeights(panel, isShown, divideAgain);
 
@@ -90,8 +103,8 @@ export function createStage(glass, { top, bar }, tell) {
   async function again() {
     if (!isShown() && body.dataset.lesson !== "again") return;
     body.dataset.lesson = "again"; // shown, while it is fitted once more
-    const [share, begins] = [found.pages[page][0] / (endOf(found.pages) || 1), page === 0];
-    if (!(await fit()) || begins) return;
+    const [share, stays] = [found.pages[page][0] / (endOf(found.pages) || 1), page === 0 || atEnd];
+    if (!(await fit()) || stays) return;
     turnTo(found.pages.findLastIndex(([top]) => top <= share * endOf(found.pages) + 1));
   }
 
@@ -107,7 +120,7 @@ export function createStage(glass, { top, bar }, tell) {
     const divided = await fitLargest(panel, () => mine === fitting);
     if (!divided) return false;
     found = divided;
-    turnTo(0);
+    turnTo(atEnd ? Infinity : 0);
     body.dataset.lesson = "shown";
     heights.start();
     return true;
@@ -125,26 +138,24 @@ export function createStage(glass, { top, bar }, tell) {
 
   /** What came later made the panel another height. */
   function divideAgain() {
-    const at = found.pages[page]?.[0] ?? 0;
+    const [at, isSmallest] = [found.pages[page]?.[0] ?? 0, panel.size() <= leastLegible(sizesFor(innerWidth)) + 0.01];
     panel.release();
     const divided = panel.divide();
-    const isSmallest = panel.size() <= leastLegible(sizesFor(innerWidth)) + 0.01;
     // it may fit when it is smaller
     if ((!isSmallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again();
-    const keep = divided.pages.findIndex(([top, bottom]) => at >= top - 1 && at < bottom);
-    const to = page === 0 ? 0 : keep; // where it begins, unless the presenter has turned on
     found = divided;
-    turnTo(Math.max(0, to));
+    turnTo(atEnd ? Infinity : page === 0 ? 0 : pageAt(divided.pages, at)); // where it begins, unless turned on
   }
 
   /**
    * @param {string} kind of a panel whose chapter is open
    * @param {import("./presented.js").Extent} extent what of it
+   * @param {boolean} last whether it opens at its last screen
    */
-  async function show(kind, extent) {
+  async function show(kind, extent, last) {
     hide();
     glass.present(kind);
-    page = 0;
+    [page, atEnd] = [0, last];
     body.dataset.lesson = "coming";
     panel.take(panelOf(kind), extent);
     await ready(glass, panel);
@@ -174,6 +185,9 @@ export function createStage(glass, { top, bar }, tell) {
     panel.enlarge(1);
   }
   /** @type {(by: number) => boolean} */
-  const turn = (by) => isShown() && turnTo(page + by);
+  function turn(by) {
+    atEnd = false;
+    return isShown() && turnTo(page + by);
+  }
   return { show, again, end, coming, turn };
 }

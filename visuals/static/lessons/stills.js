@@ -77,7 +77,7 @@ function resultOf(section, part) {
 const FIELDS = ":is(input, select, textarea)";
 const CHOICE = "button[aria-pressed]:not(.gp-holds)"; // other buttons are in no picture anyway
 const CONTROLS = `${CHOICE}, :has(> ${CHOICE}), ${FIELDS}, :has(> ${FIELDS})`;
-const EMPTY = 80; // px: no more than a line or two, which the question says as well
+const EMPTY = 80; // px: without a drawing no more than a line or two, which the question says as well
 
 /**
  * Leaves of a panel's body only one part, and its legend; nothing of it that is there to be pressed or moved.
@@ -159,7 +159,9 @@ async function takeOf(copy, link, view) {
     section.toggleAttribute("data-asks", covered);
     const bringBack = leaveOnly(section, part, covered);
     try {
-      if (covered && (section.querySelector(".gp-body")?.clientHeight ?? 0) < EMPTY) return "";
+      const box = section.querySelector(".gp-body");
+      const drawn = [...(box?.querySelectorAll("canvas") ?? [])].some((one) => one.getClientRects().length);
+      if (covered && !drawn && (box?.clientHeight ?? 0) < EMPTY) return "";
       return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
     } finally {
       bringBack();

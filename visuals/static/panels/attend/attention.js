@@ -100,18 +100,18 @@ export default function attention(element, glass) {
   /** @param {CellReading | null} reading null before it has come */
   const view = (reading) => html`
     <p class="gp-note gp-hint" .textContent=${panel.text("hint")}></p>
-    ${scroll}
-    <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
-    <div class="gp-row">
+    <div class="at-looks">
+      ${scroll}
+      <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
       <h3 class="gp-subtitle" .textContent=${reading ? rowTitle(reading) : ""}></h3>
       ${bars.canvas}
-      <div class="gp-columns">
-        <div>
-          <div class="gp-formula">${reading && softmaxLines(reading, state.trace.model, panel.text)}</div>
-          <p class="gp-note" .textContent=${reading ? sinkText(reading.row.weights, null, state, panel.text) : ""}></p>
-        </div>
-        ${largest.element}
+    </div>
+    <div class="gp-columns">
+      <div>
+        <div class="gp-formula">${reading && softmaxLines(reading, state.trace.model, panel.text)}</div>
+        <p class="gp-note" .textContent=${reading ? sinkText(reading.row.weights, null, state, panel.text) : ""}></p>
       </div>
+      ${largest.element}
     </div>
   `;
   render(view(null), panel.body);

@@ -35,10 +35,10 @@ export const productStrips = (q, k, terms, [ofQ, ofK] = ["q", "k"]) => [
   { name: "q × k", role: "accent", values: terms, bars: true },
 ];
 
-/** The strips of v, α·v and o. */
+/** The strips of v, and of α·v and o, which a lesson covers until they have been guessed. */
 export function createCarried() {
-  const canvas = h("canvas.gp-canvas", { "data-text-label": "cell.carried" });
-  const strips = createStrips(canvas, BESIDE);
+  const canvases = [0, 1].map(() => h("canvas.gp-canvas", { "data-text-label": "cell.carried" }));
+  const [given, made] = canvases.map((canvas) => createStrips(canvas, BESIDE));
 
   /**
    * @param {number} width
@@ -48,13 +48,15 @@ export function createCarried() {
   function draw(width, { v, part, out }, dimension) {
     const limit = Math.max(largest(out), largest(part));
     const rows = [
-      { name: "v", role: "v", values: v },
       { name: "α·v", role: "v", values: part, limit },
       { name: "o", role: "output", values: out, limit, bars: true },
     ];
-    strips.draw(width, rows, { chosen: Math.min(dimension, v.length - 1) });
+    const how = { chosen: Math.min(dimension, v.length - 1), lead: { values: out } };
+    given.draw(width, [{ name: "v", role: "v", values: v }], how);
+    made.draw(width, rows, how);
   }
-  return { holder: h("div", null, canvas), canvas, draw, find: strips.find };
+  const holder = h("div", null, canvases[0], h("div", { "data-answer": "" }, canvases[1]));
+  return { holder, canvases, draw, find: given.find };
 }
 
 /**

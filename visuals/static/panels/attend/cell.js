@@ -113,6 +113,10 @@ export const about = {
   forms: scoreForms,
 };
 
+const productCanvas = () => h("canvas.gp-canvas", { "data-text-label": "cell.products" });
+/** @param {HTMLElement} holder */
+const canvasIn = (holder) => /** @type {HTMLCanvasElement} */ (holder.firstElementChild);
+
 /**
  * The strips of the head's dimensions: the pointer and the arrow keys choose one in all of them, and its pair.
  *
@@ -120,8 +124,10 @@ export const about = {
  */
 function createDimensions(glass) {
   const state = shownIn(glass);
-  const products = h("canvas.gp-canvas", { "data-text-label": "cell.products" });
-  const [strips, carried] = [createStrips(products, BESIDE), createCarried()];
+  // what is multiplied, and what comes of it, which a lesson covers until it has been guessed
+  const [factors, products] = [{}, { "data-answer": "" }].map((more) => h("div", more, productCanvas()));
+  const [given, made] = [factors, products].map((holder) => createStrips(canvasIn(holder), BESIDE));
+  const carried = createCarried();
   const view = reactive({ dimension: 0 });
   const choose = (/** @type {number | null} */ i) => {
     if (i === null) return null;
@@ -136,20 +142,25 @@ function createDimensions(glass) {
   );
   /** @type {[HTMLCanvasElement, (x: number) => number | null][]} */
   const pointable = [
-    [products, strips.find],
-    [carried.canvas, carried.find],
+    [canvasIn(factors), given.find],
+    [canvasIn(products), made.find],
+    [carried.canvases[0], carried.find],
+    [carried.canvases[1], carried.find],
   ];
   for (const [canvas, find] of pointable) {
     bindPointer(canvas, glass, (x) => choose(find(x)));
     bindArrowKeys(canvas, glass, keys);
   }
-  const holder = h("div", null, products);
+  const holder = h("div", null, factors, products);
   const [wide, carriedWide] = [widthOf(holder, glass), widthOf(carried.holder, glass)];
 
   /** @param {CellReading} reading */
   function draw({ cell: { q, k, terms }, carried: found }) {
     view.dimension = Math.min(view.dimension, q.length - 1);
-    strips.draw(wide(), productStrips(q, k, terms), { chosen: view.dimension });
+    const [ofQ, ofK, ofTerms] = productStrips(q, k, terms);
+    const how = { chosen: view.dimension, lead: ofTerms };
+    given.draw(wide(), [ofQ, ofK], how);
+    made.draw(wide(), [ofTerms], how);
     if (found) carried.draw(carriedWide(), found, view.dimension);
   }
   const hasRoom = () => wide() > 0 && carriedWide() > 0;
@@ -232,22 +243,25 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       </div>
       <div class="at-steps" data-part="steps">
         ${step("score")} ${dimensions.holder}
-        <div class="gp-formula" lang="en">${lines?.product}</div>
-        <div class="gp-formula" lang="en" data-result=${reading ? resultOf(reading, "steps", text) : ""}>
-          ${lines?.score}
+        <div data-answer="beside">
+          <div class="gp-formula" lang="en">${lines?.product}</div>
+          <div class="gp-formula" lang="en" data-result=${reading ? resultOf(reading, "steps", text) : ""}>
+            ${lines?.score}
+          </div>
+          ${step("softmax")}
+          <div class="gp-formula" lang="en">${lines?.softmax}</div>
         </div>
-        ${step("softmax")}
-        <div class="gp-formula" lang="en">${lines?.softmax}</div>
       </div>
     </div>
     <div class="at-carries" data-part="carried">
-      ${step("carried")}
-      <div>
+      <div class="at-carried">
+        ${step("carried")}
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
         ${dimensions.carried.holder}
         <div
           class="gp-formula"
           lang="en"
+          data-answer="beside"
           data-result=${reading && carried ? resultOf(reading, "carried", text) : ""}
           ?hidden=${!carried}
         >
@@ -289,7 +303,7 @@ export default function cell(element, glass) {
     dimensions.draw(reading);
     return () => {
       map.mark();
-      dimensions.carried.canvas.hidden = !reading.carried;
+      for (const canvas of dimensions.carried.canvases) canvas.hidden = !reading.carried;
       const { layer, head, query } = reading.selection;
       written.draw(reading.written, layer, head, query, state.language);
       render(view(reading), panel.body);

@@ -18,6 +18,7 @@ import { html, render } from "../../vendor/lit-html.js";
 import { candidatesPart, comparedAt, lastName } from "./candidates.js";
 
 const COUNT = 10;
+const IN_A_HALL = 6; // so that all are on one screen
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -128,15 +129,18 @@ export default function next(element, glass) {
   function select() {
     const { kind, at } = momentOf(state);
     const token = kind === "end" ? null : at;
-    return { token, generating: state.status === "generating", count: COUNT, row: pointed.row };
+    const count = state.presenting ? IN_A_HALL : COUNT;
+    return { token, generating: state.status === "generating", count, row: pointed.row };
   }
 
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
     rows.forEach((parts, i) => show(glass, parts, candidates.rows[i], token));
+    const [{ piece, probability }] = candidates.rows;
+    table.element.dataset.result = `${visible(piece)} ${chanceSaid(glass.text, probability, state.language)}`;
     show(glass, extra, candidates.extra, token);
-    const { count, probability } = candidates.others;
-    fill(glass, others, panel.text("others", { count: asCount(count) }), probability, "");
+    const left = candidates.others;
+    fill(glass, others, panel.text("others", { count: asCount(left.count) }), left.probability, "");
   }
 
   /** @param {NextReading} reading */

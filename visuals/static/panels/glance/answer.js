@@ -158,7 +158,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     needed.draw(rests, state.language);
     windows.draw(reading);
     render(view(reading), element);
-    missed.draw(grid, heads, fresh);
+    missed.draw(grid, heads, fresh, found?.probability ?? rests?.probability ?? NaN);
     how.draw(found?.first ?? null, found?.position ?? 0);
     if (found && leading) follow(found);
     circuit.draw(found ?? (heads?.stopped ? rests : null));

@@ -2,6 +2,7 @@
 
 import { largest, strongest } from "../../arrays.js";
 import { choices } from "../../controls.js";
+import { shareSaid } from "../../counts.js";
 import { fixed, h, shown, signed } from "../../dom.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
@@ -26,6 +27,19 @@ function hundredths(x) {
   const digits = fixed(Math.abs(x), 2);
   return Number(digits) ? `${x > 0 ? "+" : "−"}${digits}` : digits;
 }
+
+/**
+ * What is lost in nats, and as probabilities: log p less what is lost is the log of what is left.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ * @param {number} probability of the answer, with every head
+ * @param {number} lost
+ */
+const lossOf = (text, probability, lost) => ({
+  lost: shown(Math.abs(lost), 3),
+  before: shareSaid(text, probability),
+  after: shareSaid(text, probability * Math.exp(-lost)),
+});
 
 /** @param {GridRun} run */
 function wordsOf({ details: { grid } }) {
@@ -76,6 +90,7 @@ export function createMissed(glass, toggle) {
   /** @type {Grid | null} */
   let grid = null;
   let estimated = false; // heads that are not measured have a gradient's estimate
+  let probability = NaN; // of the answer, with every head
 
   /**
    * A head's number in words.
@@ -90,7 +105,7 @@ export function createMissed(glass, toggle) {
     if (!grid.measured.data[i] && !estimated) return text("why.grid_unmeasured", { layer, head });
     if (!grid.measured.data[i]) return text("why.grid_estimated", { layer, head, lost: signed(lost, 3) });
     const form = lost < 0 ? "against" : "for";
-    return text(`why.grid_${form}`, { layer, head, lost: shown(Math.abs(lost), 3) });
+    return text(`why.grid_${form}`, { layer, head, ...lossOf(text, probability, lost) });
   }
   const map = createDepthMap(glass, {
     label: "why.grid",
@@ -136,7 +151,7 @@ export function createMissed(glass, toggle) {
     )[0];
     const [layer, head] = [Math.floor(at / lost.shape[1]), at % lost.shape[1]];
     const here = layer === state.layer && head === state.head;
-    return here ? "" : text("why.grid_most", { layer, head, lost: shown(lost.data[at], 3) });
+    return here ? "" : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost.data[at]) });
   }
 
   /**
@@ -156,9 +171,10 @@ export function createMissed(glass, toggle) {
    * @param {Grid | null} found
    * @param {import("./measuring.js").Heads | null} heads null where they are not measured in parts
    * @param {boolean} fresh
+   * @param {number} answered how probable the answer is
    */
-  function draw(found, heads, fresh) {
-    grid = found;
+  function draw(found, heads, fresh, answered) {
+    [grid, probability] = [found, answered];
     element.hidden = !grid;
     if (!grid) return;
     estimated = Boolean(heads?.part && heads.part.total < countsOf(grid).all);

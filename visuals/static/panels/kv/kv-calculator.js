@@ -118,7 +118,7 @@ const resultView = (glass, { reading, trouble, kept, copies, onward }) => html`
 const comparedView = (glass, { kinds }, plain) =>
   kinds.length
     ? html`<h3 class="gp-subtitle" .textContent=${glass.text("kv.kinds_title")}></h3>
-        ${kindsView(glass, kinds, plain)}`
+        ${kindsView(glass, kinds, { plain })}`
     : nothing;
 
 /**

@@ -272,7 +272,7 @@ export default function kvFit(element, glass) {
     for (const one of reverse) one.show(view.settings);
     showSame();
     fitSide.show(bad, answer ? fitView(glass, reading, answer) : nothing);
-    needsSide.show(unmet, needs ? needsView(glass, needs) : nothing);
+    needsSide.show(unmet, needs && answer ? needsView(glass, needs, nameOf(glass, answer.model)) : nothing);
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     showLimit(fit);

@@ -39,12 +39,14 @@ function shapeText({ kind, n_kv_heads, head_dim, latent }, text) {
  * @param {number} own bytes; 0 where there is no kind of its own
  * @param {Glass} glass
  * @param {Say} text of the section "kv"
+ * @param {boolean} measured whether the model's own kind was
  */
-function card(row, most, own, glass, text) {
+function card(row, most, own, glass, text, measured) {
   const remark = (/** @type {string} */ name) =>
     html`<span class="kv-own" data-answer="beside" .textContent=${text(name)}></span>`;
+  const ownKind = measured ? "kind_measured" : "kind_own";
   const heading = html`<h4>
-    ${row.kind}${row.own ? remark("kind_own") : nothing}${row.assumed ? remark("kind_assumed") : nothing}
+    ${row.kind}${row.own ? remark(ownKind) : nothing}${row.assumed ? remark("kind_assumed") : nothing}
   </h4>`;
   if (!isCounted(row)) {
     const why = row.refused ? troubleText(glass, row.refused) : "";
@@ -99,16 +101,19 @@ function remarksOn(kinds, plain, text) {
  *
  * @param {Glass} glass
  * @param {Row[]} kinds
- * @param {boolean} plain whether the answer had options that these leave out
+ * @param {{ plain?: boolean; measured?: boolean }} how `plain`: the answer had options that these leave out;
+ *   `measured`: the model's own kind was
  */
-export function kindsView(glass, kinds, plain = false) {
+export function kindsView(glass, kinds, { plain = false, measured = false }) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`kv.${name}`, params);
   const known = kinds.filter(isCounted);
   const most = Math.max(...known.map(({ bytes }) => Number(bytes)));
   const own = Number(known.find((row) => row.own)?.bytes ?? 0);
-  return html`<div class="kv-kinds">${kinds.map((row) => card(row, most, own, glass, text))}</div>
-    <div>${remarksOn(kinds, plain, text).map((said) => html`<p class="gp-note" .textContent=${said}></p>`)}</div>`;
+  return html`<div class="kv-kinds">${kinds.map((row) => card(row, most, own, glass, text, measured))}</div>
+    <div class="kv-remarks" data-answer="beside">
+      ${remarksOn(kinds, plain, text).map((said) => html`<p class="gp-note" .textContent=${said}></p>`)}
+    </div>`;
 }
 
 /** @type {import("../../frame.js").About} */
@@ -127,7 +132,11 @@ export default function kvKinds(element, glass) {
     panel.title.textContent = panel.text("title", { tokens: whole(momentOf(trace, query).held) });
     const reading = trace.generating ? null : readHere(glass, kindsReader, { query });
     if (!reading) return;
-    render(kindsView(glass, reading.kinds), panel.body);
+    render(
+      html`${kindsView(glass, reading.kinds, { measured: true })}
+        <p class="gp-note" .textContent=${panel.text("latent")}></p>`,
+      panel.body,
+    );
     panel.show(reading, "");
   });
 }

@@ -89,7 +89,7 @@ function sums(trace, { measured, tally, values: { tokens: held, bytes } }, glass
       <span class=${`kv-check is-${look}`} .textContent=${text(verdict)}></span>
       <span class="gp-note" .textContent=${both(bytes)}></span>
     </p>
-    <p class="gp-note" .textContent=${text("tally", tally)}></p>`;
+    <p class="gp-note" .textContent=${tally.measured > 1 ? text("tally", tally) : ""}></p>`;
 }
 
 /**

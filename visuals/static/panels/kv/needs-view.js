@@ -9,8 +9,9 @@ import { both, scaled, whole } from "./format.js";
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Needs} needs
+ * @param {string} model its name
  */
-export function needsView(glass, { users, tokens, weights, cache, total, gpus, notes }) {
+export function needsView(glass, { users, tokens, weights, cache, total, gpus, notes }, model) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const means = text(gpus.some(({ layout: one }) => one && one.dcp > 1) ? "layout_dcp_means" : "layout_means");
@@ -26,7 +27,7 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
     </tr>`;
   return html`<h3
       class="gp-subtitle"
-      .textContent=${text("reverse_title", { users: whole(users), tokens: whole(tokens) })}
+      .textContent=${text("reverse_title", { model, users: whole(users), tokens: whole(tokens) })}
     ></h3>
     <p data-result data-answer .textContent=${text("reverse_sum", sum)}></p>
     <p class="gp-note" data-answer="beside" .textContent=${means}></p>

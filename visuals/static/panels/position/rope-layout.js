@@ -71,8 +71,9 @@ function makeTable() {
   /** @type {[string, string][]} */
   const numbers = ["product", "shifted", "weight"].map((name) => [name, "td.gp-number"]);
   const table = createTable(null, [["case", "th.gp-token.position-case"], ...numbers], { rows: NAMES.length });
-  table.rows.forEach(({ fields: [name] }, i) => {
+  table.rows.forEach(({ fields: [name, ...values] }, i) => {
     name.dataset.text = `${KIND}.${NAMES[i]}`;
+    for (const value of values) value.dataset.answer = "";
   });
   return table;
 }
@@ -135,7 +136,7 @@ export const about = {
  */
 export default function ropeLayout(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart`, "data-answer": "beside" });
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const table = makeTable();
@@ -149,7 +150,7 @@ export default function ropeLayout(element, glass) {
     const { query } = reading ? cellNames(state) : {};
     const apart = reading ? text("apart", { percent: shown(100 * reading.apart, 3), query }) : "";
     return html`<div class="gp-list position-table">${table.element}</div>
-      <p class="gp-note" .textContent=${apart}></p>
+      <p class="gp-note" data-answer="beside" .textContent=${apart}></p>
       <div class="gp-samples">${samples}</div>
       ${canvas}`;
   }

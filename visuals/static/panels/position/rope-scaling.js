@@ -11,7 +11,7 @@ import { wavelength } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { adjust, afterQuery } from "./place.js";
-import { createScalingControls, DASHES, factorOf, makeTable, settingsOf } from "./scaling-controls.js";
+import { createScalingControls, DASHES, factorOf, legendOf, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-scaling";
@@ -141,6 +141,7 @@ export const about = {
 export default function ropeScaling(element, glass) {
   const state = shownIn(glass);
   const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const shares = h("div", { "data-answer": "" }, canvas);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const [controls, table] = [createScalingControls(glass), makeTable(glass)];
@@ -154,9 +155,13 @@ export default function ropeScaling(element, glass) {
     const say = (/** @type {string} */ name, /** @type {Record<string, unknown>} */ params) =>
       reading ? text(name, params) : "";
     const after = methods ? afterQuery(state, rowNamed(methods, method).real, glass.text) : "";
-    return html`${controls.bar}
-      <p class="gp-note" .textContent=${say(`formula_${method}`, { factor })}></p>
-      ${canvas} ${controls.reach} ${table.box}
+    return html`<div class="position-shares">
+        ${controls.bar}
+        <p class="gp-note" data-answer="beside" .textContent=${say(`formula_${method}`, { factor })}></p>
+        <div class="gp-samples">${methods && legendOf(methods, method, text)}</div>
+        ${shares}
+      </div>
+      ${controls.reach} ${table.box}
       <p class="gp-note" .textContent=${say("note", { original: original && count(original) })}></p>
       <h3
         class="gp-subtitle"

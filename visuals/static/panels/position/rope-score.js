@@ -145,7 +145,8 @@ function createDistances(glass, text, wide) {
  */
 export default function ropeScore(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart`, "data-answer": "" });
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
+  const bars = h("div", { "data-answer": "" }, canvas);
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const wide = widthOf(panel.body, glass);
@@ -158,14 +159,18 @@ export default function ropeScore(element, glass) {
     const { layer, head } = reading?.selection ?? {};
     const title = reading ? text("far_title", { layer, head, kv: reading.place.kv }) : "";
     return html`
-      ${sliders.element}
-      <div class="gp-formula" data-part="formula" data-answer="beside">${reading && arithmetic(reading, text)}</div>
-      <p class="gp-note" data-answer="beside" .textContent=${text("bars_note")}></p>
-      ${canvas}
-      <h3 class="gp-subtitle" data-answer="beside" .textContent=${title}></h3>
-      ${sliders.spans}
-      <p class="gp-note" data-answer="beside" .textContent=${reading ? far.said(reading) : ""}></p>
-      ${far.canvas}
+      <div class="position-pairs">
+        ${sliders.element}
+        <div class="gp-formula" data-part="formula" data-answer="beside">${reading && arithmetic(reading, text)}</div>
+        <p class="gp-note" data-answer="beside" .textContent=${text("bars_note")}></p>
+        ${bars}
+      </div>
+      <div class="position-far" data-apart>
+        <h3 class="gp-subtitle" data-answer="beside" .textContent=${title}></h3>
+        ${sliders.spans}
+        <p class="gp-note" data-answer="beside" .textContent=${reading ? far.said(reading) : ""}></p>
+        ${far.canvas}
+      </div>
     `;
   }
   render(view(null), panel.body);
@@ -185,7 +190,7 @@ export default function ropeScore(element, glass) {
     far.draw(held, head, query, key, distance, count, width);
     return () => {
       sliders.show({ limit, distance, shift });
-      panel.title.textContent = text("title", cellNames(state));
+      panel.title.textContent = text("title", { ...cellNames(state), m: reading.found.query, n: reading.found.key });
       render(view(reading), panel.body);
       panel.show(reading, inWords(reading, text));
     };

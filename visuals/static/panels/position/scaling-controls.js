@@ -102,6 +102,24 @@ function stroke(role, dash) {
   );
 }
 
+/**
+ * @param {string} name of a method
+ * @param {string} chosen
+ */
+const strokeOf = (name, chosen) => stroke(name === chosen ? "accent" : "muted", name === chosen ? [] : DASHES[name]);
+
+/**
+ * What each line of the chart stands for.
+ *
+ * @param {MethodRow[]} rows
+ * @param {string} chosen
+ * @param {Say} text
+ */
+export const legendOf = (rows, chosen, text) =>
+  rows
+    .filter(({ name }) => DASHES[name])
+    .map(({ name }) => h("span.gp-sample", null, strokeOf(name, chosen), h("span", null, text(name))));
+
 /** @param {Glass} glass */
 export function makeTable(glass) {
   const table = createTable(
@@ -121,7 +139,7 @@ export function makeTable(glass) {
     table.entitle((name) => text(name, params));
     table.body.replaceChildren(
       ...rows.map(({ name, slowest, frequencies, real, far }) => {
-        const sample = stroke(name === chosen ? "accent" : "muted", name === chosen ? [] : DASHES[name]);
+        const sample = strokeOf(name, chosen);
         const numbers = [shown(slowest, 4), shown(frequencies.scaling, 4), shown(real, 5), shown(far, 5)];
         const line = table.line(
           [[sample, " ", text(name)], ...numbers],

@@ -10,7 +10,7 @@ import { shownIn } from "../../run-for.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
-const ABOVE = 150; // px of what stands above a chart with its note, where the room is low
+const [ABOVE, FAR_ABOVE] = [150, 112]; // px of what stands above a chart with its note, where the room is low
 const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
@@ -184,7 +184,7 @@ export function linkPairs(canvas, glass, wide) {
 /** @type {(width: number, count: number, low: number, high: number) => Chart} */
 const farChart = (width, count, low, high) =>
   chartIn(
-    [width, chartHeight(FAR, ABOVE)],
+    [width, chartHeight(FAR, FAR_ABOVE)],
     [LEFT, RIGHT, 30, AXIS],
     { low: 0, high: Math.max(1, count - 1) },
     roomy(low, high, 0.05),
@@ -254,7 +254,7 @@ export function createFar(glass, label, wide, keep) {
  * @param {FarView} what
  */
 function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [] }) {
-  const context = fit(canvas, width, chartHeight(FAR, ABOVE));
+  const context = fit(canvas, width, chartHeight(FAR, FAR_ABOVE));
   const { colour } = ink();
   let [low, high] = [least, -Infinity];
   for (const values of [curve, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {

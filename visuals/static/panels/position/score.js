@@ -30,7 +30,7 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
   const turning = { pair, frequency: shown(values.inv_freq, 5), wavelength: shown(values.wavelength, 4) };
   const summed = text("sum", { pairs: here.length });
   const [score, scoreMoved] = [sumHere, sumMoved].map((sum, i) => [scaled(sum + rest), " = ", strong(scores[i])]);
-  const inDouble = same ? `   ${text("precise", { deviation: small(precise) })}` : "";
+  const by = same ? { deviation: small(deviation), precise: small(precise) } : { deviation: small(deviation) };
   return [
     line`${text("pair_line", turning)}   ${strong(moved[pair])}${was}`,
     line`${text("real", { m, n })}   ${qk()} = ${summed} = ${whole(sumHere)},   ${score} = ${text("score")}`,
@@ -38,7 +38,7 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
       ? []
       : [
           line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scoreMoved}`,
-          line`${text(same ? "stays" : "changes")}   ${text("by", { deviation: small(deviation) })}${inDouble}`,
+          line`${text(same ? "stays" : "changes")}   ${text(same ? "rounding" : "by", by)}`,
           ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`]),
         ]),
   ];
