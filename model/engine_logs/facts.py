@@ -25,11 +25,11 @@ class Pool:
     """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them.
 
     `kind` is what they hold: "full", "sliding" or "state"; "all" where no line tells one cache from another. `cells`
-    is None where the log does not say. `k` and `v` are the engine's names of the formats, "" where it prints none.
+    is 0 where the log does not say. `k` and `v` are the engine's names of the formats, "" where it prints none.
     """
 
     kind: Literal["full", "sliding", "state", "all"]
-    cells: int | None
+    cells: int
     layers: int | None
     streams: int
     k: str

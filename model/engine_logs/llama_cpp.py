@@ -183,7 +183,7 @@ def _buffered_pool(buffers: list[Found], size: Found | None, facts: Facts, conte
 def _plain_pool(
     kind: Literal["full", "all"], size: Printed, one: Found, layout: Found | None, facts: Facts, context: int
 ) -> Pool:
-    cells, layers = context or None, None
+    cells, layers = context or 0, None
     k, v = one.get("k"), one.get("v")
     if layout:
         facts.note("layout", layout.text, layout.line)

@@ -39,13 +39,14 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
     pools = {pool.kind: pool for pool in log.pools}
     base = pools.get("full") or pools.get("all") or pools.get("sliding")
     alike = len(layers) == 1 and not state_bytes(spec, dtype)
-    if base and (base.cells is None or (base.kind == "all" and not alike)):
+    if base and (not base.cells or (base.kind == "all" and not alike)):
         return _without_cells(layers, base, alike)
     rows: list[Row] = []
     steps: list[Difference] = []
     needed = kept = 0
     if base:
-        needed, kept = _attention(log, spec, layers, base, pools.get("sliding"), steps)
+        window = pools.get("sliding")
+        needed, kept = _attention(log, spec, layers, base, window if window and window.cells else None, steps)
         cells = Cell(base.cells * base.streams, product(base.streams, base.cells))
         rows += [Row("token", Cell(rate(layers), rate_how(layers))), Row("tokens", None, None, cells)]
     if own := state_bytes(spec, dtype):
