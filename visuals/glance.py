@@ -130,7 +130,7 @@ def matching_info(
 def told_apart(
     _lm: LanguageModel, trace: Trace, heads: Sequence[Head], query: int, key: int
 ) -> Work[HeadMatching | None]:
-    """How the heads tell the token `key` from another answer in the text, by the one that shows it most plainly."""
+    """How the heads tell the token `key` from another answer in the text, by the first that matches a word."""
     return (yield from plainest_match.pieces(trace, heads, query, key))
 
 
