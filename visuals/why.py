@@ -287,6 +287,7 @@ def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothi
         "token": found.token,
         "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
         "looking": list(found.looking),
+        "together": found.together,
         "head": {"layer": first.layer, "head": first.head, "adds": first.adds, "missed": first.missed},
     }
 

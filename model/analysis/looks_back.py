@@ -41,13 +41,14 @@ class LookingHead(NamedTuple):
 @dataclass(frozen=True)
 class LooksBack:
     """The last token's looks at `token`: `instead`, of probability `p_instead`, is the most probable next token without
-    them. `looking` are the heads that look there most, sinks apart, the one that adds most first: that is `head`. Where
-    there are none, it is the one of all that adds most."""
+    them. `looking` are the heads that look there most, sinks apart, the one that adds most first: that is `head`, and
+    `together` is what they all add. Where there are none, it is the one of all that adds most."""
 
     token: int
     instead: int
     p_instead: float
     looking: tuple[Head, ...]
+    together: float
     head: LookingHead
 
 
@@ -76,7 +77,7 @@ def looks_back(
     missed = yield from _missed(read, target, layer, head)
     first = LookingHead(layer, head, float(weights[layer, head]), float(adds[layer, head]), missed)
     instead = int(without.argmax())
-    return LooksBack(token, instead, float(without[instead].exp()), there, first)
+    return LooksBack(token, instead, float(without[instead].exp()), there, float(adds[looking].sum()), first)
 
 
 def _added(

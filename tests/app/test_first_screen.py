@@ -126,7 +126,7 @@ def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
     check(ids)
     assert number(scene.get_attribute("data-value") or "", "score") > 0
     scene.locator(".st-act").click()
-    expect(scene.locator("[role=status]").last).to_contain_text(bundled.tokenizer.pieces([ids[rival]])[0].strip())
+    expect(scene.locator(".st-says")).to_contain_text(bundled.tokenizer.pieces([detail["other"]["id"]])[0].strip())
     other = [*ids]
     other[detail["other"]["position"]] = detail["other"]["id"]
     page.wait_for_timeout(400)  # the bars move

@@ -127,11 +127,12 @@ class LookingMessage(TypedDict):
 class LooksBackDetail(TypedDict):
     """What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
     them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where there
-    are none, `head` adds most to the answer's logit from there."""
+    are none, `head` adds most to the answer's logit from there; `together` is what all of these add."""
 
     token: int
     instead: InsteadMessage
     looking: list[tuple[int, int]]
+    together: float
     head: LookingMessage
 
 

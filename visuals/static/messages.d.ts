@@ -892,12 +892,13 @@ export interface LookingMessage {
 /**
  * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
  * them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where
- * there are none, `head` adds most to the answer's logit from there.
+ * there are none, `head` adds most to the answer's logit from there; `together` is what all of these add.
  */
 export interface LooksBackDetail {
   token: number;
   instead: InsteadMessage;
   looking: [number, number][];
+  together: number;
   head: LookingMessage;
 }
 

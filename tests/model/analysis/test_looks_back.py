@@ -81,6 +81,7 @@ def test_as_transformers_has_it(tmp_path: Path, shape: dict[str, Any]) -> None:
     assert looking == set(found.looking)
     order = [float(adds[head]) for head in found.looking]
     assert order == sorted(order, reverse=True)
+    assert found.together == pytest.approx(sum(order), rel=1e-4, abs=1e-6)
     one = found.head
     assert (one.layer, one.head) == (found.looking or [divmod(int(adds.argmax()), adds.shape[1])])[0]
     assert one.adds == pytest.approx(float(adds[one.layer, one.head]), rel=1e-4, abs=1e-6)

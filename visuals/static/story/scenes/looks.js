@@ -107,14 +107,19 @@ function reasonOf(glass, { layer, head, key, why }, to) {
   const rests = restsOf(detail("rests", { token: T - 1 }));
   const back = why && looksBack(glass);
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: named }), counted);
-  const { looking, head: one } = back;
+  const { looking, together, head: one } = back;
   const share = (/** @type {number} */ p) => chanceSaid(text, p, state.language);
-  const ends = Boolean(state.trace?.model.eos_ids.includes(next.ids[0]));
-  const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, { count: looking.length, to });
+  const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
+  const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
+    count: looking.length,
+    to,
+    together: signed(together),
+    answer,
+  });
   const reason = text(`story.looks_head${why}`, {
     head: named,
     adds: signed(one.adds),
-    answer: answerOf(text, next.pieces[0], ends),
+    answer,
     p: share(rests.probability),
     left: share(leftOf(rests, one.missed)),
     none: share(leftWithout(rests, key)),

@@ -89,17 +89,32 @@ function createScores(glass) {
 }
 
 /**
- * What makes the difference between the two scores.
+ * Which head this is, where it is not the one that the scenes follow, and what makes the difference between its
+ * scores.
  *
- * @param {import("../scene.js").Glass["text"]} text
- * @param {Matching} found
+ * @param {import("../scene.js").Glass} glass
+ * @param {{ found: Matching; cell: Cell }} seen
  * @param {ReturnType<typeof namesOf>} names
  */
-function whenceOf(text, found, names) {
-  const { from_asked: from, from_share: share, query } = names;
+function whenceOf(glass, { found, cell: { layer, head } }, names) {
+  const { text } = glass;
+  const { from_asked: from, from_share: share, query, key } = names;
   const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
-  return sentences(text, text("story.match_share", given), text("story.match_way", { way: names.told }));
+  const followed = looksBack(glass)?.head;
+  const isOther = followed?.layer !== layer || followed.head !== head;
+  const which = isOther ? text("story.match_which", { head: text("story.head", { layer, head }), key }) : "";
+  const made = sentences(text, text("story.match_share", given), text("story.match_way", { way: names.told }));
+  return sentences(text, which, made);
 }
+
+/**
+ * The text with the other word: whether that comes after both of the words, which then carry what they did.
+ *
+ * @param {Matching} found
+ * @param {number} key
+ */
+const swappedForm = ({ other, rival }, key) =>
+  other && other.position > Math.max(key, rival) ? "_swapped" : "_turned";
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -109,9 +124,8 @@ export function createMatch(glass) {
   const { state, text } = glass;
   const scores = createScores(glass);
   const swap = h("button.st-act", { click: () => (view.swapped = !view.swapped) });
-  const says = h("p.st-note", { role: "status" });
   const whence = h("p.st-note");
-  const element = h("div", null, scores.element, h("p.st-acts", null, swap), says);
+  const element = h("div", null, scores.element, h("p.st-acts", null, swap));
   const view = reactive({ swapped: false }, glass.repaint);
   glass.on("run", () => {
     view.swapped = false;
@@ -126,19 +140,6 @@ export function createMatch(glass) {
     const [cell, labels] = [{ ...found, query: trace.T - 1 }, labelsOf(trace.tokens.pieces)];
     const marks = marksOf(found, cell, labels);
     return marks && { trace, found, cell, labels, marks };
-  }
-
-  /**
-   * The other word, and what comes of it.
-   *
-   * @param {ReturnType<typeof namesOf>} names
-   * @param {string} rival
-   */
-  function drawSwap(names, rival) {
-    const put = { other: names.other ?? "", place: names.near_there };
-    swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
-    says.textContent = view.swapped ? text("story.match_swapped", { ...put, rival }) : "";
-    says.hidden = !view.swapped;
   }
 
   return {
@@ -157,12 +158,13 @@ export function createMatch(glass) {
       const names = namesOf(found, cell, text, labels);
       const both = /** @type {[string, string]} */ ([key, found.rival].map((t) => named(text, labels, t)));
       scores.draw(found, both, marks, view.swapped);
-      drawSwap(names, both[1]);
-      whence.textContent = whenceOf(text, found, names);
+      const put = { other: names.other ?? "", place: names.near_there };
+      swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
+      whence.textContent = view.swapped ? "" : whenceOf(glass, seen, names);
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
       return {
-        form: marks.asks === "asks_itself" ? "_itself" : "",
+        form: view.swapped ? swappedForm(found, key) : marks.asks === "asks_itself" ? "_itself" : "",
         words: {
           key: bold(both[0], "k"),
           rival: bold(both[1], "muted"),
@@ -172,6 +174,8 @@ export function createMatch(glass) {
           rival_from: bold(marks.rival_from),
           asked_from: bold(marks.asked_from),
           weight: told(shareSaid(text, weight), weight),
+          other: bold(put.other),
+          place: put.place,
         },
         select: { layer, head, query, key },
         value: [
