@@ -165,9 +165,11 @@ export function createDials(glass, text) {
     view: (reading) => html`
       <div ?hidden=${!reading}>
         <div class="gp-samples">${Object.values(strokes)} ${own.element} ${said}</div>
-        <div class="gp-scroll">${canvas}</div>
-        <div class="gp-pair">
-          <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text)}</div>
+        <div class="position-dials">
+          <div class="gp-scroll">${canvas}</div>
+          <div class="gp-pair" data-answer="">
+            <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text)}</div>
+          </div>
         </div>
         ${beside.view(reading)}
       </div>
