@@ -25,11 +25,13 @@ PACKING: dict[str, Callable[[bytes], bytes]] = {
     "br": partial(brotli.compress, quality=5),
     "gzip": partial(gzip.compress, mtime=0),
 }
-# JSDoc that stands alone on its lines: types for those who read the code, a third of what a page would load of it.
-JSDOC = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
-# Of styles every comment that stands alone.
-REMARK = re.compile(rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
-SPARED = {".js": JSDOC, ".css": REMARK}
+# Comments that stand alone on their lines are for those who read the code: a third of what a page would load of it.
+BLOCK = rb"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$"
+LINE = rb"^[ \t]*//[^\n]*$"
+SPARED = {
+    ".js": re.compile(BLOCK + rb"|" + LINE, re.MULTILINE | re.DOTALL),
+    ".css": re.compile(BLOCK, re.MULTILINE | re.DOTALL),
+}
 TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
@@ -72,8 +74,8 @@ class PackedFiles:
 
 
 def without_comments(file: Path) -> bytes:
-    """A file's content; of a script of ours without its JSDoc, of a style without its comments, and every other line
-    where it was.
+    """A file's content; of a script or style of ours without comments on lines of their own, and every other line where
+    it was.
 
     Others' scripts keep their comments, in which their licences stand.
     """
