@@ -18,7 +18,7 @@ from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import LANGUAGES, on_demand_file, text, text_file
 from model.analysis.cacheless import multiply_adds
-from tests.app.looking import faults, number
+from tests.app.looking import faults, number, settled
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.peer import Peer
 from tests.plain import plain_site
@@ -188,6 +188,8 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
 
 @pytest.mark.thorough
 def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    settled(page)  # scenes that are drawn on the way move what is pressed
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.click(".st-end:visible [data-story=story-learned]")
     assert whole(page, "corpus", "tokens") == READ[-1]
