@@ -46,6 +46,7 @@ PROMPTS = (
 STORY: tuple[dict[str, Any], ...] = (
     {"what": "rests"},
     {"what": "looks_back"},
+    {"what": "told_apart"},
     {"what": "words"},
     {"what": "norm_vectors", "layer": 4, "norm": "attn"},
 )

@@ -58,7 +58,8 @@ class PriorityLock:
     @property
     def waiting(self) -> int:
         """How many pieces of work wait."""
-        return sum(map(len, self._lines))
+        with self._lock:  # or one comes while the others are counted
+            return sum(map(len, self._lines))
 
     @property
     def _lines(self) -> tuple[Queue, Queue, Queue]:

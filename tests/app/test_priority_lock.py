@@ -3,7 +3,9 @@
 import threading
 from time import sleep
 
-from app.priority_lock import LET_BEFORE, PriorityLock
+import pytest
+
+from app.priority_lock import LET_BEFORE, PriorityLock, Queue
 
 
 class Workers:
@@ -144,6 +146,18 @@ def test_one_at_a_time_and_the_same_thread_may_enter_again() -> None:
     for thread in threads:
         thread.join()
     assert most == 1
+
+
+def test_nobody_comes_or_goes_while_those_that_wait_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, held = PriorityLock(), list[bool]()
+
+    def counted(_: Queue) -> int:
+        held.append(lock._lock.locked())
+        return 2
+
+    monkeypatch.setattr(Queue, "__len__", counted)
+    assert lock.waiting == 6
+    assert held == [True, True, True]
 
 
 def test_an_error_ends_a_turn() -> None:
