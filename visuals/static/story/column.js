@@ -7,7 +7,6 @@ import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
 import { createFrame } from "./scene.js";
 
-const [CUT, ON] = [24, 0.7]; // px that a scene may be cut below, and of the window how far it is read on
 const READ = "-35% 0% -60% 0%"; // of the window: the line at which a scene is the one that is read
 
 /** @param {HTMLElement} element */
@@ -39,23 +38,12 @@ export function createColumn(glass, story, { foot, beside }) {
   }
   const now = () => scenes.find(({ name }) => name === view.at);
   /**
-   * Scrolls on in a scene that ends below the window; whether there was more of it.
-   *
-   * @param {HTMLElement} [element]
-   */
-  function readsOn(element) {
-    const more = (element?.getBoundingClientRect().bottom ?? 0) - innerHeight;
-    if (more < CUT) return false;
-    scrollBy({ top: Math.min(more + CUT, ON * innerHeight), behavior: calm() ? "instant" : "smooth" });
-    return true;
-  }
-  /**
-   * One scene on or back; on from a question first to its answer, and in a scene that is taller than the window.
+   * One scene on or back; on from a question first to its answer.
    *
    * @param {1 | -1} by
    */
   function step(by) {
-    if (by > 0 && (now()?.answer() || readsOn(now()?.element))) return true;
+    if (by > 0 && now()?.answer()) return true;
     const all = there();
     const next = all[all.findIndex(({ name }) => name === view.at) + by];
     if (next) goTo(next.name);
