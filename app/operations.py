@@ -278,7 +278,7 @@ def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return MATCHED * len(trace.token_ids) + OTHER_TOKENS
 
 
-def _apart_cost(lm: LanguageModel, trace: Trace, heads: Sequence[object], *_: object) -> float:
+def _apart_cost(_lm: LanguageModel, trace: Trace, heads: Sequence[object], *_: object) -> float:
     return len(heads) * (MATCHED * len(trace.token_ids) + OTHER_TOKENS)
 
 

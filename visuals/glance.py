@@ -130,12 +130,12 @@ def matching_info(
 def told_apart(
     _lm: LanguageModel, trace: Trace, heads: Sequence[Head], query: int, key: int
 ) -> Work[HeadMatching | None]:
-    """How the heads tell the token `key` from another answer in the text, by the first that matches a word."""
+    """How the first of these heads that matches a word with itself tells `key` from another answer in the text."""
     return (yield from plainest_match.pieces(trace, heads, query, key))
 
 
 def told_apart_payload(found: HeadMatching | None, key: int, pieces: Pieces) -> ToldApartDetail | Nothing:
-    """What the head compared that shows it most plainly; {} where there is nothing to tell."""
+    """What the head compared that matches a word with itself; {} where none does."""
     if found is None:
         return {}
     return {**_matching(found.found, pieces), "layer": found.layer, "head": found.head, "key": key}

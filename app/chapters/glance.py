@@ -67,7 +67,7 @@ ON_DEMAND = ("attention", "rmsnorm", "rope", "swiglu")
 PANELS = ("why", "next", *ON_DEMAND)
 MOST_NODES = 60
 MOST_SWAPS = 6
-COMPARED = 6  # heads of which one is to tell a token from its rival most plainly
+COMPARED = 6  # heads, at most, of which one is sought that matches a word with itself
 
 
 def _listed_nodes(value: object) -> list[list[object]]:
@@ -169,7 +169,7 @@ def looks_back(engine: Engine, held: HeldRun, asked: Sent) -> LooksBackDetail | 
 
 
 def _back(engine: Engine, held: HeldRun, of: Why) -> LooksBack | None:
-    """What is worked out once, for two questions."""
+    """What the last token takes from the token that is needed most, kept for both questions that build on it."""
     if (found := held.kept(LOOKS_BACK, of.target, of.token)) is None:
         known = held.study_and_keep(engine, RESTS, of.target, of.token)
         if known is None:
@@ -213,8 +213,8 @@ def matching(engine: Engine, held: HeldRun, asked: Sent) -> MatchingDetail | Not
 
 
 def told_apart(engine: Engine, held: HeldRun, asked: Sent) -> ToldApartDetail | Nothing:
-    """{token, target}: how heads that look at the token that `target` needs most tell it from another answer in the
-    text, by the one that shows it most plainly; {} where there is nothing to tell."""
+    """{token, target}: how a head that looks at the token that `target` needs most tells it from another answer in the
+    text, where one matches a word with itself; {} where none does."""
     of = about_run(Why, engine, held, asked)
     back = _back(engine, held, of)
     if back is None or not back.looking:

@@ -68,7 +68,7 @@ def looks_back(
     most_first = np.argsort(-adds, axis=None, kind="stable")
     order: list[Head] = [divmod(int(i), adds.shape[1]) for i in most_first]
     there = tuple(head for head in order if looking[head])
-    layer, head = [*there, *order][0]
+    layer, head = (there or order)[0]
     off = torch.zeros(2, len(read.ids), dtype=torch.bool, device=read.lm.device)
     off[1, token] = True  # beside a row that sees all: there are two at least
     with torch.inference_mode():
@@ -82,7 +82,7 @@ def looks_back(
 
 def _added(
     read: TextRead, target: int, token: int, weights: Float[np.ndarray, "L n_heads"]
-) -> Float[np.ndarray, "L H"]:
+) -> Float[np.ndarray, "L n_heads"]:
     """What each head adds to the target's logit from a token to which it gives these weights; 0 of one that is off."""
     lm, added = read.lm, np.zeros(weights.shape)
     direction, _ = read_along(lm.net, target)

@@ -9,6 +9,7 @@ type_k = …, n_layer = …" before it. All print a "KV buffer size" for each de
 from collections.abc import Iterator
 from typing import Literal
 
+from ..kv_math.formats import FORMATS as KV_FORMATS
 from .amounts import Printed, count, printed
 from .facts import Conflict, EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
@@ -38,8 +39,9 @@ _NAMED = {
 }
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
+# ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v), and ours.
 FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16"} | {
-    name: name for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+    name: name for name, known in KV_FORMATS.items() if known.engine == "llama.cpp" and not known.v
 }
 SPARE = 1 << 20  # bytes that backends may add to fill up tensors, and half digits of what is printed
 PADDED = 256  # cells come in multiples of it at most

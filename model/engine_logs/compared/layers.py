@@ -10,12 +10,9 @@ from ...kv_math.options import check, own_layers
 from ...kv_math.terms import PLACE_OF, SELF, SelfPlace, stores
 from ...published.spec import ModelSpec
 from ..lines import trouble
+from ..llama_cpp import FORMATS as GGML_NAMES
 
-# ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v).
-GGML: Mapping[str, KvFormat] = MappingProxyType(
-    {"f32": FORMATS["fp32"], "f16": FORMATS["fp16"], "bf16": FORMATS["bf16"]}
-    | {name: known for name, known in FORMATS.items() if known.engine == "llama.cpp" and not known.v}
-)
+GGML: Mapping[str, KvFormat] = MappingProxyType({name: FORMATS[ours] for name, ours in GGML_NAMES.items()})
 
 
 @dataclass(frozen=True)

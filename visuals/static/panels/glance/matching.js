@@ -59,14 +59,15 @@ function wayOf(steps, text, pieces) {
   return before ? `${first}${text("why.way_before", { ...before, at: last.key })}` : first;
 }
 
-const LEAST = 0.2; // the share of the difference between two scores from which on a match tells the two tokens apart
+/** Of the difference between two scores: from this share on a match tells them apart (model/analysis/matching.py). */
+const TELLING = 0.2;
 
 /**
  * Whether what was brought to the query makes a telling share of the difference.
  *
  * @param {Matching} found
  */
-export const isMatch = (found) => broughtApart(found) >= LEAST * (found.score - found.rival_score);
+export const isMatch = (found) => broughtApart(found) >= TELLING * (found.score - found.rival_score);
 /**
  * Whether with the other word in the text the head still prefers the token that it reads here, while the answer is
  * another.

@@ -12,7 +12,7 @@ import { answerOf, bold, few, signed, told, wordOf } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
-const ALIKE = 0.9; // the part of what a neuron adds to one token from which on it adds as much to another
+const ALIKE = 0.9; // two tokens are raised alike where the second gets this share of what the first does
 
 const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least, how many tokens are named
 

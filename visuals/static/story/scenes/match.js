@@ -8,6 +8,7 @@ import { exact, h, shown } from "../../dom.js";
 import { marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
+import { kept } from "../kept.js";
 import { looksBack } from "../place.js";
 import { bold, few, named, shareSaid, told } from "../words.js";
 
@@ -117,6 +118,21 @@ const swappedForm = ({ other, rival }, key) =>
   other && other.position > Math.max(key, rival) ? "_swapped" : "_turned";
 
 /**
+ * Where the head looks, and the words that were brought to the tokens; null where these are not to be told apart.
+ * The same object for the same run, since it is asked for at each drawing.
+ */
+const lookFor = kept(
+  (
+    /** @type {import("../../decode.js").Trace} */ trace,
+    /** @type {import("../../messages.d.ts").ToldApartDetail} */ found,
+  ) => {
+    const [cell, labels] = [{ ...found, query: trace.T - 1 }, labelsOf(trace.tokens.pieces)];
+    const marks = marksOf(found, cell, labels);
+    return marks && { trace, found, cell, labels, marks };
+  },
+);
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -136,10 +152,7 @@ export function createMatch(glass) {
     const { trace, status } = state;
     if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
     const found = glass.detail("told_apart", { token: trace.T - 1 });
-    if (!found || !("rival" in found)) return null;
-    const [cell, labels] = [{ ...found, query: trace.T - 1 }, labelsOf(trace.tokens.pieces)];
-    const marks = marksOf(found, cell, labels);
-    return marks && { trace, found, cell, labels, marks };
+    return found && "rival" in found ? lookFor(trace, found) : null;
   }
 
   return {
