@@ -22,9 +22,10 @@ from model.analysis.effects import effects
 from model.analysis.lens import contributions, logit_lens
 from model.analysis.logit_terms import logit_terms
 from model.analysis.neurons import activations, firing, neurons_of
-from model.analysis.score_terms import stream_writes
+from model.analysis.stream_writes import StreamWrites
 from model.interventions import Intervention
 from model.layer_metadata import NetworkMetadata, ffn_metadata, network_metadata
+from model.pieces import finish
 from model.taps import capture
 from tests.standin import make_tokenizer
 
@@ -300,7 +301,7 @@ def check_off(pair: Pair, out: Callable[[Any, int], nn.Linear], down: Callable[[
     terms = logit_terms(trace, 7)
     assert abs(terms.total - float(trace.logits[7])) < 2e-5
     assert float(terms.heads[1, 2].abs().max()) == float(terms.neurons[0][5]) == 0
-    _, written = stream_writes(trace, 2, [5, 7])
+    _, written = finish(StreamWrites(trace).before(2, [5, 7]))
     close(written.sum(1), torch.from_numpy(trace.residual[2, [5, 7]]).double())
 
 

@@ -10,6 +10,7 @@ Symbols: S sources, T tokens, d d_model.
 """
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import torch
@@ -20,7 +21,8 @@ from ..attention import Attention
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
 from .head_losses import Head
-from .score_terms import Source, _normed, score_terms, stream_writes
+from .score_terms import _normed, score_terms
+from .stream_writes import Source, StreamWrites
 
 MIN_ATTENTION = 0.5  # the least weight with which a head counts as having brought a token
 LARGEST = 1024  # tokens of all texts that are run
@@ -105,7 +107,7 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
     the text, the rival's score is not lower, the pair that counts most is no match of heads or embeddings, or the
     network's attention is not of the kind of LLaMA's.
     """
-    found = yield from _matched(trace, layer, head, query, key)
+    found = yield from _matched(StreamWrites(trace), layer, head, query, key)
     return None if found is None else (yield from _tried(trace, HeadMatching(layer, head, found), query, key)).found
 
 
@@ -114,8 +116,9 @@ def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) ->
     """Of some heads the first that matches a word with itself: the same was brought to its query as to `key`, and
     another to the rival, that makes TELLING of the difference, and with another token there, so that the rival is the
     answer, the head prefers the rival. None where none does."""
+    writes = StreamWrites(trace)
     for layer, head in heads:
-        found = yield from _matched(trace, layer, head, query, key)
+        found = yield from _matched(writes, layer, head, query, key)
         if found is None or not _is_plain(trace, found):
             continue
         one = yield from _tried(trace, HeadMatching(layer, head, found), query, key)
@@ -140,15 +143,15 @@ def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMa
     return one._replace(found=found._replace(other=other))
 
 
-def _matched(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
+def _matched(writes: StreamWrites, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
     """As `matching`, without another token in the text."""
-    ids = trace.token_ids
+    trace, ids = writes.trace, writes.trace.token_ids
     logits = _logits(trace, query)
     rival = _rival(trace, logits, query, key)
     if ids[key] != int(logits.argmax()) or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
         return None
-    own = yield from score_terms.pieces(trace, layer, head, query, key)
-    others = yield from score_terms.pieces(trace, layer, head, query, rival)
+    own = yield from score_terms.pieces(trace, layer, head, query, key, writes)
+    others = yield from score_terms.pieces(trace, layer, head, query, rival, writes)
     apart = own.terms - others.terms
     if own.score <= others.score:
         return None
@@ -157,15 +160,14 @@ def _matched(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
     best = int(apart.masked_fill(~both, -torch.inf).argmax())
     i, j = divmod(best, len(own.sources))
     yield
-    asked = yield from _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
-    told = yield from _way(trace, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
+    asked = yield from _way(writes, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
+    told = yield from _way(writes, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
     if asked is None or told is None or apart[i, j] <= 0 or own.terms[i, j] <= 0:
         return None
     alike: list[int] = []
-    for n, source in enumerate(own.sources):
-        if _fetches(trace, source, query) == asked.near:
-            alike.append(n)
-        yield
+    for _, of_layer in groupby(enumerate(own.sources), lambda one: one[1].layer):
+        alike += [n for n, source in of_layer if _fetches(trace, source, query) == asked.near]
+        yield  # the layer was looked into, and may have been computed for that
     rival_told = _alike(trace, told, rival)
     yield
     return Matching(
@@ -212,16 +214,22 @@ def _fetches(trace: Trace, source: Source, at: int) -> int | None:
 
 
 def _way(
-    trace: Trace, layer: int, head: int, places: tuple[int, int], pair: tuple[Source, Source], side: Literal["q", "k"]
+    writes: StreamWrites,
+    layer: int,
+    head: int,
+    places: tuple[int, int],
+    pair: tuple[Source, Source],
+    side: Literal["q", "k"],
 ) -> Work[Way | None]:
     """How what the pair's source of this side carries came to its token."""
+    trace = writes.trace
     at, source = (places[0], pair[0]) if side == "q" else (places[1], pair[1])
     if source.kind == "embedding":
         return Way(at, ())
     step = _look(trace, source, at)
     if step is None:
         return None
-    sources, terms = yield from parts_of_term.pieces(trace, layer, head, places, pair, side, step)
+    sources, terms = yield from parts_of_term.pieces(writes, layer, head, places, pair, side, step)
     further = _look(trace, sources[int(terms.argmax())], step.key)
     return Way(at, (step,) if further is None or further.key == step.key else (step, further))
 
@@ -239,7 +247,7 @@ def _alike(trace: Trace, way: Way, at: int) -> Way | None:
 
 @in_pieces
 def parts_of_term(
-    trace: Trace,
+    writes: StreamWrites,
     layer: int,
     head: int,
     places: tuple[int, int],
@@ -253,10 +261,11 @@ def parts_of_term(
     With α the step's weight, source s brings α·W_O·W_V·(γ ⊙ s / RMS), and its part of the term is the score of that
     with the pair's other writer. Biases of V are left out. float64.
     """
-    lm, block = trace.lm, trace.lm.net.block(step.layer)
+    trace, lm = writes.trace, writes.trace.lm
+    block = lm.net.block(step.layer)
     attn = block.attn
     assert isinstance(attn, Attention)
-    sources, (streams,) = yield from stream_writes.pieces(trace, step.layer, [step.key])
+    sources, (streams,) = yield from writes.before(step.layer, [step.key])
     normed = block.attn_norm.normalise_parts(streams, torch.tensor(trace.attn_norm_rms[step.layer, step.key]))
     start = sum(attn.qkv_proj.rows[:2]) + step.head * attn.n_kv_heads // attn.n_heads * attn.head_dim
     columns = slice(step.head * attn.head_dim, (step.head + 1) * attn.head_dim)
@@ -265,13 +274,13 @@ def parts_of_term(
     brought = step.weight * normed @ w_v.T @ w_o.T
     vectors: list[Tensor] = []
     for kind, at, source in zip(("q", "k"), places, pair, strict=True):
-        vectors.append((yield from _vectors(trace, layer, head, kind, at, source, brought if kind == side else None)))
+        vectors.append((yield from _vectors(writes, layer, head, kind, at, source, brought if kind == side else None)))
     q, k = vectors
     return sources, ((q * k).sum(-1) * lm.net.block(layer).attn.score_scale).detach()
 
 
 def _vectors(
-    trace: Trace,
+    writes: StreamWrites,
     layer: int,
     head: int,
     kind: Literal["q", "k"],
@@ -280,9 +289,9 @@ def _vectors(
     parts: Float[Tensor, "S d"] | None,
 ) -> Work[Float[Tensor, "S1 width"]]:
     """The query, or key, that these parts of a token's stream make, each by itself; without any, the source's write."""
-    block = trace.lm.net.block(layer)
+    trace, block = writes.trace, writes.trace.lm.net.block(layer)
     if parts is None:
-        sources, (streams,) = yield from stream_writes.pieces(trace, layer, [at])
+        sources, (streams,) = yield from writes.before(layer, [at])
         parts = streams[sources.index(source)][None]
     with torch.inference_mode():
         rest = torch.from_numpy(trace.residual[layer, at]).double() - parts.sum(0)  # or a norm of q and k would differ

@@ -9,41 +9,18 @@ too; a position bias is a term of its own.
 Symbols: S sources, T tokens, d d_model.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ..attention import Heads
 from ..errors import GlassLlamaError, check_index
-from ..forward_pass import Pass
-from ..interventions import intervened
 from ..norms import LayerNorm, Norm
 from ..pieces import Work, in_pieces
-from ..taps import capture
 from ..trace import Trace
-
-
-class Source(NamedTuple):
-    """One writer to the residual stream at a token: the embedding, head `head` of `layer`, or the FFN of `layer`.
-
-    "cross" is a head that looks at a source text. "patch" is what an intervention put in the stream's place before
-    `layer`, less what stood there. Where a network has them, "bias" is that of W_O in a layer below, and in the score's
-    own layer what the biases of norm and projection add to q and k; "position" is a bias on the score itself, which
-    stands on the diagonal.
-    """
-
-    kind: Literal["embedding", "head", "cross", "ffn", "patch", "bias", "position"]
-    layer: int | None = None
-    head: int | None = None
-
-    def __str__(self) -> str:
-        """`embedding`, `4.4` (layer.head), `ffn 0`, `patch 2`, `bias 1`, `position`, `cross 2.1`."""
-        if self.head is not None:
-            return f"{'' if self.kind == 'head' else f'{self.kind} '}{self.layer}.{self.head}"
-        return self.kind if self.layer is None else f"{self.kind} {self.layer}"
+from .stream_writes import Source, StreamWrites
 
 
 class ScoreTerms(NamedTuple):
@@ -62,12 +39,16 @@ class ScoreTerms(NamedTuple):
 
 
 @in_pieces
-def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[ScoreTerms]:
+def score_terms(
+    trace: Trace, layer: int, head: int, query: int, key: int, writes: StreamWrites | None = None
+) -> Work[ScoreTerms]:
     """The score of `head` of `layer` for query token `query` and key token `key`, taken apart, in float64.
 
     terms[i, j] = R(query)·W_Q(γ ⊙ wᵢ / RMS(query)) · R(key)·W_K(γ ⊙ wⱼ / RMS(key)) / √head_dim, with wᵢ what source i
     wrote at the query's token, wⱼ what source j wrote at the key's, and R RoPE's rotation (with its scaling). Where
     the network normalises otherwise, so do the terms, with all that is divided by held at its value in the run.
+    `writes` are the run's, of who asks for several scores.
+
     Raises GlassLlamaError for a layer, head or token that the run does not have, and for a key that the mask
     hides from the query.
     """
@@ -83,7 +64,7 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Wo
         raise GlassLlamaError(
             "bad_request", f"key is {key}; expected one from {int(sees.nonzero()[0])} on: the window."
         )
-    sources, written = yield from stream_writes.pieces(trace, layer, [query, key])
+    sources, written = yield from (writes or StreamWrites(trace)).before(layer, [query, key])
     with torch.inference_mode():
         scale = torch.from_numpy(trace.attn_norm_rms[layer, [query, key]])
         q, k = (
@@ -107,50 +88,3 @@ def _normed(norm: Norm, parts: Float[Tensor, "S d"], divisor: Float[Tensor, ""])
     """The parts of a normed vector, and last what the norm's own bias adds."""
     bias = norm.bias.detach().to(parts) if isinstance(norm, LayerNorm) else torch.zeros_like(parts[0])
     return torch.cat((norm.normalise_parts(parts, divisor), bias[None]))
-
-
-@in_pieces
-def stream_writes(
-    trace: Trace, layer: int, tokens: list[int]
-) -> Work[tuple[tuple[Source, ...], Float[Tensor, "tokens S d"]]]:
-    """All that was written to the stream before `layer` at these tokens, float64; the sources sum to the stream.
-
-    Layers are computed once more from their recorded inputs, with the run's own interventions: a piece of work each.
-    """
-    lm, net = trace.lm, trace.lm.net
-    stream = torch.from_numpy(trace.residual[: layer + 1])[:, tokens].double()
-    sources, written = [Source("embedding")], [stream[0]]
-    positions = net.positions(0, len(trace.token_ids))
-    for i in range(layer):
-        block = net.block(i)
-        x = torch.from_numpy(trace.residual[i]).to(lm.device, lm.dtype)[None]
-        others = [f"{name}.mixed" for name in block.extra_sublayers]
-        with (
-            torch.inference_mode(),
-            intervened(net, trace.intervention),
-            capture(block, "attn.mixed", "attn_out", "ffn_out", "resid_out", *others) as seen,
-        ):
-            block(x, Pass(positions))
-            heads = _head_writes(block.attn, seen["attn.mixed"][0, tokens])
-            if i in trace.intervention.attention:
-                heads = torch.zeros_like(heads)
-            ffn, out = (seen[name][0, tokens].double().cpu() for name in ("ffn_out", "resid_out"))
-        sources += [Source("head", i, h) for h in range(lm.config.n_heads)] + [Source("ffn", i)]
-        written += [*heads.unbind(1), ffn]
-        for name, mixed in zip(block.extra_sublayers, others, strict=True):
-            sources += [Source("cross", i, h) for h in range(lm.config.n_heads)]
-            written += _head_writes(getattr(block, name), seen[mixed][0, tokens]).unbind(1)
-        bias = block.attn.o_proj.bias
-        if bias is not None:
-            sources.append(Source("bias", i))
-            written.append(bias.double().cpu().expand_as(ffn) * (i not in trace.intervention.attention))
-        if any(patch.layer == i + 1 for patch in trace.intervention.patches):
-            sources.append(Source("patch", i + 1))
-            written.append(stream[i + 1] - out)
-        yield
-    return tuple(sources), torch.stack(written, 1)
-
-
-def _head_writes(attn: Heads, mixed: Float[Tensor, "t heads width"]) -> Float[Tensor, "t heads d"]:
-    w_o = attn.o_proj.weight.double().cpu().unflatten(1, mixed.shape[1:])
-    return torch.einsum("thw,dhw->thd", mixed.double().cpu(), w_o)

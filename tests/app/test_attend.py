@@ -260,6 +260,7 @@ def named_site(named: Path) -> Iterator[str]:
     demo.close(verbose=False)
 
 
+@pytest.mark.thorough
 def test_the_heads_that_a_file_names(browser: Browser, named_site: str) -> None:
     page = open_page(browser, f"{named_site}#lang=en&chapter=attend")
     section = page.locator("section[data-kind=heads]")

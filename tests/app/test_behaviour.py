@@ -117,6 +117,7 @@ def test_no_setting_of_a_link_breaks_a_panel(page: Page) -> None:
         assert page.locator("[data-failed]").count() == 0, chapter
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_the_keys_are_listed(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}")
@@ -202,6 +203,7 @@ def test_a_chart_further_down_is_not_waited_for(page: Page) -> None:
     expect(page.locator("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace").first).to_be_attached()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_the_strips_title_is_never_cut(visit: Any, language: str) -> None:
     page = visit(f"#lang={language}&prompt=The+cat")

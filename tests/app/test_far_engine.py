@@ -208,6 +208,7 @@ def test_work_that_nobody_wants_ends(far: FarEngine, monkeypatch: pytest.MonkeyP
     assert far.names  # on the same connection
 
 
+@pytest.mark.thorough
 def test_a_process_that_dies_is_started_again(process: ModelProcess, here: LocalEngine) -> None:
     far = FarEngine(process)
     ids = far.encode("llama", PROMPT)

@@ -67,6 +67,7 @@ def test_a_slider_asks_once_and_then_shows_every_place_without_a_request(chapter
     assert [text for text in asked if '"what":"kv"' in text or "kv_chart" in text] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "name"), one_of([("kv-calculator", "tokens"), ("kv-calculator", "batch"),
                                             ("kv-fit", "users"), ("kv-fit", "user_tokens")]))  # fmt: skip
 def test_what_fits_follows_every_slider_without_a_request(

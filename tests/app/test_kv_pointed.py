@@ -120,6 +120,7 @@ FIT = {
 }
 
 
+@pytest.mark.thorough
 def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panels_alone: str) -> None:
     page = open_page(browser, f"{panels_alone}#lang=en&{LINK}")
     # 32 layers with 32 heads of 128; as GQA with the link's 4 K/V heads an eighth of it.

@@ -85,6 +85,7 @@ def empty_ranks(page: Page) -> None:
     field(page, "kv-calculator", "tp").fill("")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "mend", "reasons"),
     [
@@ -151,6 +152,7 @@ SAID = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_refused_config_is_explained_in_chinese(chapter: Page) -> None:
     page = chapter
     page.click("#language >> text=中文")

@@ -24,6 +24,7 @@ def probabilities(page: Page) -> dict[int, float]:
     return dict(page.evaluate("glass.state.trace.next.ids.map((id, i) => [id, glass.state.trace.next.logits.data[i]])"))
 
 
+@pytest.mark.thorough
 @pytest.mark.gradio
 def test_two_runs_come_back_from_the_address(page: Page, browser: Browser, site: str, engine: LocalEngine) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()

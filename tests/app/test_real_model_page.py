@@ -103,6 +103,7 @@ def test_a_command_fetches_it_and_the_sentence_is_run_there(opened: Callable[[bo
     page.wait_for_function("glass.models().length === 2")
 
 
+@pytest.mark.thorough
 def test_a_press_fetches_it_with_progress_and_runs_the_sentence_there(opened: Callable[[bool, str], Opened]) -> None:
     page, index, _ = opened(True, "en")
     remark = page.locator(".wy-outside")

@@ -111,6 +111,7 @@ def test_the_files_go_by_their_own_names_wherever_the_program_was_started(
     assert len(names) == len(set(names))
 
 
+@pytest.mark.thorough
 def test_every_file_of_the_page_is_served(site: str) -> None:
     for path in scripts():
         if path.suffix == ".css" or path.parent.name == "static":

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -10,7 +11,7 @@ import pytest
 from app import build
 from app.chapters import CHAPTERS, ON_DEMAND, homes
 from app.texts import LANGUAGES, on_demand_file, table, text, text_file
-from model.analysis.score_terms import Source
+from model.analysis.stream_writes import Source
 from model.nonfinite import WORDS, Part
 from model.record import Entry, Record
 from model.train.curriculum import recipe
@@ -88,6 +89,7 @@ SAID = (
 PLACEHOLDER = re.compile(r"\{(\w+)(?:@\w+|\|[^|}]*\|[^|}]*)?\}")
 
 
+@cache
 def keys(language: str) -> dict[str, str]:
     return {f"{section}.{name}": words for section, names in table(language).items() for name, words in names.items()}
 

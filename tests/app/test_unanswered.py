@@ -126,15 +126,16 @@ def works_again(page: Page, prompt: str) -> None:
     assert page.evaluate("window.stays") is True
 
 
-def test_run_works_again_after_each_way_to_fail_to_join(lone: Page) -> None:
-    for number, (failure, words) in enumerate(FAILURES.values()):
-        prompt, before = f"My own text {number}.", lone.evaluate("glass.state.trace.id")
-        lone.fill(BOX, prompt)
-        fails_once(lone, "**/queue/join*", failure)
-        lone.click("#run")
-        said(lone, words)
-        assert lone.evaluate("glass.state.trace.id") == before
-        works_again(lone, prompt)
+@pytest.mark.parametrize("way", one_of(FAILURES))
+def test_run_works_again_after_each_way_to_fail_to_join(way: str, lone: Page) -> None:
+    failure, words = FAILURES[way]
+    prompt, before = f"My own text: {way}.", lone.evaluate("glass.state.trace.id")
+    lone.fill(BOX, prompt)
+    fails_once(lone, "**/queue/join*", failure)
+    lone.click("#run")
+    said(lone, words)
+    assert lone.evaluate("glass.state.trace.id") == before
+    works_again(lone, prompt)
 
 
 @pytest.mark.thorough

@@ -146,6 +146,7 @@ def test_both_stacks_of_a_kept_run_are_looked_into_after_the_network_was_let_go_
     assert service.detail({"run": first["encoder"]["id"], "what": "next"})["code"] == "bad_request"
 
 
+@pytest.mark.thorough
 def test_many_at_once_with_room_for_one(engine: LocalEngine) -> None:
     service = Service(engine, Runs())
     alone = {name: service.run(PROMPT, name)["next"]["ids"] for name in engine.names}

@@ -15,9 +15,10 @@ import model
 from model import GlassLlamaError
 from model.analysis.effects import KEPT, MIN_ATTENTION, effects, promised
 from model.analysis.logit_terms import logit_terms
-from model.analysis.score_terms import stream_writes
+from model.analysis.stream_writes import StreamWrites
 from model.analysis.switching import Part, pulls_of, stacks, without
 from model.interventions import Intervention, Patch
+from model.pieces import finish
 from tests.families import Pair, pair_of, sample, save
 from tests.model.families.test_t5 import FIELDS
 
@@ -166,7 +167,7 @@ def test_a_run_without_a_cross_head_is_transformers_without_it(pair: Pair) -> No
     assert terms.cross is not None
     assert not terms.cross[1, [2, 5]].any()
     assert terms.cross[2].any()
-    sources, writes = stream_writes(trace, 2, [WRITTEN])
+    sources, writes = finish(StreamWrites(trace).before(2, [WRITTEN]))
     assert torch.allclose(writes.sum(1), torch.from_numpy(trace.residual[2, [WRITTEN]]).double(), atol=1e-5)
     assert not writes[:, sources.index(("cross", 1, 2))].any()
     parts = {one.part for one in effects(trace, heads=30, neurons=0, encoder=False).parts}

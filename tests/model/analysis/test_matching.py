@@ -6,8 +6,10 @@ import torch
 import model
 from model.analysis.effects import effects
 from model.analysis.matching import Matching, matching, parts_of_term, plainest_match
-from model.analysis.score_terms import Source, score_terms, stream_writes
+from model.analysis.score_terms import score_terms
+from model.analysis.stream_writes import Source, StreamWrites
 from model.interventions import Intervention
+from model.pieces import finish
 
 TEXTS = {
     "Tom is in the kitchen. Lily is in the garden. Tom is in the": ("Tom", "Tom", "garden", "Lily"),
@@ -100,9 +102,10 @@ def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
         for t in (weights[: step.at + 1] > 1e-5).nonzero()[0].tolist():
             weight = weights[t]
             taken = step._replace(key=t, weight=float(weight))
-            total += float(parts_of_term(trace, layer, head, (query, key), both, side, taken)[1].sum())
+            total += float(parts_of_term(StreamWrites(trace), layer, head, (query, key), both, side, taken)[1].sum())
         assert torch.isclose(torch.tensor(total), own.terms[i, j].float(), rtol=1e-3)
-        assert len(stream_writes(trace, step.layer, [step.key])[0]) == 1 + step.layer * (lm.config.n_heads + 1)
+        sources, _ = finish(StreamWrites(trace).before(step.layer, [step.key]))
+        assert len(sources) == 1 + step.layer * (lm.config.n_heads + 1)
 
 
 def test_nothing_is_said_where_nothing_is_copied_and_of_a_changed_run_no_other_text_is_run() -> None:

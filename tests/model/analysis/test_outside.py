@@ -34,6 +34,7 @@ def beginnings() -> Iterator[str]:
         yield document.text[: next(place for place in ends if place >= (start + end) / 2)]
 
 
+@pytest.mark.thorough
 def test_nothing_is_said_of_the_examples_and_of_held_out_texts(lm: model.LanguageModel) -> None:
     own = [*EXAMPLES["en"], *EXAMPLES["zh"], *beginnings()]
     assert [text for text in own if judged(lm, text)] == []

@@ -17,8 +17,10 @@ from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import Node, all_nodes, keep, rank, run_pair
 from model.analysis.paths import edges, possible_edges
 from model.analysis.recovered import recovered
-from model.analysis.score_terms import score_terms, stream_writes
+from model.analysis.score_terms import score_terms
+from model.analysis.stream_writes import StreamWrites
 from model.interventions import Intervention, Patch
+from model.pieces import finish
 from tests.reference import reference, run_reference, sample_ids
 from tests.standin import make_checkpoint
 
@@ -89,7 +91,7 @@ def test_writes_sum_to_the_stream_also_where_parts_are_off(stand: tuple[Any, Any
     patch = Patch(1, 5, tuple(float(i % 3) for i in range(lm.config.d_model)))
     what = Intervention(heads=((0, 2), (1, 1)), neurons=((0, 4),), attention=(1,), patches=(patch,))
     trace = model.run_trace(lm, ids[0].tolist(), what)
-    sources, written = stream_writes(trace, 2, [5, 7])
+    sources, written = finish(StreamWrites(trace).before(2, [5, 7]))
     assert torch.allclose(written.sum(1), torch.from_numpy(trace.residual[2, [5, 7]]).double(), atol=1e-5)
     assert [str(source) for source in sources if source.kind == "patch"] == ["patch 1"]
     assert float(written[:, sources.index(("head", 0, 2))].abs().max()) == 0

@@ -5,6 +5,7 @@ import { widthOf } from "../pointing.js";
 import { reactive } from "../reads.js";
 import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
+import { unreadOf } from "./reading-on.js";
 import { createFrame } from "./scene.js";
 
 const READ = "-35% 0% -60% 0%"; // of the window: the line at which a scene is the one that is read
@@ -49,6 +50,16 @@ export function createColumn(glass, story, { foot, beside }) {
     if (next) goTo(next.name);
     return Boolean(next);
   }
+  /**
+   * On or back: first through a scene that is taller than the screen.
+   *
+   * @param {1 | -1} by
+   */
+  function readOn(by) {
+    const unread = unreadOf(now()?.element, by);
+    if (unread) scrollBy({ top: unread, behavior: calm() ? "instant" : "smooth" });
+    return Boolean(unread) || step(by);
+  }
   const map = createMap(glass, story, goTo);
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
   const aside = h("div.st-aside", null, map.element, ways);
@@ -78,6 +89,7 @@ export function createColumn(glass, story, { foot, beside }) {
     root,
     aside,
     step,
+    readOn,
     element: () => now()?.element,
     stay: () => goTo(view.at),
     /** Where the reader was, though the browser has scrolled meanwhile. */
@@ -93,7 +105,8 @@ export function createColumn(glass, story, { foot, beside }) {
       const said = lacking ?? (trace && note?.(glass)) ?? null;
       none.hidden = !said;
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
-      scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, Boolean(scenes[i - 1]?.isNear())));
+      const furthest = scenes.findLastIndex((scene) => scene.isNear());
+      scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
       const names = there().map(({ name }) => name);
       if (told.state.trace) map.draw(view.at, names.join(" "), told.state.trace.model.n_layers);
     },

@@ -2,10 +2,9 @@
 
 import { h, zoomOf } from "../dom.js";
 import { isStory } from "../level.js";
+import { unreadOf } from "./reading-on.js";
 
 const WIDE = 800; // px of a column: on a screen of 1280 its smallest text, 14 px, is 22 there
-const MORE = 0.8; // of a screen, where a scene is taller than that
-const NEAR = 8; // px of a scene beyond the screen that nobody misses
 
 const WAYS = /** @type {Record<string, 1 | -1>} */ ({ PageDown: 1, PageUp: -1, ArrowRight: 1, ArrowLeft: -1, " ": 1 });
 const TAKES = "input, textarea, select, button, a";
@@ -39,11 +38,9 @@ export function createLarge(glass, place, scenes) {
   }
   /** @param {1 | -1} by */
   function go(by) {
-    const box = scenes.at()?.getBoundingClientRect();
-    const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0; // px of the screen
-    // The place is zoomed, and scrolls by its own pixels; it stops where the scene does.
-    const top = (by * Math.min(beyond, MORE * innerHeight)) / zoomOf(place);
-    if (beyond > NEAR) place.scrollBy({ top, behavior: "instant" });
+    const unread = unreadOf(scenes.at(), by);
+    // the place is zoomed, and scrolls by its own pixels
+    if (unread) place.scrollBy({ top: unread / zoomOf(place), behavior: "instant" });
     else scenes.step(by);
   }
   addEventListener(

@@ -133,7 +133,8 @@ export function createFrame(glass, section, scene, wide) {
      *
      * @param {boolean} fresh
      * @param {boolean} told whether there is anything to tell of this network
-     * @param {boolean} comes whether the scene before it is near: what is hidden itself never is
+     * @param {boolean} comes whether the reader is at the scene before it or further on: what is hidden is never
+     *   near
      */
     draw(fresh, told, comes) {
       const { trace } = glass.state;

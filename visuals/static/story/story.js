@@ -116,8 +116,13 @@ export default function createStories(place, glass, need) {
   glass.on("returned", (/** @type {string} */ from) => from !== state.chapter && now()?.comeBack());
   followSpace(
     () => Boolean(now()),
-    (by) => now()?.step(by) ?? false,
+    (by) => now()?.readOn(by) ?? false,
   );
+  // The button that asked for the run would take the Space that goes on.
+  glass.on("run", () => {
+    const button = document.activeElement?.closest("button");
+    if (button && !place.contains(button)) now()?.element()?.focus({ preventScroll: true });
+  });
   open();
   return (fresh) => now()?.draw(fresh);
 }

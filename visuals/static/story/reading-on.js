@@ -1,0 +1,17 @@
+// What is taller than the screen is read a screenful at a time.
+
+const MORE = 0.8; // of a screen, at once
+const NEAR = 8; // px beyond the screen that nobody misses
+
+/**
+ * How far to scroll on, or back, to read more of an element: px of the screen, at most to where it ends; 0 where
+ * all of it has been seen.
+ *
+ * @param {Element | undefined} element
+ * @param {1 | -1} by
+ */
+export function unreadOf(element, by) {
+  const box = element?.getBoundingClientRect();
+  const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0;
+  return beyond > NEAR ? by * Math.min(beyond, MORE * innerHeight) : 0;
+}
