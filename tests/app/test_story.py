@@ -215,6 +215,25 @@ def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
     expect(said).to_be_hidden()
 
 
+def test_the_arrow_leads_from_the_gap_to_the_word_wherever_their_lines_are(story: Page) -> None:
+    story.emulate_media(reduced_motion="reduce")
+    key = needed(story)
+    # how far the arrow's begin is above the gap, and its end from the top of the word
+    where = """(key) => {
+      const box = (name) => document.querySelector(`[data-scene=answer] .wy-text ${name}`).getBoundingClientRect();
+      const [gap, word, tip] = [".st-gap", `[data-position="${key}"]`, ".wy-arcs .wy-tip"].map(box);
+      const way = document.querySelector("[data-scene=answer] .wy-arcs path").getAttribute("d");
+      const y = Number(/[\\d.]+$/.exec(way)[0]);
+      const middle = (one) => one.x + one.width / 2;
+      return [gap.top - box(".wy-arcs").top - y, tip.bottom - word.top, middle(tip) - middle(word)];
+    }"""
+    for width, height in ((1280, 720), (390, 844), (390, 430), (390, 844)):  # the last are a phone whose keyboard opens
+        story.set_viewport_size({"width": width, "height": height})
+        story.wait_for_timeout(300)
+        settled(story)
+        assert story.evaluate(where, key) == pytest.approx([3, 0, 0], abs=1.5), (width, height)
+
+
 def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: Page) -> None:
     needed(story)
     word = story.locator("[data-scene=answer] .wy-text [data-position]").first
@@ -330,6 +349,7 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     ends = "(scene) => scene.getBoundingClientRect().bottom - innerHeight"
     for before, scene in itertools.pairwise(SCENES[:4]):
         while story.locator(f"[data-scene={before}]").evaluate(ends) > 8:  # what is taller than the screen is read
+            settled(story)
             unread = story.locator(f"[data-scene={before}]").evaluate(ends)
             story.keyboard.press(" ")
             assert unread > story.locator(f"[data-scene={before}]").evaluate(ends) > -1

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
-import { arrowsOf } from "../../visuals/static/panels/glance/over-text.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
@@ -84,11 +83,4 @@ test("a file holds every token, then every head", () => {
   assert.deepEqual(rows.at(-1).slice(0, 6), ["head", 0, 1, "", "", -0.25]);
   assert.ok(rows.every((row) => row.length === names.length));
   assert.equal(saved().length, 5);
-});
-
-test("over a text of several lines thick arrows do not run into one another: the largest stands alone", () => {
-  const alike = [1, 0.9, 0.8, 0.1];
-  assert.deepEqual(arrowsOf([0, 1, 2, 3], alike, false), [0, 1, 2]);
-  assert.deepEqual(arrowsOf([0, 1, 2, 3], alike, true), [0]);
-  assert.deepEqual(arrowsOf([0, 1], [1, 0.05], true), [0, 1]);
 });

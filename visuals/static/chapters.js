@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 import { panelOfLink } from "./folds.js";
 import { isStory, keptLevel, STORY } from "./level.js";
 import { chapterForms } from "./parts.js";
+import { hold } from "./scroll-anchor.js";
 
 /**
  * @param {string} place a selector
@@ -35,6 +36,8 @@ function createStyles(chapters) {
   };
 }
 
+/** Of the window: a chapter that begins lower down is scrolled to, or its button would seem to do nothing. */
+const LOW = 0.8;
 /** The chapters on what every layer has: the row of chapters frames them, as a small map of the model. */
 const IN_EVERY_LAYER = ["norm", "position", "attend", "ffn", "kv"];
 
@@ -108,12 +111,15 @@ function createRow(names, texts, go) {
       texts.translate(row);
       showMarked();
     },
-    /** From far down in another chapter to where this one begins. */
+    /** To where this chapter begins, from far down in another, and where it would begin below what is seen. */
     toTop() {
       const panels = document.querySelector(".page-grid");
       if (!row || !panels) return;
-      if (panels.getBoundingClientRect().top < row.getBoundingClientRect().bottom)
-        panels.scrollIntoView({ block: "start", behavior: "instant" });
+      const { top } = panels.getBoundingClientRect();
+      const begin = () => panels.scrollIntoView({ block: "start", behavior: "instant" });
+      if (top < row.getBoundingClientRect().bottom) begin();
+      else if (top > LOW * innerHeight)
+        hold(begin, panels); // until its panels have grown, there is no way down
       else row.scrollIntoView({ block: "nearest" });
     },
   };

@@ -39,21 +39,25 @@ export function placeIn({ clientX, clientY }, element) {
 }
 
 /**
- * The inner width of an element in pixels to draw in, without making the browser lay the page out.
+ * What one side of an element is in pixels to draw in, without making the browser lay the page out.
  *
- * @param {Element} element
- * @param {Pick<Glass, "repaint">} glass
+ * @param {"width" | "height"} side
+ * @param {(element: Element) => number} atFirst
  */
-export function widthOf(element, glass) {
-  let width = 0;
+const sideOf = (side, atFirst) => (/** @type {Element} */ element, /** @type {Pick<Glass, "repaint">} */ glass) => {
+  let long = 0;
   const seen = new ResizeObserver(([entry]) => {
-    const changed = Math.floor(entry.contentRect.width) !== width;
-    width = Math.floor(entry.contentRect.width);
+    const changed = Math.floor(entry.contentRect[side]) !== long;
+    long = Math.floor(entry.contentRect[side]);
     if (changed) glass.repaint();
   });
   seen.observe(element);
-  return computed(() => (width || (width = element.clientWidth)) / zoomOf(element));
-}
+  return computed(() => (long || (long = atFirst(element))) / zoomOf(element));
+};
+/** The inner width of an element, which what is drawn in it follows. */
+export const widthOf = sideOf("width", ({ clientWidth }) => clientWidth);
+/** The inner height of an element, by which its lines have moved. */
+export const heightOf = sideOf("height", ({ clientHeight }) => clientHeight);
 
 /**
  * Calls `told` with whether an element is in view, first as it is and then at each change.

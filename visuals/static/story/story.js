@@ -118,10 +118,11 @@ export default function createStories(place, glass, need) {
     () => Boolean(now()),
     (by) => now()?.readOn(by) ?? false,
   );
-  // The button that asked for the run would take the Space that goes on.
+  // A button that asked for the run would take the Space that goes on, and on a phone the keyboard covers the answer.
+  const taking = () => (matchMedia("(pointer: coarse)").matches ? "button, #prompt textarea" : "button");
   glass.on("run", () => {
-    const button = document.activeElement?.closest("button");
-    if (button && !place.contains(button)) now()?.element()?.focus({ preventScroll: true });
+    const asked = document.activeElement?.closest(taking());
+    if (asked && !place.contains(asked)) now()?.element()?.focus({ preventScroll: true });
   });
   open();
   return (fresh) => now()?.draw(fresh);

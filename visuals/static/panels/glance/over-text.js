@@ -3,7 +3,7 @@
 // of several lines they keep to the room between them, and to the margin.
 
 import { svg, zoomOf } from "../../dom.js";
-import { widthOf } from "../../pointing.js";
+import { heightOf, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { partsLost } from "../../readings/rests.js";
 
@@ -12,9 +12,9 @@ import { partsLost } from "../../readings/rests.js";
 /** @typedef {{ x: number; top: number; bottom: number }} Box of an element's first line, and its middle */
 
 const [ARCS, THICK, HIGH] = [3, 6, 26]; // how many, and px: the thickest, and over the first line of text
-const [NARROW, MARGIN, APART] = [4, 4, 5]; // px: the thickest between lines, from the edge, and between two in it
+const [NARROW, MARGIN] = [4, 4]; // px: the thickest between lines, and from the edge
 const [TIP, BROAD] = [8, 5]; // px: how high the head of an arrow is, and half of its width
-const ALIKE = 0.5; // of the largest loss: from here on an arrow is nearly as thick
+const CLEAR = 3; // px between the word in the gap and the arrow that leads from it
 const CURVE = 4 / 3; // how much further than its peak the handles of a curve are
 
 /**
@@ -53,31 +53,17 @@ const partAt = (text, t) =>
  * @param {{ between: number; edge: number }} room `between`: two lines; `edge`: where the margin is
  */
 function wayOf(start, end, first, { between, edge }) {
-  const from = `M${start.x} ${start.top}`;
+  const [from, clear] = [`M${start.x} ${start.top}`, end.top - CLEAR];
   if (inLine(start, first) && inLine(end, first)) {
     const high = Math.min(start.top, end.top) - CURVE * HIGH;
-    return `${from} C${start.x} ${high} ${end.x} ${high} ${end.x} ${end.top}`;
+    return `${from} C${start.x} ${high} ${end.x} ${high} ${end.x} ${clear}`;
   }
   const tall = first.bottom - first.top; // of a usual word: that in the gap is larger, and takes of the room over it
   const over = (/** @type {Box} */ box) =>
     box.top - Math.max(0, (inLine(box, first) ? HIGH : between) / 2 - (box.bottom - box.top - tall));
-  const [up, down] = [over(start), over(end)];
+  const [up, down] = [over(start), Math.min(over(end), clear - MARGIN)];
   const across = inLine(start, end) ? "" : `H${edge} V${down} `;
-  return `${from} V${up} ${across}H${end.x} V${Math.max(end.top, down + MARGIN)}`;
-}
-
-/**
- * The tokens to which an arrow leads. In a text of several lines thick ones would run into one another between the
- * lines: where a second is nearly as thick as the largest, that stands alone, and the colours of the words say the
- * rest.
- *
- * @param {number[]} tokens most needed first
- * @param {(number | null)[]} parts of the largest loss, by token
- * @param {boolean} isWrapped
- */
-export function arrowsOf(tokens, parts, isWrapped) {
-  const isAlone = isWrapped && (parts[tokens[1]] ?? 0) > ALIKE * (parts[tokens[0]] ?? 0);
-  return tokens.slice(0, isAlone ? 1 : ARCS);
+  return `${from} V${up} ${across}H${end.x} V${clear}`;
 }
 
 /**
@@ -94,13 +80,14 @@ function pathsOf(text, found) {
   text.classList.toggle("is-wrapped", isWrapped()); // which makes room, so that places are measured after it
   const [end, first] = [boxOf(last, text), boxOf(head, text)];
   const between = parseFloat(getComputedStyle(text).lineHeight) - (first.bottom - first.top);
-  return arrowsOf(found.tokens, parts, isWrapped()).flatMap((t, i) => {
+  // between lines there is room for one; the colours of the words say the rest
+  return found.tokens.slice(0, isWrapped() ? 1 : ARCS).flatMap((t) => {
     const part = partAt(text, t);
     if (!part || part === last) return [];
     const { x, top, bottom } = boxOf(part, text);
     const way = wayOf({ x, top: top - TIP / 2, bottom }, end, first, {
       between,
-      edge: text.clientWidth - MARGIN - APART * i,
+      edge: text.clientWidth - MARGIN,
     });
     const thick = THICK * (parts[t] ?? 0);
     const width = Math.max(1, Math.min(isWrapped() ? NARROW : THICK, thick));
@@ -115,9 +102,9 @@ function pathsOf(text, found) {
  */
 export function createArcs(glass, moved) {
   const element = svg("svg.wy-arcs", { "aria-hidden": "true" });
-  /** @type {(() => number) | null} */
-  let wide = null;
-  const put = memo((/** @type {HTMLElement} */ text, /** @type {Rests | null} */ found, _width, _trace) => {
+  /** @type {(() => number)[] | null} */
+  let sides = null;
+  const put = memo((/** @type {HTMLElement} */ text, /** @type {Rests | null} */ found, ..._lines) => {
     text.classList.toggle("has-arcs", Boolean(found));
     element.replaceChildren(...(found ? pathsOf(text, found) : []));
     moved();
@@ -127,8 +114,9 @@ export function createArcs(glass, moved) {
    * @param {Rests | null} found
    */
   function draw(text, found) {
-    wide ??= widthOf(text, glass);
-    put(text, found, wide(), glass.state.trace, glass.state.language);
+    sides ??= [widthOf(text, glass), heightOf(text, glass)];
+    const [wide, high] = sides.map((side) => side());
+    put(text, found, wide, high, glass.state.trace, glass.state.language);
   }
   return { element, draw };
 }

@@ -1,7 +1,7 @@
 // What is said of an answer first: which head reads it in the text, and what is left when such heads are off.
 
 import { labelsOf } from "../../characters.js";
-import { h } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
 import { chanceWord, filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
@@ -97,6 +97,20 @@ function proofOf(glass, found, names) {
 }
 
 /**
+ * The nats that are lost without the head that looks most, as the map of all heads has them; null where it is not
+ * measured.
+ *
+ * @param {Why} found
+ */
+function lostWithout({ first, grid }) {
+  const at = grid && first ? first.layer * grid.lost.shape[1] + first.head : -1;
+  return grid?.measured.data[at] ? grid.lost.data[at] : null;
+}
+
+/** @param {number} x */
+const nats = (x) => h("span", { title: exact(x, 6) }, shown(x, 2));
+
+/**
  * What is left with the heads off that are missed most, beside what is left with random ones of the same layers
  * off.
  *
@@ -109,13 +123,15 @@ function groupProof(glass, found, names) {
   const { look } = found;
   const [kind, count] = [verdict(found), look.heads.length];
   const lot = kind !== "same" && othersTakeAsMuch(found);
+  const alone = lostWithout(found);
   const template = sentences(
     text,
-    text("why.group_first"),
+    text(`why.group_first${alone === null ? "" : "_alone"}`),
     text(`why.group_${kind}`, { count }),
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
-  const given = { ...names, chance: chanceWord(glass, leftByChance(look) ?? 0), draws: String(look.by_chance.length) };
+  const chance = chanceWord(glass, leftByChance(look) ?? 0);
+  const given = { ...names, alone: nats(alone ?? 0), chance, draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
