@@ -111,14 +111,19 @@ function createRow(names, texts, go) {
       texts.translate(row);
       showMarked();
     },
-    /** To where this chapter begins, from far down in another, and where it would begin below what is seen. */
-    toTop() {
+    /**
+     * To where a chapter begins, from far down in another, and where it would begin below what is seen; what the
+     * first begins with stands above the row.
+     *
+     * @param {string} open
+     */
+    toTop(open) {
       const panels = document.querySelector(".page-grid");
       if (!row || !panels) return;
       const { top } = panels.getBoundingClientRect();
       const begin = () => panels.scrollIntoView({ block: "start", behavior: "instant" });
       if (top < row.getBoundingClientRect().bottom) begin();
-      else if (top > LOW * innerHeight)
+      else if (top > LOW * innerHeight && open !== names[0])
         hold(begin, panels); // until its panels have grown, there is no way down
       else row.scrollIntoView({ block: "nearest" });
     },
@@ -209,7 +214,7 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
     state.chapter = name;
     show();
     store.emit("chapter", name);
-    if (moved) queueMicrotask(row.toTop); // once the token strip has seen whether it sticks in this chapter
+    if (moved) queueMicrotask(() => row.toTop(name)); // once the token strip has seen whether it sticks in this chapter
     store.repaint(true);
   }
 
