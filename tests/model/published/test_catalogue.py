@@ -43,6 +43,7 @@ TOTALS = [
     ("Qwen2.5-7B", 7_615_616_512, 1),
     ("Qwen3-8B", 8_190_735_360, 1),
     ("Qwen3-30B-A3B", 30_532_122_624, 0),
+    ("Qwen3-235B-A22B", 235_093_634_560, 1),
     ("Gemma-2 9B", 9_241_705_984, 0),
     ("Gemma-3 12B (text)", 11_766_034_176, 20),
     ("Falcon-7B", 6_921_720_704, 0),
@@ -64,10 +65,10 @@ TOTALS = [
 ]
 
 
-def test_it_holds_45_models_in_the_files_order():
+def test_it_holds_46_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 45
+    assert len(catalogue()) == 46
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
@@ -85,6 +86,7 @@ def test_parameters_recomputed_from_the_shapes_meet_the_published_total(name, co
     [
         ("Mixtral-8x7B v0.1", 12_879_925_248),
         ("Qwen3-30B-A3B", 3_353_032_704),
+        ("Qwen3-235B-A22B", 22_190_763_520),
         ("Llama-4 Scout 17B-16E (text)", 17_172_894_720),
         ("DeepSeekMoE-16B", 2_828_650_496),
         ("DeepSeek-V2", 21_375_800_320),
