@@ -46,6 +46,7 @@ TOTALS = [
     ("Qwen3-235B-A22B", 235_093_634_560, 1),
     ("Gemma-2 9B", 9_241_705_984, 0),
     ("Gemma-3 12B (text)", 11_766_034_176, 20),
+    ("Gemma-3 27B (text)", 27_009_346_304, 1),
     ("Falcon-7B", 6_921_720_704, 0),
     ("Falcon-40B", 41_303_293_952, 1),
     ("BLOOM-176B", 176_247_271_424, 0),
@@ -65,10 +66,10 @@ TOTALS = [
 ]
 
 
-def test_it_holds_46_models_in_the_files_order():
+def test_it_holds_47_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 46
+    assert len(catalogue()) == 47
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
@@ -171,6 +172,8 @@ def test_which_layers_slide_or_chunk():
     assert c["Gemma-2 9B"].layer_kinds[:3] == ("sliding", "full", "sliding")
     gemma3, scout = c["Gemma-3 12B (text)"], c["Llama-4 Scout 17B-16E (text)"]
     assert [i for i, kind in enumerate(gemma3.layer_kinds) if kind == "full"] == list(range(5, 48, 6))
+    larger = c["Gemma-3 27B (text)"].layer_kinds  # 62 layers are no multiple of the pattern's six
+    assert [i for i, kind in enumerate(larger) if kind == "full"] == list(range(5, 62, 6))
     assert [i for i, kind in enumerate(scout.layer_kinds) if kind == "full"] == list(range(3, 48, 4))
     assert scout.layer_kinds.count("chunked") == 36
     assert set(c["Mistral-7B v0.1"].layer_kinds) == {"sliding"}
