@@ -61,15 +61,16 @@ TOTALS = [
     ("DeepSeek-V2-Lite", 15_706_484_224, 1),
     ("DeepSeek-V3", 671_026_419_200, 1),
     ("DeepSeek-V3.2-Exp", 671_877_944_064, 2),
+    ("gpt-oss-120b", 116_829_156_672, 2),
     ("GPT-3 175B", 174_604_259_328, 3),
     ("GPT-2 (124M)", 124_439_808, 0),
 ]
 
 
-def test_it_holds_47_models_in_the_files_order():
+def test_it_holds_48_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 47
+    assert len(catalogue()) == 48
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
