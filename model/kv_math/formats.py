@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
@@ -12,8 +13,8 @@ from ..errors import GlassLlamaError
 class KvFormat:
     """One way to store a vector: `block_bytes` for every `block` elements, and `vector_extra` bytes once a vector.
 
-    `v` is the format of V where that is another (the format itself is then K's). `engine` is "" for a plain number
-    type, else the program whose format it is. `about` says what the bytes are, and `source` where that was read.
+    `engine` is "" for a plain number type, else the program whose format it is. `about` says what the bytes are, and
+    `source` where that was read. A pair has the format of K in `k` and that of V in `v`; its own bytes are K's.
     """
 
     name: str
@@ -23,7 +24,13 @@ class KvFormat:
     about: str
     engine: str = ""
     source: str = ""
+    k: "KvFormat | None" = None
     v: "KvFormat | None" = None
+
+    @property
+    def of_k(self) -> "KvFormat":
+        """The format of K, and of what is neither K nor V alone, such as a latent."""
+        return self.k or self
 
     @property
     def of_v(self) -> "KvFormat":
@@ -80,7 +87,6 @@ _ALL = (
         engine="vLLM",
         source=_VLLM_CODE,
     ),
-    # Those that llama.cpp's --cache-type-k and --cache-type-v take.
     _ggml("q8_0", 34, "32 int8 elements and their fp16 scale"),
     _ggml("q5_1", 24, "32 5-bit elements, an fp16 scale and an fp16 least value"),
     _ggml("q5_0", 22, "32 5-bit elements and their fp16 scale"),
@@ -104,18 +110,9 @@ _ALL = (
         source="vLLM flashmla_sparse.py",
     ),
 )
-_BY_NAME = {f.name: f for f in _ALL}
-
-
-def _pair(k: str, v: str) -> KvFormat:
-    """K in one format and V in another, as --cache-type-k and --cache-type-v set them apart."""
-    own = _BY_NAME[k]
-    about = f"K in {k}, V in {v}"
-    return replace(own, name=f"{k}/{v}", v=_BY_NAME[v], about=about, engine="llama.cpp", source=_GGML)
-
-
-_PAIRS = (_pair("fp16", "q8_0"), _pair("q8_0", "fp16"), _pair("q8_0", "q5_1"), _pair("q8_0", "q4_0"))
-FORMATS: Mapping[str, KvFormat] = MappingProxyType(_BY_NAME | {f.name: f for f in _PAIRS})
+FORMATS: Mapping[str, KvFormat] = MappingProxyType({f.name: f for f in _ALL})
+# Those that llama.cpp's --cache-type-k and --cache-type-v take, each for itself; other engines have one for both.
+PAIRED = ("fp32", "fp16", "bf16", *(f.name for f in _ALL if f.engine == "llama.cpp"))
 
 # The newest tokens of hf_int4 and the RoPE key of fp8_ds_mla.
 SIXTEEN_BIT = FORMATS["bf16"]
@@ -130,15 +127,35 @@ INDEXER_FP8 = KvFormat(
 
 
 def kv_format(name: str) -> KvFormat:
-    """The format called `name`. Raises GlassLlamaError, which lists them all and names the closest, for any other."""
-    if isinstance(name, str) and name in FORMATS:
-        return FORMATS[name]
-    close = difflib.get_close_matches(name.lower()[:40], FORMATS, n=1) if isinstance(name, str) else []
+    """The format called `name`, or a pair "K/V" of two in PAIRED, such as "q8_0/q4_0".
+
+    Raises GlassLlamaError, which lists them all and names the closest, for any other.
+    """
+    if isinstance(name, str):
+        k, _, v = name.partition("/")
+        if name in FORMATS or (k in PAIRED and k == v):
+            return FORMATS[k]
+        if k in PAIRED and v in PAIRED:
+            return _pair(k, v)
     shown = f"{name!r:.60}" if isinstance(name, str) else f"of type {type(name).__name__}"
+    close = _close(name.lower()[:40]) if isinstance(name, str) else []
     raise GlassLlamaError(
         "kv_dtype",
-        f"dtype is {shown}; expected one of {', '.join(FORMATS)}." + (f" Did you mean {close[0]}?" if close else ""),
+        f"dtype is {shown}; expected one of {', '.join(FORMATS)}; or K/V, two of {', '.join(PAIRED)}."
+        + (f" Did you mean {close[0]}?" if close else ""),
         field="dtype",
         value=shown,
         expected=tuple(FORMATS),
     )
+
+
+@cache
+def _pair(k: str, v: str) -> KvFormat:
+    own, of_v = FORMATS[k], FORMATS[v]
+    about = f"K in {k}, V in {v}"
+    return replace(own, name=f"{k}/{v}", k=own, v=of_v, about=about, engine="llama.cpp", source=_GGML)
+
+
+def _close(name: str) -> list[str]:
+    known = (f"{k}/{v}" for k in PAIRED for v in PAIRED if k != v) if "/" in name else FORMATS
+    return difflib.get_close_matches(name, known, n=1)

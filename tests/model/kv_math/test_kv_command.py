@@ -67,6 +67,15 @@ def test_the_command_says_what_is_wrong(capsys):
     assert refused(capsys, "Llama-3 8B", "--tp", "3") == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
 
 
+def test_the_command_takes_k_and_v_in_two_formats(capsys):
+    assert main(["Llama-3 8B", "--dtype", "q8_0/iq4_nl", "--tokens", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "208 bytes per K/V head (q8_0/iq4_nl) (128 / 32 × 34 + 128 / 32 × 18)" in printed
+    assert f"{32 * 8 * (136 + 72):,} B" in printed
+    assert "as llama.cpp's -ctk and -ctv set them" in printed
+    assert refused(capsys, "Llama-3 8B", "--dtype", "q8_0/q40").endswith(" Did you mean q8_0/q4_0?\n")
+
+
 def test_the_command_says_what_fits(capsys):
     assert main(["Llama-3 8B", "--gpu", "H100", *SHARE]) == 0
     printed = capsys.readouterr().out

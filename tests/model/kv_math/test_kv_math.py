@@ -8,7 +8,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
-from model.kv_math.formats import FORMATS
+from model.kv_math.formats import FORMATS, PAIRED, kv_format
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf_spec import spec_from_config
@@ -137,7 +137,7 @@ def test_block_formats_count_their_scales(name, dtype, per_token):
 
 def test_llama_cpps_formats_are_those_of_ggml() -> None:
     """Elements and bytes of a block, as the package gguf has them from ggml's source."""
-    for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"):
+    for name in PAIRED[3:]:
         kept = FORMATS[name]
         assert (kept.block, kept.block_bytes) == GGML_QUANT_SIZES[GGMLQuantizationType[name.upper()]]
         assert kv_bytes_per_token("Llama-3 8B", name) == 32 * 8 * 2 * 4 * kept.block_bytes
@@ -145,12 +145,27 @@ def test_llama_cpps_formats_are_those_of_ggml() -> None:
 
 def test_k_and_v_may_have_formats_of_their_own() -> None:
     """A head of 128: 4 × 34 bytes of K in q8_0, 256 of V in fp16."""
-    found = kv_breakdown("Llama-3 8B", 16_384, dtype="q8_0/fp16")
+    found = kv_breakdown("Llama-3.1 8B", 16_384, dtype="q8_0/fp16")
     assert found.total_bytes == 16_384 * 32 * 8 * (4 * 34 + 256) == (544 + 1024) << 20
     assert str(found.terms[0]).endswith(f"(128 / 32 × 34 + 128 × 2) = {found.total_bytes:,} B")
-    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite"):
-        with pytest.raises(GlassLlamaError, match="caches no V of its own"):
-            kv_breakdown(model, dtype="q8_0/q4_0")
+    assert [note.code for note in found.notes] == ["pair"]
+    for k in PAIRED:
+        for v in PAIRED:
+            each = [FORMATS[name].vector_bytes(128) for name in (k, v)]
+            assert kv_bytes_per_token("Llama-3 8B", f"{k}/{v}") == 32 * 8 * sum(each)
+    assert kv_format("q8_0/q8_0") is FORMATS["q8_0"]
+
+
+def test_a_model_without_a_v_of_its_own_stores_all_in_ks_format() -> None:
+    """MLA's latent with its RoPE key and DeepSeek-V3.2's indexer; written out, K and V are two again."""
+    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite", "DeepSeek-V3.2-Exp"):
+        options = KvOptions(indexer="dtype") if model == "DeepSeek-V3.2-Exp" else None
+        found = kv_breakdown(model, dtype="q8_0/q4_0", options=options)
+        assert found.total_bytes == kv_cache_bytes(model, dtype="q8_0", options=options)
+        assert [note.code for note in found.notes] == ["no_v", "format"]
+        assert {factor.params.get("format") for term in found.terms for factor in term.factors} == {None, "q8_0"}
+    expanded = KvOptions(layout="expanded_mla")
+    assert kv_bytes_per_token("DeepSeek-V3", "q8_0/q4_0", expanded) == 61 * 128 * (6 * 34 + 4 * 18)
 
 
 def test_hf_int4_keeps_the_newest_tokens_in_16_bits():
