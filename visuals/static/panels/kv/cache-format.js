@@ -1,5 +1,6 @@
 // The format of the cache as two choices: K's, and V's where that is another. One setting holds both, as "q8_0/q4_0".
 
+import { h } from "../../dom.js";
 import { choiceField } from "./fields.js";
 
 /**
@@ -25,8 +26,8 @@ export function parted(dtype) {
 export const joined = (k, v) => (v && v !== k ? `${k}/${v}` : k);
 
 /**
- * Fields of the two. V's is of use where K's format can have another beside it and the model caches a V; it stays
- * as long as one is set.
+ * Fields of the two, beside each other. V's is of use where K's format can have another beside it and the model
+ * caches a V; it stays as long as one is set.
  *
  * @param {import("./question.js").Asked} asked
  * @param {import("./fields.js").Change} set
@@ -56,5 +57,5 @@ export function formatFields(asked, set, text) {
   ];
   /** @param {boolean} caches whether the model caches a V */
   const useful = (caches) => now().v !== "" || (caches && paired().includes(now().k));
-  return { fields, useful };
+  return { fields, element: h("div.kv-formats", null, ofK.element, ofV.element), useful };
 }
