@@ -7,6 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
+from ..published.expected import expected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,16 +138,7 @@ def kv_format(name: str) -> KvFormat:
             return FORMATS[k]
         if k in PAIRED and v in PAIRED:
             return _pair(k, v)
-    shown = f"{name!r:.60}" if isinstance(name, str) else f"of type {type(name).__name__}"
-    close = _close(name.lower()[:40]) if isinstance(name, str) else []
-    raise GlassLlamaError(
-        "kv_dtype",
-        f"dtype is {shown}; expected one of {', '.join(FORMATS)}; or K/V, two of {', '.join(PAIRED)}."
-        + (f" Did you mean {close[0]}?" if close else ""),
-        field="dtype",
-        value=shown,
-        expected=tuple(FORMATS),
-    )
+    raise _unknown(name)
 
 
 @cache
@@ -156,6 +148,13 @@ def _pair(k: str, v: str) -> KvFormat:
     return replace(own, name=f"{k}/{v}", k=own, v=of_v, about=about, engine="llama.cpp", source=_GGML)
 
 
-def _close(name: str) -> list[str]:
-    known = (f"{k}/{v}" for k in PAIRED for v in PAIRED if k != v) if "/" in name else FORMATS
-    return difflib.get_close_matches(name, known, n=1)
+def _unknown(name: object) -> GlassLlamaError:
+    shown = f"{name!r:.60}" if isinstance(name, str) else f"of type {type(name).__name__}"
+    right, known = {"expected": tuple(FORMATS)}, tuple(FORMATS)
+    said = f"one of {', '.join(FORMATS)}"
+    if isinstance(name, str) and "/" in name:
+        pair = expected("pair", names=", ".join(PAIRED))
+        right, known, said = pair.as_params(), tuple(f"{k}/{v}" for k in PAIRED for v in PAIRED if k != v), str(pair)
+    close = difflib.get_close_matches(name.lower()[:40], known, n=1) if isinstance(name, str) else []
+    text = f"dtype is {shown}; expected {said}." + (f" Did you mean {close[0]}?" if close else "")
+    return GlassLlamaError("kv_dtype", text, field="dtype", value=shown, **right)
