@@ -62,6 +62,8 @@ def test_k_and_v_are_two_choices_and_one_setting(chapter: Page) -> None:
     k.select_option("q8_0")
     shown(page, "kv-calculator", "Llama-3 8B tokens=8192 batch=1 dtype=q8_0/iq4_nl")
     page.wait_for_url(re.compile("kv.dtype=q8_0(/|%2F)iq4_nl"))
+    title = text("kv-chart.title_of", batch="1", dtype="q8_0/iq4_nl")
+    expect(panel(page, "kv-chart")).to_contain_text(title)
     k.select_option("fp8")  # of an engine that has one format for both
     expect(v).to_be_hidden()
     calculated(page, "Llama-3 8B tokens=8192 batch=1 dtype=fp8 ")
