@@ -157,7 +157,8 @@ def kv_cache(
         model: a name in the catalogue, such as "Llama-3 8B"; with config, a name of your own; with hub, nothing.
         tokens: tokens of each sequence.
         batch: sequences.
-        dtype: how keys and values are stored, such as bf16, fp8 or q8_0.
+        dtype: how keys and values are stored, such as bf16, fp8 or q8_0; two formats of llama.cpp as K/V, such as
+            q8_0/q4_0.
         config: the text of a Hugging Face config.json, or GGUF metadata as llama.cpp logs it, instead of a model of the
             catalogue; the answer to a model_type that is not read lists those that are.
         gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from model import LanguageModel, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
-from model.kv_math.formats import FORMATS
+from model.kv_math.formats import FORMATS, PAIRED
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.kv_math.options import has_indexer
@@ -172,10 +172,12 @@ def options_of(spec: ModelSpec) -> list[str]:
 
 
 def models_message(say: InLanguages) -> KvModelsAnswer:
-    """Every model of the catalogue, every format, and every model_type whose config.json is read."""
+    """Every model of the catalogue, every format, those that K and V may each have, and every model_type whose
+    config.json is read."""
     return {
         "models": [card_message(spec, say) for spec in catalogue().values()],
         "formats": [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()],
+        "paired": list(PAIRED),
         "families": list(MODEL_TYPES),
     }
 

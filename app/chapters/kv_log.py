@@ -31,7 +31,7 @@ def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
     options = asked.options
     found = compare(log, spec, asked.dtype, options.tp, options.block_size)
     origin: DtypeFrom = "log" if states_format(log) else "unknown" if log.stated else "chosen"
-    if origin == "chosen" and found.fitting and found.dtype not in found.fitting:
+    if origin == "chosen" and found.fitting and asked.dtype not in found.fitting:
         found, origin = compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
     return log_message(found, own, origin, "" if own.spec else _another(asked, log))
 

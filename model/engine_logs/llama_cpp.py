@@ -9,7 +9,7 @@ type_k = …, n_layer = …" before it. All print a "KV buffer size" for each de
 from collections.abc import Iterator
 from typing import Literal
 
-from ..kv_math.formats import FORMATS as KV_FORMATS
+from ..kv_math.formats import PAIRED
 from .amounts import Printed, count, printed
 from .facts import Conflict, EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
@@ -40,9 +40,7 @@ _NAMED = {
 _NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
 # ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v), and ours.
-FORMATS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16"} | {
-    name: name for name, known in KV_FORMATS.items() if known.engine == "llama.cpp" and not known.v
-}
+FORMATS = {{"fp32": "f32", "fp16": "f16"}.get(name, name): name for name in PAIRED}
 SPARE = 1 << 20  # bytes that backends may add to fill up tensors, and half digits of what is printed
 PADDED = 256  # cells come in multiples of it at most
 LOOKED_FOR = (

@@ -15,7 +15,7 @@ from ..published.spec import ModelSpec
 from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
-from .options import MAX_BATCH, MAX_TOKENS, KvOptions, check, rank_copies, refusal, whole
+from .options import MAX_BATCH, MAX_TOKENS, KvOptions, caches_v, check, rank_copies, refusal, whole
 from .spread import Share, Spread
 from .stages import draft_setup, find_spec
 from .terms import SELF, KvTerm, kv_terms
@@ -102,8 +102,9 @@ def kv_cache_bytes(
 ) -> int:
     """Bytes of the KV cache of `batch` sequences of `tokens` tokens each, over all GPUs.
 
-    `spec` is a ModelSpec or a name in the catalogue, `dtype` a name in FORMATS. In an encoder–decoder, `tokens` counts
-    the decoder's and the cross-attention cache is included; see KvOptions.encoder_tokens.
+    `spec` is a ModelSpec or a name in the catalogue, `dtype` a name in FORMATS, or two of llama.cpp's as "K/V", such as
+    "q8_0/q4_0". In an encoder–decoder, `tokens` counts the decoder's and the cross-attention cache is included; see
+    KvOptions.encoder_tokens.
     Raises GlassLlamaError, naming the field and what it may be: tokens 1 to 10⁸, batch 1 to 10⁶.
     """
     return kv_breakdown(spec, tokens, batch, dtype, options).total_bytes
@@ -154,7 +155,7 @@ def kv_breakdown(
     terms = _own_terms(spec, tokens, batch, fmt, options)
     if options.draft is not None:
         terms += _draft_terms(tokens, batch, fmt, options)
-    return KvBreakdown(spec, tokens, batch, dtype, options, terms, tuple(_notes(spec, tokens, fmt, options)))
+    return KvBreakdown(spec, tokens, batch, fmt.name, options, terms, tuple(_notes(spec, tokens, fmt, options)))
 
 
 def _draft_terms(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
@@ -191,8 +192,25 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         ratio = _elements_per_token(spec, options) / _elements_per_token(spec, plain)
         text = f"More than the formula: this engine caches {ratio:.1f} times the elements that are needed."
         notes.append(KvNote("inflated", text, {"layout": options.layout, "ratio": ratio}))
-    if fmt.engine:
-        notes.append(KvNote("format", f"{fmt.name}, a format of {fmt.engine}: {fmt.about}.", {"dtype": fmt.name}))
+    return notes + _format_notes(spec, fmt, options)
+
+
+def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[KvNote]:
+    """On a format that one engine alone has; and what llama.cpp asks for where K and V have two (ggml's fattn.cu)."""
+    names = {"k": fmt.of_k.name, "v": fmt.of_v.name}
+    if fmt.v and caches_v(spec, options):
+        text = (
+            "K in {k} and V in {v}, as llama.cpp's -ctk and -ctv set them. A quantised V needs flash attention; two "
+            "formats need, on CUDA, a build with GGML_CUDA_FA_ALL_QUANTS, or attention runs on the CPU."
+        )
+        return [KvNote("pair", text.format(**names), dict(names))]
+    notes = []
+    if fmt.v:
+        text = "{v} is not used: the model caches no V of its own, and what it caches is stored in {k}."
+        notes.append(KvNote("no_v", text.format(**names), dict(names)))
+    kept = fmt.of_k
+    if kept.engine:
+        notes.append(KvNote("format", f"{kept.name}, a format of {kept.engine}: {kept.about}.", {"dtype": kept.name}))
     return notes
 
 

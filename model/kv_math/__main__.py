@@ -20,7 +20,7 @@ from ..published.hf_spec import spec_from_hub, spec_from_text
 from ..published.spec import ModelSpec
 from . import KvOptions, kv_breakdown
 from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
-from .formats import FORMATS
+from .formats import FORMATS, PAIRED
 from .gpus import GPUS, MAX_GB, Gpu, find_gpu, own_gpu
 from .memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from .options import refusal, whole
@@ -152,7 +152,13 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--hub", metavar="OWNER/NAME", help="read the config.json of a model on the Hub")
     command.add_argument("--tokens", type=whole_number, default=8192, help="tokens per sequence (default 8192)")
     command.add_argument("--batch", type=whole_number, help="sequences (default 1)")
-    command.add_argument("--dtype", default="bf16", help=f"the cache's: {', '.join(FORMATS)} (default bf16)")
+    command.add_argument(
+        "--dtype",
+        default="bf16",
+        metavar="DTYPE or K/V",
+        help=f"the cache's: {', '.join(FORMATS)} (default bf16); or K and V apart as llama.cpp has them, such as "
+        f"q8_0/q4_0: each one of {', '.join(PAIRED)}",
+    )
     fits = command.add_argument_group("what fits")
     fits.add_argument("--gpu", help=f"count weights and cache on it: {', '.join(GPUS)}")
     fits.add_argument("--gpu-memory", type=whole_number, metavar="GB", help="one's own GPU: memory in GB (10⁹ bytes)")

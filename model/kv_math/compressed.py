@@ -63,7 +63,7 @@ def _keeping(spec: ModelSpec, shared: int | None) -> tuple[tuple[CompressedSpec,
 
 def _stores(spec: ModelSpec, branch: CompressedSpec, fmt: KvFormat, options: KvOptions) -> Iterator[Store]:
     """What an entry consists of."""
-    yield Store("shared", 1, (spec.head_dim,), (fmt,), False, "head_dim")
+    yield Store("shared", 1, (spec.head_dim,), (fmt.of_k,), False, "head_dim")
     if branch.indexer:
         yield indexer_store(branch.indexer, fmt, options)
 

@@ -3,17 +3,19 @@
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
+from ..published.expected import expected
 
 
 @dataclass(frozen=True, kw_only=True)
 class KvFormat:
     """One way to store a vector: `block_bytes` for every `block` elements, and `vector_extra` bytes once a vector.
 
-    `v` is the format of V where that is another (the format itself is then K's). `engine` is "" for a plain number
-    type, else the program whose format it is. `about` says what the bytes are, and `source` where that was read.
+    `engine` is "" for a plain number type, else the program whose format it is. `about` says what the bytes are, and
+    `source` where that was read. A pair has the format of K in `k` and that of V in `v`; its own bytes are K's.
     """
 
     name: str
@@ -23,7 +25,13 @@ class KvFormat:
     about: str
     engine: str = ""
     source: str = ""
+    k: "KvFormat | None" = None
     v: "KvFormat | None" = None
+
+    @property
+    def of_k(self) -> "KvFormat":
+        """The format of K, and of what is neither K nor V alone, such as a latent."""
+        return self.k or self
 
     @property
     def of_v(self) -> "KvFormat":
@@ -80,7 +88,6 @@ _ALL = (
         engine="vLLM",
         source=_VLLM_CODE,
     ),
-    # Those that llama.cpp's --cache-type-k and --cache-type-v take.
     _ggml("q8_0", 34, "32 int8 elements and their fp16 scale"),
     _ggml("q5_1", 24, "32 5-bit elements, an fp16 scale and an fp16 least value"),
     _ggml("q5_0", 22, "32 5-bit elements and their fp16 scale"),
@@ -104,18 +111,9 @@ _ALL = (
         source="vLLM flashmla_sparse.py",
     ),
 )
-_BY_NAME = {f.name: f for f in _ALL}
-
-
-def _pair(k: str, v: str) -> KvFormat:
-    """K in one format and V in another, as --cache-type-k and --cache-type-v set them apart."""
-    own = _BY_NAME[k]
-    about = f"K in {k}, V in {v}"
-    return replace(own, name=f"{k}/{v}", v=_BY_NAME[v], about=about, engine="llama.cpp", source=_GGML)
-
-
-_PAIRS = (_pair("fp16", "q8_0"), _pair("q8_0", "fp16"), _pair("q8_0", "q5_1"), _pair("q8_0", "q4_0"))
-FORMATS: Mapping[str, KvFormat] = MappingProxyType(_BY_NAME | {f.name: f for f in _PAIRS})
+FORMATS: Mapping[str, KvFormat] = MappingProxyType({f.name: f for f in _ALL})
+# Those that llama.cpp's --cache-type-k and --cache-type-v take, each for itself; other engines have one for both.
+PAIRED = ("fp32", "fp16", "bf16", *(f.name for f in _ALL if f.engine == "llama.cpp"))
 
 # The newest tokens of hf_int4 and the RoPE key of fp8_ds_mla.
 SIXTEEN_BIT = FORMATS["bf16"]
@@ -130,15 +128,33 @@ INDEXER_FP8 = KvFormat(
 
 
 def kv_format(name: str) -> KvFormat:
-    """The format called `name`. Raises GlassLlamaError, which lists them all and names the closest, for any other."""
-    if isinstance(name, str) and name in FORMATS:
-        return FORMATS[name]
-    close = difflib.get_close_matches(name.lower()[:40], FORMATS, n=1) if isinstance(name, str) else []
+    """The format called `name`, or a pair "K/V" of two in PAIRED, such as "q8_0/q4_0".
+
+    Raises GlassLlamaError, which lists them all and names the closest, for any other.
+    """
+    if isinstance(name, str):
+        k, _, v = name.partition("/")
+        if name in FORMATS or (k in PAIRED and k == v):
+            return FORMATS[k]
+        if k in PAIRED and v in PAIRED:
+            return _pair(k, v)
+    raise _unknown(name)
+
+
+@cache
+def _pair(k: str, v: str) -> KvFormat:
+    own, of_v = FORMATS[k], FORMATS[v]
+    about = f"K in {k}, V in {v}"
+    return replace(own, name=f"{k}/{v}", k=own, v=of_v, about=about, engine="llama.cpp", source=_GGML)
+
+
+def _unknown(name: object) -> GlassLlamaError:
     shown = f"{name!r:.60}" if isinstance(name, str) else f"of type {type(name).__name__}"
-    raise GlassLlamaError(
-        "kv_dtype",
-        f"dtype is {shown}; expected one of {', '.join(FORMATS)}." + (f" Did you mean {close[0]}?" if close else ""),
-        field="dtype",
-        value=shown,
-        expected=tuple(FORMATS),
-    )
+    right, known = {"expected": tuple(FORMATS)}, tuple(FORMATS)
+    said = f"one of {', '.join(FORMATS)}"
+    if isinstance(name, str) and "/" in name:
+        pair = expected("pair", names=", ".join(PAIRED))
+        right, known, said = pair.as_params(), tuple(f"{k}/{v}" for k in PAIRED for v in PAIRED if k != v), str(pair)
+    close = difflib.get_close_matches(name.lower()[:40], known, n=1) if isinstance(name, str) else []
+    text = f"dtype is {shown}; expected {said}." + (f" Did you mean {close[0]}?" if close else "")
+    return GlassLlamaError("kv_dtype", text, field="dtype", value=shown, **right)

@@ -146,6 +146,11 @@ def caches_latents(spec: ModelSpec, options: KvOptions) -> bool:
     return spec.mla is not None and options.layout != "expanded_mla"
 
 
+def caches_v(spec: ModelSpec, options: KvOptions) -> bool:
+    """Whether V is cached beside K: not where one latent or one entry stands for both, or K is V too."""
+    return not (caches_latents(spec, options) or spec.attention.k_is_v or spec.compressed)
+
+
 def has_indexer(spec: ModelSpec) -> bool:
     """Whether keys of an indexer are cached."""
     return spec.indexer is not None or any(branch.indexer for branch in spec.compressed)
@@ -224,8 +229,6 @@ def _check_format(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> None:
             raise refusal("dtype", fmt.name, expected("latent_format"))
     elif fmt.engine == "vLLM" and latents:
         raise refusal("dtype", fmt.name, expected("head_format"))
-    if fmt.v and (latents or spec.attention.k_is_v or spec.compressed):
-        raise refusal("dtype", fmt.name, expected("one_format"))
     if fmt.name == "hf_int4":
         if set(spec.attention.layer_cycle) != {"full"} or spec.is_encoder_decoder or has_indexer(spec):
             raise refusal("dtype", fmt.name, expected("int4_plain"))

@@ -97,13 +97,13 @@ def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "fu
     """What each self-attention layer of `kind` keeps of a token, in format `fmt`."""
     heads, mla = cached_heads(spec, options, kind), spec.mla
     if spec.attention.k_is_v:
-        yield Store("shared", heads, (spec.kv_heads_of(kind)[1],), (fmt,), True, "head_dim")
+        yield Store("shared", heads, (spec.kv_heads_of(kind)[1],), (fmt.of_k,), True, "head_dim")
     elif mla is None:
         yield Store("kv", heads, (spec.kv_heads_of(kind)[1],) * 2, (fmt, fmt.of_v), True, "head_dim")
     elif caches_latents(spec, options):
-        rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
+        rope = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt.of_k
         widths = (mla.kv_lora_rank, mla.qk_rope_head_dim)
-        yield Store("latent", heads, widths, (fmt, rope), False, "latent_rope_key")
+        yield Store("latent", heads, widths, (fmt.of_k, rope), False, "latent_rope_key")
     else:
         widths = (mla.qk_nope_head_dim + mla.qk_rope_head_dim, mla.v_head_dim)
         yield Store("kv", heads, widths, (fmt, fmt.of_v), True, "widths_of_k_v")
@@ -113,7 +113,7 @@ def stores(spec: ModelSpec, fmt: KvFormat, options: KvOptions, kind: Place = "fu
 
 def indexer_store(indexer: IndexerSpec, fmt: KvFormat, options: KvOptions) -> Store:
     """The one key that an indexer keeps."""
-    own = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt
+    own = SIXTEEN_BIT if fmt.name == "fp8_ds_mla" else fmt.of_k
     key_format = INDEXER_FP8 if options.indexer == "fp8" else own
     return Store("indexer", 1, (indexer.head_dim,), (key_format,), False, "indexer_key")
 
@@ -173,7 +173,7 @@ def _state_terms(spec: ModelSpec, sequences: int, fmt: KvFormat, options: KvOpti
 
 def unquantised(fmt: KvFormat) -> KvFormat:
     """The format of what no engine quantises."""
-    return fmt if fmt.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
+    return fmt.of_k if fmt.of_k.name in ("fp32", "fp16", "bf16") else SIXTEEN_BIT
 
 
 def stored_term(

@@ -61,7 +61,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "dcp_plain": "1; tokens are split for plain full-attention decoders alone",
         "dcp_int4": "1 with hf_int4; transformers does not split tokens over ranks",
         "latent_format": "another; it is defined for MLA latents of 512 with RoPE keys of 64 alone",
-        "one_format": "one for K and V together; this model caches no V of its own",
+        "pair": "two of {names}, as K/V",
         "head_format": "another, such as fp8_ds_mla; it is defined per K/V head, and MLA has none",
         "int4_plain": "another; transformers quantises only plain full-attention decoders",
         "int4_alone": "another with block_size, shared_prefix or reserved_tokens",

@@ -149,6 +149,9 @@ def test_formats_of_k_and_of_v_are_both_said(engine: LocalEngine) -> None:
     assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "log")
     odd = service.calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log.replace("q8_0", "turbo3")})["data"]
     assert (odd["dtype"], odd["dtype_from"], odd["stated"]) == ("bf16", "unknown", "turbo3 / f16")
+    own = {"what": "kv_log", "model": "Llama-3 8B", "log": cells, "dtype": "q8_0/fp16"}  # the calculator's two
+    answer = service.calculate(own)["data"]
+    assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "chosen")
 
 
 PRINTED = """\

@@ -18,14 +18,16 @@ SERVED |= {"step_tokens", "context_mib", "fragmentation_mib", "weight_bytes"}
 # The load of the reverse question: the endpoint's is `batch` × `tokens`, the command's --users × --tokens.
 LOAD = {"users", "user_tokens"}
 # The page's alone: how many K/V heads the comparison of the four kinds takes for GQA, what a pasted config is called,
-# and whether lines or a share decide what fits; the others go by the share where usable_percent is given.
-SHOWN = {"n_kv_heads", "config_name", "room"}
+# and whether lines or a share decide what fits; the others go by the share where usable_percent is given. V's format is
+# a field of its own there, and a part of dtype elsewhere.
+SHOWN = {"n_kv_heads", "config_name", "room", "dtype_v"}
 COMMAND = {"gpu_memory": "memory_gb", "gpu_bandwidth": "bandwidth_gb_per_s"}
 
 
 def page_fields() -> set[str]:
-    """Fields of the two forms, by the functions that make them."""
-    sources = "".join((PANELS / name).read_text(encoding="utf-8") for name in ("settings-form.js", "kv-fit.js"))
+    """Fields of the forms, by the functions that make them."""
+    files = ("settings-form.js", "cache-format.js", "kv-fit.js")
+    sources = "".join((PANELS / name).read_text(encoding="utf-8") for name in files)
     return set(re.findall(r"(?:number|sliding|choice|switch|text)Field\(\s*\"(\w+)\"", sources))
 
 

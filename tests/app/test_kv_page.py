@@ -1,6 +1,7 @@
 """The KV-cache chapter in a real browser: the calculators, their links and their languages."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +46,36 @@ def test_the_calculator_answers_and_a_bad_number_leaves_the_last_answer(chapter:
     field(page, "kv-calculator", "tokens").fill("2048")
     assert calculated(page, "Llama-2 7B tokens=2048 ") == 2 * 8_589_934_592
     expect(panel(page, "kv-calculator").locator("[data-field=tokens] .kv-trouble")).to_have_text("")
+
+
+def test_k_and_v_are_two_choices_and_one_setting(chapter: Page) -> None:
+    page = chapter
+    k, v = (field(page, "kv-calculator", name) for name in ("dtype", "dtype_v"))
+    expect(v).to_have_value("")
+    k.select_option("q8_0")
+    v.select_option("q4_0")
+    assert calculated(page, "Llama-3 8B tokens=8192 batch=1 dtype=q8_0/q4_0") == 8192 * 32 * 8 * 4 * (34 + 18)
+    k.select_option("q4_0")  # the same for both is one
+    assert calculated(page, "Llama-3 8B tokens=8192 batch=1 dtype=q4_0 ") == 8192 * 32 * 8 * 4 * 2 * 18
+    expect(v).to_have_value("")
+    v.select_option("iq4_nl")
+    k.select_option("q8_0")
+    shown(page, "kv-calculator", "Llama-3 8B tokens=8192 batch=1 dtype=q8_0/iq4_nl")
+    page.wait_for_url(re.compile("kv.dtype=q8_0(/|%2F)iq4_nl"))
+    title = text("kv-chart.title_of", batch="1", dtype="q8_0/iq4_nl")
+    expect(panel(page, "kv-chart")).to_contain_text(title)
+    k.select_option("fp8")  # of an engine that has one format for both
+    expect(v).to_be_hidden()
+    calculated(page, "Llama-3 8B tokens=8192 batch=1 dtype=fp8 ")
+    page.evaluate("location.hash = '#chapter=kv&kv.dtype=q8_0/q5_1'")  # as links had it before there were two lists
+    expect(k).to_have_value("q8_0")
+    expect(v).to_have_value("q5_1")
+    field(page, "kv-calculator", "model").select_option("DeepSeek-V3")
+    assert calculated(page, "DeepSeek-V3 tokens=8192 ") == kv_cache_bytes("DeepSeek-V3", 8192, dtype="q8_0")
+    said = panel(page, "kv-calculator").locator(".kv-answer")
+    expect(said).to_contain_text("q5_1 is not used: the model caches no V of its own")
+    v.select_option("")
+    expect(v).to_be_hidden()
 
 
 def test_options_of_one_model_go_with_it(chapter: Page) -> None:

@@ -173,7 +173,7 @@ def test_every_word_that_a_message_needs_is_there() -> None:
     options += [KvOptions(layout="expanded_mla"), KvOptions(draft="TinyLlama-1.1B"), KvOptions(encoder_tokens=7)]
     options += [KvOptions(shared_prefix=100)]
     for spec in catalogue().values():
-        for dtype in FORMATS:
+        for dtype in (*FORMATS, "q8_0/q4_0"):
             for option in options:
                 try:
                     found = kv_breakdown(spec, 300, 2, dtype, option)

@@ -50,7 +50,7 @@ def test_every_place_is_what_the_arithmetic_says(name: str, engine: LocalEngine)
              {"window": "vllm", "batched_tokens": 2048, "block_size": 16},
              {"reserved_tokens": 30_000, "reserved_batch": 99}, {"draft": "TinyLlama-1.1B"}]
         )  # fmt: skip
-        dtype = chance.choice(list(FORMATS))
+        dtype = chance.choice([*FORMATS, "q8_0/fp16", "fp16/q5_1"])
         along, values = chance.choice([("tokens", TOKENS), ("batch", BATCHES)])
         values = values[chance.randrange(3) :: 3]
         others = {"batch": chance.randrange(1, 300), "tokens": chance.randrange(1, 200_000)}

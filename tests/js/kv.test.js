@@ -24,6 +24,7 @@ import {
 import { beyondContext } from "../../visuals/static/readings/kv-chart.js";
 import { totals } from "../../visuals/static/readings/kv-race.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
+import { joined, parted } from "../../visuals/static/panels/kv/cache-format.js";
 import { drawable } from "../../visuals/static/panels/kv/points.js";
 import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
@@ -569,4 +570,13 @@ test("a kind that is refused has no bytes, and does not keep the others from bei
   assert.equal(reading.at, "tokens=3 own=MHA");
   assert.deepEqual(reading.values, { MHA: 24 });
   assert.equal(reading.kinds[1], kinds[1]);
+});
+
+test("a format of K and one of V are one setting, and one where they are the same", () => {
+  assert.deepEqual(parted("bf16"), { k: "bf16", v: "" });
+  assert.deepEqual(parted("q8_0/q4_0"), { k: "q8_0", v: "q4_0" });
+  assert.deepEqual(
+    ["", "q8_0", "q4_0"].map((v) => joined("q8_0", v)),
+    ["q8_0", "q8_0", "q8_0/q4_0"],
+  );
 });

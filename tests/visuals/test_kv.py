@@ -305,6 +305,7 @@ def test_every_model_and_format_is_offered():
     message = kv.models_message(in_languages)
     assert [card["name"] for card in message["models"]] == list(catalogue())
     assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
+    assert set(message["paired"]) < set(FORMATS)
     assert sorted(message["families"]) == sorted(FAMILIES)
     told = {card["name"]: (card["parameters"], card["published"]) for card in message["models"]}
     assert told["Llama-3 8B"][0] == 8_030_261_248

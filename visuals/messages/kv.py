@@ -107,10 +107,12 @@ class FormatMessage(TypedDict):
 
 
 class KvModelsAnswer(TypedDict):
-    """Every model of the catalogue, every format, and every model_type whose config.json is read."""
+    """Every model of the catalogue, every format, and every model_type whose config.json is read. K and V may each have
+    a format of its own among those that `paired` names."""
 
     models: list[Card]
     formats: list[FormatMessage]
+    paired: list[str]
     families: list[str]
 
 

@@ -1146,10 +1146,14 @@ export interface FormatMessage {
   about: string;
 }
 
-/** Every model of the catalogue, every format, and every model_type whose config.json is read. */
+/**
+ * Every model of the catalogue, every format, and every model_type whose config.json is read. K and V may each have
+ * a format of its own among those that `paired` names.
+ */
 export interface KvModelsAnswer {
   models: Card[];
   formats: FormatMessage[];
+  paired: string[];
   families: string[];
 }
 

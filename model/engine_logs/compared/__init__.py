@@ -27,7 +27,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     used, ranks = log.dtype or dtype, log.tp if log.tp > 1 else tp
     rows, differences = _compared(log, spec, used, ranks, block)
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
-    k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used), plain(used))
+    k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used).of_k, plain(used).of_v)
     conflicts = log.conflicts
     if log.engine == "vLLM":
         conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))

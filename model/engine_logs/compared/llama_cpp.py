@@ -24,7 +24,7 @@ LEAST_PADDED = 32  # the multiple without flash attention, until 2025
 
 def formats(log: EngineLog, dtype: str) -> tuple[KvFormat, KvFormat]:
     """Those of K and of V: what the log says, else the calculator's."""
-    return stated(log) or (plain(dtype), plain(dtype))
+    return stated(log) or (plain(dtype).of_k, plain(dtype).of_v)
 
 
 def stated(log: EngineLog) -> tuple[KvFormat, KvFormat] | None:

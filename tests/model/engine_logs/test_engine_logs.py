@@ -203,6 +203,7 @@ def test_llama_cpp_stores_k_and_v_in_formats_of_their_own() -> None:
 
 def test_the_calculators_two_formats_stand_in_for_what_a_log_does_not_say() -> None:
     found = compare(read_log(BUFFERS), LLAMA_8B, "q8_0/fp16")
+    assert (found.dtype, found.dtype_v) == ("q8_0", "fp16")
     assert figures(found, "token")[0] == 32 * 8 * (136 + 256)
     assert steps(found) == {"rounding": 0}
 

@@ -33,7 +33,7 @@ def test_the_command_prints_every_multiplication(capsys):
     assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
     assert "on the fullest of 32" in capsys.readouterr().out
     assert main(["--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 44
+    assert len(capsys.readouterr().out.splitlines()) == 48
 
 
 def test_the_command_counts_one_as_one_and_writes_no_exponent(capsys):
@@ -65,6 +65,15 @@ def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(c
 def test_the_command_says_what_is_wrong(capsys):
     assert "did you mean 'Llama-3 8B'" in refused(capsys, "Llama3 8B", "--tokens", "8192")
     assert refused(capsys, "Llama-3 8B", "--tp", "3") == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
+
+
+def test_the_command_takes_k_and_v_in_two_formats(capsys):
+    assert main(["Llama-3 8B", "--dtype", "q8_0/iq4_nl", "--tokens", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "208 bytes per K/V head (q8_0/iq4_nl) (128 / 32 × 34 + 128 / 32 × 18)" in printed
+    assert f"{32 * 8 * (136 + 72):,} B" in printed
+    assert "as llama.cpp's -ctk and -ctv set them" in printed
+    assert refused(capsys, "Llama-3 8B", "--dtype", "q8_0/q40").endswith(" Did you mean q8_0/q4_0?\n")
 
 
 def test_the_command_says_what_fits(capsys):
@@ -187,14 +196,14 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["--list", "junk"], "model is 'junk'; expected nothing beside --list, which names all models and stops."),
         (["--list", "--gpu-memory", "80"], "--gpu-memory is 80; expected nothing beside --list"),
         # The command's own way to the names, not that of a caller in Python.
-        ([""], "model '' is not in the catalogue; there are 44: catalogue() or --list names them all.\n"),
+        ([""], "model '' is not in the catalogue; there are 48: catalogue() or --list names them all.\n"),
         (
             ["zzzzzzzz"],
-            "model 'zzzzzzzz' is not in the catalogue; there are 44: catalogue() or --list names them all.\n",
+            "model 'zzzzzzzz' is not in the catalogue; there are 48: catalogue() or --list names them all.\n",
         ),
         (
             ["Llama-3 8B", "--draft", ""],
-            "draft: model '' is not in the catalogue; there are 44: catalogue() or --list names them all",
+            "draft: model '' is not in the catalogue; there are 48: catalogue() or --list names them all",
         ),
     ],
 )

@@ -34,6 +34,16 @@ def test_unknown_dtype(dtype):
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize(
+    "dtype", ["/", "q8_0/", "/q8_0", "q8_0/fp8", "fp8/q8_0", "fp8/fp8", "q8_0/q4_0/q4_0", "/" * 999]
+)
+def test_two_formats_of_which_no_engine_keeps_one_each(dtype):
+    with pytest.raises(GlassLlamaError, match=r"^dtype is .*; expected two of fp32, .*, iq4_nl, as K/V\.") as caught:
+        kv_cache_bytes("Llama-3 8B", dtype=dtype)
+    assert caught.value.params["expected_code"] == "pair"
+    assert len(str(caught.value)) < 300
+
+
 @pytest.mark.parametrize("name", ["Llama-9", "", "x" * 10_000])
 def test_unknown_model(name):
     with pytest.raises(GlassLlamaError, match="is not in the catalogue"):

@@ -8,7 +8,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
-from model.kv_math.formats import FORMATS
+from model.kv_math.formats import FORMATS, PAIRED, kv_format
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf_spec import spec_from_config
@@ -28,6 +28,7 @@ TABLE = [
     ("Llama-3 8B", 2 * 32 * 8 * 128, None, 131_072_000, 1_073_741_824, 17_179_869_184),
     ("Llama-3 70B", 2 * 80 * 8 * 128, None, 327_680_000, 2_684_354_560, 42_949_672_960),
     ("Llama-3.1 8B", 2 * 32 * 8 * 128, None, 131_072_000, 1_073_741_824, 17_179_869_184),
+    ("Llama-3.1 70B", 2 * 80 * 8 * 128, None, 327_680_000, 2_684_354_560, 42_949_672_960),
     ("Llama-3.1 405B", 2 * 126 * 8 * 128, None, 516_096_000, 4_227_858_432, 67_645_734_912),
     ("Llama-3.2 1B", 2 * 16 * 8 * 64, None, 32_768_000, 268_435_456, 4_294_967_296),
     ("Llama-3.2 3B", 2 * 28 * 8 * 128, None, 114_688_000, 939_524_096, 15_032_385_536),
@@ -51,8 +52,10 @@ TABLE = [
     ("Qwen2.5-7B", 2 * 28 * 4 * 128, None, 57_344_000, 469_762_048, 7_516_192_768),
     ("Qwen3-8B", 2 * 36 * 8 * 128, None, 147_456_000, 1_207_959_552, 19_327_352_832),
     ("Qwen3-30B-A3B", 2 * 48 * 4 * 128, None, 98_304_000, 805_306_368, 12_884_901_888),
+    ("Qwen3-235B-A22B", 2 * 94 * 4 * 128, None, 192_512_000, 1_577_058_304, 25_232_932_864),
     ("Gemma-2 9B", 2 * 21 * 8 * 256, (2 * 21 * 8 * 256, 4096), 344_064_000, 2_113_929_216, 23_253_221_376),
     ("Gemma-3 12B (text)", 2 * 8 * 8 * 256, (2 * 40 * 8 * 256, 1024), 393_216_000, 872_415_232, 8_925_478_912),
+    ("Gemma-3 27B (text)", 2 * 10 * 16 * 128, (2 * 52 * 16 * 128, 1024), 507_904_000, 1_107_296_256, 11_173_625_856),
     ("Falcon-7B", 2 * 32 * 1 * 64, None, 8_192_000, 67_108_864, 1_073_741_824),
     ("Falcon-40B", 2 * 60 * 8 * 64, None, 122_880_000, 1_006_632_960, 16_106_127_360),
     ("BLOOM-176B", 2 * 70 * 112 * 128, None, 4_014_080_000, 32_883_343_360, 526_133_493_760),
@@ -67,6 +70,7 @@ TABLE = [
     ("DeepSeek-V2-Lite", 27 * (512 + 64), None, 31_104_000, 254_803_968, 4_076_863_488),
     ("DeepSeek-V3", 61 * (512 + 64), None, 70_272_000, 575_668_224, 9_210_691_584),
     ("DeepSeek-V3.2-Exp", 61 * (512 + 64), None, 78_324_000, 641_630_208, 10_266_083_328),
+    ("gpt-oss-120b", 2 * 18 * 8 * 64, (2 * 18 * 8 * 64, 128), 41_582_592, 306_708_480, 4_836_556_800),
     ("GPT-3 175B", 2 * 96 * 96 * 128, None, 4_718_592_000, 38_654_705_664, 618_475_290_624),
     ("GPT-2 (124M)", 2 * 12 * 12 * 64, None, 36_864_000, 301_989_888, 4_831_838_208),
 ]
@@ -133,7 +137,7 @@ def test_block_formats_count_their_scales(name, dtype, per_token):
 
 def test_llama_cpps_formats_are_those_of_ggml() -> None:
     """Elements and bytes of a block, as the package gguf has them from ggml's source."""
-    for name in ("q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"):
+    for name in PAIRED[3:]:
         kept = FORMATS[name]
         assert (kept.block, kept.block_bytes) == GGML_QUANT_SIZES[GGMLQuantizationType[name.upper()]]
         assert kv_bytes_per_token("Llama-3 8B", name) == 32 * 8 * 2 * 4 * kept.block_bytes
@@ -141,12 +145,27 @@ def test_llama_cpps_formats_are_those_of_ggml() -> None:
 
 def test_k_and_v_may_have_formats_of_their_own() -> None:
     """A head of 128: 4 × 34 bytes of K in q8_0, 256 of V in fp16."""
-    found = kv_breakdown("Llama-3 8B", 16_384, dtype="q8_0/fp16")
+    found = kv_breakdown("Llama-3.1 8B", 16_384, dtype="q8_0/fp16")
     assert found.total_bytes == 16_384 * 32 * 8 * (4 * 34 + 256) == (544 + 1024) << 20
     assert str(found.terms[0]).endswith(f"(128 / 32 × 34 + 128 × 2) = {found.total_bytes:,} B")
-    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite"):
-        with pytest.raises(GlassLlamaError, match="caches no V of its own"):
-            kv_breakdown(model, dtype="q8_0/q4_0")
+    assert [note.code for note in found.notes] == ["pair"]
+    for k in PAIRED:
+        for v in PAIRED:
+            each = [FORMATS[name].vector_bytes(128) for name in (k, v)]
+            assert kv_bytes_per_token("Llama-3 8B", f"{k}/{v}") == 32 * 8 * sum(each)
+    assert kv_format("q8_0/q8_0") is FORMATS["q8_0"]
+
+
+def test_a_model_without_a_v_of_its_own_stores_all_in_ks_format() -> None:
+    """MLA's latent with its RoPE key and DeepSeek-V3.2's indexer; written out, K and V are two again."""
+    for model in ("DeepSeek-V3", "DeepSeek-V2-Lite", "DeepSeek-V3.2-Exp"):
+        options = KvOptions(indexer="dtype") if model == "DeepSeek-V3.2-Exp" else None
+        found = kv_breakdown(model, dtype="q8_0/q4_0", options=options)
+        assert found.total_bytes == kv_cache_bytes(model, dtype="q8_0", options=options)
+        assert [note.code for note in found.notes] == ["no_v", "format"]
+        assert {factor.params.get("format") for term in found.terms for factor in term.factors} == {None, "q8_0"}
+    expanded = KvOptions(layout="expanded_mla")
+    assert kv_bytes_per_token("DeepSeek-V3", "q8_0/q4_0", expanded) == 61 * 128 * (6 * 34 + 4 * 18)
 
 
 def test_hf_int4_keeps_the_newest_tokens_in_16_bits():

@@ -14,7 +14,7 @@ from model.published.spec import AttentionSpec, MlaSpec, ModelSpec
 
 # Model, weights counted from the shapes by hand or read off a checkpoint, and how far the published total may be away,
 # in parts per thousand (0: every digit is published). Wider ones: the totals of Gemma-3 and Scout include a vision
-# tower, GPT-3's and GLM's are round, Llama-3.2 1B's is rounded to three digits, LLaMA-1 7B's to two.
+# tower, GPT-3's, GLM's and Llama-3.1 70B's are round, Llama-3.2 1B's is rounded to three digits, LLaMA-1 7B's to two.
 TOTALS = [
     ("LLaMA-1 7B", 6_738_415_616, 6),
     ("LLaMA-1 13B", 13_015_864_320, 2),
@@ -26,6 +26,7 @@ TOTALS = [
     ("Llama-3 8B", 8_030_261_248, 1),
     ("Llama-3 70B", 70_553_706_496, 1),
     ("Llama-3.1 8B", 8_030_261_248, 1),
+    ("Llama-3.1 70B", 70_553_706_496, 8),
     ("Llama-3.1 405B", 405_853_388_800, 1),
     ("Llama-3.2 1B", 1_235_814_400, 5),
     ("Llama-3.2 3B", 3_212_749_824, 1),
@@ -42,8 +43,10 @@ TOTALS = [
     ("Qwen2.5-7B", 7_615_616_512, 1),
     ("Qwen3-8B", 8_190_735_360, 1),
     ("Qwen3-30B-A3B", 30_532_122_624, 0),
+    ("Qwen3-235B-A22B", 235_093_634_560, 1),
     ("Gemma-2 9B", 9_241_705_984, 0),
     ("Gemma-3 12B (text)", 11_766_034_176, 20),
+    ("Gemma-3 27B (text)", 27_009_346_304, 1),
     ("Falcon-7B", 6_921_720_704, 0),
     ("Falcon-40B", 41_303_293_952, 1),
     ("BLOOM-176B", 176_247_271_424, 0),
@@ -58,15 +61,16 @@ TOTALS = [
     ("DeepSeek-V2-Lite", 15_706_484_224, 1),
     ("DeepSeek-V3", 671_026_419_200, 1),
     ("DeepSeek-V3.2-Exp", 671_877_944_064, 2),
+    ("gpt-oss-120b", 116_829_156_672, 2),
     ("GPT-3 175B", 174_604_259_328, 3),
     ("GPT-2 (124M)", 124_439_808, 0),
 ]
 
 
-def test_it_holds_44_models_in_the_files_order():
+def test_it_holds_48_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 44
+    assert len(catalogue()) == 48
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
@@ -84,6 +88,7 @@ def test_parameters_recomputed_from_the_shapes_meet_the_published_total(name, co
     [
         ("Mixtral-8x7B v0.1", 12_879_925_248),
         ("Qwen3-30B-A3B", 3_353_032_704),
+        ("Qwen3-235B-A22B", 22_190_763_520),
         ("Llama-4 Scout 17B-16E (text)", 17_172_894_720),
         ("DeepSeekMoE-16B", 2_828_650_496),
         ("DeepSeek-V2", 21_375_800_320),
@@ -168,6 +173,8 @@ def test_which_layers_slide_or_chunk():
     assert c["Gemma-2 9B"].layer_kinds[:3] == ("sliding", "full", "sliding")
     gemma3, scout = c["Gemma-3 12B (text)"], c["Llama-4 Scout 17B-16E (text)"]
     assert [i for i, kind in enumerate(gemma3.layer_kinds) if kind == "full"] == list(range(5, 48, 6))
+    larger = c["Gemma-3 27B (text)"].layer_kinds  # 62 layers are no multiple of the pattern's six
+    assert [i for i, kind in enumerate(larger) if kind == "full"] == list(range(5, 62, 6))
     assert [i for i, kind in enumerate(scout.layer_kinds) if kind == "full"] == list(range(3, 48, 4))
     assert scout.layer_kinds.count("chunked") == 36
     assert set(c["Mistral-7B v0.1"].layer_kinds) == {"sliding"}

@@ -1,6 +1,6 @@
 """Reading config.json files: the catalogue's cards from the Hub's own files, transformers' shapes, and what is refused.
 
-hub_configs.json holds the config.json of 37 of the catalogue's models, without fields that say nothing about the shape;
+hub_configs.json holds the config.json of 42 of the catalogue's models, without fields that say nothing about the shape;
 hub_config_sources.json says of each whether it was read in a published file, and in which, or written down from the
 catalogue's sources. The other six were never released in that form (llama2.c, GLM-130B, GPT-3).
 """

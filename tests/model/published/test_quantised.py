@@ -180,21 +180,21 @@ def test_names_of_modules() -> None:
     assert names_module("experts", "mlp.experts.up_proj")
 
 
-def test_of_the_catalogue_deepseek_v3_alone_is_in_a_format_of_its_own() -> None:
+def test_of_the_catalogue_two_models_are_in_formats_of_their_own() -> None:
+    stored = {"DeepSeek-V3": FP8, "gpt-oss-120b": {"quant_method": "mxfp4"}}
     for spec in catalogue().values():
-        own = quantised_of({"quantization_config": FP8}) if spec.name == "DeepSeek-V3" else None
+        own = quantised_of({"quantization_config": stored[spec.name]}) if spec.name in stored else None
         assert (spec.quantised, spec.quantised_unread) == (own, "")
         if spec.state is None and own is None:
             assert weight_breakdown(spec, AS_CONFIG) == weight_breakdown(spec)
 
 
-def test_deepseek_v3_as_stored_meets_the_size_of_its_files() -> None:
-    """As its config is counted: 671 × 10⁹ weights, most of them in 8 bits."""
-    spec = catalogue()["DeepSeek-V3"]
-    read = spec_from_config(CONFIGS["DeepSeek-V3"], "x")
-    stored = weight_breakdown(spec, AS_CONFIG).total_bytes
+@pytest.mark.parametrize(("name", "gigabytes"), [("DeepSeek-V3", 671), ("gpt-oss-120b", 65.2)])
+def test_they_meet_the_size_of_their_files(name: str, gigabytes: float) -> None:
+    """As their configs are counted: 671 × 10⁹ weights, most of them in 8 bits; experts in 4."""
+    read, stored = spec_from_config(CONFIGS[name], "x"), weight_breakdown(name, AS_CONFIG).total_bytes
     assert stored == weight_breakdown(read, AS_CONFIG).total_bytes
-    assert stored / 1e9 == pytest.approx(671, rel=0.01)
+    assert stored / 1e9 == pytest.approx(gigabytes, rel=0.01)
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ export const COLUMNS = /** @type {const} */ (["formula", "reserved", "logged"]);
  *
  * @param {Answer} answer
  */
-const formatOf = ({ dtype, dtype_v }) => (dtype === dtype_v ? dtype : `${dtype}/${dtype_v}`);
+export const formatOf = ({ dtype, dtype_v }) => (dtype === dtype_v ? dtype : `${dtype}/${dtype_v}`);
 
 /**
  * What the figures are of, every figure, then every difference.

@@ -110,6 +110,15 @@ function createFigure(glass, view, asked, wide) {
 }
 
 /**
+ * The title, which says of which batch and format the lines are once there is an answer.
+ *
+ * @param {Asked["answer"]} answer the calculator's
+ * @param {Say} text of the panel
+ */
+const titleText = (answer, text) =>
+  answer ? text("title_of", { batch: whole(answer.batch), dtype: answer.dtype }) : text("title");
+
+/**
  * Which models the format does not fit, in words; "" where it fits all.
  *
  * @param {Glass} glass
@@ -230,7 +239,7 @@ export default function kvChart(element, glass) {
     need();
     const { answer, settings } = view;
     const reading = answer && readChart(answer, settings, asked.answer?.card ?? null);
-    panel.title.textContent = text("title");
+    panel.title.textContent = titleText(asked.answer, text);
     bar.show();
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     render(parts(reading), panel.body);

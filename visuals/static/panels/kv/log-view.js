@@ -1,6 +1,6 @@
 // A log beside the formula: three columns, the ladder of differences with their sources, and what was read where.
 
-import { COLUMNS } from "../../readings/kv-log.js";
+import { COLUMNS, formatOf } from "../../readings/kv-log.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { exactBytes, scaled, whole } from "./format.js";
 
@@ -113,9 +113,9 @@ function heading(answer, text, named) {
   const { engine, ranks, dtype, dtype_v, stated, named: own } = answer;
   const notes = [
     text(`model_${answer.model_from}`, { model: named(answer.model) }),
-    dtype === dtype_v
-      ? text(`dtype_${answer.dtype_from}`, { dtype, stated })
-      : text("dtype_log_two", { k: dtype, v: dtype_v }),
+    dtype !== dtype_v && answer.dtype_from === "log"
+      ? text("dtype_log_two", { k: dtype, v: dtype_v })
+      : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
     own && answer.model_from === "chosen" && !answer.another ? text("named", { named: own }) : "",
     answer.unread && text("unread", { reason: answer.unread }),
     ranks > 1 ? text("ranks", { ranks }) : "",

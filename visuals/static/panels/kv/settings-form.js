@@ -2,6 +2,7 @@
 
 import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
+import { formatFields } from "./cache-format.js";
 import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
 
 /**
@@ -84,13 +85,9 @@ function fieldsOf(asked, set, text) {
   const options =
     (/** @type {string} */ first, /** @type {string[]} */ ...values) =>
     () => [option("", first), ...values.map((value) => option(value, `choice_${value}`))];
-  /** @type {() => Option[]} */
-  const formats = () =>
-    (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   const main = [
     slidingField("tokens", set, [7, 20], 8, asked.near),
     slidingField("batch", set, [0, 10], 4, asked.near),
-    choiceField("dtype", set, formats),
   ];
   const more = [
     numberField("tp", set, "1"),
@@ -112,7 +109,7 @@ function fieldsOf(asked, set, text) {
     numberField("prompt_tokens", set, "—"),
     numberField("n_kv_heads", set, "—"),
   ];
-  return { main, more };
+  return { main, formats: formatFields(asked, set, text), more };
 }
 
 /**
@@ -139,7 +136,7 @@ export function settingsForm(glass, asked) {
       config.box.focus();
     },
   });
-  const { main, more } = fieldsOf(asked, set, text);
+  const { main, formats, more } = fieldsOf(asked, set, text);
   const fold = h(
     "details.kv-more",
     null,
@@ -154,10 +151,10 @@ export function settingsForm(glass, asked) {
     { submit: (/** @type {Event} */ event) => event.preventDefault() },
     model.element,
     paste,
-    ...[config, called, hub, families, ...main].map((one) => one.element),
+    ...[config, called, hub, families, ...main, formats].map((one) => one.element),
     share,
   );
-  const all = [model, config, called, hub, ...main, ...more];
+  const all = [model, config, called, hub, ...main, ...formats.fields, ...more];
 
   /**
    * Which options mean something for the model and the format.
@@ -168,6 +165,7 @@ export function settingsForm(glass, asked) {
     const { settings } = asked;
     if (name === "config" || name === "hub") return settings.model === `:${name}`;
     if (name === "config_name") return settings.model === ":config";
+    if (name === "dtype_v") return formats.useful(!cardOf(asked)?.latent || settings.layout === "expanded_mla");
     if (name === "prompt_tokens") return settings.dtype === "hf_int4";
     if (name === "batched_tokens") return settings.window === "vllm";
     return !PARTICULAR.includes(name) || (cardOf(asked)?.options.includes(name) ?? false);
