@@ -84,6 +84,7 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
     page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{layer},{head},{key}'")
     left = found.p * np.exp(-found.knock_out[key])
     expect(page.locator(".wy-said")).to_contain_text(as_chance(left, language))
+    expect(page.locator(".wy-said")).not_to_contain_text(re.split("[:：]", text("why.unsure", language, p=""))[0])
     how = matching(trace, layer, head, query, key)
     assert how
     assert how.rival_told

@@ -16,6 +16,7 @@ import { chanceWord, filled, named, sentences, word } from "./words.js";
 
 const LISTED = 5;
 const DIGITS = 2; // significant
+const UNSURE = 0.05; // the probability of an answer below which it is one of many
 /** Nats from which on something is fetched in the upper layers (model/analysis/form.py). */
 const FETCHED = 0.5;
 
@@ -92,6 +93,7 @@ export function restsSaid(glass, found) {
   const names = namesOf(glass, found);
   const template = sentences(text, text(`why.${first}`), only || layers ? "" : text(`why.${formSaid(found)}`));
   const said = [h("p", null, ...filled(template, names))];
+  if (found.probability < UNSURE) said.unshift(h("p.gp-note", null, ...filled(text("why.unsure"), names)));
   if (sinks.length) said.push(h("p.gp-note", null, ...filled(text("why.sinks", { count: sinks.length }), names)));
   return said;
 }
