@@ -57,13 +57,18 @@ CHARTS = """() => [...document.querySelectorAll(".gp-plot")].every(
 
 
 def whole_story(page: Page) -> None:
-    """Has every scene drawn: one that nobody has come near is not."""
+    """Has every scene drawn: one that nobody has come near is not, and some come only then."""
+    undrawn = page.locator(".st-scene:is(:not([data-value]), [data-waits]):visible")
     for scene in page.locator(".st-scene").all():
         if scene.is_visible():
             scene.scroll_into_view_if_needed()
             page.wait_for_function(
                 "(one) => one.dataset.value && !('waits' in one.dataset)", arg=scene.element_handle()
             )
+            settled(page)
+    while undrawn.count():
+        undrawn.first.scroll_into_view_if_needed()
+        settled(page)
     page.evaluate("scrollTo(0, 0)")
 
 

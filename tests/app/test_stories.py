@@ -222,6 +222,24 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     look_over(page, "story-learned")
 
 
+def test_space_comes_to_every_scene_on_a_large_screen(page: Page) -> None:
+    """Also to those that are not as tall as the line is low at which a scene is read, and to the last."""
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    for scene in CACHE:
+        value(page, scene)
+    page.evaluate("scrollTo(0, 0)")
+    marked = page.locator(".st-told:not([hidden]) [aria-current]")
+    expect(marked).to_have_attribute("data-stop", CACHE[0])
+    for scene in CACHE[1:]:
+        page.keyboard.press(" ")
+        expect(marked).to_have_attribute("data-stop", scene)
+        if page.locator(f"[data-scene={scene}][data-guess]").count():
+            page.keyboard.press(" ")  # to the answer
+            expect(page.locator(f"[data-scene={scene}][data-guess]")).to_have_count(0)
+            expect(marked).to_have_attribute("data-stop", scene)
+
+
 def test_every_text_of_the_stories_is_there_in_both_languages() -> None:
     for story, scenes in SCENES.items():
         tables = [json.loads(on_demand_file(code).read_text(encoding="utf-8"))[story] for code in LANGUAGES]

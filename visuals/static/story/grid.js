@@ -4,20 +4,17 @@
 
 import { svg } from "../dom.js";
 import { memo } from "../reads.js";
-import { wordOf } from "./words.js";
+import { lengthOf, onEdge } from "./words.js";
 
 const [MOST, WIDE, HIGH, TALL] = [24, 40, 22, 300]; // columns, px of a cell at most, and px of all rows
-const [LEFT, BELOW, GAP, READ] = [78, 84, 2, 0.55]; // px around the cells and between them, the shade of what is read
-const LONG = 12; // letters of a word
+const [LEFT, GAP, READ] = [78, 2, 0.55]; // px before the cells and between them, the shade of what is read
+const [UPRIGHT, LINE] = [18, 18]; // px of a cell below which slanted words would run into each other, and of a line
 
 /**
  * @typedef {{ pieces: string[]; from: number; layers: number; source: string[] }} Held `from`: the first token of
  *   the last step, 0 where that read the prompt; `source`: the tokens of a source, of which keys and values are
  *   kept besides
  */
-
-/** @param {string} word */
-const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
 
 /**
  * One half of a cell.
@@ -63,18 +60,21 @@ function partsOf(held, width, nameOf, leftOf) {
       return svg(`g${isNew ? ".is-new" : ""}${isSource ? ".is-source" : ""}`, {}, ...halves);
     }),
   );
-  const below = layers * high + 16;
-  const words = columns.map(({ piece, isNew }, i) =>
+  const below = layers * high + 12;
+  const turn = wide < UPRIGHT ? 90 : 60;
+  const names = columns.map(({ piece }) => onEdge(piece));
+  const words = columns.map(({ isNew }, i) =>
     svg(
       `text${isNew ? ".is-new" : ""}`,
-      { transform: `translate(${at(i) + wide / 2 + 4} ${below - 4}) rotate(-60)`, "text-anchor": "end" },
-      cut(wordOf(piece)),
+      { transform: `translate(${at(i) + wide / 2 + 4} ${below}) rotate(${-turn})`, "text-anchor": "end" },
+      names[i],
     ),
   );
+  const deep = Math.max(...names.map(lengthOf)) * Math.sin((turn * Math.PI) / 180);
   const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
   const left = held.pieces.length + held.source.length - columns.length;
-  if (left) rows.push(svg("text", { x: 0, y: below + 12 }, leftOf(left))); // columns that have no room
-  return { parts: [...rows, ...cells, ...words], height: below + BELOW };
+  if (left) rows.push(svg("text", { x: 0, y: below + deep + LINE }, leftOf(left))); // columns that have no room
+  return { parts: [...rows, ...cells, ...words], height: below + deep + (left ? LINE + 4 : 0) };
 }
 
 /**

@@ -2,9 +2,10 @@
 
 import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
+import { named, word as wordOf } from "../panels/glance/words.js";
 
 export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
-export { named, word as wordOf } from "../panels/glance/words.js";
+export { named, wordOf };
 
 /** @typedef {import("../types.d.ts").Texts["text"]} Say */
 
@@ -66,3 +67,23 @@ export const told = (words, value) => h("b", { title: exact(value, 6) }, words);
  * @param {string} [role] whose hue it has
  */
 export const bold = (words, role) => h("b", role ? { style: `color: var(--glass-${role})` } : null, words);
+
+const LONG = 12; // letters of a word on an edge
+const [SIGN, WIDE_SIGN, TALL] = [9, 16, 20]; // px of a letter, of a Chinese character, and of a line
+
+/**
+ * A word as it stands on the edge of a drawing.
+ *
+ * @param {string} piece
+ */
+export function onEdge(piece) {
+  const word = wordOf(piece);
+  return word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word;
+}
+
+/**
+ * How long such a word is, as it is written, with most of its height, px.
+ *
+ * @param {string} word
+ */
+export const lengthOf = (word) => [...word].reduce((sum, sign) => sum + (sign > "\u2e80" ? WIDE_SIGN : SIGN), TALL);

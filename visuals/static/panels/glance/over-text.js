@@ -15,6 +15,7 @@ const [ARCS, THICK, HIGH] = [3, 6, 26]; // how many, and px: the thickest, and o
 const [NARROW, MARGIN] = [4, 4]; // px: the thickest between lines, and from the edge
 const [TIP, BROAD] = [8, 5]; // px: how high the head of an arrow is, and half of its width
 const CLEAR = 3; // px between the word in the gap and the arrow that leads from it
+const RISES = 0.8; // of what a larger letter is taller by, what it stands higher in its line
 const CURVE = 4 / 3; // how much further than its peak the handles of a curve are
 
 /**
@@ -60,7 +61,7 @@ function wayOf(start, end, first, { between, edge }) {
   }
   const tall = first.bottom - first.top; // of a usual word: that in the gap is larger, and takes of the room over it
   const over = (/** @type {Box} */ box) =>
-    box.top - Math.max(0, (inLine(box, first) ? HIGH : between) / 2 - (box.bottom - box.top - tall));
+    box.top - Math.max(0, (inLine(box, first) ? HIGH : between) - RISES * (box.bottom - box.top - tall)) / 2;
   const [up, down] = [over(start), Math.min(over(end), clear - MARGIN)];
   const across = inLine(start, end) ? "" : `H${edge} V${down} `;
   return `${from} V${up} ${across}H${end.x} V${clear}`;

@@ -10,6 +10,7 @@ import { strangeAt } from "./outside.js";
 import { partsLost } from "../../readings/rests.js";
 
 const MOST = 120; // letters of a text before its words are written smaller
+const HAN = /^\p{Script=Han}{2,4}$/u; // a word that a line could end within
 const TINT = 45; // per cent of a colour: so the words on it are read as well in the light as in the dark
 
 /**
@@ -22,7 +23,8 @@ const TINT = 45; // per cent of a colour: so the words on it are read as well in
  */
 function framed(piece, marks, attributes = {}) {
   const blank = piece.length - piece.trimStart().length;
-  return [piece.slice(0, blank), h(`span${marks}`, attributes, piece.slice(blank))];
+  const word = piece.slice(blank);
+  return [piece.slice(0, blank), h(`span${marks}${HAN.test(word) ? ".is-whole" : ""}`, attributes, word)];
 }
 
 /**

@@ -11,11 +11,11 @@ import { kept } from "../kept.js";
 import { leftOf, leftWithout, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chanceSaid, few, shareSaid, signed, wordOf } from "../words.js";
+import { answerOf, bold, chanceSaid, few, lengthOf, onEdge, shareSaid, signed, wordOf } from "../words.js";
 
-const [LEFT, TOP, MOST, CELL] = [104, 84, 16, 26]; // px around the cells, how many words at most, and px of a cell
+const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
-const LONG = 12; // letters of a word on an edge
+const SLANT = 60; // degrees
 
 /**
  * @typedef {import("../../decode.js").Trace} Trace
@@ -55,18 +55,34 @@ function gridOf({ model }, layer, head, query, key) {
 }
 
 /**
+ * What the names of a map need around it, and how large its cells are then.
+ *
+ * @param {string[]} words
+ * @param {number} width
+ */
+function roomFor(words, width) {
+  const long = Math.max(...words.map(lengthOf));
+  const cellBeside = (/** @type {number} */ right) => Math.min(CELL, (width - long - right) / words.length);
+  const aside = long * Math.cos((SLANT * Math.PI) / 180); // how far the last name leans over the map's edge
+  const [turn, right] = cellBeside(aside) < UPRIGHT ? [90, 8] : [SLANT, aside];
+  const above = long * Math.sin((turn * Math.PI) / 180);
+  return { left: long, above, right, cell: cellBeside(right), turn };
+}
+
+/**
  * What of a map is shown.
  *
  * @typedef {{ grid: Grid; pieces: string[]; query: number; key: number; width: number }} Shown
  * @param {Shown} shown
- * @returns {{ size: number; parts: SVGElement[] }} its cells with their names, and how large the square is
+ * @returns {{ wide: number; high: number; parts: SVGElement[] }} its cells with their names, and how large all is
  */
 function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
-  const cell = Math.min(CELL, (width - LEFT - 40) / tokens.length);
+  const words = tokens.map((t) => onEdge(labelsOf(pieces)[t]));
+  const { left, above, right, cell, turn } = roomFor(words, width);
   const { magnitude } = ink();
   const square = (/** @type {number} */ row, /** @type {number} */ column) => ({
-    x: LEFT + column * cell,
-    y: TOP + row * cell,
+    x: left + column * cell,
+    y: above + row * cell,
     width: cell,
     height: cell,
   });
@@ -77,18 +93,18 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
       return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
     }),
   );
-  const turn = cell < UPRIGHT ? -90 : -60;
   const names = tokens.flatMap((t, i) => {
-    const [name, middle] = [cut(wordOf(labelsOf(pieces)[t])), i * cell + cell / 2 + 5];
+    const [name, middle] = [words[i], i * cell + cell / 2 + 5];
     const [mine, theirs] = [t === query ? ".is-query" : "", t === key ? ".is-key" : ""];
     return [
-      svg(`text${mine}`, { x: LEFT - 8, y: TOP + middle, "text-anchor": "end" }, name),
-      svg(`text${theirs}`, { transform: `translate(${LEFT + middle} ${TOP - 8}) rotate(${turn})` }, name),
+      svg(`text${mine}`, { x: left - 8, y: above + middle, "text-anchor": "end" }, name),
+      svg(`text${theirs}`, { transform: `translate(${left + middle} ${above - 8}) rotate(${-turn})` }, name),
     ];
   });
   const [r, c] = [tokens.indexOf(query), tokens.indexOf(key)];
   const mark = r < 0 || c < 0 ? [] : [svg("rect.st-mark", square(r, c))];
-  return { size: tokens.length * cell, parts: [...cells, ...names, ...mark] };
+  const size = tokens.length * cell;
+  return { wide: left + size + right, high: above + size + 2, parts: [...cells, ...names, ...mark] };
 }
 
 /**
@@ -127,9 +143,6 @@ function reasonOf(glass, { layer, head, key, why }, to) {
   return sentences(text, found, reason, counted);
 }
 
-/** @param {string} word */
-const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
-
 /**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
@@ -155,9 +168,9 @@ export function createLooks(glass) {
 
   /** @type {(place: Shown, ...more: unknown[]) => void} */
   const paint = memo((/** @type {Shown} */ shown) => {
-    const { size, parts } = mapOf(shown);
-    drawing.setAttribute("viewBox", `0 0 ${LEFT + size + 40} ${TOP + size + 2}`);
-    drawing.setAttribute("width", String(LEFT + size + 40));
+    const { wide, high, parts } = mapOf(shown);
+    drawing.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    drawing.setAttribute("width", String(wide));
     drawing.replaceChildren(...parts);
   });
   return {

@@ -16,7 +16,7 @@ import { bold, few, told, wordOf } from "../words.js";
 const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
 // px of the curve, over it and under it for what its axes are, and left of it for scores
-const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 48];
+const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 56];
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary

@@ -7,11 +7,10 @@ import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
 import { bytesEach, bytesTold, formOf } from "../../held.js";
 import { kept } from "../../kept.js";
-import { bold, shareSaid, wordOf } from "../../words.js";
+import { bold, lengthOf, onEdge, shareSaid, wordOf } from "../../words.js";
 
 const [MOST, BOX, ASKS, KEYS, WORDS] = [16, 26, 30, 130, 192]; // tokens, and px
-const [FAINT, LONG] = [0.06, 12]; // of a line, and letters of a word
-const [GAP, SIGN, WIDE_SIGN, TALL] = [3, 9, 16, 20]; // px between boxes, of a letter, of a Chinese character
+const [FAINT, GAP] = [0.06, 3]; // of a line, and px between boxes
 
 /**
  * @param {number} x
@@ -28,19 +27,10 @@ const box = (x, y, role, wide, look = "") =>
     svg("text", { x, y: y + 5, "text-anchor": "middle" }, role),
   );
 
-/** @param {string} word */
-const cut = (word) => (word.length > LONG ? `${word.slice(0, LONG - 1)}…` : word);
-
-/**
- * How long a word is, as it is written, with most of its height, px.
- *
- * @param {string} word
- */
-const lengthOf = (word) => [...word].reduce((sum, sign) => sum + (sign > "\u2e80" ? WIDE_SIGN : SIGN), TALL);
 /** How far a slanted word, at 60°, reaches to the left of its column, px. @param {string} word */
 const reachOf = (word) => lengthOf(word) / 2;
 /** How tall a drawing is, px: down to the end of its longest word. @param {string[]} words */
-const heightOf = (words) => WORDS + Math.max(...words.map((word) => lengthOf(cut(word)))) * Math.sin(Math.PI / 3);
+const heightOf = (words) => WORDS + Math.max(...words.map(lengthOf)) * Math.sin(Math.PI / 3);
 
 /**
  * @param {string[]} words of the last tokens
@@ -49,7 +39,7 @@ const heightOf = (words) => WORDS + Math.max(...words.map((word) => lengthOf(cut
  */
 function drawingOf(words, weights, width) {
   const close = width / words.length;
-  const left = Math.max(0, ...words.map((word, i) => reachOf(cut(word)) - (i + 0.5) * close)); // for the first words
+  const left = Math.max(0, ...words.map((word, i) => reachOf(word) - (i + 0.5) * close)); // for the first words
   const step = (width - left) / words.length;
   const wide = Math.min(BOX, step - GAP);
   const x = (/** @type {number} */ i) => left + (i + 0.5) * step;
@@ -68,7 +58,7 @@ function drawingOf(words, weights, width) {
     box(x(i), ASKS, "q", wide, i === last ? ".is-on" : ".is-gone"),
     box(x(i), KEYS, "k", wide, ".is-on"),
     box(x(i), KEYS + BOX + 4, "v", wide, ".is-on"),
-    svg("text", { transform: `translate(${x(i) + 4} ${WORDS}) rotate(-60)`, "text-anchor": "end" }, cut(word)),
+    svg("text", { transform: `translate(${x(i) + 4} ${WORDS}) rotate(-60)`, "text-anchor": "end" }, word),
   ]);
   return [...lines, ...columns];
 }
@@ -118,6 +108,6 @@ export function createQuery(glass) {
 
 /** The last tokens and their weights: the same as long as they are. */
 const shownOf = kept((/** @type {ArrayLike<number>} */ weights, /** @type {string[]} */ pieces) => ({
-  words: pieces.slice(-MOST).map(wordOf),
+  words: pieces.slice(-MOST).map(onEdge),
   weights: Array.from(weights).slice(0, pieces.length).slice(-MOST),
 }));
