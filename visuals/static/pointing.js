@@ -39,25 +39,39 @@ export function placeIn({ clientX, clientY }, element) {
 }
 
 /**
- * What one side of an element is in pixels to draw in, without making the browser lay the page out.
+ * What a side of an element is in pixels to draw in, without making the browser lay the page out.
  *
- * @param {"width" | "height"} side
- * @param {(element: Element) => number} atFirst
+ * @param {ResizeObserverOptions} options
+ * @param {(entry: ResizeObserverEntry) => number} seenIn
+ * @param {(element: HTMLElement) => number} atFirst
  */
-const sideOf = (side, atFirst) => (/** @type {Element} */ element, /** @type {Pick<Glass, "repaint">} */ glass) => {
-  let long = 0;
-  const seen = new ResizeObserver(([entry]) => {
-    const changed = Math.floor(entry.contentRect[side]) !== long;
-    long = Math.floor(entry.contentRect[side]);
-    if (changed) glass.repaint();
-  });
-  seen.observe(element);
-  return computed(() => (long || (long = atFirst(element))) / zoomOf(element));
+const sideOf = (options, seenIn, atFirst) => {
+  /** @type {(element: HTMLElement, glass: Pick<Glass, "repaint">) => () => number} */
+  const follow = (element, glass) => {
+    let long = 0;
+    const seen = new ResizeObserver(([entry]) => {
+      const now = Math.floor(seenIn(entry));
+      const changed = now !== long;
+      long = now;
+      if (changed) glass.repaint();
+    });
+    seen.observe(element, options);
+    return computed(() => (long || (long = atFirst(element))) / zoomOf(element));
+  };
+  return follow;
 };
 /** The inner width of an element, which what is drawn in it follows. */
-export const widthOf = sideOf("width", ({ clientWidth }) => clientWidth);
-/** The inner height of an element, by which its lines have moved. */
-export const heightOf = sideOf("height", ({ clientHeight }) => clientHeight);
+export const widthOf = sideOf(
+  {},
+  ({ contentRect }) => contentRect.width,
+  ({ clientWidth }) => clientWidth,
+);
+/** The height of an element with its padding: another where its lines have moved. */
+export const heightOf = sideOf(
+  { box: "border-box" },
+  ({ borderBoxSize: [{ blockSize }] }) => blockSize,
+  ({ offsetHeight }) => offsetHeight,
+);
 
 /**
  * Calls `told` with whether an element is in view, first as it is and then at each change.
