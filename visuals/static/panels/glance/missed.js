@@ -84,7 +84,9 @@ function createProgress(glass, toggle) {
 export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
-  const [most, read] = ["wy-most", "wy-read"].map((name) => h(`p.gp-note.${name}`, { "data-result": "" }));
+  const [most, read] = ["wy-most", "wy-read"].map((name) =>
+    h(`p.gp-note.${name}`, { "data-result": "", "data-answer": "beside" }),
+  );
   const about = h("p.gp-note.wy-about");
   const progress = createProgress(glass, toggle);
   /** @type {Grid | null} */
@@ -125,6 +127,7 @@ export function createMissed(glass, toggle) {
       ArrowRight: (at) => ({ head: at.head + 1 }),
     },
   });
+  map.canvas.dataset.answer = "drawn";
   const heading = h("h3.gp-subtitle", { "data-text": "why.grid" });
   const element = h(
     "div.wy-missed",

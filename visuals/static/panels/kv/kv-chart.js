@@ -7,11 +7,11 @@ import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
 import { readChart } from "../../readings/kv-chart.js";
 import { memo } from "../../reads.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createAsker } from "./asking.js";
 import { legendView } from "./chart-legend.js";
 import { choiceBar } from "./choice-bar.js";
-import { nameOf, subjectOf, whole } from "./format.js";
+import { nameOf, scaled, subjectOf, whole } from "./format.js";
 import { createPinned } from "./pinned-point.js";
 import { drawable } from "./points.js";
 import { question, requestOf } from "./question.js";
@@ -126,6 +126,27 @@ function excludedText(glass, models, asked, text) {
 }
 
 /**
+ * What a token more costs in each of the models: how the lines come about, for a class that is to guess their form.
+ *
+ * @param {Glass} glass
+ * @param {Reading["growth"]} growth
+ * @param {Say} text of the panel
+ */
+function growthView(glass, growth, text) {
+  const bytes = (/** @type {bigint} */ count) => scaled(count, "binary");
+  /** @param {Reading["growth"][number]} line */
+  function said({ model, runs }) {
+    const [first, last] = [runs[0], runs[runs.length - 1]];
+    const form = runs.length === 1 ? "each" : runs.length === 2 ? "each_until" : "each_first";
+    const numbers = { first: bytes(first.each), last: bytes(last.each), until: whole(first.until) };
+    return text(form, { model: nameOf(glass, model), ...numbers });
+  }
+  return html`<ul class="kv-growth">
+    ${growth.map((line) => html`<li .textContent=${said(line)}></li>`)}
+  </ul>`;
+}
+
+/**
  * Which lines go beyond their model's context, in words; "" where none does.
  *
  * @param {Glass} glass
@@ -198,6 +219,7 @@ export default function kvChart(element, glass) {
   const need = createFigure(glass, view, asked, widthOf(panel.body, glass));
   const pinned = createPinned(glass, view, asked, text);
   const plot = createPlot(glass, view, pinned.pin);
+  plot.chart.dataset.answer = "";
   const bar = choiceBar(glass, view, set, {
     compared: () => comparedIn(view.settings),
     most: MOST,
@@ -220,7 +242,11 @@ export default function kvChart(element, glass) {
     return html`${bar.element}
       <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
       <p class="kv-trouble" role="alert" .textContent=${troubleNow()}></p>
-      ${plot.legend} ${plot.chart} ${note(beyond)}
+      <div class="kv-drawn">
+        ${glass.state.presenting && reading ? growthView(glass, reading.growth, text) : nothing} ${plot.legend}
+        ${plot.chart}
+      </div>
+      ${note(beyond)}
       <p class="gp-note gp-hint" .textContent=${bare ? "" : text("hint")}></p>
       ${note(excluded)} ${pinned.pinnedView()}`;
   }

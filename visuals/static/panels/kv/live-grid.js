@@ -24,8 +24,10 @@ const NAMES = 0.3; // of the height that there is, the tokens' names at most
  *   layer: number;
  *   head: number;
  *   weights: ArrayLike<number> | null;
+ *   covered: boolean;
  * }} Scene
- *   Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
+ *   `covered`: what a cell holds is not told yet. Tokens 0 … held - 1 are in the cache; from … held - 1 were written
+ *   by this step; the query reads 0 … query.
  *
  * @typedef {ReturnType<typeof measure>} Size
  *
@@ -90,13 +92,13 @@ function drawCells(context, scene, { row, column }) {
   const gap = column > 6 ? 1 : 0;
   const [k, v] = [colour("k"), colour("v")];
   for (let token = 0; token < scene.columns; token++) {
-    const role = roleOf(scene, token);
+    const role = scene.covered ? "empty" : roleOf(scene, token);
     const [x, wide] = [LEFT + token * column, column - gap];
     for (let index = 0; index < scene.layers; index++) {
       const [y, high] = [TOP + index * row, row - (row > 8 ? 2 : 1)];
       if (role === "empty") {
         context.globalAlpha = 1;
-        context.fillStyle = colour("masked");
+        context.fillStyle = colour(scene.covered ? "raised" : "masked");
         context.fillRect(x, y, wide, high);
         continue;
       }
@@ -203,7 +205,7 @@ export function drawGrid(canvas, scene, width, text) {
   const names = labelsOf(widths, measure(scene, width).column, room);
   const size = measure(scene, width, names.high, room);
   const context = fit(canvas, width, size.height);
-  drawWeights(context, scene, size);
+  if (!scene.covered) drawWeights(context, scene, size);
   drawCells(context, scene, size);
   if (scene.columns > scene.held && size.column > 12) {
     const x = LEFT + scene.held * size.column;
