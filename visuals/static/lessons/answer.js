@@ -8,9 +8,8 @@
  * @param {HTMLElement} section the panel
  * @param {string} part ".name" of the part; "": all of it
  */
-export const asksIn = (section, part) =>
-  Boolean(
-    ((part && section.querySelector(`.gp-body ${part}`)) || section).querySelector(
-      ':is([data-answer=""], [data-answer="drawn"])',
-    ),
-  );
+export function asksIn(section, part) {
+  const shown = (part && section.querySelector(`.gp-body ${part}`)) || section;
+  const asked = ':is([data-answer=""], [data-answer="drawn"])';
+  return shown.matches(asked) || Boolean(shown.querySelector(asked));
+}

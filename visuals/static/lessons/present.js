@@ -215,6 +215,7 @@ function createScreens(glass, acts, presents) {
     const [at, covered] = [course.at(), course.covered()];
     const isHidden = covered && lesson.views[at].hidden;
     glass.state.covered = isHidden;
+    glass.repaint();
     document.body.toggleAttribute("data-covered", isHidden);
     speaker.page(bar.show(lesson, { at, covered, notes, moved }));
     headline.show(lesson.views[at], covered);
@@ -230,6 +231,7 @@ function createScreens(glass, acts, presents) {
     bar.close();
     headline.hide();
     glass.state.covered = false;
+    glass.repaint();
     document.body.removeAttribute("data-covered");
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();

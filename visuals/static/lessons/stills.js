@@ -4,6 +4,7 @@
 import { addressOf } from "../addresses.js";
 import { labelsOf } from "../characters.js";
 import { h } from "../dom.js";
+import { PATIENCE as LATER } from "../late.js";
 import { frame as nextFrame } from "./fit.js";
 import { viewsOf } from "../one-file/request.js";
 import { asksIn } from "./answer.js";
@@ -11,6 +12,7 @@ import { linkOn } from "./lesson.js";
 
 const PATIENCE = 60_000; // ms until a view is given up: a busy server works long on what is asked of all heads
 const CALM = 3; // frames in which nothing is under way
+const LATE = 2 * LATER; // ms until what is out of view is drawn, too
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -70,8 +72,9 @@ function createCopy(language) {
  */
 function resultOf(section, part) {
   const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
-  const marked = [...within.querySelectorAll("[data-result]")].filter((one) => one.getClientRects().length);
-  const found = marked.length ? marked : [...section.querySelectorAll(".gp-readout")];
+  const marked = [within, ...within.querySelectorAll("[data-result]")].filter((one) => one.matches("[data-result]"));
+  const seen = marked.filter((one) => one.getClientRects().length);
+  const found = seen.length ? seen : [...section.querySelectorAll(".gp-readout")];
   const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
   return words.filter(Boolean).join(" · ");
 }
@@ -160,13 +163,15 @@ async function takeOf(copy, link, view) {
   /** @param {boolean} covered */
   async function pictureOf(covered) {
     inner.state.covered = covered;
+    inner.repaint();
     body.toggleAttribute("data-covered", covered);
     section.toggleAttribute("data-asks", covered);
     const bringBack = leaveOnly(section, part, covered);
-    await came(inner.drawn);
+    const drawnAt = performance.now() + LATE;
+    await came(() => performance.now() > drawnAt && inner.drawn());
     try {
       const box = section.querySelector(".gp-body");
-      const drawn = [...(box?.querySelectorAll("canvas") ?? [])].some((one) => one.getClientRects().length);
+      const drawn = [...(box?.querySelectorAll("canvas, .gp-chart") ?? [])].some((one) => one.getClientRects().length);
       if (covered && !drawn && (box?.clientHeight ?? 0) < EMPTY) return "";
       return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
     } finally {
@@ -176,12 +181,16 @@ async function takeOf(copy, link, view) {
     }
   }
   section.classList.add("is-presented");
+  section.toggleAttribute("data-apart-shown", Boolean(part && section.querySelector(part)?.matches("[data-apart]")));
+  body.toggleAttribute("data-still", true);
   try {
     const asked = view.hidden && asksIn(section, part) ? await pictureOf(true) : "";
     const pieces = view.hidden && !asked ? labelsOf(inner.state.trace?.tokens.pieces ?? []) : [];
     return { src: await pictureOf(false), asked, pieces, result: resultOf(section, part) };
   } finally {
     section.classList.remove("is-presented");
+    section.removeAttribute("data-apart-shown");
+    body.removeAttribute("data-still");
   }
 }
 

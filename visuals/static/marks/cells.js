@@ -62,7 +62,7 @@ export function drawBlank(context, { model, T: tokens }, { x, y, size }) {
   const { colour } = ink();
   const step = size / tokens;
   const apart = step > 4; // smaller cells have no room for a gap
-  context.fillStyle = colour("raised");
+  context.fillStyle = colour("line");
   for (let query = 0; query < tokens; query++) {
     const [first, end] = spanSeen(model, query, tokens);
     const top = y + query * step;

@@ -347,7 +347,7 @@ function drawGround(context, size, shown, what, { run, covered }, text) {
  * @param {Size} size
  */
 function drawEmpty(context, { tokens, rows, left, column, cell }) {
-  context.fillStyle = ink().colour("raised");
+  context.fillStyle = ink().colour("line");
   for (let row = 0; row < rows; row++)
     for (let token = 0; token < tokens; token++)
       context.fillRect(left + token * column, TOP + row * cell, column - 1, cell - 1);

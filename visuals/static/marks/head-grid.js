@@ -84,19 +84,20 @@ function ofHead({ trace }, layer, head) {
  * @returns {(runs: Of[], boxes: Box[], block: number) => Maps}
  */
 function createMaps({ of, read = ofHead }) {
-  /** @type {WeakMap<object, { first: object; block: number; maps: Maps }>} */
+  /** @type {WeakMap<object, { first: object; block: number; which: string; maps: Maps }>} */
   const known = new WeakMap();
   return function mapsOf(runs, boxes, block) {
     const [first, last] = [of(runs[0]), of(newest(runs))];
     const found = known.get(last);
-    if (found?.first === first && found.block === block) return found.maps;
+    const which = boxes.map(({ layer, head }) => `${layer}.${head}`).join(" ");
+    if (found?.first === first && found.block === block && found.which === which) return found.maps;
     /** @type {Parameters<typeof makeMaps>[1]} */
     const make = (layer, head) => {
       const readers = runs.map((run) => read(run, layer, head)).filter((reader) => reader !== null);
       return readers.length < runs.length ? null : makeMap(readers, block);
     };
     const maps = makeMaps(boxes, make);
-    known.set(last, { first, block, maps });
+    known.set(last, { first, block, which, maps });
     return maps;
   };
 }

@@ -19,7 +19,7 @@ import { html, render } from "../../vendor/lit-html.js";
 import { candidatesPart, comparedAt, lastName } from "./candidates.js";
 
 const COUNT = 10;
-const IN_A_HALL = 6; // so that all are on one screen
+const IN_A_HALL = 5; // so that all are on one screen, also below a line on what is changed
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass

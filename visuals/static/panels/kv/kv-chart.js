@@ -13,7 +13,7 @@ import { legendView } from "./chart-legend.js";
 import { choiceBar } from "./choice-bar.js";
 import { nameOf, scaled, subjectOf, whole } from "./format.js";
 import { createPinned } from "./pinned-point.js";
-import { drawable } from "./points.js";
+import { drawable, inLesson } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
@@ -183,7 +183,9 @@ function createPlot(glass, view, pin) {
   const fillLegend = memo(() => render(legendView(figure.data, glass), legend));
   /** @type {Anew} */
   const plot = memo(() => {
-    chart.draw(drawable(figure), scene).catch((error) => {
+    const { presenting, covered = false } = glass.state;
+    const whole = drawable(figure);
+    chart.draw(presenting ? inLesson(whole, covered) : whole, scene).catch((error) => {
       view.failed = String(error.message);
     });
   });
@@ -192,11 +194,11 @@ function createPlot(glass, view, pin) {
    * @param {View["settings"]} settings
    */
   function draw(answer, settings) {
-    const { theme, language } = glass.state;
+    const { theme, language, presenting, covered } = glass.state;
     figure = answer.figure;
     scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
     fillLegend(figure.data.map(({ name }) => name).join("|"), settings.view);
-    plot(answer, theme, language);
+    plot(answer, theme, language, presenting, covered);
   }
   return { chart: chart.element, legend, draw };
 }
@@ -219,7 +221,7 @@ export default function kvChart(element, glass) {
   const need = createFigure(glass, view, asked, widthOf(panel.body, glass));
   const pinned = createPinned(glass, view, asked, text);
   const plot = createPlot(glass, view, pinned.pin);
-  plot.chart.dataset.answer = "";
+  plot.chart.dataset.answer = "drawn";
   const bar = choiceBar(glass, view, set, {
     compared: () => comparedIn(view.settings),
     most: MOST,

@@ -44,7 +44,7 @@ import { product } from "./product.js";
  * @param {Reading} reading
  * @returns {Scene}
  */
-function sceneOf({ trace, layer: index, head, covered = false }, layer, { moment }) {
+function sceneOf({ trace, layer: index, head, covered = false, presenting = false }, layer, { moment }) {
   const pieces = piecesOf(trace);
   const known = layer && moment.query < trace.T;
   return {
@@ -56,6 +56,7 @@ function sceneOf({ trace, layer: index, head, covered = false }, layer, { moment
     head,
     weights: known ? attentionRow(layer, trace.model, head, moment.query).weights : null,
     covered,
+    bare: presenting,
     ...moment,
   };
 }
@@ -203,7 +204,7 @@ export default function kvLive(element, glass) {
     const caption = weights ? text("weights", { layer, head, most: share(largest(weights)) }) : "";
     return html`
       <div class="kv-bar">${play.element} ${swatches}</div>
-      <div>
+      <div class="kv-kept">
         <p class="gp-note kv-caption" data-answer="beside" .textContent=${caption}></p>
         ${grid.canvas}
       </div>

@@ -35,7 +35,7 @@ import { troubleText } from "./trouble.js";
  */
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
-const ABOVE = 96; // the legend and a title of two lines
+const ABOVE = 140; // the legend, a title of two lines, and under the charts what all of it took
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {

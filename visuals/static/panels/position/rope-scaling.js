@@ -16,6 +16,7 @@ import { createFar, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
+const ABOVE = 40; // px above the chart in a lesson: its legend
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -44,11 +45,11 @@ const drawnOf = (rows, chosen, inLesson) =>
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {MethodRow[]} rows
- * @param {{ chosen: string; pair: number; covered: boolean; text: Say }} how `covered`: what the methods change is
- *   not told yet
+ * @param {{ chosen: string; pair: number; inLesson: boolean; covered: boolean; text: Say }} how `covered`: what the
+ *   methods change is not told yet
  */
-function drawShares(canvas, width, rows, { chosen, pair, covered, text }) {
-  const tall = chartHeight(HIGH);
+function drawShares(canvas, width, rows, { chosen, pair, inLesson, covered, text }) {
+  const tall = chartHeight(HIGH, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const plain = rowNamed(rows, "none").frequencies.inv_freq;
@@ -72,7 +73,7 @@ function drawShares(canvas, width, rows, { chosen, pair, covered, text }) {
   }
   const main = rowNamed(rows, chosen);
   path(context, chart, share(main), { colour: colour("accent"), dash: [], width: 3 });
-  return dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
+  return inLesson ? undefined : dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
 /**
@@ -191,18 +192,30 @@ export default function ropeScaling(element, glass) {
     return text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) });
   }
 
+  /**
+   * What a worksheet says of the chosen method.
+   *
+   * @param {Reading} reading
+   */
+  function resultOf({ methods, selection: { method } }) {
+    const [plain, chosen] = ["none", method].map((name) => rowNamed(methods, name).frequencies.inv_freq);
+    const shareAt = (/** @type {number} */ i) => shown(chosen[i] / plain[i], 3);
+    return text("result", { method: text(method), fast: shareAt(0), slow: shareAt(plain.length - 1) });
+  }
+
   return inWidth(element, wide, function draw(width) {
     const reading = readHere(glass, scalingReader, select(glass, far.pointed()));
     element.classList.toggle("is-coming", !reading);
     if (!reading) return undefined;
     const { methods, original } = reading;
     const { query, key, pair, factor, method, distance } = reading.selection;
-    const drawn = drawnOf(methods, method, state.presenting === true);
-    drawShares(canvas, width, drawn, { chosen: method, pair, covered: state.covered === true, text });
+    const [inLesson, covered] = [state.presenting === true, state.covered === true];
+    drawShares(canvas, width, drawnOf(methods, method, inLesson), { chosen: method, pair, inLesson, covered, text });
     const { unscaled, stretched: curve } = reading.curves();
     const plain = { values: unscaled, colour: ink().colour("muted"), alpha: 0.55 };
     far.draw(width, { curve, curves: [plain], run: null, real: query - key, distance, text });
     return () => {
+      canvas.dataset.result = resultOf(reading);
       controls.show(reading);
       const stretchedTo = { factor, original: count(original), stretched: count(original * factor) };
       panel.title.textContent = text("title", { ...cellNames(state), ...stretchedTo });

@@ -10,7 +10,7 @@ import { shownIn } from "../../run-for.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
-const [ABOVE, FAR_ABOVE] = [150, 112]; // px of what stands above a chart with its note, where the room is low
+const [ABOVE, FAR_ABOVE] = [150, 40]; // px of what stands above a chart with its note, where the room is low
 const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
