@@ -2,7 +2,7 @@
 // it, from which the browser prints it, also as a PDF.
 
 import { h } from "../dom.js";
-import { visible } from "../draw.js";
+import { nameOf } from "../marks/cell-names.js";
 import { furnish } from "./own-window.js";
 
 /** @typedef {import("./stills.js").Stills} Stills */
@@ -27,7 +27,7 @@ const place = () => h("figure.ls-shown", { hidden: "" });
  * @param {string[]} pieces
  */
 const strip = (pieces) =>
-  h("p.ls-strip", null, ...pieces.map((piece) => h("span", null, visible(piece))), h("span.is-open"));
+  h("p.ls-strip", null, ...pieces.map((piece) => h("span", null, nameOf(piece))), h("span.is-open"));
 
 /** @param {View} view */
 const task = (view) =>

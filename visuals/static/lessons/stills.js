@@ -166,9 +166,9 @@ async function takeOf(copy, link, view) {
     inner.repaint();
     body.toggleAttribute("data-covered", covered);
     section.toggleAttribute("data-asks", covered);
+    const due = performance.now() + LATE;
+    await came(() => performance.now() > due && inner.drawn());
     const bringBack = leaveOnly(section, part, covered);
-    const drawnAt = performance.now() + LATE;
-    await came(() => performance.now() > drawnAt && inner.drawn());
     try {
       const box = section.querySelector(".gp-body");
       const drawn = [...(box?.querySelectorAll("canvas, .gp-chart") ?? [])].some((one) => one.getClientRects().length);

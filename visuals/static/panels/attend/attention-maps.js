@@ -272,7 +272,7 @@ export function createMaps(glass, label) {
     const size = model.n_heads / model.n_kv_heads;
     if (!state.presenting || whole.above || size === 1) return whole;
     const group = layoutGroup(width, model, { kv: Math.floor(state.head / size), room, word });
-    return group.size > whole.size ? group : whole;
+    return group.size >= whole.size ? group : whole;
   }
   const grid = createHeadGrid(glass, {
     label,

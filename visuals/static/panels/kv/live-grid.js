@@ -4,13 +4,12 @@ import { largest } from "../../arrays.js";
 import { cross, fit, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
 import { roleOf } from "../../readings/kv.js";
 
-const [LEFT, RIGHT, TOP, BARE] = [76, 4, 54, 8]; // TOP has room for the weights' bars, BARE has none
+const [LEFT, RIGHT, TOP, BARE] = [76, 4, 54, 8]; // TOP has room for the weights' bars, BARE is without
 const BELOW = 36; // under the tokens' names
 const [LINE, LONGEST] = [18, 96]; // px: a line of them, and the longest one that is turned
 const WIDEST = 80; // a column
 const NOTE = 26; // px of the line above it, where the room is low
 const [LOW, LOWEST] = [7, 4]; // a row; where a taller picture would be shown smaller, letters and all
-const [HALL, RISE] = [12, 120]; // a row that a hall tells apart, as long as all of them are no taller
 const NAMES = 0.3; // of the height that there is, the tokens' names at most
 
 /**
@@ -61,12 +60,11 @@ export function labelsOf(widths, column, room = Infinity) {
  * @param {number} [room] as in `labelsOf`
  */
 export function measure({ layers, columns, bare = false }, width, names = LINE, room = Infinity) {
-  const top = bare ? BARE : TOP;
-  const fitting = Math.min(280, room - top - names - BELOW);
-  const least = room < Infinity ? Math.max(LOWEST, Math.min(HALL, Math.floor(RISE / layers))) : LOW;
-  const row = Math.max(least, Math.min(24, Math.floor(fitting / layers)));
+  const [top, below] = bare ? [BARE, BARE] : [TOP, BELOW];
+  const fitting = Math.min(280, room - top - names - below);
+  const row = Math.max(room < Infinity ? LOWEST : LOW, Math.min(24, Math.floor(fitting / layers)));
   const column = Math.min(WIDEST, (width - LEFT - RIGHT) / columns);
-  return { width, row, column, top, high: row * layers, height: top + row * layers + names + BELOW };
+  return { width, row, column, top, high: row * layers, height: top + row * layers + names + below };
 }
 
 /**
@@ -216,7 +214,7 @@ export function drawGrid(canvas, scene, width, text) {
     hatch(context, x, size.top, (scene.columns - scene.held) * size.column, size.high);
   }
   drawLabels(context, scene, size, names, text);
-  drawPhases(context, scene, size, text);
+  if (!scene.bare) drawPhases(context, scene, size, text);
   const y = size.top + (scene.layers - 1 - scene.layer) * size.row;
   if (!scene.bare) cross(context, LEFT + scene.query * size.column, y, size.column, size.row);
   return size;
