@@ -160,7 +160,7 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     </header>
     ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
     <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
-    ${saying(text("asked"), view.question, "ls-asked")}${saying(text("note_before"), before, "ls-notes-said")}
+    ${saying(text("asked"), view.question, "ls-asked")} ${saying(text("note_before"), before, "ls-notes-said")}
     ${saying(text("answer"), view.answer, "ls-answered")}
     ${saying(text(before ? "note_after" : "note"), after, "ls-notes-said")}${nextOf(glass, lesson.views[at + 1], picture)}
     <p class="ls-hint" .textContent=${text("keys")}></p>`;

@@ -77,6 +77,9 @@ function createProgress(glass, toggle) {
   return { element, draw };
 }
 
+/** A line that says how much is lost. @param {string} name */
+const saysHow = (name) => h(`p.gp-note.${name}`, { "data-result": "", "data-answer": "beside" });
+
 /**
  * @param {Glass} glass
  * @param {() => void} toggle stops the measuring, or goes on with it
@@ -84,9 +87,7 @@ function createProgress(glass, toggle) {
 export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
-  const [most, read] = ["wy-most", "wy-read"].map((name) =>
-    h(`p.gp-note.${name}`, { "data-result": "", "data-answer": "beside" }),
-  );
+  const [most, read] = ["wy-most", "wy-read"].map(saysHow);
   const about = h("p.gp-note.wy-about");
   const progress = createProgress(glass, toggle);
   /** @type {Grid | null} */

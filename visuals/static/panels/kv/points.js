@@ -44,7 +44,7 @@ export function drawable({ data, layout, unit }) {
  */
 export function inLesson({ data, layout }, covered) {
   const { yaxis } = layout;
-  const range = [0, 1.05 * Math.max(...data.flatMap(({ y }) => y))];
+  const range = [0, 1.1 * Math.max(...data.flatMap(({ y }) => y))];
   const isOpen = typeof yaxis === "object" && yaxis !== null && !("range" in yaxis);
   const shown = covered ? data.map((trace) => ({ ...trace, x: [], y: [], customdata: [] })) : data;
   return { data: shown, layout: { ...layout, yaxis: isOpen ? { ...yaxis, range } : yaxis } };
