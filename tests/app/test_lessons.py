@@ -397,7 +397,7 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
 def test_the_way_back_is_screen_by_screen_and_a_view_opens_at_its_end(page: Page) -> None:
     desk(page)
     names = [file.name for file in lesson_files()["en"]]
-    number = next(i for i, name in enumerate(names) if "cache" in name)
+    number = next(i for i, name in enumerate(names) if "positions" in name)
     page.locator(".ls-row").nth(number).locator("button").first.click()
     count, part = page.locator(".ls-count"), page.locator(".ls-part")
     seen = []

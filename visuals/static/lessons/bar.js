@@ -122,8 +122,8 @@ export function createBar(glass, acts) {
     title.textContent = name;
     title.hidden = covered; // it may name the answer
     const { before, after } = partsOfNote(view);
-    note.textContent = covered ? before : after;
-    note.hidden = !notes || !note.textContent;
+    note.textContent = (covered && before) || after;
+    note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
     game.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();

@@ -147,6 +147,7 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     ></button>`;
   const uncovers = text(covered ? "reveal" : "cover");
   const { before, after } = partsOfNote(view);
+  const following = nextOf(glass, lesson.views[at + 1], picture);
   return html`<header class="ls-speaker-head">
       ${timeOf(text, time, at, glass.state.language)}
       <div class="ls-does">
@@ -162,6 +163,6 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
     ${saying(text("asked"), view.question, "ls-asked")} ${saying(text("note_before"), before, "ls-notes-said")}
     ${saying(text("answer"), view.answer, "ls-answered")}
-    ${saying(text(before ? "note_after" : "note"), after, "ls-notes-said")}${nextOf(glass, lesson.views[at + 1], picture)}
+    ${saying(text(before ? "note_after" : "note"), after, "ls-notes-said")} ${following}
     <p class="ls-hint" .textContent=${text("keys")}></p>`;
 }

@@ -88,8 +88,7 @@ export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
   const [most, read] = ["wy-most", "wy-read"].map(saysHow);
-  const about = h("p.gp-note.wy-about");
-  const progress = createProgress(glass, toggle);
+  const [about, progress] = [h("p.gp-note.wy-about"), createProgress(glass, toggle)];
   /** @type {Grid | null} */
   let grid = null;
   let estimated = false; // heads that are not measured have a gradient's estimate

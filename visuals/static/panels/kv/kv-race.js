@@ -35,7 +35,7 @@ import { troubleText } from "./trouble.js";
  */
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
-const ABOVE = 140; // the legend, a title of two lines, and under the charts what all of it took
+const ABOVE = 84; // in a lesson: what all of it took, under the charts
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {
@@ -265,7 +265,7 @@ export default function kvRace(element, glass) {
       </div>
       <div ?hidden=${!reading?.step}>
         <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
-        <p class="gp-note" data-answer="beside" .textContent=${text("trembles")}></p>
+        <p class="gp-note kv-trembles" .textContent=${text("trembles")}></p>
         <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
         <div class="kv-sums" data-answer="beside">
           ${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}
