@@ -366,6 +366,9 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     page.get_by_role("button", name=re.compile(text("lessons.present"))).last.click()
     on_stage(page)
     count, note, guess = (page.locator(f".ls-{name}") for name in ("count", "note", "guess"))
+    for shown in (True, False):  # what the keys do, above the bar until it is asked for again
+        page.keyboard.press("?")
+        expect(page.locator(".ls-keys")).to_be_visible(visible=shown)
     guess.click()
     page.keyboard.type("nr next?")
     expect(guess).to_have_value("nr next?")
