@@ -138,6 +138,7 @@ def _need_message(need: GpuNeed) -> GpuNeedMessage:
     message: GpuNeedMessage = {
         "name": need.gpu.name,
         "own": need.gpu.own,
+        "memory": str(need.gpu.memory),
         "at_least": need.at_least,
         "layout": None,
         "one_server": None,

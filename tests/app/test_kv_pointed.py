@@ -133,7 +133,7 @@ def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panel
     shown(page, "kv-chart", "view=lines x=linear y=linear unit=gb")
     assert page.evaluate(f"[{PLOT}.layout.xaxis.type, {PLOT}.layout.yaxis.type]") == ["linear", "linear"]
     title = chart.locator(".ytitle")
-    expect(title).to_have_text("bytes of the cache, GB")
+    expect(title).to_have_text("cache, GB")
     assert page.evaluate(f"{PLOT}.data.at(-1).y") == [4.294967296]
     pressed = chart.locator(".kv-choice[aria-pressed=true]")
     expect(pressed).to_have_text(["by context", "linear", "linear", "GB"])

@@ -197,8 +197,11 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
         expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
     covered = sum(view["hidden"] for view in lesson["views"])
-    partly = sum(view["part"] in {".at-steps", ".at-carried"} for view in lesson["views"])  # they mark their answers
-    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - covered + partly)  # of what is given
+    # Each task has what it asks about: a picture without the answer, or the text with room for what comes next.
+    words = sum(view["panel"] in {"why", "next"} and not view["part"] for view in lesson["views"])
+    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - words)
+    expect(sheet.locator(".ls-strip")).to_have_count(words)
+    expect(sheet.locator(".ls-strip").first).to_contain_text("Tom")
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
     expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
@@ -217,6 +220,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with page.expect_popup() as caught:
         page.keyboard.press("n")
     expect(caught.value.locator(".ls-time").first).to_contain_text(text("lessons.of_minutes", minutes=5))
+    expect(caught.value.locator(".ls-notes-said p")).to_have_text(shown[0]["note"].split("\n\n"))
     expect(caught.value.locator(".ls-then img")).to_have_attribute("alt", shown[1]["headline"])
     with suppress(Error):  # the window is gone before the key is let go
         caught.value.keyboard.press("Escape")
@@ -362,6 +366,9 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     page.get_by_role("button", name=re.compile(text("lessons.present"))).last.click()
     on_stage(page)
     count, note, guess = (page.locator(f".ls-{name}") for name in ("count", "note", "guess"))
+    for shown in (True, False):  # what the keys do, above the bar until it is asked for again
+        page.keyboard.press("?")
+        expect(page.locator(".ls-keys")).to_be_visible(visible=shown)
     guess.click()
     page.keyboard.type("nr next?")
     expect(guess).to_have_value("nr next?")
@@ -393,7 +400,7 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
 def test_the_way_back_is_screen_by_screen_and_a_view_opens_at_its_end(page: Page) -> None:
     desk(page)
     names = [file.name for file in lesson_files()["en"]]
-    number = next(i for i, name in enumerate(names) if "cache" in name)
+    number = next(i for i, name in enumerate(names) if "positions" in name)
     page.locator(".ls-row").nth(number).locator("button").first.click()
     count, part = page.locator(".ls-count"), page.locator(".ls-part")
     seen = []
@@ -597,9 +604,11 @@ def test_of_a_covered_view_what_a_guess_needs_is_seen_and_the_answer_is_not_unti
     for i, view in enumerate(views):
         on_stage(page)
         expect(page.locator(".ls-count")).to_have_text(f"{i + 1} / {len(views)}")
-        if view["panel"] == "kv-live":  # it marks no answer: all of it is covered
+        if view["panel"] == "kv-live":  # its grid is drawn, with nothing in it yet
             expect(part).to_have_text(text("lessons.part_covered"))
-            expect(page.locator(".is-presented .kv-caption")).to_be_hidden()
+            expect(page.locator(".is-presented .kv-grid")).to_be_visible()
+            for name in (".is-presented .kv-caption", ".ls-legend .kv-legend"):
+                expect(page.locator(name)).to_be_hidden()
             expect(page.locator(".ls-guess")).to_have_attribute("placeholder", text("lessons.guess_hint"))
         if view["panel"] == "kv-kinds":
             kinds, sizes = (page.locator(f".is-presented .kv-kind {one}") for one in ("h4", ".kv-kind-size strong"))

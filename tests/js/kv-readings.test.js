@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { counted, readCache } from "../../visuals/static/readings/kv-answer.js";
-import { readChart } from "../../visuals/static/readings/kv-chart.js";
+import { eachToken, readChart } from "../../visuals/static/readings/kv-chart.js";
 import { readFit } from "../../visuals/static/readings/kv-fit.js";
 import { readLog } from "../../visuals/static/readings/kv-log.js";
 import { pairsOf, readRace, workOf } from "../../visuals/static/readings/kv-race.js";
@@ -104,6 +104,15 @@ test("a chart's file names the model asked about as it calls itself, parts of a 
     { model: "Mine", tokens: 2, what: "Mine", bytes: HUGE, source: "config.json; its card" },
     { model: "Other", tokens: 1, what: "self_full_kv", bytes: 5, source: "" },
     { model: "Other", tokens: 2, what: "self_full_kv", bytes: HUGE, source: "" },
+  ]);
+});
+
+test("what a token more costs along a line is told as long as it stays the same", () => {
+  const line = (bytes) => eachToken({ tokens: [128, 181, 256], bytes: bytes.map(String) });
+  assert.deepEqual(line([1280, 1810, 2560]), [{ until: 256, each: 10n }]);
+  assert.deepEqual(line([1280, 1810, 2110]), [
+    { until: 181, each: 10n },
+    { until: 256, each: 4n },
   ]);
 });
 

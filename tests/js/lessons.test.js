@@ -14,6 +14,7 @@ import {
   MOST,
   moved,
   newLesson,
+  partsOfNote,
   readLesson,
   Refused,
   withView,
@@ -205,12 +206,21 @@ test("every lesson that comes with the page is one, in both languages, each view
     const { language, views } = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
     assert.equal(file.split(".")[1], language);
     assert.ok(views.length >= 5 && views.length <= 7, file);
-    for (const { note, link } of views) {
-      assert.ok(note.length > 40, file);
+    for (const one of views) {
+      const { note, link } = one;
+      const { before, after } = partsOfNote(one);
+      assert.ok(before.length > 20 && after.length > 20, `${file}: ${note}`);
       assert.doesNotMatch(note, /\d/, file); // the page shows the numbers, which are the weights'
       assert.doesNotMatch(link, /[#&](layer|head|neuron|model)=/, file); // the run says which matter
     }
   }
+});
+
+test("of a note the first paragraph is for before the answer, the others for after it", () => {
+  const asked = { hidden: true, note: "Ask.\n\nTell.\n \nMore." };
+  assert.deepEqual(partsOfNote(asked), { before: "Ask.", after: "Tell.\n\nMore." });
+  assert.deepEqual(partsOfNote({ ...asked, note: "It is\nthis." }), { before: "", after: "It is\nthis." });
+  assert.deepEqual(partsOfNote({ ...asked, hidden: false }), { before: "", after: asked.note });
 });
 
 test("views are added, changed, moved and left out without changing the lesson they were in", () => {
@@ -335,10 +345,10 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
   const words = { closest: (list) => list.includes("input") && !list.includes("[type=range]") };
   const press = (key, target = at(), more = {}) => actOf({ key, target, ...more });
   assert.deepEqual(
-    ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown"].map((key) =>
+    ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown", "?"].map((key) =>
       press(key),
     ),
-    ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down"],
+    ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down", "help"],
   );
   const typed = ["n", "r", " ", "ArrowRight", "Home"];
   assert.deepEqual(

@@ -5,7 +5,7 @@ import { namedRows, placedNames, without } from "../../visuals/static/marks/dept
 import { brief, exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";
-import { layoutMaps } from "../../visuals/static/panels/attend/attention-maps.js";
+import { layoutGroup, layoutMaps } from "../../visuals/static/panels/attend/attention-maps.js";
 import { ceilingOf } from "../../visuals/static/panels/attend/attention-row.js";
 import { rankTicks } from "../../visuals/static/panels/choice/chart.js";
 import { reachOf } from "../../visuals/static/panels/ffn/swiglu-curve.js";
@@ -190,5 +190,22 @@ test("three digits are rounded once, from the number itself", () => {
   for (let i = 1; i < 20_000; i++) {
     const x = ((i * 7919) % 20_011) / 22_500 + 0.1; // below it four decimals are three digits already
     assert.equal(brief(share(x)), x < 0.9995 ? x.toPrecision(3) : share(x), String(x));
+  }
+});
+
+test("in a lesson the heads of one K/V head stand in one line that fits its stage, larger than all heads would", () => {
+  const model = { n_heads: 8, n_kv_heads: 2 };
+  for (const [width, room] of [
+    [794, 238],
+    [794, 320],
+  ]) {
+    const { boxes, frames, size, height } = layoutGroup(width, model, { kv: 1, room, word: 40 });
+    assert.deepEqual(
+      boxes.map(({ head }) => head),
+      [4, 5, 6, 7],
+    );
+    assert.deepEqual([frames.length, frames[0].first, frames[0].last], [1, 4, 7]);
+    assert.ok(size > layoutMaps(width, model, room, 40).size && height <= room, `${size} ${height}`);
+    assert.ok(boxes.at(-1).x + size <= frames[0].width && frames[0].width <= width);
   }
 });

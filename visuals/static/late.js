@@ -1,6 +1,6 @@
 // What nobody sees is drawn later than what is in view, so that this follows the reader at once.
 
-const PATIENCE = 80; // ms until it follows
+export const PATIENCE = 80; // ms until it follows
 
 let moved = -Infinity; // when the reader last moved something
 

@@ -1389,12 +1389,13 @@ export interface Layout {
 
 /**
  * How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
- * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `own`: the
- * reader's own figures.
+ * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `memory`:
+ * bytes of one. `own`: the reader's own figures.
  */
 export interface GpuNeedMessage {
   name: string;
   own: boolean;
+  memory: string;
   at_least: number | null;
   layout: Layout | null;
   one_server: number | null;

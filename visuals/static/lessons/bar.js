@@ -2,7 +2,7 @@
 // ways.
 
 import { h } from "../dom.js";
-import { asks } from "./lesson.js";
+import { asks, partsOfNote } from "./lesson.js";
 
 /**
  * @typedef {import("./present.js").Acts} Acts
@@ -51,6 +51,7 @@ function makeTools(acts) {
     button("notes", "✎", acts.notes, h("span.ls-word", { "data-text": "lessons.notes_word" })),
     ...full,
     button("list", "☰", acts.list),
+    button("help", "?", acts.help),
     button("leave", "✕", acts.leave),
   );
 }
@@ -65,17 +66,18 @@ function makeElements(acts) {
     count: h("output.ls-count"),
     next: button("next", "›", acts.next),
     part: h("output.ls-part"),
+    keys: h("p.ls-keys", { "data-text": "lessons.keys", hidden: "" }),
     title: h("span.ls-title"),
   };
-  const { trouble, note, back, count, next, part, title } = parts;
-  const keys = h("span.ls-keys", { "data-text": "lessons.keys" });
+  const { trouble, note, back, count, next, part, keys, title } = parts;
   const element = h(
     "aside.ls-bar",
     { role: "region", "data-text-label": "lessons.bar", hidden: "" },
     trouble,
     note,
     game.game,
-    h("div.ls-ways", null, back, count, next, part, title, keys, makeTools(acts)),
+    keys,
+    h("div.ls-ways", null, back, count, next, part, title, makeTools(acts)),
   );
   return { ...parts, ...game, element };
 }
@@ -87,7 +89,8 @@ function makeElements(acts) {
 export function createBar(glass, acts) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
-  const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, title } = makeElements(acts);
+  const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, keys, title } =
+    makeElements(acts);
 
   let [isCovered, page, pages] = [false, 0, 1];
   let [isFirst, isLast] = [true, true]; // of the lesson's views
@@ -117,9 +120,10 @@ export function createBar(glass, acts) {
     }
     count.textContent = text("count", { at: at + 1, views: views.length });
     title.textContent = name;
-    title.hidden = covered; // it may name the answer, and so may the note
-    note.textContent = view.note;
-    note.hidden = !notes || !view.note || covered;
+    title.hidden = covered; // it may name the answer
+    const { before, after } = partsOfNote(view);
+    note.textContent = (covered && before) || after;
+    note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
     game.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
@@ -150,7 +154,11 @@ export function createBar(glass, acts) {
     element.hidden = false;
   }
   const close = () => {
-    element.hidden = true;
+    element.hidden = keys.hidden = true;
+  };
+  /** Shows what the keys do, or hides it again. */
+  const help = () => {
+    keys.hidden = !keys.hidden;
   };
   /** The class's guess, which the presenter's window has too. */
   const guessed = {
@@ -160,5 +168,5 @@ export function createBar(glass, acts) {
       guess.value = words;
     },
   };
-  return { element, open, close, show, say, page: pageAt, guess: guessed };
+  return { element, open, close, show, say, help, page: pageAt, guess: guessed };
 }

@@ -21,6 +21,7 @@ export function createHeadline() {
       question.hidden = !view.question;
       answer.textContent = view.question ? (view.answer ?? "") : "";
       answer.hidden = covered || !answer.textContent;
+      element.classList.toggle("is-asking", covered && !question.hidden);
       element.hidden = !view.headline && !view.question;
     },
     hide() {

@@ -17,8 +17,8 @@ const OWN = new Map([
   ["F5", "full"],
   ["ArrowDown", "down"],
   ["ArrowUp", "up"],
-  ["?", "nothing"],
-]); // the list of keys would open under the stage
+  ["?", "help"],
+]);
 const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus
 const STEERED = "section.glass-panel :is(canvas, svg, table, [role=grid])";
 

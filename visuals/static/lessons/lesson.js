@@ -37,10 +37,10 @@ const SAID = 40; // characters of a wrong value that a message repeats
  *   minutes?: number[];
  * }} View
  *   `link`: the part of an address after and with "#"; `panel`: the one that is presented; `part`: ".name" of what of
- *   it comes first, "" for its top; `note`: for the presenter alone; `hidden`: covered until the presenter shows
- *   it; `headline` and `question`: shown above it; `answer`: of the question, which stands under that once the
- *   class has guessed, and on the worksheet; `minutes`: how long it is shown in each plan of the lesson, 0 where it
- *   is left out
+ *   it comes first, "" for its top; `note`: for the presenter alone, in paragraphs, as `partsOfNote` has them;
+ *   `hidden`: covered until the presenter shows it; `headline` and `question`: shown above it; `answer`: of the
+ *   question, which stands under that once the class has guessed, and on the worksheet; `minutes`: how long it is
+ *   shown in each plan of the lesson, 0 where it is left out
  *
  * @typedef {{
  *   format: string;
@@ -61,6 +61,20 @@ const SAID = 40; // characters of a wrong value that a message repeats
  * @param {Pick<View, "hidden" | "question" | "answer">} view
  */
 export const asks = ({ hidden, question, answer }) => hidden || Boolean(question && answer);
+
+const PARAGRAPHS = /\n\s*\n/;
+
+/**
+ * A note's two parts: its first paragraph is for before the answer is shown, the others for after it. All of a note
+ * of one paragraph, which may name the answer, is for after; so is that of a view that asks nothing.
+ *
+ * @param {Pick<View, "note" | "hidden" | "question" | "answer">} view
+ */
+export function partsOfNote(view) {
+  const [first, ...others] = view.note.split(PARAGRAPHS);
+  if (!asks(view) || !others.length) return { before: "", after: view.note };
+  return { before: first, after: others.join("\n\n") };
+}
 
 /** Something that is no lesson. `code` is the end of a text "lessons.bad_<code>". */
 export class Refused extends Error {

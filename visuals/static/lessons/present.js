@@ -18,7 +18,7 @@ import { createStage } from "./stage.js";
  * @typedef {import("./course.js").Course} Course
  *
  * @typedef {Record<
- *   keyof ReturnType<typeof waysThrough> | "leave" | "list" | "up" | "down" | "notes" | "add",
+ *   keyof ReturnType<typeof waysThrough> | "leave" | "list" | "up" | "down" | "notes" | "add" | "help",
  *   () => void
  * >} Acts
  *   as keys.js names them
@@ -86,7 +86,6 @@ const waysThrough = (now, turned) => ({
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
   out: leaveField,
-  nothing: () => {},
 });
 
 /**
@@ -214,7 +213,10 @@ function createScreens(glass, acts, presents) {
    */
   function show({ lesson, course, notes }, moved) {
     const [at, covered] = [course.at(), course.covered()];
-    document.body.toggleAttribute("data-covered", covered && lesson.views[at].hidden);
+    const isHidden = covered && lesson.views[at].hidden;
+    glass.state.covered = isHidden;
+    glass.repaint();
+    document.body.toggleAttribute("data-covered", isHidden);
     speaker.page(bar.show(lesson, { at, covered, notes, moved }));
     headline.show(lesson.views[at], covered);
     speaker.show(lesson, { at, covered, moved });
@@ -228,6 +230,8 @@ function createScreens(glass, acts, presents) {
     speaker.end();
     bar.close();
     headline.hide();
+    glass.state.covered = false;
+    glass.repaint();
     document.body.removeAttribute("data-covered");
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
@@ -287,6 +291,7 @@ export function createPresenter(glass, openList, keep) {
     down: () => stage.turn(1),
     notes: showNotes,
     add: () => void add(),
+    help: () => (bar.help(), show(false)),
   };
   const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
   const arrival = createArrival(glass, stage);

@@ -197,16 +197,21 @@ export function createPresented(glass, bar) {
     [section, extent] = [next, shown];
     section?.classList.add("is-presented");
   }
-  /** What is above all its pages, and what is covered of it until it has been guessed. */
+  /** What is covered of it until it has been guessed: what comes late may mark its answer, too. */
+  function mark() {
+    section?.toggleAttribute("data-asks", asksIn(section, extent.part));
+  }
+  /** What is above all its pages, and what is covered of it. */
   function furnish() {
     if (!section) return;
-    section.toggleAttribute("data-asks", asksIn(section, extent.part));
+    mark();
     const shown = extent.part ? section.querySelector(extent.part) : null;
     section.toggleAttribute("data-apart-shown", shown?.matches("[data-apart]") ?? false);
     legend.lift(section, extent.part);
   }
   return {
     take,
+    mark,
     furnish,
     inner,
     enlarge,

@@ -2,6 +2,7 @@
 // it, from which the browser prints it, also as a PDF.
 
 import { h } from "../dom.js";
+import { nameOf } from "../marks/cell-names.js";
 import { furnish } from "./own-window.js";
 
 /** @typedef {import("./stills.js").Stills} Stills */
@@ -19,6 +20,14 @@ const name = ({ headline }) => headline ?? "";
 
 /** A place for a picture, filled once that is taken. */
 const place = () => h("figure.ls-shown", { hidden: "" });
+
+/**
+ * The text, a box a token, with room to write what comes next.
+ *
+ * @param {string[]} pieces
+ */
+const strip = (pieces) =>
+  h("p.ls-strip", null, ...pieces.map((piece) => h("span", null, nameOf(piece))), h("span.is-open"));
 
 /** @param {View} view */
 const task = (view) =>
@@ -71,6 +80,7 @@ async function fill(sheet, lesson, text, stills) {
     const still = sheet.isConnected ? await stills.take(lesson, view) : null;
     show(view.hidden ? answers[i] : tasks[i], view, still?.src);
     if (still?.asked) show(tasks[i], view, still.asked);
+    else if (still?.pieces.length) tasks[i].append(strip(still.pieces));
     /** @type {HTMLElement | null} */
     const result = answers[i].querySelector(".ls-result");
     if (!result || !still?.result) continue;

@@ -1,7 +1,7 @@
 // What stands in the presenter's window.
 
 import { html, nothing } from "../vendor/lit-html.js";
-import { asks } from "./lesson.js";
+import { asks, partsOfNote } from "./lesson.js";
 import { clockOf } from "./timing.js";
 
 /**
@@ -146,6 +146,8 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
       .textContent=${sign}
     ></button>`;
   const uncovers = text(covered ? "reveal" : "cover");
+  const { before, after } = partsOfNote(view);
+  const following = nextOf(glass, lesson.views[at + 1], picture);
   return html`<header class="ls-speaker-head">
       ${timeOf(text, time, at, glass.state.language)}
       <div class="ls-does">
@@ -159,7 +161,8 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     </header>
     ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
     <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
-    ${saying(text("asked"), view.question, "ls-asked")}${saying(text("note"), view.note, "ls-notes-said")}
-    ${saying(text("answer"), view.answer, "ls-answered")}${nextOf(glass, lesson.views[at + 1], picture)}
+    ${saying(text("asked"), view.question, "ls-asked")} ${saying(text("note_before"), before, "ls-notes-said")}
+    ${saying(text("answer"), view.answer, "ls-answered")}
+    ${saying(text(before ? "note_after" : "note"), after, "ls-notes-said")} ${following}
     <p class="ls-hint" .textContent=${text("keys")}></p>`;
 }

@@ -2,7 +2,9 @@
 // taken one after the other.
 
 import { addressOf } from "../addresses.js";
+import { labelsOf } from "../characters.js";
 import { h } from "../dom.js";
+import { PATIENCE as LATER } from "../late.js";
 import { frame as nextFrame } from "./fit.js";
 import { viewsOf } from "../one-file/request.js";
 import { asksIn } from "./answer.js";
@@ -10,6 +12,7 @@ import { linkOn } from "./lesson.js";
 
 const PATIENCE = 60_000; // ms until a view is given up: a busy server works long on what is asked of all heads
 const CALM = 3; // frames in which nothing is under way
+const LATE = 2 * LATER; // ms until what is out of view is drawn, too
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -18,8 +21,9 @@ const CALM = 3; // frames in which nothing is under way
  *
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {{ src: string; asked: string; result: string }} Still a picture's address; that of what a class sees
- *   before it has guessed, "" where that is nothing; what the panel reads of the run in words
+ * @typedef {{ src: string; asked: string; pieces: string[]; result: string }} Still a picture's address; that of
+ *   what a class sees before it has guessed, "" where that is nothing, and then the text's tokens; what the panel
+ *   reads of the run in words
  *
  * @typedef {{
  *   take: (lesson: Lesson, view: View) => Promise<Still | null>;
@@ -68,8 +72,9 @@ function createCopy(language) {
  */
 function resultOf(section, part) {
   const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
-  const marked = [...within.querySelectorAll("[data-result]")].filter((one) => one.getClientRects().length);
-  const found = marked.length ? marked : [...section.querySelectorAll(".gp-readout")];
+  const marked = [within, ...within.querySelectorAll("[data-result]")].filter((one) => one.matches("[data-result]"));
+  const seen = marked.filter((one) => one.getClientRects().length);
+  const found = seen.length ? seen : [...section.querySelectorAll(".gp-readout")];
   const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
   return words.filter(Boolean).join(" · ");
 }
@@ -77,6 +82,8 @@ function resultOf(section, part) {
 const FIELDS = ":is(input, select, textarea)";
 const CHOICE = "button[aria-pressed]:not(.gp-holds)"; // other buttons are in no picture anyway
 const CONTROLS = `${CHOICE}, :has(> ${CHOICE}), ${FIELDS}, :has(> ${FIELDS})`;
+/** The cells of a table stay, empty, to be filled in. */
+const ANSWERS = '[data-answer]:not(td, [data-answer="drawn"])';
 const EMPTY = 80; // px: without a drawing no more than a line or two, which the question says as well
 
 /**
@@ -96,7 +103,7 @@ function leaveOnly(section, part, covered) {
       if (other !== one && !other.matches(".gp-samples")) away.push(other);
   /** @type {NodeListOf<HTMLElement>} */
   const inside = section.querySelectorAll(".gp-body *");
-  away.push(...[...inside].filter((one) => one.matches(covered ? `${CONTROLS}, [data-answer]` : CONTROLS)));
+  away.push(...[...inside].filter((one) => one.matches(covered ? `${CONTROLS}, ${ANSWERS}` : CONTROLS)));
   for (const one of away) one.style.setProperty("display", "none", "important");
   return () => {
     for (const one of away) one.style.removeProperty("display");
@@ -155,25 +162,35 @@ async function takeOf(copy, link, view) {
   const { body } = copy.document;
   /** @param {boolean} covered */
   async function pictureOf(covered) {
+    inner.state.covered = covered;
+    inner.repaint();
     body.toggleAttribute("data-covered", covered);
     section.toggleAttribute("data-asks", covered);
+    const due = performance.now() + LATE;
+    await came(() => performance.now() > due && inner.drawn());
     const bringBack = leaveOnly(section, part, covered);
     try {
       const box = section.querySelector(".gp-body");
-      const drawn = [...(box?.querySelectorAll("canvas") ?? [])].some((one) => one.getClientRects().length);
+      const drawn = [...(box?.querySelectorAll("canvas, .gp-chart") ?? [])].some((one) => one.getClientRects().length);
       if (covered && !drawn && (box?.clientHeight ?? 0) < EMPTY) return "";
       return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await inner.picture(panel))}`;
     } finally {
       bringBack();
+      inner.state.covered = false;
       body.removeAttribute("data-covered");
     }
   }
   section.classList.add("is-presented");
+  section.toggleAttribute("data-apart-shown", Boolean(part && section.querySelector(part)?.matches("[data-apart]")));
+  body.toggleAttribute("data-still", true);
   try {
     const asked = view.hidden && asksIn(section, part) ? await pictureOf(true) : "";
-    return { src: await pictureOf(false), asked, result: resultOf(section, part) };
+    const pieces = view.hidden && !asked ? labelsOf(inner.state.trace?.tokens.pieces ?? []) : [];
+    return { src: await pictureOf(false), asked, pieces, result: resultOf(section, part) };
   } finally {
     section.classList.remove("is-presented");
+    section.removeAttribute("data-apart-shown");
+    body.removeAttribute("data-still");
   }
 }
 

@@ -52,6 +52,7 @@ export function createViewRow(glass, desk) {
     const words = h("textarea.ls-words", {
       maxlength: MOST.note,
       rows: 3,
+      placeholder: text("note_hint"),
       "aria-label": `${text("note")}: ${label}`,
       "data-act": "note",
       input: () => draft.keep(changed(draft.lesson(), i, { note: words.value })),

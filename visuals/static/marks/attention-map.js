@@ -8,7 +8,7 @@ import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
 import { drawChosen, drawNames, LEFT, LOW, roomFor } from "./cell-names.js";
-import { blockFor, cellUnder, drawMap, markCell } from "./cells.js";
+import { blockFor, cellUnder, drawBlank, drawMap, markCell } from "./cells.js";
 import { newest } from "./runs.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
@@ -135,6 +135,7 @@ export function createMap(glass, what) {
       });
     }
     drawNames(context, place, pieces);
+    if (state.covered && state.trace) return drawBlank(context, state.trace, place);
     hatch(context, x, y, size, size);
     drawMap(context, shown, place, scale, shown.limit || 1);
     if (off) drawOff(context, x, y, size, size, glass.text("off.word"));
@@ -196,11 +197,12 @@ export function createMap(glass, what) {
     const scale = scaleOf(shown, view, single);
     const off = single && Boolean(what.off?.(runs[0]));
     surface(
-      [shown, view, off, pieces],
+      [shown, view, off, pieces, state.covered],
       place.size + LEFT + place.beside + 2,
       place.size + place.y + below,
       (context) => drawGround(context, scale, shown, off, pieces),
       (context) => {
+        if (state.covered) return;
         drawChosen(context, place, { query: state.query, key: state.key, pieces });
         markCell(context, place, { query: state.query, key: state.key, trace }, 8);
       },

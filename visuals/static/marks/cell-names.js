@@ -15,8 +15,12 @@ export const LOW = 20; // px above a map whose room is low: there the chosen key
  *   the square begins
  */
 
-/** @param {string} piece */
-const nameOf = (piece) => visible(piece).replace(/^·(?=.)/, "");
+/**
+ * A piece as a word, without the blank before it.
+ *
+ * @param {string} piece
+ */
+export const nameOf = (piece) => visible(piece).replace(/^·(?=.)/, "");
 
 /** @type {WeakMap<string[], number>} px of the longest word of a text */
 const longest = new WeakMap();

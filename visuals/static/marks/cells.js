@@ -52,6 +52,26 @@ export function drawMap(context, map, { x, y, size }, scale, limit) {
 }
 
 /**
+ * A map that is to be guessed: the cells that each query sees, empty.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("../decode.js").Trace} trace
+ * @param {Square} square
+ */
+export function drawBlank(context, { model, T: tokens }, { x, y, size }) {
+  const { colour } = ink();
+  const step = size / tokens;
+  const apart = step > 4; // smaller cells have no room for a gap
+  context.fillStyle = colour("line");
+  for (let query = 0; query < tokens; query++) {
+    const [first, end] = spanSeen(model, query, tokens);
+    const top = y + query * step;
+    if (!apart) context.fillRect(x + first * step, top, (end - first) * step, step);
+    for (let key = first; apart && key < end; key++) context.fillRect(x + key * step, top, step - 1, step - 1);
+  }
+}
+
+/**
  * A frame white inside black, thin enough for small cells.
  *
  * @param {CanvasRenderingContext2D} context

@@ -321,20 +321,36 @@ function shownOf(what, runs, state) {
  * @param {Size} size
  * @param {Shown} shown
  * @param {What<Of>} what
- * @param {Of} run
+ * @param {{ run: Of; covered: boolean }} of `covered`: its values are not told yet
  * @param {import("../types.d.ts").Texts["text"]} text
  */
-function drawGround(context, size, shown, what, run, text) {
+function drawGround(context, size, shown, what, { run, covered }, text) {
   const { values, table, place, pieces, word, second } = shown;
   const { tokens, rows, left, column, cell, high } = size;
-  const image = cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place);
-  enlarge(context, image, left, TOP, tokens * column, high);
-  for (const [row, count] of shown.off)
-    drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
-  if (word && size.written) drawWords(context, size, shown, word);
+  if (covered) drawEmpty(context, size);
+  else {
+    const image = cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place);
+    enlarge(context, image, left, TOP, tokens * column, high);
+    for (const [row, count] of shown.off)
+      drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
+    if (word && size.written) drawWords(context, size, shown, word);
+    drawScale(context, size, shown);
+  }
   drawRowLabels(context, size, what, run);
   drawTokenLabels(context, size, pieces, what.axis?.() ?? text("marks.tokens"), second);
-  drawScale(context, size, shown);
+}
+
+/**
+ * Cells that are to be guessed.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Size} size
+ */
+function drawEmpty(context, { tokens, rows, left, column, cell }) {
+  context.fillStyle = ink().colour("line");
+  for (let row = 0; row < rows; row++)
+    for (let token = 0; token < tokens; token++)
+      context.fillRect(left + token * column, TOP + row * cell, column - 1, cell - 1);
 }
 
 /**
@@ -424,11 +440,12 @@ export function createDepthMap(glass, what) {
     make(width, remembered(runs));
     if (!made) return;
     const { size, shown } = made;
+    const covered = state.covered === true;
     surface(
-      [shown],
+      [shown, covered],
       width,
       size.high + size.lines + size.above + BELOW,
-      (context) => drawGround(context, size, shown, what, last, glass.text),
+      (context) => drawGround(context, size, shown, what, { run: last, covered }, glass.text),
       (context) => drawMark(context, size, what.at(state, last), state.query),
     );
     note.textContent = apartText(shown, glass.text);

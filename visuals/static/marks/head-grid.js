@@ -5,7 +5,7 @@ import { hatch, ink, scaleBar } from "../draw.js";
 import { drawOff, headOff } from "../off.js";
 import { reactive } from "../reads.js";
 import { makeMap, makeMaps, readHead } from "./attention-values.js";
-import { blockFor, drawMap } from "./cells.js";
+import { blockFor, drawBlank, drawMap } from "./cells.js";
 import { newest } from "./runs.js";
 import { signedScale, WEIGHTS } from "./scales.js";
 import { createSurface } from "./surface.js";
@@ -84,19 +84,20 @@ function ofHead({ trace }, layer, head) {
  * @returns {(runs: Of[], boxes: Box[], block: number) => Maps}
  */
 function createMaps({ of, read = ofHead }) {
-  /** @type {WeakMap<object, { first: object; block: number; maps: Maps }>} */
+  /** @type {WeakMap<object, { first: object; block: number; which: string; maps: Maps }>} */
   const known = new WeakMap();
   return function mapsOf(runs, boxes, block) {
     const [first, last] = [of(runs[0]), of(newest(runs))];
     const found = known.get(last);
-    if (found?.first === first && found.block === block) return found.maps;
+    const which = boxes.map(({ layer, head }) => `${layer}.${head}`).join(" ");
+    if (found?.first === first && found.block === block && found.which === which) return found.maps;
     /** @type {Parameters<typeof makeMaps>[1]} */
     const make = (layer, head) => {
       const readers = runs.map((run) => read(run, layer, head)).filter((reader) => reader !== null);
       return readers.length < runs.length ? null : makeMap(readers, block);
     };
     const maps = makeMaps(boxes, make);
-    known.set(last, { first, block, maps });
+    known.set(last, { first, block, which, maps });
     return maps;
   };
 }
@@ -115,14 +116,19 @@ function createMaps({ of, read = ofHead }) {
  *   width: number;
  *   scale: import("./scales.js").Scale;
  *   limit: number;
+ *   covered: boolean;
  * }} drawn
  * @param {import("../types.d.ts").Texts["text"]} text
  */
-function drawGround(context, what, { layout, maps, runs, width, scale, limit }, text) {
+function drawGround(context, what, { layout, maps, runs, width, scale, limit, covered }, text) {
   const { colour } = ink();
   const { size, boxes } = layout;
   what.labels(context, layout, newest(runs).trace.model, width);
   for (const { layer, head, x, y } of boxes) {
+    if (covered) {
+      drawBlank(context, newest(runs).trace, { x, y, size });
+      continue;
+    }
     const map = maps.at(layer, head);
     if (map?.done && size >= PLAIN) hatch(context, x, y, size, size);
     else {
@@ -135,7 +141,7 @@ function drawGround(context, what, { layout, maps, runs, width, scale, limit }, 
       drawOff(context, x, y, size, size, size < THUMB ? "" : text("off.word"));
     what.corner?.(context, { layer, head, x, y }, size);
   }
-  if (layout.legend !== undefined)
+  if (layout.legend !== undefined && !covered)
     scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
 }
 
@@ -189,12 +195,16 @@ export function createHeadGrid(glass, what) {
     const made = found.done();
     limit = runs.length === 1 ? 1 : made.reduce((most, map) => Math.max(most, map.limit), 0);
     const scale = runs.length === 1 ? WEIGHTS : signedScale(limit);
+    const covered = state.covered === true;
+    const drawn = { layout: placed, maps: found, runs, width, scale, limit, covered };
     surface(
-      [found, made.length, limit],
+      [found, made.length, limit, covered],
       width,
       placed.height,
-      (context) => drawGround(context, what, { layout: placed, maps: found, runs, width, scale, limit }, glass.text),
-      (context) => what.mark(context, placed),
+      (context) => drawGround(context, what, drawn, glass.text),
+      (context) => {
+        if (!covered) what.mark(context, placed);
+      },
     );
     return done;
   }

@@ -56,11 +56,33 @@ export function beyondContext(traces) {
 }
 
 /**
+ * What a token more costs along a line: the bytes of each between two of its points, as long as these are the same.
+ *
+ * @param {Pick<Trace, "tokens" | "bytes">} trace
+ * @returns {{ until: number; each: bigint }[]} `until`: the tokens up to which that is so
+ */
+export function eachToken({ tokens, bytes }) {
+  /** @type {{ until: number; each: bigint }[]} */
+  const runs = [];
+  let before = { tokens: 0, bytes: 0n };
+  tokens.forEach((count, i) => {
+    const now = { tokens: count, bytes: BigInt(bytes[i]) };
+    const each = (now.bytes - before.bytes) / BigInt(now.tokens - before.tokens);
+    const last = runs.at(-1);
+    if (last?.each === each) last.until = count;
+    else runs.push({ until: count, each });
+    before = now;
+  });
+  return runs;
+}
+
+/**
  * @typedef {import("./reading.js").AnswerReading & {
  *   answer: Answer;
  *   beyond: [model: string, context: number][];
+ *   growth: { model: string; runs: ReturnType<typeof eachToken> }[];
  * }} ChartReading
- *
+ *   `growth`: of each line, what a token more costs
  * @param {Answer} answer
  * @param {Record<string, string>} settings how it is drawn
  * @param {Card | null} card of the model asked about
@@ -71,6 +93,9 @@ export function readChart(answer, { view, x, y, unit }, card) {
   return {
     answer,
     beyond: beyondContext(data),
+    growth: data.flatMap((trace) =>
+      trace.line && trace.name && trace.tokens.length > 1 ? [{ model: trace.name, runs: eachToken(trace) }] : [],
+    ),
     at: `view=${view} x=${x} y=${y} unit=${unit}`,
     values: { traces: data.length },
     whole: ["traces"],

@@ -1,8 +1,8 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
 // hover repaints only the cross-hairs.
 
-import { cross, hatch, ink, penOf, roomToDraw, write } from "../../draw.js";
-import { drawChosen, drawNames, namesAll, roomFor } from "../../marks/cell-names.js";
+import { cross, hatch, ink, penOf, roomToDraw, visible, write } from "../../draw.js";
+import { drawChosen, drawChosenAt, drawNames, drawSide, namesAll, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -26,6 +26,7 @@ const SMALLEST = 48; // of all, where the room is low
 const [FOOT, NARROW_FOOT] = [52, 92]; // the legend with what is above it
 const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
 const WORDED = 84; // side of the smallest map with words
+const UNDER = 22; // px under a map for the chosen column's word, where columns have none above
 
 /**
  * @typedef {{ kv: number; first: number; last: number; x: number; y: number; width: number; height: number }} Frame
@@ -36,11 +37,13 @@ const WORDED = 84; // side of the smallest map with words
  *   frames: Frame[];
  *   size: number;
  *   above: number;
+ *   rowed: number;
  *   legend: number;
  *   narrow: boolean;
  *   height: number;
  * }} Layout
  *   `size`: side of a map; `above`: px above it for the words of the text, 0 where there is no room for them;
+ *   `rowed`: px beside the maps where the rows alone have words, and the chosen column its own below it; else 0;
  *   `legend`: where the scale starts; all in pixels to draw in. `leads` of a box: whether it is the first of its
  *   line, whose rows have words
  *
@@ -148,7 +151,37 @@ export function layoutMaps(width, model, room = Infinity, word = ROOM) {
     };
   });
   const foot = Math.ceil(model.n_kv_heads / across) * (high + GAP);
-  return { boxes, frames, size, above, legend: foot + 14, narrow, height: foot + below };
+  return { boxes, frames, size, above, rowed: 0, legend: foot + 14, narrow, height: foot + below };
+}
+
+/**
+ * The heads of one K/V head alone, in one line, whose rows have their words.
+ *
+ * @param {number} width CSS pixels
+ * @param {{ n_heads: number; n_kv_heads: number }} model
+ * @param {{ kv: number; room: number; word: number }} how which K/V head; `room` and `word` as in `layoutMaps`
+ * @returns {Layout}
+ */
+export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word }) {
+  const columns = n_heads / n_kv_heads;
+  const narrow = width < NARROW;
+  const below = narrow ? NARROW_FOOT : FOOT;
+  const left = word + BESIDE - ROOM;
+  const wide = (width - 2 * PAD - (columns - 1) * GAP - left) / columns;
+  const tall = room - below - GAP - frameHeight(0, 1, 0) - UNDER;
+  const size = Math.floor(Math.min(MOST, wide, Math.max(SMALLEST, tall)));
+  const high = frameHeight(size, 1, 0) + UNDER;
+  const first = kv * columns;
+  const frame = { kv, first, last: first + columns - 1, x: 0, y: 0, height: high };
+  const boxes = Array.from({ length: columns }, (_, i) => ({
+    head: first + i,
+    x: PAD + left + i * (size + GAP),
+    y: TOP + CAPTION - 4,
+    leads: i === 0,
+  }));
+  const frames = [{ ...frame, width: 2 * PAD + left + columns * (size + GAP) - GAP }];
+  const foot = high + GAP;
+  return { boxes, frames, size, above: 0, rowed: word, legend: foot + 14, narrow, height: foot + below };
 }
 
 /**
@@ -193,14 +226,24 @@ function drawKey(context, { legend, narrow }, width, says, text) {
  * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {Pick<Layout, "boxes" | "size" | "above">} layout
+ * @param {Pick<Layout, "boxes" | "size" | "above" | "rowed">} layout
  * @param {State} state
  */
-function mark(context, { boxes, size, above }, state) {
+function mark(context, { boxes, size, above, rowed }, state) {
   const { query, key } = state;
   const { pieces } = state.trace.tokens;
+  const step = size / pieces.length;
   for (const { head, x, y, leads } of boxes) {
     const chosen = head === state.head;
+    const side = { pieces, step, above: false, room: rowed };
+    if (rowed && leads) drawChosenAt(context, { x, y, size }, side, { t: query, role: "q" });
+    if (rowed)
+      write(context, visible(pieces[key]), x + (key + 0.5) * step, y + size + 28, {
+        align: key * step < size / 4 ? "left" : key * step > (3 * size) / 4 ? "right" : "center",
+        colour: ink().colour("k"),
+        weight: 600,
+        most: size,
+      });
     if (above) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
     markCell(context, { x, y, size }, state, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
@@ -215,27 +258,52 @@ export function createMaps(glass, label) {
   const state = shownIn(glass);
   /** @type {Say} */
   const text = (name, params) => glass.text(`attention.${name}`, params);
+  /**
+   * All heads; in a lesson, where their maps would have no words, those of the chosen head's K/V head, which are
+   * larger.
+   *
+   * @param {number} width
+   * @param {import("../../decode.js").Model} model
+   * @param {number} word px of the longest
+   */
+  function layoutFor(width, model, word) {
+    const room = roomToDraw();
+    const whole = layoutMaps(width, model, room, word);
+    const size = model.n_heads / model.n_kv_heads;
+    if (!state.presenting || whole.above || size === 1) return whole;
+    const group = layoutGroup(width, model, { kv: Math.floor(state.head / size), room, word });
+    return group.size >= whole.size ? group : whole;
+  }
   const grid = createHeadGrid(glass, {
     label,
     urgent: true,
     of: (/** @type {Pick<LayerRun, "trace" | "held">} */ { held }) => held,
     layout(width, model) {
       const word = roomFor(penOf(grid.element), state.trace.tokens.pieces, ROOM);
-      const { boxes, ...layout } = layoutMaps(width, model, roomToDraw(), word);
+      const { boxes, ...layout } = layoutFor(width, model, word);
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
     },
     labels(context, layout, model, width) {
       drawFrames(context, layout, text);
       const { above, size } = layout;
       const { pieces } = state.trace.tokens;
-      const named = above && namesAll(size / pieces.length); // all words or, in `mark`, those of the chosen cell alone
+      const step = size / pieces.length;
+      const named = above && namesAll(step); // all words or, in `mark`, those of the chosen cell alone
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
+        if (layout.rowed && leads)
+          drawSide(context, { x, y, size }, { pieces, step, above: false, room: layout.rowed });
         if (named) drawNames(context, { x, y, size }, pieces, { room: above, rows: leads });
       }
       const { causal, prefix } = model.parts;
       const masks = causal !== false && !((prefix ?? 0) >= state.trace.T);
-      drawKey(context, layout, width, [...(masks ? ["masked"] : []), ...(named ? [] : ["order"])], text);
+      drawKey(
+        context,
+        layout,
+        width,
+        [...(masks && !state.covered ? ["masked"] : []), ...(named ? [] : ["order"])],
+        text,
+      );
     },
     mark: (context, layout) => mark(context, layout, state),
   });

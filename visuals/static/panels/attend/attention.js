@@ -82,6 +82,8 @@ export default function attention(element, glass) {
   const panel = frame(element, glass, "attention", { parts: ["what", "formula", "sinks", "myth"] });
   const maps = createMaps(glass, "attention.maps");
   const bars = createBars(glass, panel.text);
+  maps.element.dataset.answer = "drawn";
+  bars.canvas.dataset.answer = "beside";
   bindPointer(bars.canvas, glass, bars.find);
   bindArrowKeys(bars.canvas, glass, across("key"));
   const largest = createLargest("attention", "key", LARGEST, (count) => panel.text("others", { count }));
@@ -103,7 +105,7 @@ export default function attention(element, glass) {
     <div class="at-looks">
       ${scroll}
       <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
-      <h3 class="gp-subtitle" .textContent=${reading ? rowTitle(reading) : ""}></h3>
+      <h3 class="gp-subtitle" data-answer="beside" .textContent=${reading ? rowTitle(reading) : ""}></h3>
       ${bars.canvas}
     </div>
     <div class="gp-columns">

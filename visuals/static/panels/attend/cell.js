@@ -176,6 +176,7 @@ function createDimensions(glass) {
 function createHeadMap(glass, panel) {
   const state = shownIn(glass);
   const [views, map] = [createViews(glass), headMap(glass, "cell.map")];
+  map.element.dataset.answer = "drawn";
   /** @param {number} width */
   function draw(width) {
     const values = glass.detail("values", { layer: state.layer });
@@ -239,7 +240,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       <div class="at-map" data-part="map">
         ${map.elements}
         <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
-        <p class="gp-note at-sink" .textContent=${sink}></p>
+        <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
       </div>
       <div class="at-steps" data-part="steps">
         ${step("score")} ${dimensions.holder}

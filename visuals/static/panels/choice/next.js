@@ -4,7 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
 import { chanceSaid } from "../../counts.js";
 import { count as asCount, exact, h, share, shown } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { momentOf } from "../../chosen-step.js";
@@ -13,12 +13,13 @@ import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
 import { nameInEither, namedInEither, PLAIN, tokenReader } from "../../readings/logits.js";
 import { nextReader } from "../../readings/next.js";
+import { tokensReader } from "../../readings/token-strip.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { candidatesPart, comparedAt, lastName } from "./candidates.js";
 
 const COUNT = 10;
-const IN_A_HALL = 6; // so that all are on one screen
+const IN_A_HALL = 5; // so that all are on one screen, also below a line on what is changed
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -113,7 +114,8 @@ export default function next(element, glass) {
   const state = shownIn(glass);
   const panel = frame(element, glass, "next", { parts: ["what", "formula", "myth"] });
   const { table, rows, extra, others } = createRows();
-  render(html`${table.element}`, panel.body);
+  const look = h("p.gp-note.gp-looks", { "data-answer": "beside", hidden: "" });
+  render(html`${table.element} ${look}`, panel.body);
   const pointed = reactive({ row: 0 }, glass.repaint);
   const point = (/** @type {number} */ row) => {
     pointed.row = row;
@@ -157,14 +159,24 @@ export default function next(element, glass) {
     });
   }
 
+  /** What the frames in the strip above are, in a lesson, where nothing else names the head. */
+  function lookNow() {
+    const { layer, head, query, key, trace } = state;
+    const { weights } = tokensReader.read({ trace, details: {} }, { layer, head, query, key });
+    return state.presenting && weights
+      ? panel.text("looks", { ...cellNames(state), layer, head, weight: share(weights[key]) })
+      : "";
+  }
+
   return effect(function draw() {
-    const reading = readHere(glass, nextReader, select());
+    const [reading, looks] = [readHere(glass, nextReader, select()), lookNow()];
     element.toggleAttribute("data-loading", !reading);
     if (!reading) return undefined;
     const { kind, after, token } = reading;
     const written = token?.position === undefined ? after : labelsOf(state.trace.tokens.pieces)[token.position];
     return () => {
       fillAll(reading);
+      [look.textContent, look.hidden] = [looks, !looks];
       panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
         after: visible(after),
         piece: visible(kind === "end" ? after : written),

@@ -77,6 +77,9 @@ function createProgress(glass, toggle) {
   return { element, draw };
 }
 
+/** A line that says how much is lost. @param {string} name */
+const saysHow = (name) => h(`p.gp-note.${name}`, { "data-result": "", "data-answer": "beside" });
+
 /**
  * @param {Glass} glass
  * @param {() => void} toggle stops the measuring, or goes on with it
@@ -84,9 +87,8 @@ function createProgress(glass, toggle) {
 export function createMissed(glass, toggle) {
   const { state, text } = glass;
   const ablation = choices(glass, "why", "ablation", ["mean", "zero"]);
-  const [most, read] = ["wy-most", "wy-read"].map((name) => h(`p.gp-note.${name}`, { "data-result": "" }));
-  const about = h("p.gp-note.wy-about");
-  const progress = createProgress(glass, toggle);
+  const [most, read] = ["wy-most", "wy-read"].map(saysHow);
+  const [about, progress] = [h("p.gp-note.wy-about"), createProgress(glass, toggle)];
   /** @type {Grid | null} */
   let grid = null;
   let estimated = false; // heads that are not measured have a gradient's estimate
@@ -125,6 +127,7 @@ export function createMissed(glass, toggle) {
       ArrowRight: (at) => ({ head: at.head + 1 }),
     },
   });
+  map.canvas.dataset.answer = "drawn";
   const heading = h("h3.gp-subtitle", { "data-text": "why.grid" });
   const element = h(
     "div.wy-missed",

@@ -7,13 +7,13 @@ import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
 import { readChart } from "../../readings/kv-chart.js";
 import { memo } from "../../reads.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createAsker } from "./asking.js";
 import { legendView } from "./chart-legend.js";
 import { choiceBar } from "./choice-bar.js";
-import { nameOf, subjectOf, whole } from "./format.js";
+import { nameOf, scaled, subjectOf, whole } from "./format.js";
 import { createPinned } from "./pinned-point.js";
-import { drawable } from "./points.js";
+import { drawable, inLesson } from "./points.js";
 import { question, requestOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
@@ -135,6 +135,27 @@ function excludedText(glass, models, asked, text) {
 }
 
 /**
+ * What a token more costs in each of the models: how the lines come about, for a class that is to guess their form.
+ *
+ * @param {Glass} glass
+ * @param {Reading["growth"]} growth
+ * @param {Say} text of the panel
+ */
+function growthView(glass, growth, text) {
+  const bytes = (/** @type {bigint} */ count) => scaled(count, "binary");
+  /** @param {Reading["growth"][number]} line */
+  function said({ model, runs }) {
+    const [first, last] = [runs[0], runs[runs.length - 1]];
+    const form = runs.length === 1 ? "each" : runs.length === 2 ? "each_until" : "each_first";
+    const numbers = { first: bytes(first.each), last: bytes(last.each), until: whole(first.until) };
+    return text(form, { model: nameOf(glass, model), ...numbers });
+  }
+  return html`<ul class="kv-growth">
+    ${growth.map((line) => html`<li .textContent=${said(line)}></li>`)}
+  </ul>`;
+}
+
+/**
  * Which lines go beyond their model's context, in words; "" where none does.
  *
  * @param {Glass} glass
@@ -171,7 +192,9 @@ function createPlot(glass, view, pin) {
   const fillLegend = memo(() => render(legendView(figure.data, glass), legend));
   /** @type {Anew} */
   const plot = memo(() => {
-    chart.draw(drawable(figure), scene).catch((error) => {
+    const { presenting, covered = false } = glass.state;
+    const whole = drawable(figure);
+    chart.draw(presenting ? inLesson(whole, covered) : whole, scene).catch((error) => {
       view.failed = String(error.message);
     });
   });
@@ -180,11 +203,11 @@ function createPlot(glass, view, pin) {
    * @param {View["settings"]} settings
    */
   function draw(answer, settings) {
-    const { theme, language } = glass.state;
+    const { theme, language, presenting, covered } = glass.state;
     figure = answer.figure;
     scene = `${settings.view} ${settings.x} ${settings.y} ${settings.unit} ${settings.compare}`;
     fillLegend(figure.data.map(({ name }) => name).join("|"), settings.view);
-    plot(answer, theme, language);
+    plot(answer, theme, language, presenting, covered);
   }
   return { chart: chart.element, legend, draw };
 }
@@ -207,6 +230,7 @@ export default function kvChart(element, glass) {
   const need = createFigure(glass, view, asked, widthOf(panel.body, glass));
   const pinned = createPinned(glass, view, asked, text);
   const plot = createPlot(glass, view, pinned.pin);
+  plot.chart.dataset.answer = "drawn";
   const bar = choiceBar(glass, view, set, {
     compared: () => comparedIn(view.settings),
     most: MOST,
@@ -229,7 +253,11 @@ export default function kvChart(element, glass) {
     return html`${bar.element}
       <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
       <p class="kv-trouble" role="alert" .textContent=${troubleNow()}></p>
-      ${plot.legend} ${plot.chart} ${note(beyond)}
+      <div class="kv-drawn">
+        ${glass.state.presenting && reading ? growthView(glass, reading.growth, text) : nothing} ${plot.legend}
+        ${plot.chart}
+      </div>
+      ${note(beyond)}
       <p class="gp-note gp-hint" .textContent=${bare ? "" : text("hint")}></p>
       ${note(excluded)} ${pinned.pinnedView()}`;
   }

@@ -44,7 +44,7 @@ import { product } from "./product.js";
  * @param {Reading} reading
  * @returns {Scene}
  */
-function sceneOf({ trace, layer: index, head }, layer, { moment }) {
+function sceneOf({ trace, layer: index, head, covered = false, presenting = false }, layer, { moment }) {
   const pieces = piecesOf(trace);
   const known = layer && moment.query < trace.T;
   return {
@@ -55,6 +55,8 @@ function sceneOf({ trace, layer: index, head }, layer, { moment }) {
     layer: index,
     head,
     weights: known ? attentionRow(layer, trace.model, head, moment.query).weights : null,
+    covered,
+    bare: presenting,
     ...moment,
   };
 }
@@ -138,7 +140,7 @@ function legend() {
     h("span.gp-sample", null, h(`span.kv-swatch.is-${role}`), h("span", { "data-text": `kv-live.${name}` }));
   return h(
     "div.gp-samples.kv-legend",
-    null,
+    { "data-answer": "beside" },
     sample("new", "is_new"),
     sample("read", "is_read"),
     sample("held", "is_held"),
@@ -161,7 +163,11 @@ export const about = {
  */
 function createGrid(glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas.kv-grid", { "data-part": "grid", "data-text-label": "kv-live.grid" });
+  const canvas = h("canvas.gp-canvas.kv-grid", {
+    "data-part": "grid",
+    "data-text-label": "kv-live.grid",
+    "data-answer": "drawn",
+  });
   /** @type {{ scene: Scene; size: import("./live-grid.js").Size } | null} null until it is drawn */
   let drawn = null;
   bindPointer(canvas, glass, (x, y) => {
@@ -198,8 +204,8 @@ export default function kvLive(element, glass) {
     const caption = weights ? text("weights", { layer, head, most: share(largest(weights)) }) : "";
     return html`
       <div class="kv-bar">${play.element} ${swatches}</div>
-      <div>
-        <p class="gp-note kv-caption" .textContent=${caption}></p>
+      <div class="kv-kept">
+        <p class="gp-note kv-caption" data-answer="beside" .textContent=${caption}></p>
         ${grid.canvas}
       </div>
       <div class="kv-sums" data-part="sums">${shows && sums(state.trace, shows.reading, glass, text)}</div>

@@ -35,7 +35,7 @@ import { troubleText } from "./trouble.js";
  */
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
-const ABOVE = 96; // the legend and a title of two lines
+const ABOVE = 84; // in a lesson: what all of it took, under the charts
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {
@@ -50,11 +50,10 @@ const CHARTS = {
  * @param {number} width
  * @param {Step[]} steps
  * @param {Quantity} quantity
- * @param {Step} at the one that is marked
- * @param {Say} text
- * @param {string} axis the text of its name
+ * @param {{ at: Step; covered: boolean; text: Say; axis: string }} how `at`: the step that is marked; `covered`:
+ *   the lines are not told yet; `axis`: the text of its name
  */
-function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis) {
+function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, text, axis }) {
   const tall = chartHeight(HIGH, ABOVE);
   const context = fit(canvas, width, tall);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
@@ -66,6 +65,7 @@ function drawChart(canvas, width, steps, { cached, full, scale }, at, text, axis
     { low: 0, high: most * 1.08 },
   );
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
+  if (covered) return chart;
   const { colour } = ink();
   /** @type {[typeof full | typeof cached, string, number[]][]} */
   const lines = [
@@ -182,7 +182,11 @@ function createCharts(steps, hover) {
   let chart = null;
   const kinds = /** @type {Kind[]} */ (Object.keys(CHARTS));
   const canvases = kinds.map((name) => {
-    const canvas = h("canvas.gp-canvas", { role: "img", "data-text-label": `kv-race.chart_${name}` });
+    const canvas = h("canvas.gp-canvas", {
+      role: "img",
+      "data-text-label": `kv-race.chart_${name}`,
+      "data-answer": "drawn",
+    });
     canvas.addEventListener("pointermove", (event) =>
       hover(chart && nearestStep(steps(), xAt(chart, placeIn(event, canvas).x))),
     );
@@ -193,12 +197,12 @@ function createCharts(steps, hover) {
   /**
    * @param {number} width
    * @param {Reading} reading
-   * @param {Say} text
+   * @param {{ covered: boolean; text: Say }} how
    */
-  function draw(width, { steps: all, step }, text) {
-    if (!step) return;
+  function draw(width, { steps: all, step: at }, how) {
+    if (!at) return;
     for (const { name, canvas } of canvases)
-      chart = drawChart(canvas, width, all, CHARTS[name], step, text, `axis_${name}`);
+      chart = drawChart(canvas, width, all, CHARTS[name], { ...how, at, axis: `axis_${name}` });
   }
   /** @param {(name: Kind) => string} title */
   const view = (title) =>
@@ -261,9 +265,11 @@ export default function kvRace(element, glass) {
       </div>
       <div ?hidden=${!reading?.step}>
         <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
-        <p class="gp-note" .textContent=${text("trembles")}></p>
+        <p class="gp-note kv-trembles" .textContent=${text("trembles")}></p>
         <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
-        <div class="kv-sums">${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}</div>
+        <div class="kv-sums" data-answer="beside">
+          ${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}
+        </div>
       </div>`;
   }
   render(view(null), panel.body);
@@ -281,7 +287,7 @@ export default function kvRace(element, glass) {
     const reading = readRace(trace.model, race.steps, shows.hovered);
     const { step } = reading;
     const width = step ? wide() : 0; // known once the results are in view
-    if (width) charts.draw(width, reading, text);
+    if (width) charts.draw(width, reading, { covered: state.covered === true, text });
     return () => {
       panel.title.textContent = text("title");
       render(view(reading), panel.body);

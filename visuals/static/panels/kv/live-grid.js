@@ -4,7 +4,7 @@ import { largest } from "../../arrays.js";
 import { cross, fit, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
 import { roleOf } from "../../readings/kv.js";
 
-const [LEFT, RIGHT, TOP] = [76, 4, 54];
+const [LEFT, RIGHT, TOP, BARE] = [76, 4, 54, 8]; // TOP has room for the weights' bars, BARE is without
 const BELOW = 36; // under the tokens' names
 const [LINE, LONGEST] = [18, 96]; // px: a line of them, and the longest one that is turned
 const WIDEST = 80; // a column
@@ -24,8 +24,11 @@ const NAMES = 0.3; // of the height that there is, the tokens' names at most
  *   layer: number;
  *   head: number;
  *   weights: ArrayLike<number> | null;
+ *   covered: boolean;
+ *   bare: boolean;
  * }} Scene
- *   Tokens 0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
+ *   `covered`: what a cell holds is not told yet; `bare`: without the weights of a head, and what is selected. Tokens
+ *   0 … held - 1 are in the cache; from … held - 1 were written by this step; the query reads 0 … query.
  *
  * @typedef {ReturnType<typeof measure>} Size
  *
@@ -51,29 +54,30 @@ export function labelsOf(widths, column, room = Infinity) {
 /**
  * Sizes for a width, in pixels to draw in.
  *
- * @param {{ layers: number; columns: number }} scene
+ * @param {{ layers: number; columns: number; bare?: boolean }} scene
  * @param {number} width
  * @param {number} [names] the height of the tokens' names
  * @param {number} [room] as in `labelsOf`
  */
-export function measure({ layers, columns }, width, names = LINE, room = Infinity) {
-  const fitting = Math.min(280, room - TOP - names - BELOW);
+export function measure({ layers, columns, bare = false }, width, names = LINE, room = Infinity) {
+  const [top, below] = bare ? [BARE, BARE] : [TOP, BELOW];
+  const fitting = Math.min(280, room - top - names - below);
   const row = Math.max(room < Infinity ? LOWEST : LOW, Math.min(24, Math.floor(fitting / layers)));
   const column = Math.min(WIDEST, (width - LEFT - RIGHT) / columns);
-  return { width, row, column, high: row * layers, height: TOP + row * layers + names + BELOW };
+  return { width, row, column, top, high: row * layers, height: top + row * layers + names + below };
 }
 
 /**
  * The cell under a point; layer 0 is at the bottom.
  *
  * @param {{ layers: number; columns: number }} scene
- * @param {{ row: number; column: number }} size of `measure`
+ * @param {{ row: number; column: number; top: number }} size of `measure`
  * @param {number} x
  * @param {number} y
  * @returns {{ layer: number; token: number } | null}
  */
-export function cellAt(scene, { row, column }, x, y) {
-  const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - TOP) / row)];
+export function cellAt(scene, { row, column, top }, x, y) {
+  const [token, index] = [Math.floor((x - LEFT) / column), Math.floor((y - top) / row)];
   if (token < 0 || token >= scene.columns || index < 0 || index >= scene.layers) return null;
   return { layer: scene.layers - 1 - index, token };
 }
@@ -85,18 +89,18 @@ const STRENGTH = { new: 1, read: 0.55, held: 0.22 };
  * @param {Scene} scene
  * @param {Size} size
  */
-function drawCells(context, scene, { row, column }) {
+function drawCells(context, scene, { row, column, top }) {
   const { colour } = ink();
   const gap = column > 6 ? 1 : 0;
   const [k, v] = [colour("k"), colour("v")];
   for (let token = 0; token < scene.columns; token++) {
-    const role = roleOf(scene, token);
+    const role = scene.covered ? "empty" : roleOf(scene, token);
     const [x, wide] = [LEFT + token * column, column - gap];
     for (let index = 0; index < scene.layers; index++) {
-      const [y, high] = [TOP + index * row, row - (row > 8 ? 2 : 1)];
+      const [y, high] = [top + index * row, row - (row > 8 ? 2 : 1)];
       if (role === "empty") {
         context.globalAlpha = 1;
-        context.fillStyle = colour("masked");
+        context.fillStyle = colour(scene.covered ? "line" : "masked");
         context.fillRect(x, y, wide, high);
         continue;
       }
@@ -137,18 +141,18 @@ function drawWeights(context, { weights, columns }, { column }) {
  * @param {ReturnType<typeof labelsOf>} names
  * @param {Say} text
  */
-function drawLabels(context, scene, { row, column, high }, { turned, apart, most }, text) {
+function drawLabels(context, scene, { row, column, top, high }, { turned, apart, most }, text) {
   const { colour } = ink();
   /** @type {{ align: CanvasTextAlign; base: CanvasTextBaseline; colour: string }} */
   const how = { align: "right", base: "middle", colour: colour("muted") };
   const every = Math.ceil(18 / row);
   for (let layer = 0; layer < scene.layers; layer += every) {
-    write(context, text("layer", { layer }), LEFT - 8, TOP + (scene.layers - 0.5 - layer) * row, how);
+    write(context, text("layer", { layer }), LEFT - 8, top + (scene.layers - 0.5 - layer) * row, how);
   }
   for (let token = 0; token < scene.columns; token += apart) {
     const place = LEFT + (token + 0.5) * column;
     context.save();
-    context.translate(place, TOP + high + (turned ? 8 : LINE));
+    context.translate(place, top + high + (turned ? 8 : LINE));
     if (turned) context.rotate(-Math.PI / 2);
     write(context, nameOf(scene, token), 0, 0, {
       ...(turned ? { align: "right", base: "middle", most } : { align: "center" }),
@@ -203,15 +207,15 @@ export function drawGrid(canvas, scene, width, text) {
   const names = labelsOf(widths, measure(scene, width).column, room);
   const size = measure(scene, width, names.high, room);
   const context = fit(canvas, width, size.height);
-  drawWeights(context, scene, size);
+  if (!scene.bare) drawWeights(context, scene, size);
   drawCells(context, scene, size);
   if (scene.columns > scene.held && size.column > 12) {
     const x = LEFT + scene.held * size.column;
-    hatch(context, x, TOP, (scene.columns - scene.held) * size.column, size.high);
+    hatch(context, x, size.top, (scene.columns - scene.held) * size.column, size.high);
   }
   drawLabels(context, scene, size, names, text);
-  drawPhases(context, scene, size, text);
-  const y = TOP + (scene.layers - 1 - scene.layer) * size.row;
-  cross(context, LEFT + scene.query * size.column, y, size.column, size.row);
+  if (!scene.bare) drawPhases(context, scene, size, text);
+  const y = size.top + (scene.layers - 1 - scene.layer) * size.row;
+  if (!scene.bare) cross(context, LEFT + scene.query * size.column, y, size.column, size.row);
   return size;
 }

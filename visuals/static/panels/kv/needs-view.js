@@ -18,29 +18,44 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
   /** @param {Needs["gpus"][number]["layout"]} found */
   const layout = (found) => (found ? text(found.dcp > 1 ? "layout_dcp" : "layout", found) : text("beyond"));
   const sum = { weights: scaled(weights, "binary"), cache: scaled(cache, "binary"), total: both(total) };
-  const row = (/** @type {Needs["gpus"][number]} */ { name, own, at_least: least, layout: found, one_server: one }) =>
-    html`<tr>
-      <th class="gp-token" scope="row" dir="auto" .textContent=${own ? text("own_gpu") : name}></th>
+  const head = (/** @type {Needs["gpus"][number]} */ { name, own }) =>
+    html`<th class="gp-token" scope="row" dir="auto" .textContent=${own ? text("own_gpu") : name}></th>`;
+  const row = (/** @type {Needs["gpus"][number]} */ gpu) => {
+    const { at_least: least, layout: found, one_server: one } = gpu;
+    return html`<tr>
+      ${head(gpu)}
       <td .textContent=${least === null ? "—" : whole(least)}></td>
       <td .textContent=${layout(found)}></td>
       <td .textContent=${one ? String(one) : "—"}></td>
     </tr>`;
+  };
+  /** What a class needs for a sum, and of each GPU how much it holds and how many it takes. */
+  const inLesson = glass.state.presenting === true;
+  const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
+    html`<tr>
+      ${head(gpu)}
+      <td .textContent=${scaled(gpu.memory, "binary")}></td>
+      <td data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
+    </tr>`;
+  const each = scaled(BigInt(cache) / BigInt(users), "binary");
+  const given = text("given", { users: whole(users), each, weights: sum.weights });
+  const columns = inLesson ? ["memory", "needed"] : ["at_least", "found", "one_server"];
   return html`<h3
       class="gp-subtitle"
       .textContent=${text("reverse_title", { model, users: whole(users), tokens: whole(tokens) })}
     ></h3>
     <p data-result data-answer .textContent=${text("reverse_sum", sum)}></p>
-    <p class="gp-note" data-answer="beside" .textContent=${means}></p>
-    <div class="kv-scroll" data-answer="beside">
+    <p class="gp-note" .textContent=${inLesson ? given : means}></p>
+    <div class="kv-scroll">
       <table class="gp-table">
         <thead>
           <tr>
             <th class="is-left" scope="col" .textContent=${text("gpu")}></th>
-            ${["at_least", "found", "one_server"].map((name) => html`<th scope="col" .textContent=${text(name)}></th>`)}
+            ${columns.map((name) => html`<th scope="col" .textContent=${text(name)}></th>`)}
           </tr>
         </thead>
         <tbody>
-          ${gpus.map(row)}
+          ${gpus.map(inLesson ? lessonRow : row)}
         </tbody>
       </table>
     </div>

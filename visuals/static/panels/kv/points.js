@@ -36,6 +36,21 @@ export function drawable({ data, layout, unit }) {
 }
 
 /**
+ * The figure with heights from 0 to its largest, which is told, so that its axes are the same whether its points
+ * are drawn or are to be guessed, and `covered` leaves them out.
+ *
+ * @param {ReturnType<typeof drawable>} figure
+ * @param {boolean} covered
+ */
+export function inLesson({ data, layout }, covered) {
+  const { yaxis } = layout;
+  const range = [0, 1.1 * Math.max(...data.flatMap(({ y }) => y))];
+  const isOpen = typeof yaxis === "object" && yaxis !== null && !("range" in yaxis);
+  const shown = covered ? data.map((trace) => ({ ...trace, x: [], y: [], customdata: [] })) : data;
+  return { data: shown, layout: { ...layout, yaxis: isOpen ? { ...yaxis, range } : yaxis } };
+}
+
+/**
  * Whole powers of ten around all heights, as powers; undefined where nothing has a height. While a slider moves,
  * the axis so stands still and the lines move; and plotly, which measures the words of an axis that changes, has
  * nothing to measure.

@@ -16,6 +16,7 @@ import { createFar, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
+const ABOVE = 40; // px above the chart in a lesson: its legend
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -28,17 +29,27 @@ const HIGH = 270;
  */
 
 /**
+ * The methods whose lines are drawn: all, and in a lesson beside the chosen one only that which slows all pairs
+ * alike.
+ *
+ * @param {MethodRow[]} rows
+ * @param {string} chosen
+ * @param {boolean} inLesson
+ */
+const drawnOf = (rows, chosen, inLesson) =>
+  inLesson ? rows.filter(({ name }) => ["none", "linear", chosen].includes(name)) : rows;
+
+/**
  * Each method's frequency as a share of the unscaled one, pair by pair.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {MethodRow[]} rows
- * @param {string} chosen
- * @param {number} pair
- * @param {Say} text
+ * @param {{ chosen: string; pair: number; inLesson: boolean; covered: boolean; text: Say }} how `covered`: what the
+ *   methods change is not told yet
  */
-function drawShares(canvas, width, rows, chosen, pair, text) {
-  const tall = chartHeight(HIGH);
+function drawShares(canvas, width, rows, { chosen, pair, inLesson, covered, text }) {
+  const tall = chartHeight(HIGH, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const plain = rowNamed(rows, "none").frequencies.inv_freq;
@@ -55,13 +66,14 @@ function drawShares(canvas, width, rows, chosen, pair, text) {
   });
   /** @type {(row: MethodRow) => [number, number][]} */
   const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
+  if (covered) return path(context, chart, share(rowNamed(rows, "none")), { colour: colour("text"), width: 2 });
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;
     path(context, chart, share(row), { colour: colour("muted"), dash: DASHES[row.name], width: 1.5 });
   }
   const main = rowNamed(rows, chosen);
   path(context, chart, share(main), { colour: colour("accent"), dash: [], width: 3 });
-  dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
+  return inLesson ? undefined : dot(context, chart, pair, share(main)[pair][1], colour("accent"), 6);
 }
 
 /**
@@ -140,8 +152,7 @@ export const about = {
  */
 export default function ropeScaling(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const shares = h("div", { "data-answer": "" }, canvas);
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart`, "data-answer": "drawn" });
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const [controls, table] = [createScalingControls(glass), makeTable(glass)];
@@ -158,8 +169,10 @@ export default function ropeScaling(element, glass) {
     return html`<div class="position-shares">
         ${controls.bar}
         <p class="gp-note" data-answer="beside" .textContent=${say(`formula_${method}`, { factor })}></p>
-        <div class="gp-samples">${methods && legendOf(methods, method, text)}</div>
-        ${shares}
+        <div class="gp-samples" data-answer="beside">
+          ${methods && legendOf(drawnOf(methods, method, state.presenting === true), method, text)}
+        </div>
+        ${canvas}
       </div>
       ${controls.reach} ${table.box}
       <p class="gp-note" .textContent=${say("note", { original: original && count(original) })}></p>
@@ -179,17 +192,30 @@ export default function ropeScaling(element, glass) {
     return text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) });
   }
 
+  /**
+   * What a worksheet says of the chosen method.
+   *
+   * @param {Reading} reading
+   */
+  function resultOf({ methods, selection: { method } }) {
+    const [plain, chosen] = ["none", method].map((name) => rowNamed(methods, name).frequencies.inv_freq);
+    const shareAt = (/** @type {number} */ i) => shown(chosen[i] / plain[i], 3);
+    return text("result", { method: text(method), fast: shareAt(0), slow: shareAt(plain.length - 1) });
+  }
+
   return inWidth(element, wide, function draw(width) {
     const reading = readHere(glass, scalingReader, select(glass, far.pointed()));
     element.classList.toggle("is-coming", !reading);
     if (!reading) return undefined;
     const { methods, original } = reading;
     const { query, key, pair, factor, method, distance } = reading.selection;
-    drawShares(canvas, width, methods, method, pair, text);
+    const [inLesson, covered] = [state.presenting === true, state.covered === true];
+    drawShares(canvas, width, drawnOf(methods, method, inLesson), { chosen: method, pair, inLesson, covered, text });
     const { unscaled, stretched: curve } = reading.curves();
     const plain = { values: unscaled, colour: ink().colour("muted"), alpha: 0.55 };
     far.draw(width, { curve, curves: [plain], run: null, real: query - key, distance, text });
     return () => {
+      canvas.dataset.result = resultOf(reading);
       controls.show(reading);
       const stretchedTo = { factor, original: count(original), stretched: count(original * factor) };
       panel.title.textContent = text("title", { ...cellNames(state), ...stretchedTo });

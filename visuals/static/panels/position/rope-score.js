@@ -145,8 +145,7 @@ function createDistances(glass, text, wide) {
  */
 export default function ropeScore(element, glass) {
   const state = shownIn(glass);
-  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart` });
-  const bars = h("div", { "data-answer": "" }, canvas);
+  const canvas = h("canvas.gp-canvas", { "data-text-label": `${KIND}.chart`, "data-answer": "drawn" });
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const wide = widthOf(panel.body, glass);
@@ -162,8 +161,8 @@ export default function ropeScore(element, glass) {
       <div class="position-pairs">
         ${sliders.element}
         <div class="gp-formula" data-part="formula" data-answer="beside">${reading && arithmetic(reading, text)}</div>
-        <p class="gp-note" data-answer="beside" .textContent=${text("bars_note")}></p>
-        ${bars}
+        <p class="gp-note" .textContent=${text("bars_note")}></p>
+        ${canvas}
       </div>
       <div class="position-far" data-apart>
         <h3 class="gp-subtitle" data-answer="beside" .textContent=${title}></h3>
@@ -186,7 +185,8 @@ export default function ropeScore(element, glass) {
     if (!held || !reading) return undefined;
     const { inv_freq } = reading.place.frequencies;
     const { max_context: context } = trace.model;
-    drawPairs(canvas, width, reading.found, { inv_freq, tokens: trace.T, context, pair, text });
+    const covered = state.covered === true;
+    drawPairs(canvas, width, reading.found, { inv_freq, tokens: trace.T, context, pair, covered, text });
     far.draw(held, head, query, key, distance, count, width);
     return () => {
       sliders.show({ limit, distance, shift });

@@ -10,7 +10,7 @@ import { shownIn } from "../../run-for.js";
 
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
-const [ABOVE, FAR_ABOVE] = [150, 112]; // px of what stands above a chart with its note, where the room is low
+const [ABOVE, FAR_ABOVE] = [150, 40]; // px of what stands above a chart with its note, where the room is low
 const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
@@ -67,9 +67,18 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {{ here: Float64Array; moved: Float64Array }} terms of every pair, at the run's positions and moved
- * @param {{ inv_freq: ArrayLike<number>; tokens: number; context: number; pair: number; text: Say }} how
+ * @param {{
+ *   inv_freq: ArrayLike<number>;
+ *   tokens: number;
+ *   context: number;
+ *   pair: number;
+ *   covered: boolean;
+ *   text: Say;
+ * }} how
+ *   `covered`: what moving makes of them is not told yet
  */
-export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, context: trained, pair, text }) {
+export function drawPairs(canvas, width, { here, moved }, how) {
+  const { inv_freq, tokens, context: trained, pair, covered, text } = how;
   const tall = chartHeight(TALL, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
@@ -96,18 +105,20 @@ export function drawPairs(canvas, width, { here, moved }, { inv_freq, tokens, co
   Array.from(moved, (value, i) => {
     context.fillStyle = colour("accent");
     context.globalAlpha = i === pair ? 1 : 0.6;
-    context.fillRect(...bar(i, value));
+    if (!covered) context.fillRect(...bar(i, value));
     context.globalAlpha = 1;
     cross(context, ...bar(i, here[i]), [["text", 1]]);
   });
   rule(context, bars, { y: 0, colour: colour("muted") });
-  path(
-    context,
-    bars,
-    sums.map((value, i) => [i, value]),
-    { colour: colour("text"), width: 2 },
-  );
-  dot(context, bars, sums.length - 1, sums[sums.length - 1], colour("text"), 5);
+  if (!covered) {
+    path(
+      context,
+      bars,
+      sums.map((value, i) => [i, value]),
+      { colour: colour("text"), width: 2 },
+    );
+    dot(context, bars, sums.length - 1, sums[sums.length - 1], colour("text"), 5);
+  }
   if (lower) drawWaves(context, lower, width, waves, { tokens, trained, pair, across, text });
 }
 
