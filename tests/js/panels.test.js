@@ -66,7 +66,9 @@ test("numbers: at least five digits for the machine, a real minus and powers of 
   assert.equal(shown(2.4842e-8, 5), "2.4842×10⁻⁸");
   assert.equal(signed(3, 3), "+3.00");
   assert.equal(share(0.03125), "0.0313");
-  assert.equal(share(0.00001654), "0.0000165");
+  assert.equal(share(0.0001654), "0.000165");
+  assert.equal(share(0.00001654), "1.65×10⁻⁵"); // nobody counts so many zeros
+  assert.equal(shown(0.00001, 1), "0.00001"); // as a config has it
   assert.equal(share(0.99995), "0.99995"); // which is not 1
   assert.equal(share(1), "1.0000");
   assert.equal(shown(NaN), "–");

@@ -116,6 +116,12 @@ export function untied(x, digits, write) {
 /** With so many decimals. @param {number} x @param {number} decimals */
 export const fixed = (x, decimals) => x.toFixed(decimals);
 
+const TINY = 1e-4; // below it, one would count zeros before the digits
+
+/** As `exact`, with a power of ten for all that is so small and has more than two digits. @type {typeof exact} */
+const powered = (x, digits = 5) =>
+  digits > 2 && x !== 0 && Math.abs(x) < TINY ? x.toExponential(digits - 1) : exact(x, digits);
+
 /**
  * For reading: a real minus sign, powers of ten where the number is tiny or huge, "–" for NaN: there is none.
  *
@@ -124,7 +130,7 @@ export const fixed = (x, decimals) => x.toFixed(decimals);
 export function shown(x, digits = 4) {
   if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return String(x);
-  const [mantissa, power] = untied(x, digits, exact).split("e");
+  const [mantissa, power] = untied(x, digits, powered).split("e");
   const text = mantissa.replace("-", "−");
   if (power === undefined) return text;
   return `${text}×10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
