@@ -1459,10 +1459,15 @@ export interface LogFact {
   line: number;
 }
 
-/** A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither. */
+/**
+ * A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither.
+ *
+ * `worked_out`: it stands in the log's column, but on no line of it.
+ */
 export interface LogCell {
   value: string;
   how: string;
+  worked_out: boolean;
 }
 
 /**
@@ -1495,10 +1500,11 @@ export interface LogDifference {
 
 /**
  * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
- * figure `other` then is.
+ * figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
+ * tokens of a line take by the model that is compared, more than the other line has for them.
  */
 export interface LogConflict {
-  code: "lines" | "model";
+  code: "lines" | "model" | "size" | "beyond";
   one: string;
   line: number;
   other: string;
@@ -1509,9 +1515,10 @@ export interface LogConflict {
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
- * shape, or the calculator's ("chosen"); `another` is the catalogue's model that the log names, where the chosen
- * one has another cache: then there are no rows. `unread` says why metadata in the log could not be read. `named`
- * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
+ * shape, or the calculator's ("chosen"); `agrees`: the log's name, its layers or its bytes are that model's.
+ * `another` is a model of the catalogue that the log is rather of, `another_by` its "name" (then there are no rows)
+ * or by its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read.
+ * `named` is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
  * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
  * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
  * calculator's. `fitting` are all with which it is.
@@ -1529,7 +1536,10 @@ export interface KvLogAnswer {
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  agrees: boolean;
   another: string;
+  another_by: "" | "name" | "bytes";
+  another_params: Record<string, unknown>;
   conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];
