@@ -231,7 +231,8 @@ class KvChartAnswer(TypedDict):
 
 class GpuMessage(TypedDict):
     """A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
-    has it, 0 where no report is known, and `reported_in` names the report."""
+    has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0" of
+    the reader's own GPU; it counts where nothing is reported."""
 
     name: str
     memory: str
@@ -239,12 +240,13 @@ class GpuMessage(TypedDict):
     source: Remark
     reported: int
     reported_in: str
+    stated: str
 
 
 class UseMessage(TypedDict):
     """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
-    `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of the
+    `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of the
     share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
     `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored` a remark
@@ -260,7 +262,7 @@ class UseMessage(TypedDict):
     weights: str
     cache: str
     free: str
-    reported_free: str | None
+    stated_free: str | None
     strict_free: str
     fits: bool
     all_weights: str

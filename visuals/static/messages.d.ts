@@ -1274,7 +1274,8 @@ export interface KvChartAnswer {
 
 /**
  * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
- * has it, 0 where no report is known, and `reported_in` names the report.
+ * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0"
+ * of the reader's own GPU; it counts where nothing is reported.
  */
 export interface GpuMessage {
   name: string;
@@ -1283,12 +1284,13 @@ export interface GpuMessage {
   source: Remark;
   reported: number;
   reported_in: string;
+  stated: string;
 }
 
 /**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of
+ * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of
  * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
  * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
  * GPUs; `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored`
@@ -1304,7 +1306,7 @@ export interface UseMessage {
   weights: string;
   cache: string;
   free: string;
-  reported_free: string | null;
+  stated_free: string | null;
   strict_free: string;
   fits: boolean;
   all_weights: string;
@@ -1517,8 +1519,8 @@ export interface LogConflict {
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
  * shape, or the calculator's ("chosen"); `agrees`: the log's name, its layers or its bytes are that model's.
  * `another` is a model of the catalogue that the log is rather of, `another_by` its "name" (then there are no rows)
- * or by its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read.
- * `named` is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
+ * or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read. `named`
+ * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
  * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
  * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
  * calculator's. `fitting` are all with which it is.
