@@ -219,4 +219,4 @@ def test_the_link_is_copied_with_every_setting(chapter: Page) -> None:
     page.wait_for_function("location.hash.includes('kv.tokens=5000')")
     panel(page, "kv-calculator").get_by_role("button", name=text("kv.link")).click()
     expect(panel(page, "kv-calculator").get_by_role("button", name=text("kv.copied"))).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.evaluate("navigator.clipboard.readText()") == f"{page.url}&panel=kv-calculator"

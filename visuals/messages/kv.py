@@ -117,13 +117,15 @@ class KvModelsAnswer(TypedDict):
 class KindRow(TypedDict):
     """One shape under one kind of attention: bytes and products, or why it has none (`refused`).
 
-    `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+    `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks the
+    model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
     """
 
     kind: AttentionKind
     own: bool
     n_kv_heads: int
     head_dim: int
+    key_width: int
     latent: list[int] | None
     assumed: bool
     bytes: NotRequired[str]

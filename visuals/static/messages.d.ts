@@ -1156,13 +1156,15 @@ export interface KvModelsAnswer {
 /**
  * One shape under one kind of attention: bytes and products, or why it has none (`refused`).
  *
- * `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+ * `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks
+ * the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
  */
 export interface KindRow {
   kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
   own: boolean;
   n_kv_heads: number;
   head_dim: number;
+  key_width: number;
   latent: number[] | null;
   assumed: boolean;
   bytes?: string;
