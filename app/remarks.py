@@ -20,6 +20,11 @@ _PATTERNS = (
         r"GGUF metadata does not say whether the output reuses the embedding; it is counted once\.",
         "GGUF 元数据没有说明输出层是否与词嵌入共用权重；这里只计一次。",
     ),
+    (r"(.+) is no field that is read; was (.+) meant\?", r"\1 不是会读取的字段；是否应为 \2？"),
+    (
+        r"Unusually wide: head_dim (.+) × (.+) heads are more than (.+) × hidden_size (.+)\.",
+        r"宽得不寻常：head_dim \1 × \2 个头，超过 hidden_size \4 的 \3 倍。",
+    ),
     (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
     (
         r"The checkpoint is quantised \(quantization_config\): (.+); all but the experts in 16 bits\. "

@@ -202,6 +202,7 @@ def kinds_message(
             "own": kind == spec.attention.kind and (kind == "MLA" or variant.n_kv_heads == spec.n_kv_heads),
             "n_kv_heads": 0 if variant.mla else variant.n_kv_heads,
             "head_dim": spec.v_head_dim,
+            "key_width": variant.head_dim,
             "latent": [variant.mla.kv_lora_rank, variant.mla.qk_rope_head_dim] if variant.mla else None,
             "assumed": kind == "MLA" and spec.mla is None,
         }

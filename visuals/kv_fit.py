@@ -57,6 +57,7 @@ def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
         "source": say(gpu.source),
         "reported": gpu.reported,
         "reported_in": gpu.reported_in,
+        "stated": str(gpu.stated),
     }
 
 
@@ -73,7 +74,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "weights": str(use.weight_stage_bytes[stage]),
         "cache": str(use.cache.stage_bytes[stage]),
         "free": str(use.free_bytes),
-        "reported_free": None if use.reported_free_bytes is None else str(use.reported_free_bytes),
+        "stated_free": None if use.stated_free_bytes is None else str(use.stated_free_bytes),
         "strict_free": str(use.strict_free_bytes),
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes),

@@ -5,17 +5,19 @@ from fractions import Fraction
 from typing import Literal
 
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
+from model.engine_logs.compared.chosen import Chosen
 from model.engine_logs.compared.own_model import OwnModel, mismatches
+from model.engine_logs.facts import Conflict
 
 from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow
 
 DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
-def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, another: str) -> KvLogAnswer:
-    """The whole answer; `own` says whether the model is the log's. Where the log names `another` model of the
-    catalogue, no figure of the chosen one is set beside it."""
-    log = found.log
+def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, chosen: Chosen) -> KvLogAnswer:
+    """The whole answer; `own` says whether the model is the log's, `chosen` whether it goes with the log. Where the log
+    names another model of the catalogue, no figure of the chosen one is set beside it."""
+    log, apart = found.log, chosen.by == "name"
     return {
         "engine": log.engine,
         "model": found.spec.name,
@@ -29,22 +31,30 @@ def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, another
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
-        "conflicts": conflict_messages(found),
-        "another": another,
-        "rows": [] if another else [row_message(row) for row in found.rows],
-        "differences": [] if another else [difference_message(one) for one in found.differences],
+        "conflicts": conflict_messages(found, chosen),
+        "agrees": chosen.agrees,
+        "another": chosen.another,
+        "another_by": chosen.by,
+        "another_params": dict(chosen.params),
+        "rows": [] if apart else [row_message(row) for row in found.rows],
+        "differences": [] if apart else [difference_message(one) for one in found.differences],
     }
 
 
-def conflict_messages(found: Comparison) -> list[LogConflict]:
+def conflict_messages(found: Comparison, chosen: Chosen) -> list[LogConflict]:
     """Lines that contradict each other, then those that contradict the model that is compared."""
-    conflicts: list[LogConflict] = [
-        {"code": "lines", "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
-        for one in found.conflicts
-    ]
+    conflicts = [_conflict("lines", one) for one in found.conflicts]
+    if chosen.beyond:
+        conflicts.append(_conflict("beyond", chosen.beyond))
+    if chosen.size:
+        conflicts.append(_conflict("size", chosen.size))
     for one in mismatches(found.log, found.spec):
         conflicts.append({"code": "model", "one": one.said, "line": one.line, "other": f"{one.has:,}", "other_line": 0})
     return conflicts
+
+
+def _conflict(code: Literal["lines", "size", "beyond"], one: Conflict) -> LogConflict:
+    return {"code": code, "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
 
 
 def row_message(row: Row) -> LogRow:
@@ -60,7 +70,7 @@ def row_message(row: Row) -> LogRow:
 
 def cell_message(cell: Cell | None) -> LogCell | None:
     """A figure as a decimal text: whole numbers to the last digit, others to six digits."""
-    return None if cell is None else {"value": number_text(cell.value), "how": cell.how}
+    return None if cell is None else {"value": number_text(cell.value), "how": cell.how, "worked_out": cell.worked_out}
 
 
 def number_text(value: int | Decimal | Fraction) -> str:

@@ -1,16 +1,16 @@
 """What the page asks of an engine's log: it is set beside the formula for the calculator's model, or for its own."""
 
-from model import catalogue
-from model.engine_logs import EngineLog, read_log
+from model.engine_logs import read_log
 from model.engine_logs.compared import compare, states_format
-from model.engine_logs.compared.own_model import listed, own_model, same_cache
+from model.engine_logs.compared.chosen import Chosen, judged
+from model.engine_logs.compared.own_model import own_model
 from visuals.kv_log import DtypeFrom, log_message
 from visuals.messages.kv_log import KvLogAnswer
 
 from ..engine import Engine
 from ..fields import Text, read
 from ..requests import Sent
-from .kv_requests import OWN_CONFIG, OWN_HUB, OfCache
+from .kv_requests import OfCache
 
 
 class Log(OfCache):
@@ -33,12 +33,5 @@ def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
     origin: DtypeFrom = "log" if states_format(log) else "unknown" if log.stated else "chosen"
     if origin == "chosen" and found.fitting and asked.dtype not in found.fitting:
         found, origin = compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
-    return log_message(found, own, origin, "" if own.spec else _another(asked, log))
-
-
-def _another(asked: Log, log: EngineLog) -> str:
-    """The catalogue's model that the log names, where the chosen one is another of it, with another cache; else ""."""
-    name = listed(log.model)
-    if not name or asked.model in (OWN_CONFIG, OWN_HUB, name):
-        return ""
-    return "" if same_cache(catalogue()[asked.model], catalogue()[name]) else name
+    chosen = Chosen(True) if own.spec else judged(found, origin != "fits")
+    return log_message(found, own, origin, chosen)

@@ -25,7 +25,8 @@ class Pool:
     """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them.
 
     `kind` is what they hold: "full", "sliding" or "state"; "all" where no line tells one cache from another. `cells`
-    is 0 where the log does not say. `k` and `v` are the engine's names of the formats, "" where it prints none.
+    is 0 where the log does not say, and `printed` None. `k` and `v` are the engine's names of the formats, "" where it
+    prints none.
     """
 
     kind: Literal["full", "sliding", "state", "all"]
@@ -34,7 +35,7 @@ class Pool:
     streams: int
     k: str
     v: str
-    printed: Printed
+    printed: Printed | None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ type_k = …, n_layer = …" before it. All print a "KV buffer size" for each de
 """
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 from typing import Literal
 
 from ..kv_math.formats import PAIRED
@@ -47,6 +49,7 @@ LOOKED_FOR = (
     "llama_kv_cache: size = … MiB (… cells, … layers, … seqs), K (f16): … MiB, V (f16): … MiB",
     "KV self size = … MiB, K (f16): … MiB, V (f16): … MiB",
     "… KV buffer size = … MiB",
+    "kv_size = …, type_k = '…', type_v = '…', n_layer = …",
 )
 
 
@@ -64,9 +67,8 @@ def read(lines: LogLines) -> EngineLog | None:
     formats = {(pool.k, pool.v) for pool in keeping}
     k, v = next(iter(formats)) if len(formats) == 1 else ("", "")
     printed_of = printed_info(lines)
-    logged = pools[0].printed
-    for pool in pools[1:]:
-        logged = logged + pool.printed
+    sizes = [pool.printed for pool in pools if pool.printed]
+    logged = reduce(add, sizes) if sizes else None
     full = next((pool for pool in keeping if pool.kind != "sliding"), keeping[0] if keeping else None)
     return EngineLog(
         "llama.cpp",
@@ -125,6 +127,8 @@ def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
     buffers = _buffers(lines, facts)
     if not pools and buffers:
         pools = [_buffered_pool(buffers, lines.last(_OLD_SIZE), facts, context)]
+    if not pools and (layout := lines.last(_OLD_SIZE)):  # a log that is cut before the bytes
+        pools = [_plain_pool("full", None, layout, layout, facts, context)]
     if states := lines.all(_STATE):
         one = states[0]
         facts.note("state_cache", one.text, one.line)
@@ -181,7 +185,7 @@ def _buffered_pool(buffers: list[Found], size: Found | None, facts: Facts, conte
 
 
 def _plain_pool(
-    kind: Literal["full", "all"], size: Printed, one: Found, layout: Found | None, facts: Facts, context: int
+    kind: Literal["full", "all"], size: Printed | None, one: Found, layout: Found | None, facts: Facts, context: int
 ) -> Pool:
     cells, layers = context or 0, None
     k, v = one.get("k"), one.get("v")

@@ -51,12 +51,12 @@ def printed_info(lines: LogLines) -> dict[str, Found]:
     return found
 
 
-def metadata_of(printed: Mapping[str, Found]) -> dict[str, object]:
-    """GGUF metadata that says the same, as far as it goes; {} where the architecture is not printed."""
-    architecture = printed.get("arch")
-    if architecture is None:
+def metadata_of(printed: Mapping[str, Found], architecture: str = "") -> dict[str, object]:
+    """GGUF metadata that says the same, as far as it goes, of the architecture that is printed where none is given;
+    {} without either."""
+    name = architecture or (printed["arch"]["value"].strip() if "arch" in printed else "")
+    if not name:
         return {}
-    name = architecture["value"].strip()
     found: dict[str, object] = {"general.architecture": name}
     for own, key in KEYS.items():
         if (one := printed.get(own)) and (value := one["value"].strip()).isdigit() and int(value):

@@ -1,4 +1,6 @@
-"""GPUs that a model may be served on: memory and memory bandwidth as their maker states them. Plain data."""
+"""GPUs that a model may be served on: memory as their driver reports it, else as their maker states it, and memory
+bandwidth as their maker states it. Plain data.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,13 +15,14 @@ MAX_GB = 10**6
 
 @dataclass(frozen=True)
 class Gpu:
-    """`memory` in bytes, `bandwidth` in bytes per second, both from the datasheet that `source` names; or the user's
-    own figures (`own`). `reported` is the memory in MiB as nvidia-smi has it on such a card, 0 where no report is
-    known; `reported_in` names the report. `limit` is how many per cent of its memory the system lets a GPU take: where
+    """`memory` in bytes, `bandwidth` in bytes per second, or the user's own figures (`own`). The bandwidth is from the
+    datasheet that `source` names, and so is `stated`, its memory, 0 for the user's own. `reported` is the memory in MiB
+    as nvidia-smi has it on such a card, 0 where no report is known; `reported_in` names the report. `memory` is what
+    is reported, else what is stated. `limit` is how many per cent of its memory the system lets a GPU take: where
     memory is shared with the CPU, not all of it.
 
-    A datasheet's GB is taken as 10⁹ bytes. Drivers report a little more, so what fits here fits there; a program gets
-    somewhat less than nvidia-smi has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
+    A datasheet's GB is taken as 10⁹ bytes; drivers report a little more. A program gets somewhat less than nvidia-smi
+    has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
     GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s / 8 =
     1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
     mullet.se (product 355414), the RTX 4090's figures at thefpsreview.com (GPU family specifications).
@@ -41,11 +44,19 @@ class Gpu:
     limit: int = 100
     reported: int = 0
     reported_in: str = ""
+    stated: int = 0
 
     @property
-    def as_reported(self) -> "Gpu | None":
-        """The same GPU with the memory that its driver reports; None where no report is known."""
-        return replace(self, memory=self.reported << 20) if self.reported else None
+    def as_stated(self) -> "Gpu | None":
+        """The same GPU with the memory of its datasheet; None where that is what counts."""
+        return replace(self, memory=self.stated) if self.reported else None
+
+    @property
+    def read_in(self) -> str:
+        """Where its figures were read."""
+        if not self.reported:
+            return self.source
+        return f"memory: nvidia-smi, {self.reported:,} MiB, {self.reported_in}; {self.source}"
 
     def percent_of(self, asked: int) -> int:
         """How much of its memory may be taken where `asked` per cent are wanted."""
@@ -114,7 +125,8 @@ _REPORTED: Mapping[str, tuple[int, str]] = MappingProxyType(
 
 def _with_report(gpu: Gpu) -> Gpu:
     mebibytes, where = _REPORTED.get(gpu.name, (0, ""))
-    return replace(gpu, reported=mebibytes, reported_in=where)
+    memory = mebibytes << 20 if mebibytes else gpu.memory
+    return replace(gpu, memory=memory, stated=gpu.memory, reported=mebibytes, reported_in=where)
 
 
 GPUS: Mapping[str, Gpu] = MappingProxyType({gpu.name: _with_report(gpu) for gpu in _ALL})

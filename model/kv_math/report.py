@@ -109,7 +109,7 @@ def _named_lines(use: MemoryUse) -> list[str]:
             beside.fragmentation,
         ),
         "",
-        f"{gpu.name}: {gpu.memory:,} B{share} − {taken} = {use.usable_bytes:,} B for weights and cache ({gpu.source})",
+        f"{gpu.name}: {gpu.memory:,} B{share} − {taken} = {use.usable_bytes:,} B for weights and cache ({gpu.read_in})",
     ]
 
 
@@ -120,7 +120,7 @@ def _share_lines(use: MemoryUse) -> list[str]:
     return [
         *_beside_lines(use),
         "",
-        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.source})",
+        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.read_in})",
         f"Kept back  {use.kept_back:,} B − {use.beside.activation_bytes:,} B of activations − "
         f"{use.beside.context:,} B of context: {rest}",
     ]

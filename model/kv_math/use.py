@@ -192,10 +192,10 @@ class MemoryUse:
         return self.usable_bytes - self.per_gpu_bytes
 
     @property
-    def reported_free_bytes(self) -> int | None:
-        """The same of the memory that the GPU's driver reports; None where no report is known."""
-        reported = self.gpu.as_reported
-        return None if reported is None else self.usable_on(reported) - self.per_gpu_bytes
+    def stated_free_bytes(self) -> int | None:
+        """The same of the memory that the GPU's datasheet states; None where that is what counts."""
+        stated = self.gpu.as_stated
+        return None if stated is None else self.usable_on(stated) - self.per_gpu_bytes
 
     @property
     def strict_free_bytes(self) -> int:

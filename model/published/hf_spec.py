@@ -19,6 +19,7 @@ from .quantised import UnreadError, check_counted, quantised_note, quantised_of
 from .spec import ModelSpec
 
 MAX_CHARACTERS = 100_000
+WIDE = 4  # all heads together, in widths of the stream, from which on a head_dim is remarked on
 PASTED = "Pasted config"  # what a file is called that does not say its name
 
 
@@ -113,8 +114,14 @@ def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
 def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     """What a reader of the figures should know: fields that were assumed, and parts that are not counted."""
     notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
+    notes += [f"{key} is no field that is read; was {near} meant?" for key, near in shape.misspelt()]
     inner = config.get("text_config")
     text = inner if isinstance(inner, Mapping) else config
+    width, heads, stream = text.get("head_dim"), shape.spec["n_heads"], shape.spec["d_model"]
+    if isinstance(width, int) and not shape.spec.get("mla") and width * heads > WIDE * stream:
+        notes.append(
+            f"Unusually wide: head_dim {width:,} × {heads:,} heads are more than {WIDE} × hidden_size {stream:,}."
+        )
     ahead = [name for name in ("num_nextn_predict_layers", "mtp_num_hidden_layers") if text.get(name)]
     if ahead and not shape.spec.get("mtp_layers"):
         notes.append(f"The multi-token-prediction layers ({ahead[0]}) are not counted.")

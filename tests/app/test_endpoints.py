@@ -108,7 +108,7 @@ def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
     assert (answer["model"], answer["bytes"]) == ("Mine", 1_073_741_824)
     memory = answer["memory"]
     assert memory["weights_bytes"] == 16_060_522_496 == sum(product["bytes"] for product in memory["weights_products"])
-    assert (memory["fits"], memory["largest_batch"], memory["largest_context"]) == (True, 52, 426_784)
+    assert (memory["fits"], memory["largest_batch"], memory["largest_context"]) == (True, 56, 464_692)
     assert memory["tokens_per_second_at_most"] == pytest.approx(208.287, abs=0.001)
     assert {need["gpu"]: need["fits_on"] for need in memory["gpus_needed"]}["T4 16 GB"] == 2
     too_much = client.predict("Llama-3 70B", 8192, 64, "bf16", "", "T4", "bf16", **SHARE, api_name="/kv_cache")[
@@ -118,12 +118,12 @@ def test_kv_cache_of_a_pasted_config_on_a_gpu(client: Client) -> None:
 
 
 def test_kv_cache_says_what_decides_and_line_by_line_what_is_kept_back(client: Client) -> None:
-    """Llama-3 8B on 80 GB: 8,192 × (2 × 4,096 + 3 × 14,336) × 2 B and 2 × 128,256 × 4 B; context and the rest, MiB."""
-    given = {"gpu": "H100", "context_mib": 400, "fragmentation_mib": 1024}
+    """8,192 × (2 × 4,096 + 3 × 14,336) × 2 B and 2 × 128,256 × 4 B; the GPU, context and the rest in MiB."""
+    h100, given = 81_559 << 20, {"gpu": "H100", "context_mib": 400, "fragmentation_mib": 1024}
     memory = client.predict("Llama-3 8B", 8192, 2, **given, api_name="/kv_cache")["memory"]
     lines = 8192 * (2 * 4096 + 3 * 14_336) * 2 + 2 * 128_256 * 4 + (400 + 1024) * 2**20
-    assert (memory["decided_by"], memory["usable_bytes"]) == ("lines", 80 * 10**9 - lines)
-    assert memory["free_bytes"] == 80 * 10**9 - lines - 2 * 8_030_261_248 - 2 * 2**30
+    assert (memory["decided_by"], memory["usable_bytes"]) == ("lines", h100 - lines)
+    assert memory["free_bytes"] == h100 - lines - 2 * 8_030_261_248 - 2 * 2**30
     kept = memory["kept_back"]
     assert sum(one["bytes"] for one in kept["activations"]) == lines - (400 + 1024) * 2**20
     assert (kept["bytes"], kept["context_bytes"], kept["fragmentation_bytes"]) == (lines, 400 * 2**20, 2**30)
@@ -131,8 +131,8 @@ def test_kv_cache_says_what_decides_and_line_by_line_what_is_kept_back(client: C
     fewer = client.predict("Llama-3 8B", 8192, 2, step_tokens=2048, **given, api_name="/kv_cache")["memory"]
     assert fewer["free_bytes"] - memory["free_bytes"] == 6144 * (2 * 4096 + 3 * 14_336) * 2
     shared = client.predict("Llama-3 8B", 8192, 2, **given, **SHARE, api_name="/kv_cache")["memory"]
-    assert (shared["decided_by"], shared["usable_bytes"]) == ("share", 72 * 10**9)
-    assert shared["kept_back"]["fragmentation_bytes"] == 8 * 10**9 - (lines - 2**30)
+    assert (shared["decided_by"], shared["usable_bytes"]) == ("share", h100 * 9 // 10)
+    assert shared["kept_back"]["fragmentation_bytes"] == h100 - h100 * 9 // 10 - (lines - 2**30)
 
 
 def test_the_gpus_that_kv_cache_names_are_those_it_knows() -> None:

@@ -234,9 +234,87 @@ def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEng
     for name, model, another in (
         ("meta-llama/Llama-3.1-8B-Instruct", "Llama-3 8B", ""),
         ("/models/qwen3-8b-awq/", "Llama-3 8B", "Qwen3-8B"),
-        ("nobody/Llama-3-8B-of-ours", "Llama-3 70B", "Llama-3 8B"),
+        ("nobody/Llama-3-8B-of-ours", "Llama-2 7B", "Llama-3 8B"),
+        ("nobody/Llama-3-8B-of-ours", "Llama-3 70B", ""),  # whose bytes the log has
         ("ours/model", "Llama-3 70B", ""),
     ):
         log = OF_70B.replace("meta-llama/Meta-Llama-3-70B-Instruct", name)
         answer = service.calculate({"what": "kv_log", "model": model, "log": log})["data"]
         assert (answer["another"], bool(answer["rows"])) == (another, not another)
+
+
+PASTED_70B = """{"model_type": "llama", "num_hidden_layers": 80, "hidden_size": 8192, "intermediate_size": 28672,
+"vocab_size": 128256, "num_attention_heads": 64, "num_key_value_heads": 8, "max_position_embeddings": 131072}"""
+OF_8B_ON_VLLM = """\
+INFO model='{name}', dtype=torch.bfloat16, tensor_parallel_size=1, kv_cache_dtype=auto
+Available KV cache memory: 54.02 GiB
+GPU KV cache size: 442,528 tokens
+"""
+
+
+def test_a_log_that_a_pasted_config_does_not_go_with_offers_the_model_of_the_list(engine: LocalEngine) -> None:
+    """54.02 GiB for 442,528 tokens are 128 KiB a token; the 70B takes 320."""
+    service = Service(engine, Runs())
+
+    def answer(name: str, model: str = ":config") -> dict:
+        log = OF_8B_ON_VLLM.format(name=name)
+        return service.calculate({"what": "kv_log", "model": model, "config": PASTED_70B, "log": log})["data"]
+
+    named = answer("meta-llama/Llama-3.1-8B-Instruct")
+    assert (named["another"], named["another_by"], named["rows"]) == ("Llama-3.1 8B", "name", [])
+    size = answer("ours/Foo-8B")
+    assert (size["another"], size["another_by"], bool(size["rows"])) == ("Llama-3 8B", "bytes", True)
+    assert [(one["code"], one["line"], one["other"]) for one in size["conflicts"]] == [("size", 1, "70.6B")]
+    rates = {"logged": "54.02 GiB", "tokens": 442_528, "each": 32 * 8 * 2 * 128 * 2, "own": 80 * 8 * 2 * 128 * 2}
+    assert size["another_params"] == rates
+    unsaid = answer("ours/foo")
+    assert (unsaid["another_by"], unsaid["conflicts"], unsaid["agrees"]) == ("bytes", [], False)
+    for name in ("meta-llama/Llama-3.1-8B-Instruct", "ours/foo"):
+        right = answer(name, "Llama-3 8B")
+        assert (right["agrees"], right["another"], right["conflicts"]) == (True, "", [])
+
+
+def test_a_button_compares_with_the_model_whose_bytes_the_log_has(chapter: Page) -> None:
+    page, log = chapter, panel(chapter, "kv-log")
+    field(page, "kv-calculator", "model").select_option("Llama-3 70B")
+    compared(page, OF_8B_ON_VLLM.format(name="ours/foo"), "engine=vLLM")
+    sizes = {"logged": "54.02 GiB", "tokens": "442,528", "each": "128 KiB", "own": "320 KiB"}
+    told = text("kv-log.another_bytes", **sizes, model="Llama-3 70B", another="Llama-3 8B")
+    expect(log.locator(".kv-log-another p")).to_have_text(told)
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 8B")).click()
+    shown(page, "kv-calculator", "Llama-3 8B ")
+    assert shown(page, "kv-log", "engine=vLLM dtype=bf16 ").endswith(" rest=rounding")
+    expect(log.locator(".kv-log-another")).to_have_count(0)
+    expect(log).not_to_contain_text(text("kv-log.named", named="ours/foo"))
+
+
+def test_tokens_that_do_not_fit_in_their_memory_are_named(engine: LocalEngine) -> None:
+    log = OF_8B_ON_VLLM.format(name="meta-llama/Llama-3.1-8B-Instruct").replace("442,528", "885,056")
+    answer = Service(engine, Runs()).calculate({"what": "kv_log", "model": "Llama-3.1 8B", "log": log})["data"]
+    said = {"code": "beyond", "one": "885,056 × 131,072 B = 108.04 GiB", "line": 3}
+    assert answer["conflicts"] == [{**said, "other": "54.02 GiB", "other_line": 2}]
+
+
+def test_metadata_that_is_cut_short_is_filled_in_from_what_is_printed(engine: LocalEngine) -> None:
+    file = "llama_model_loader: - kv   0:                       general.architecture str              = llama\n"
+    part = "\n".join(line for line in PRINTED.splitlines() if "arch" not in line)
+    service = Service(engine, Runs())
+    answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": file + part})["data"]
+    assert (answer["model_from"], answer["unread"]) == ("metadata", "")
+    assert [one["code"] for one in answer["differences"]] == ["rounding"]
+
+
+def test_a_log_that_is_cut_to_its_layout_is_worked_out(engine: LocalEngine) -> None:
+    log = "llama_kv_cache_unified: kv_size = 8192, type_k = 'f16', type_v = 'f16', n_layer = 32, can_shift = 1"
+    answer = Service(engine, Runs()).calculate({"what": "kv_log", "model": "Llama-3 8B", "log": log})["data"]
+    rows = {row["quantity"]: row for row in answer["rows"]}
+    assert (rows["bytes"]["formula"]["value"], rows["bytes"]["logged"]) == (str(1024**3), None)
+    assert ([one["code"] for one in answer["differences"]], answer["agrees"]) == (["no_bytes"], True)
+
+
+def test_what_no_line_says_is_called_worked_out(chapter: Page) -> None:
+    log = OF_8B_ON_VLLM.format(name="ours/foo") + "Maximum concurrency for 27,648 tokens per request: 16.00x\n"
+    compared(chapter, log, "engine=vLLM")
+    table = panel(chapter, "kv-log").locator(".kv-log-table")
+    expect(table.locator("[data-quantity=request] td").nth(2)).to_contain_text(text("kv-log.worked_out"))
+    expect(table.locator(".kv-log-worked-out")).to_have_count(1)

@@ -42,6 +42,59 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
         assert ("kv.config" in page.evaluate("window.copied")) is held
 
 
+def test_another_config_loses_the_name_and_a_name_typed_at_once_is_kept(page: Page) -> None:
+    opened(page)
+    calculator = panel(page, "kv-calculator")
+    calculator.get_by_role("button", name=text("kv.paste"), exact=True).click()
+    config, name = (field(page, "kv-calculator", one) for one in ("config", "config_name"))
+    config.fill(json.dumps(PLAIN))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == BYTES
+    name.fill("House 1B")
+    assert calculated(page, "House 1B tokens=8192 ") == BYTES
+    config.fill(json.dumps(PLAIN | {"num_hidden_layers": 4}))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == 2 * BYTES
+    expect(name).to_have_value("")
+    config.fill("{")
+    expect(calculator.locator("[data-field=config] .kv-trouble")).not_to_be_empty()
+    config.fill(json.dumps(PLAIN))
+    name.fill("House 2B")
+    calculator.locator(".gp-title, h2").first.click()
+    assert calculated(page, "House 2B tokens=8192 ") == BYTES
+    expect(name).to_have_value("House 2B")
+
+
+def test_vllms_reservation_begins_with_the_tokens_of_a_step(page: Page) -> None:
+    """Of Gemma-3 12B; another way with windows takes them back. A context typed as 32k moves the slider there."""
+    opened(page)
+    field(page, "kv-calculator", "model").select_option("Gemma-3 12B (text)")
+    field(page, "kv-calculator", "tokens").fill("32k")
+    calculated(page, "Gemma-3 12B (text) tokens=32768 ")
+    slider = panel(page, "kv-calculator").locator("[data-field=tokens] input[type=range]")
+    expect(slider).to_have_value(str((15 - 7) * 8))
+    panel(page, "kv-calculator").locator(".kv-more > summary").click()
+    for way, tokens in (("vllm", "8192"), ("transformers", ""), ("vllm", "8192")):
+        field(page, "kv-calculator", "window").select_option(way)
+        expect(field(page, "kv-calculator", "batched_tokens")).to_have_value(tokens)
+        expect(panel(page, "kv-calculator").locator(".kv-trouble:not(:empty)")).to_have_count(0)
+
+
+def test_what_all_gpus_hold_and_how_wide_an_mla_models_keys_are(page: Page) -> None:
+    """DeepSeek-V3: MHA of 128 heads, 128 wide, 61 layers; keys of its own are 128 + 64 wide."""
+    opened(page)
+    field(page, "kv-calculator", "model").select_option("DeepSeek-V3")
+    field(page, "kv-calculator", "tokens").fill("131072")
+    calculated(page, "DeepSeek-V3 tokens=131072 ")
+    calculator, mha = panel(page, "kv-calculator"), 131_072 * 61 * 128 * 2 * 128 * 2
+    own = {"mha": f"{mha / 2**30:.0f} GiB", "size": f"{mha * 320 / 256 / 2**30:.0f} GiB", "both": 256}
+    told = text("kv.mla_own_widths", keys=192, head_dim=128, **own)
+    expect(calculator.locator(".kv-remarks")).to_contain_text(told)
+    panel(page, "kv-calculator").locator(".kv-more > summary").click()
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    field(page, "kv-calculator", "tp").fill("8")
+    calculated(page, "Llama-3 8B tokens=131072 ")
+    expect(calculator.locator(".kv-answer")).to_contain_text(text("kv.of_gpus", gpus=8, one="2 GiB"))
+
+
 def test_from_the_calculator_a_way_leads_to_what_fits_with_the_same_numbers(page: Page) -> None:
     opened(page)
     calculated(page, "Llama-3 8B tokens=8192 ")

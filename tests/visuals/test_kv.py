@@ -273,10 +273,10 @@ def test_fit_messages_are_the_sums():
     use = memory_use(LLAMA, 8192, 4, "L40S 48 GB", share)
     message = kv_fit.use_message(use, in_languages)
     assert message["fits"] is True
-    assert int(message["weights"]) + int(message["cache"]) + int(message["free"]) == 48 * 10**9 * 9 // 10
+    assert int(message["weights"]) + int(message["cache"]) + int(message["free"]) == (46_068 << 20) * 9 // 10
     assert sum(int(term["bytes"]) for term in message["weight_terms"]) == 2 * 8_030_261_248
     found = kv_fit.largest_message(largest_batch(LLAMA, 8192, "L40S 48 GB", share))
-    # (43.2e9 - 16,060,522,496) / 2^30 = 25.3 sequences
+    # (46,068 MiB × 90 % - 16,060,522,496) / 2^30 = 25.5 sequences
     assert found["value"] == 25
     assert int(found["next"]) == 2 * 8_030_261_248 + 26 * 2**30
     bound = kv_fit.bound_message(decode_bound(LLAMA, 8192, 1, "H100 80 GB"))
@@ -291,7 +291,7 @@ def test_fit_messages_are_the_sums():
 def test_what_a_load_needs():
     needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], Setup(usable_percent=90)))
     assert int(needs["cache"]) == 64 * 32_768 * 131_072
-    assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // (72 * 10**9))
+    assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // ((81_559 << 20) * 9 // 10))
     assert needs["gpus"][0]["layout"]["gpus"] >= needs["gpus"][0]["at_least"]
 
 

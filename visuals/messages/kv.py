@@ -119,13 +119,15 @@ class KvModelsAnswer(TypedDict):
 class KindRow(TypedDict):
     """One shape under one kind of attention: bytes and products, or why it has none (`refused`).
 
-    `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+    `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks the
+    model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
     """
 
     kind: AttentionKind
     own: bool
     n_kv_heads: int
     head_dim: int
+    key_width: int
     latent: list[int] | None
     assumed: bool
     bytes: NotRequired[str]
@@ -233,7 +235,8 @@ class KvChartAnswer(TypedDict):
 
 class GpuMessage(TypedDict):
     """A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
-    has it, 0 where no report is known, and `reported_in` names the report."""
+    has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0" of
+    the reader's own GPU; it counts where nothing is reported."""
 
     name: str
     memory: str
@@ -241,12 +244,13 @@ class GpuMessage(TypedDict):
     source: Remark
     reported: int
     reported_in: str
+    stated: str
 
 
 class UseMessage(TypedDict):
     """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
-    `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of the
+    `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of the
     share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
     `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored` a remark
@@ -262,7 +266,7 @@ class UseMessage(TypedDict):
     weights: str
     cache: str
     free: str
-    reported_free: str | None
+    stated_free: str | None
     strict_free: str
     fits: bool
     all_weights: str

@@ -5,6 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from model.engine_logs import Engine
+from model.engine_logs.compared.chosen import By
 from model.engine_logs.compared.own_model import Origin
 
 
@@ -17,10 +18,13 @@ class LogFact(TypedDict):
 
 
 class LogCell(TypedDict):
-    """A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither."""
+    """A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither.
+
+    `worked_out`: it stands in the log's column, but on no line of it."""
 
     value: str
     how: str
+    worked_out: bool
 
 
 class LogRow(TypedDict):
@@ -54,9 +58,10 @@ class LogDifference(TypedDict):
 
 class LogConflict(TypedDict):
     """What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
-    figure `other` then is."""
+    figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
+    tokens of a line take by the model that is compared, more than the other line has for them."""
 
-    code: Literal["lines", "model"]
+    code: Literal["lines", "model", "size", "beyond"]
     one: str
     line: int
     other: str
@@ -68,8 +73,9 @@ class KvLogAnswer(TypedDict):
 
     `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
     shape, or the calculator's ("chosen");
-    `another` is the catalogue's model that the log names, where the chosen one has another cache: then there are no
-    rows. `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
+    `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
+    log is rather of, `another_by` its "name" (then there are no rows) or its "bytes", of which `another_params` tells.
+    `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
     does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
     sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
@@ -87,7 +93,10 @@ class KvLogAnswer(TypedDict):
     fitting: list[str]
     ranks: int
     facts: list[LogFact]
+    agrees: bool
     another: str
+    another_by: By
+    another_params: dict[str, object]
     conflicts: list[LogConflict]
     rows: list[LogRow]
     differences: list[LogDifference]

@@ -1160,13 +1160,15 @@ export interface KvModelsAnswer {
 /**
  * One shape under one kind of attention: bytes and products, or why it has none (`refused`).
  *
- * `own` marks the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+ * `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks
+ * the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
  */
 export interface KindRow {
   kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
   own: boolean;
   n_kv_heads: number;
   head_dim: number;
+  key_width: number;
   latent: number[] | null;
   assumed: boolean;
   bytes?: string;
@@ -1278,7 +1280,8 @@ export interface KvChartAnswer {
 
 /**
  * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
- * has it, 0 where no report is known, and `reported_in` names the report.
+ * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0"
+ * of the reader's own GPU; it counts where nothing is reported.
  */
 export interface GpuMessage {
   name: string;
@@ -1287,12 +1290,13 @@ export interface GpuMessage {
   source: Remark;
   reported: number;
   reported_in: string;
+  stated: string;
 }
 
 /**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `reported_free` is free of the memory that the driver reports, null where no report is known; `strict_free` of
+ * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of
  * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
  * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
  * GPUs; `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored`
@@ -1308,7 +1312,7 @@ export interface UseMessage {
   weights: string;
   cache: string;
   free: string;
-  reported_free: string | null;
+  stated_free: string | null;
   strict_free: string;
   fits: boolean;
   all_weights: string;
@@ -1464,10 +1468,15 @@ export interface LogFact {
   line: number;
 }
 
-/** A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither. */
+/**
+ * A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither.
+ *
+ * `worked_out`: it stands in the log's column, but on no line of it.
+ */
 export interface LogCell {
   value: string;
   how: string;
+  worked_out: boolean;
 }
 
 /**
@@ -1500,10 +1509,11 @@ export interface LogDifference {
 
 /**
  * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
- * figure `other` then is.
+ * figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
+ * tokens of a line take by the model that is compared, more than the other line has for them.
  */
 export interface LogConflict {
-  code: "lines" | "model";
+  code: "lines" | "model" | "size" | "beyond";
   one: string;
   line: number;
   other: string;
@@ -1514,8 +1524,9 @@ export interface LogConflict {
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
- * shape, or the calculator's ("chosen"); `another` is the catalogue's model that the log names, where the chosen
- * one has another cache: then there are no rows. `unread` says why metadata in the log could not be read. `named`
+ * shape, or the calculator's ("chosen"); `agrees`: the log's name, its layers or its bytes are that model's.
+ * `another` is a model of the catalogue that the log is rather of, `another_by` its "name" (then there are no rows)
+ * or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read. `named`
  * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
  * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
  * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
@@ -1534,7 +1545,10 @@ export interface KvLogAnswer {
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  agrees: boolean;
   another: string;
+  another_by: "" | "name" | "bytes";
+  another_params: Record<string, unknown>;
   conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];

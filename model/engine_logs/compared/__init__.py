@@ -8,7 +8,7 @@ from ...errors import GlassLlamaError
 from ...published.spec import ModelSpec
 from ..facts import EngineLog
 from . import llama_cpp, paged, vllm
-from .figures import Cell, Comparison, Difference, Row
+from .figures import Cell, Comparison, Difference, Row, explained
 from .layers import plain
 from .sources import SOURCES, Source
 
@@ -55,7 +55,6 @@ def _fitting(log: EngineLog, spec: ModelSpec, tp: int, block: int) -> list[str]:
             _, differences = _compared(replace(log, dtype=None), spec, dtype, tp, block)
         except GlassLlamaError:  # a format that does not fit this model
             continue
-        codes = {one.code for one in differences}
-        if codes & {"rounding", "whole_blocks"} and "other_layers" not in codes:
+        if explained(differences):
             found.append(dtype)
     return found

@@ -1,6 +1,6 @@
 """What a comparison consists of: rows of three columns, and a ladder of differences from the formula to the log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,10 +15,14 @@ Of = Literal["pool", "request"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure: exact, and the arithmetic that it comes from, or how the log prints it."""
+    """One figure: exact, and the arithmetic that it comes from, or how the log prints it.
+
+    `worked_out`: it is in the log's column, but on no line of it; it comes of figures that the log has rounded.
+    """
 
     value: int | Decimal | Fraction
     how: str = ""
+    worked_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Comparison:
     differences: tuple[Difference, ...]
     fitting: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+
+
+def explained(differences: Iterable[Difference]) -> bool:
+    """Whether the steps leave no more of the log's bytes than its digits and a block."""
+    codes = {one.code for one in differences}
+    return bool(codes & {"rounding", "whole_blocks"}) and not codes & {"other_layers", "unexplained"}
 
 
 def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | None:

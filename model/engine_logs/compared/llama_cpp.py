@@ -39,8 +39,8 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
     pools = {pool.kind: pool for pool in log.pools}
     base = pools.get("full") or pools.get("all") or pools.get("sliding")
     alike = len(layers) == 1 and not state_bytes(spec, dtype)
-    if base and (not base.cells or (base.kind == "all" and not alike)):
-        return _without_cells(layers, base, alike)
+    if base and base.printed and (not base.cells or (base.kind == "all" and not alike)):
+        return _without_cells(layers, base.printed, base.kind == "full", alike)
     rows: list[Row] = []
     steps: list[Difference] = []
     needed = kept = 0
@@ -56,17 +56,18 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
         kept += 4 * state_elements(spec) * state.cells if state else 0
     logged = Cell(log.logged.bytes, log.logged.text) if log.logged else None
     rows.append(Row("bytes", Cell(needed), Cell(kept), logged))
-    return rows, [*steps, *filter(None, [rest(kept, log.logged)])]
+    left = rest(kept, log.logged) or Difference("no_bytes", None, "", {})
+    return rows, [*steps, left]
 
 
-def _without_cells(layers: list[Layers], base: Pool, alike: bool) -> tuple[list[Row], list[Difference]]:
+def _without_cells(layers: list[Layers], size: Printed, full: bool, alike: bool) -> tuple[list[Row], list[Difference]]:
     """What is left to say where no line tells the cells: the tokens that the bytes are of, if the rest is right.
 
     They are not told where a cell of the cache is not one of every layer: with windows beside others, or states.
     """
-    each, size = rate(layers), base.printed
+    each = rate(layers)
     rows = [Row("token", Cell(each, rate_how(layers)))]
-    if not (alike or base.kind == "full"):
+    if not (alike or full):
         return [*rows, Row("bytes", None, None, Cell(size.bytes, size.text))], [no_tokens("several_caches", size, each)]
     return [*rows, *back_to_tokens(size, each)], [no_tokens("no_tokens", size, each), *_odd(size, each)]
 
@@ -90,7 +91,7 @@ def _state(log: EngineLog, spec: ModelSpec, own: int, state: Pool | None, steps:
         "state",
         Cell(own * log.sequences, product(log.sequences, own)),
         Cell(stored * cells, product(cells, stored)),
-        Cell(state.printed.bytes, state.printed.text) if state else None,
+        Cell(state.printed.bytes, state.printed.text) if state and state.printed else None,
     )
 
 

@@ -37,14 +37,20 @@ class Mismatch:
 
 
 def own_model(log: EngineLog, text: str) -> OwnModel:
-    """The model of the log's metadata, else of what is printed of it (llama.cpp's print_info)."""
+    """The model of the log's metadata, else of what is printed of it (llama.cpp's print_info).
+
+    Of metadata that is cut short, what is printed of the same model fills in the rest.
+    """
     unread = ""
-    tried: tuple[tuple[Origin, object], ...] = (
-        ("metadata", gguf.metadata_in(text) if gguf.PLACE in text else None),
+    stated = (gguf.metadata_in(text) if gguf.PLACE in text else None) or {}
+    if stated:
+        stated = metadata_of(log.printed, str(stated[gguf.PLACE])) | stated
+    tried: tuple[tuple[Origin, dict[str, object]], ...] = (
+        ("metadata", stated),
         ("printed", metadata_of(log.printed)),
     )
     for origin, metadata in tried:
-        if not isinstance(metadata, dict) or not metadata:
+        if not metadata:
             continue
         try:
             name = metadata.get("general.name") or metadata[gguf.PLACE]

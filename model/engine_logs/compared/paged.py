@@ -45,7 +45,7 @@ def _mean(log: EngineLog) -> Cell | None:
     pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
     if pool is None or not log.tokens:
         return None
-    return Cell(pool.bytes // log.tokens, f"{pool.bytes:,} // {log.tokens:,}")
+    return Cell(pool.bytes // log.tokens, f"{pool.bytes:,} // {log.tokens:,}", True)
 
 
 def _more(tokens: int, held: int) -> str:
@@ -74,4 +74,5 @@ def _state(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, steps: list[Dif
         Cell(pool.cells * own, product(pool.cells, own)),
         Cell((pool.cells + 1) * own, product(pool.cells + 1, own)),
     )
-    return [Row("state", formula, reserved, Cell(pool.printed.bytes, pool.printed.text))]
+    logged = Cell(pool.printed.bytes, pool.printed.text) if pool.printed else None
+    return [Row("state", formula, reserved, logged)]

@@ -237,7 +237,7 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
     reserved = taken * plan.block
     _request_steps(log, plan, length, steps)
     share = log.logged.bytes / log.concurrency if log.logged and log.concurrency else None
-    logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}") if share else None
+    logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}", True) if share else None
     rows = [Row("request", Cell(needed), Cell(reserved, product(taken, plan.block)), logged)]
     fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
     times = Fraction(blocks, taken)

@@ -1,7 +1,8 @@
 """Reading single fields of a Hugging Face config.json, each refused by its own name. Knows no model family."""
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...errors import GlassLlamaError
@@ -224,6 +225,14 @@ class Fields:
                 ):
                     continue
                 raise UnreadFieldError(self.path + name, value)
+
+    def misspelt(self) -> Iterator[tuple[str, str]]:
+        """(key, field): a key that nothing asked for, and the field that is nearly called so and is not there."""
+        lacking = [name for name in sorted(self._read) if name not in self.raw]
+        for key in self.raw:
+            if key not in self._read and key not in SHAPE_FIELDS:
+                for near in difflib.get_close_matches(str(key)[:60], lacking, n=1, cutoff=0.94):
+                    yield self.path + str(key)[:60], near
 
     def _given(self, names: tuple[str, ...]) -> str:
         """That of the names under which the file has the field."""

@@ -32,6 +32,10 @@ class Shape:
         """(field, value) of what the file left to transformers' class."""
         return [item for part in self.parts for item in part.assumed.items()]
 
+    def misspelt(self) -> Iterable[tuple[str, str]]:
+        """(key, field) of keys that are nearly a field that the file lacks."""
+        return [item for part in self.parts for item in part.misspelt()]
+
 
 @dataclass(frozen=True)
 class Family:

@@ -7,6 +7,7 @@ from model.kv_math.beside import activations, ffn_width
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 
 MIB, GIB = 1 << 20, 1 << 30
+H100, RTX_4090 = 81_559 * MIB, 24_564 * MIB  # as nvidia-smi reports them
 
 
 def test_the_largest_tensors_of_a_step() -> None:
@@ -38,8 +39,9 @@ def test_as_much_as_vllm_logs_for_a_small_model() -> None:
 def test_what_is_left_of_what_is_kept_back() -> None:
     share = Setup(usable_percent=90, step_tokens=8192, context_mib=358)
     use = memory_use("Llama-3 8B", 8192, 1, "H100 80 GB", share)
-    assert (use.kept_back, use.beside.context) == (8_000_000_000, 358 * MIB)
-    assert use.left_bytes == 8_000_000_000 - 358 * MIB - (8192 * (2 * 4096 + 3 * 14_336) * 2 + 128_256 * 4)
+    rest = H100 - H100 * 9 // 10
+    assert (use.kept_back, use.beside.context) == (rest, 358 * MIB)
+    assert use.left_bytes == rest - 358 * MIB - (8192 * (2 * 4096 + 3 * 14_336) * 2 + 128_256 * 4)
     lacking = Setup(usable_percent=90, step_tokens=100_000, context_mib=0)
     assert memory_use("Llama-3 8B", 8192, 1, "H100 80 GB", lacking).left_bytes < 0
 
@@ -49,9 +51,9 @@ def test_the_lines_decide_what_fits() -> None:
     lines = Setup(step_tokens=4096, context_mib=300, fragmentation_mib=1000)
     each = 4096 * (2 * 4096 + 3 * 14_336) * 2 + 1300 * MIB
     use = memory_use("Llama-3 8B", 8192, 5, "RTX 4090 24 GB", lines)
-    assert use.free_bytes == 24 * 10**9 - 16_060_522_496 - 5 * GIB - each - 5 * 128_256 * 4
+    assert use.free_bytes == RTX_4090 - 16_060_522_496 - 5 * GIB - each - 5 * 128_256 * 4
     assert (use.kept_back, use.left_bytes) == (each + 5 * 128_256 * 4, 1000 * MIB)
-    most = (24 * 10**9 - 16_060_522_496 - each) // (GIB + 128_256 * 4)
+    most = (RTX_4090 - 16_060_522_496 - each) // (GIB + 128_256 * 4)
     assert largest_batch("Llama-3 8B", 8192, "RTX 4090 24 GB", lines).value == most
     mac = memory_use("Llama-3 8B", 8192, 5, "Apple M4 Max 128 GB", lines)
     assert (mac.percent, mac.usable_bytes) == (75, 96 * 10**9 - each - 5 * 128_256 * 4)
@@ -64,7 +66,7 @@ def test_ranks_share_the_feed_forward_when_gpus_are_sought() -> None:
     need = gpus_needed("Llama-3 8B", 1, 1000, ["A100 40 GB"], setup).gpus[0]
     one, two = (tokens * (2 * 4096 + 3 * 14_336 // tp) * 2 + 128_256 * 4 for tp in (1, 2))
     weights = 16_060_522_496 + 1000 * 131_072
-    assert one + weights > 40 * 10**9 > two + weights / 2 + GIB
+    assert one + weights > 40_960 * MIB > two + weights / 2 + GIB
     assert need.use is not None
     assert (need.use.gpus, need.use.weights.tp) == (2, 2)
     nothing = gpus_needed("Llama-3 8B", 1, 1000, ["T4"], Setup(context_mib=16_000)).gpus[0]

@@ -82,10 +82,11 @@ def test_the_command_says_what_fits(capsys):
     for line in (
         "32 layers × 176,160,768 weights (3 × 4,096 × 14,336) × 2 bytes (bf16)",
         "Weights    16,060,522,496 B = 14.96 GiB = 16.06 GB",
-        "80,000,000,000 B × 90 % = 72,000,000,000 B",
-        "fits, 54,865,735,680 B left",
-        "Largest batch at 8,192 tokens: 52 sequences",
-        "Largest context at batch 1: 426,784 tokens (the model's own context: 8,192)",
+        "85,520,809,984 B × 90 % = 76,968,728,985 B",
+        "(memory: nvidia-smi, 81,559 MiB, NVIDIA/nccl #1264; NVIDIA H100 datasheet",
+        "fits, 59,834,464,665 B left",
+        "Largest batch at 8,192 tokens: 56 sequences",
+        "Largest context at batch 1: 464,692 tokens (the model's own context: 8,192)",
         "Decoding   at most 208.3 tokens/s a sequence, 208.3 in all, at one token a step\n",
         "a step takes at least (15,009,857,536 B of weights + 1,073,741,824 B of cache) / (1 rank × "
         "3,350,000,000,000 B/s) = 4.801 ms\n",
@@ -119,11 +120,11 @@ def test_the_command_decides_by_lines_or_by_a_share(capsys):
     """8,192 tokens × (2 × 4,096 + 3 × 14,336) × 2 B and 128,256 logits × 4 B; 358 and 150 MiB; else 90 %."""
     assert main(["Llama-3 8B", "--gpu", "H100"]) == 0
     printed = capsys.readouterr().out
-    usable = 80 * 10**9 - 8192 * (2 * 4096 + 3 * 14_336) * 2 - 128_256 * 4 - (358 + 150) * 2**20
+    usable = 85_520_809_984 - 8192 * (2 * 4096 + 3 * 14_336) * 2 - 128_256 * 4 - (358 + 150) * 2**20
     for line in (
         "8,192 tokens of a step × 3 gate, input, product × 14,336 width of the feed-forward × 2 bytes (bf16)\n",
         "358 MiB × 1,048,576 bytes each\n  = 375,390,208 B",
-        "80,000,000,000 B − 839,373,824 B of activations − 375,390,208 B of context − 157,286,400 B for fragmentation"
+        "85,520,809,984 B − 839,373,824 B of activations − 375,390,208 B of context − 157,286,400 B for fragmentation"
         f" = {usable:,} B for weights and cache",
         f"fits, {usable - 17_134_264_320:,} B left",
         f"Largest batch at 8,192 tokens: {(usable - 16_060_522_496) // 2**30} sequences",
@@ -132,7 +133,10 @@ def test_the_command_decides_by_lines_or_by_a_share(capsys):
     assert main(["Llama-3 8B", "--gpu", "M4", "--fragmentation-mib", "0"]) == 0
     assert "128,000,000,000 B × 75 % − 839,373,824 B of activations" in capsys.readouterr().out
     assert main(["Llama-3 8B", "--gpu", "H100", *SHARE]) == 0
-    assert f"{8 * 10**9 - 839_373_824 - 375_390_208:,} B left for fragmentation" in capsys.readouterr().out
+    assert (
+        f"{85_520_809_984 - 76_968_728_985 - 839_373_824 - 375_390_208:,} B left for fragmentation"
+        in capsys.readouterr().out
+    )
     assert main(["Llama-3 8B", "--users", "4", "--gpu", "T4", "--context-mib", "20000"]) == 0
     assert "the lines beside weights and cache take all of it" in capsys.readouterr().out
 

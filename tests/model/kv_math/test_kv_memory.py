@@ -34,12 +34,27 @@ DATASHEETS = {
     "Apple M3 Ultra 512 GB": (512, 819),
     "Apple M4 Max 128 GB": (128, 546),
 }
+# MiB that nvidia-smi reports.
+REPORTED = {
+    "B200 180 GB": 183_359,
+    "H100 80 GB": 81_559,
+    "A100 80 GB": 81_920,
+    "A100 40 GB": 40_960,
+    "L40S 48 GB": 46_068,
+    "RTX 5090 32 GB": 32_607,
+    "RTX 4090 24 GB": 24_564,
+    "T4 16 GB": 15_360,
+}
+H100 = 81_559 << 20
 SHARE = Setup(usable_percent=90)
 
 
-def test_the_gpus_are_those_of_the_datasheets():
-    assert {name: (gpu.memory // 10**9, gpu.bandwidth // 10**9) for name, gpu in GPUS.items()} == DATASHEETS
-    assert all(gpu.memory % 10**9 == gpu.bandwidth % 10**9 == 0 and gpu.source for gpu in GPUS.values())
+def test_the_gpus_are_those_of_the_datasheets_and_of_their_drivers():
+    assert {name: (gpu.stated // 10**9, gpu.bandwidth // 10**9) for name, gpu in GPUS.items()} == DATASHEETS
+    assert all(gpu.stated % 10**9 == gpu.bandwidth % 10**9 == 0 and gpu.source for gpu in GPUS.values())
+    counted = {name: gpu.memory for name, gpu in GPUS.items() if gpu.memory != gpu.stated}
+    assert counted == {name: mebibytes << 20 for name, mebibytes in REPORTED.items()}
+    assert all(bool(gpu.reported_in) == (name in REPORTED) for name, gpu in GPUS.items())
 
 
 def test_a_gpu_is_found_by_a_part_of_its_name():
@@ -173,23 +188,23 @@ def test_tensor_parallel_ranks_split_matrices_and_copy_kv_heads_and_norms():
 def test_what_is_left_on_one_h100_decides_batch_and_context():
     """72 × 10⁹ usable bytes less 16,060,522,496 of weights, over 131,072 a token: 426,784 tokens, 52 × 8,192."""
     use = memory_use("Llama-3 8B", 8192, 1, "H100", SHARE)
-    assert use.usable_bytes == 72_000_000_000
+    assert use.usable_bytes == H100 * 9 // 10 == 76_968_728_985
     assert use.per_gpu_bytes == 16_060_522_496 + 1_073_741_824
     assert use.fits
-    assert use.free_bytes == 72_000_000_000 - 17_134_264_320
-    assert largest_batch("Llama-3 8B", 8192, "H100", SHARE).value == 55_939_477_504 // 1_073_741_824 == 52
+    assert use.free_bytes == 76_968_728_985 - 17_134_264_320
+    assert largest_batch("Llama-3 8B", 8192, "H100", SHARE).value == 60_908_206_489 // 1_073_741_824 == 56
     context = largest_context("Llama-3 8B", 1, "H100", SHARE)
-    assert context.value == 55_939_477_504 // 131_072 == 426_784
+    assert context.value == 60_908_206_489 // 131_072 == 464_692
     assert not context.unlimited
     assert context.next_bytes - context.use.usable_bytes == 131_072 - context.use.free_bytes
     all_of_it = Setup(usable_percent=100)
-    assert largest_batch("Llama-3 8B", 8192, "H100", all_of_it).value == (80 * 10**9 - 16_060_522_496) // 1_073_741_824
+    assert largest_batch("Llama-3 8B", 8192, "H100", all_of_it).value == (H100 - 16_060_522_496) // 1_073_741_824
 
 
 def test_what_does_not_fit_and_what_memory_does_not_limit():
     lacking = largest_batch("Llama-3 70B", 8192, "H100", SHARE)
     assert (lacking.value, lacking.unlimited, lacking.next_bytes) == (0, False, None)
-    assert lacking.use.free_bytes == 72 * 10**9 - 2 * 70_553_706_496 - 327_680 * 8192
+    assert lacking.use.free_bytes == H100 * 9 // 10 - 2 * 70_553_706_496 - 327_680 * 8192
     window = largest_context("Mistral-7B v0.1", 1, "4090")
     assert window.unlimited
     assert window.value == 10**8
@@ -219,19 +234,19 @@ def test_a_window_in_blocks_limits_the_context():
     4,101 tokens of 107 sequences would fit. 4,097 take 257 blocks of 16; at 4,112 the window leaves one of them.
     """
     assert (72 * 10**9 - 2 * 7_241_732_096) // (107 * 131_072) == 4_101
-    setup = Setup(options=KvOptions(block_size=16), usable_percent=90)
-    found = largest_context("Mistral-7B v0.1", 107, "A100 80", setup)
+    setup, a100 = Setup(options=KvOptions(block_size=16), usable_percent=90), own_gpu(80, 2039)
+    found = largest_context("Mistral-7B v0.1", 107, a100, setup)
     assert (found.value, found.unlimited) == (4_096, False)
     assert found.next_bytes == 2 * 7_241_732_096 + 107 * 257 * 16 * 131_072
-    assert memory_use("Mistral-7B v0.1", 4_112, 107, "A100 80", setup).fits
+    assert memory_use("Mistral-7B v0.1", 4_112, 107, a100, setup).fits
 
 
 @pytest.mark.parametrize(
     ("name", "batch", "gpu", "dtype", "block", "prefix"),
     [
-        ("Gemma-3 12B (text)", 24, "A100 40", "bf16", 100, 0),
-        ("Gemma-3 12B (text)", 60, "A100 40", "fp8", 32, 500),
-        ("Mistral-7B v0.1", 106, "A100 80", "bf16", 48, 3000),
+        ("Gemma-3 12B (text)", 24, own_gpu(40, 1555), "bf16", 100, 0),
+        ("Gemma-3 12B (text)", 60, own_gpu(40, 1555), "fp8", 32, 500),
+        ("Mistral-7B v0.1", 106, own_gpu(80, 2039), "bf16", 48, 3000),
     ],
 )
 def test_every_length_up_to_the_largest_context_fits(name, batch, gpu, dtype, block, prefix):
@@ -249,14 +264,16 @@ def test_64_users_at_32k():
     assert needs.cache.total_bytes == 64 * 32_768 * 327_680
     assert needs.total_bytes == 828_302_180_352
     percent = {name: 75 if name.startswith("Apple") else 90 for name in DATASHEETS}
-    usable = {name: memory * percent[name] * 10**7 for name, (memory, _) in DATASHEETS.items()}
+    stated = {name: memory * 10**9 for name, (memory, _) in DATASHEETS.items()}
+    memory = stated | {name: mebibytes << 20 for name, mebibytes in REPORTED.items()}
+    usable = {name: bytes_ * percent[name] // 100 for name, bytes_ in memory.items()}
     assert {n.gpu.name: n.at_least for n in needs.gpus} == {
         k: -(-828_302_180_352 // size) for k, size in usable.items()
     }
     found = {need.gpu.name: need.use.gpus for need in needs.gpus}
     assert found == {
         "B300 288 GB": 4,
-        "B200 180 GB": 6,
+        "B200 180 GB": 5,
         "H200 141 GB": 7,
         "H20 96 GB": 10,
         "H100 80 GB": 12,
@@ -458,7 +475,7 @@ def test_bad_input_names_the_field(call, message):
 
 
 def test_nothing_depends_on_the_gpu_but_memory_and_bandwidth():
-    mine = Gpu("Mine", 80 * 10**9, 3_350 * 10**9)
+    mine = Gpu("Mine", H100, 3_350 * 10**9)
     assert largest_batch("Llama-3 8B", 8192, mine).value == largest_batch("Llama-3 8B", 8192, "H100").value
     assert decode_bound("Llama-3 8B", 8192, 1, mine).seconds == decode_bound("Llama-3 8B", 8192, 1, "H100").seconds
     assert memory_use("Llama-3 8B").cache == kv_breakdown("Llama-3 8B")
@@ -467,11 +484,11 @@ def test_nothing_depends_on_the_gpu_but_memory_and_bandwidth():
 def test_what_a_driver_reports_beside_a_datasheet() -> None:
     """An H100 80 GB: 81,559 MiB by nvidia-smi, 5,520,809,984 bytes more than 80 × 10⁹."""
     use = memory_use("Llama-3 8B", 400_000, 1, "H100", Setup())
-    assert use.reported_free_bytes == use.free_bytes + (81_559 << 20) - 80 * 10**9
+    assert use.stated_free_bytes == use.free_bytes - H100 + 80 * 10**9
     border = memory_use("Llama-3 8B", 500_000, 1, "H100", Setup())
-    assert border.reported_free_bytes is not None
-    assert border.free_bytes < 0 < border.reported_free_bytes
-    assert memory_use("Llama-3 8B", 8192, 1, "MI300X", Setup()).reported_free_bytes is None
+    assert border.stated_free_bytes is not None
+    assert border.stated_free_bytes < 0 < border.free_bytes
+    assert memory_use("Llama-3 8B", 8192, 1, "MI300X", Setup()).stated_free_bytes is None
 
 
 def test_a_share_by_vllms_own_rule_holds_activations_and_context_too() -> None:

@@ -479,3 +479,13 @@ def test_offline_it_says_so(hub, monkeypatch):
     assert isinstance(spec_from_hub("org/good"), ModelSpec)  # from the local cache
     with pytest.raises(GlassLlamaError, match=r"cannot be reached.*paste it instead"):
         spec_from_hub("org/never-seen")
+
+
+def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remarked_on() -> None:
+    config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336}
+    config |= {"vocab_size": 128_256, "num_attention_heads": 32, "max_position_embeddings": 8192, "head_dim": 1280}
+    notes = spec_from_config(config | {"num_key_value_head": 8}).notes
+    assert "num_key_value_head is no field that is read; was num_key_value_heads meant?" in notes
+    assert "Unusually wide: head_dim 1,280 × 32 heads are more than 4 × hidden_size 4,096." in notes
+    plain = spec_from_config(config | {"head_dim": 128, "num_key_value_heads": 8}).notes
+    assert not [note for note in plain if "meant" in note or "wide" in note]

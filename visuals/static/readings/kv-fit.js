@@ -72,9 +72,10 @@ const mostOf = (found) => ("refused" in found ? null : found.value);
  * What one GPU holds.
  *
  * @param {Fit} found
+ * @param {Cached | null} cached
  * @returns {Group[]}
  */
-function groupsOfFit({ use, batch, context, bound, beside }) {
+function groupsOfFit({ use, batch, context, bound, beside }, cached) {
   const { gpu, stored } = use;
   return [
     ["model", "", { weights: use.weights_in, ...(stored[0] && { remark: stored[0] }) }],
@@ -82,7 +83,9 @@ function groupsOfFit({ use, batch, context, bound, beside }) {
       "fits",
       gpu.name,
       {
+        ...(cached && { tokens_each: cached.tokens, sequences: cached.batch, kv_format: cached.dtype }),
         memory_bytes: counted(gpu.memory),
+        memory_from: gpu.reported ? `nvidia-smi: ${gpu.reported_in}` : "",
         usable_bytes: counted(use.usable),
         weights_bytes: counted(use.weights),
         cache_bytes: counted(use.cache),
@@ -111,15 +114,17 @@ function groupsOfFit({ use, batch, context, bound, beside }) {
  * The GPUs that users need.
  *
  * @param {Needs} needs
+ * @param {Cached | null} cached
  * @returns {Group[]}
  */
-const groupsOfNeeds = ({ users, tokens, gpus }) =>
+const groupsOfNeeds = ({ users, tokens, gpus }, cached) =>
   gpus.map(({ name, at_least, layout }) => [
     "needed",
     name,
     {
       users,
       tokens_each: tokens,
+      ...(cached && { kv_format: cached.dtype }),
       gpus_by_bytes: at_least,
       gpus_that_fit: layout?.gpus,
       tp: layout?.tp,
@@ -133,12 +138,12 @@ const groupsOfNeeds = ({ users, tokens, gpus }) =>
  * @param {Answered} answered
  * @returns {import("./reading.js").AnswerTable}
  */
-function answersOf({ fit, needs, card }) {
+function answersOf({ fit, needs, card, cached }) {
   /** @type {Group[]} */
   const groups = [
     ...(card ? [/** @type {Group} */ (["model", "", { name: calledCell(card), source: sourceCell(card) }])] : []),
-    ...(fit ? groupsOfFit(fit) : []),
-    ...(needs ? groupsOfNeeds(needs) : []),
+    ...(fit ? groupsOfFit(fit, cached) : []),
+    ...(needs ? groupsOfNeeds(needs, cached) : []),
   ];
   const rows = groups.flatMap(([question, gpu, values]) =>
     Object.entries(values).map(([quantity, value]) => ({ question, gpu, quantity, value: value ?? "" })),
@@ -154,10 +159,14 @@ function answersOf({ fit, needs, card }) {
 }
 
 /**
+ * @typedef {{ tokens: number; batch: number; dtype: string }} Cached the cache that was asked about: tokens of each
+ *   sequence, sequences, and the format of K and V
+ *
  * @typedef {object} Answered what was answered; null: not yet
  * @property {Fit | null} fit
  * @property {Needs | null} needs
  * @property {import("./kv-answer.js").Card | null} card of the model
+ * @property {Cached | null} cached
  *
  * @typedef {import("./reading.js").AnswerReading & Answered & { pieces: Amount[]; kept: Amount[] }} FitReading
  *   `pieces`: of the fullest GPU's memory; `kept`: what stands there beside weights and cache

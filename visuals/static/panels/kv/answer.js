@@ -155,6 +155,7 @@ export function answerView(glass, reading) {
       <strong .textContent=${scaled(bytes, "binary")}></strong
       ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
     </p>
+    ${gpus > 1 ? note(text("of_gpus", { gpus, one: scaled(per_gpu, "binary") })) : nothing}
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)}
     ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}

@@ -2,6 +2,7 @@
 // changes.
 
 import { h } from "../../dom.js";
+import { asNumber } from "./question.js";
 
 /**
  * @typedef {Record<string, string>} Settings
@@ -117,7 +118,7 @@ export function slidingField(name, set, powers, steps, near = () => {}) {
   const slider = h("input", { ...how, input: () => set({ [name]: String(values[Number(slider.value)]) }) });
   const show = (/** @type {Settings} */ settings) => {
     put(box, settings[name] ?? "");
-    const place = String(placeOf(values, Number(settings[name])));
+    const place = String(placeOf(values, Number(asNumber(settings[name] ?? ""))));
     if (slider.value !== place) slider.value = place;
     slider.setAttribute("aria-valuetext", settings[name] ?? "");
   };
@@ -205,12 +206,23 @@ export function textField(name, set, rows, hint = "") {
     rows > 1
       ? h("textarea", { rows, spellcheck: "false", placeholder: hint })
       : h("input", { type: "text", autocomplete: "off", placeholder: hint });
-  let timer = 0;
+  let timer = 0; // runs while what was typed is not yet sent
+  function send() {
+    clearTimeout(timer);
+    timer = 0;
+    set({ [name]: box.value.trim() });
+  }
   box.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => set({ [name]: box.value.trim() }), 350);
+    timer = setTimeout(send, 350);
+  });
+  box.addEventListener("change", () => {
+    if (timer) send();
   });
   const made = field(name, box);
   made.element.classList.add("is-wide");
-  return { ...made, box, show: (settings) => put(box, settings[name] ?? "") };
+  const show = (/** @type {Settings} */ settings) => {
+    if (!timer) put(box, settings[name] ?? "");
+  };
+  return { ...made, box, show };
 }

@@ -24,11 +24,17 @@ import { titled } from "./product.js";
  * @param {Fit["use"]} use
  * @param {Say} text of the section "kv-fit"
  */
-function verdict({ fits, free, gpu, reported_free: there }, text) {
+function verdict({ fits, free, gpu, stated_free: stated }, text) {
   const words = fits ? text("fits") : text("lacks", { bytes: both(free.replace("-", "")) });
   const left = fits ? ` ${text("free", { bytes: both(free) })}` : "";
-  const border = !fits && there !== null && !there.startsWith("-");
-  const told = { name: gpu.name, reported: whole(gpu.reported), in: gpu.reported_in, free: both(there ?? "0") };
+  const border = fits && stated?.startsWith("-");
+  const told = {
+    name: gpu.name,
+    reported: whole(gpu.reported),
+    in: gpu.reported_in,
+    stated: scaled(gpu.stated, "decimal"),
+    lacking: both((stated ?? "0").replace("-", "")),
+  };
   return html`<p class="kv-total kv-fits"><strong .textContent=${words}></strong><span .textContent=${left}></span></p>
     ${border ? html`<p class="kv-border" .textContent=${text("border", told)}></p>` : nothing}`;
 }
@@ -131,6 +137,23 @@ function keptBackView({ use, beside: { kept_back, activations } }, kept, factor,
 }
 
 /**
+ * Whose figure the GPU's memory is: its driver's or its datasheet's.
+ *
+ * @param {Fit["use"]["gpu"]} gpu
+ * @param {Say} text of the section "kv-fit"
+ */
+function memoryNote({ memory, reported, reported_in, stated }, text) {
+  if (stated === "0") return nothing;
+  const told = {
+    reported: whole(reported),
+    in: reported_in,
+    bytes: exactBytes(memory),
+    stated: scaled(stated, "decimal"),
+  };
+  return html`<p class="gp-note kv-reported" .textContent=${text(reported ? "reported" : "unreported", told)}></p>`;
+}
+
+/**
  * @param {Glass} glass
  * @param {Reading} reading
  * @param {{ tokens: number; batch: number }} asked
@@ -143,8 +166,6 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   if (!fit) return nothing;
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
-  const { reported: mebibytes, reported_in } = use.gpu;
-  const reported = { reported: whole(mebibytes), in: reported_in, bytes: exactBytes(String(mebibytes * 2 ** 20)) };
   return html`${verdict(use, text)} ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     <div class="kv-facts">
@@ -154,5 +175,5 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
     </div>
     ${keptBackView(fit, kept, factor, text)} ${weightsView(glass, use, factor)}
     <p class="gp-note" .textContent=${text("source", { source })}></p>
-    ${mebibytes ? html`<p class="gp-note kv-reported" .textContent=${text("reported", reported)}></p>` : nothing}`;
+    ${memoryNote(use.gpu, text)}`;
 }

@@ -266,7 +266,7 @@ export default function kvFit(element, glass) {
     files.show();
     const { answer } = asked;
     const { kv_fit: fit, kv_needs: needs, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    const reading = readFit({ fit, needs, card: answer?.card ?? null });
+    const reading = readFit({ fit, needs, card: answer?.card ?? null, cached: answer });
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, answer);
     gpu.show(view.settings);
     for (const one of reverse) one.show(view.settings);

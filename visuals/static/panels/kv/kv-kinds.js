@@ -2,6 +2,7 @@
 // to one scale, and the product of each. The calculator shows the kinds of its own model so.
 
 import { frame } from "../../frame.js";
+import { oneLine } from "../../one-line.js";
 import { noCache } from "../../parts.js";
 import { inView } from "../../pointing.js";
 import { isCounted, kindsReader, momentOf } from "../../readings/kv.js";
@@ -76,6 +77,24 @@ function card(row, most, own, glass, text, measured) {
 }
 
 /**
+ * How wide MHA's keys are counted beside those of an MLA model, and what its own would take.
+ *
+ * @param {Row} own
+ * @param {Row[]} kinds
+ * @param {Say} text of the section "kv"
+ */
+function widthsText({ head_dim: values, key_width: keys, latent }, kinds, text) {
+  const mha = kinds.find((row) => row.kind === "MHA");
+  const widths = { head_dim: values, keys, rope: latent?.[1] ?? 0, both: 2 * values, own: keys + values };
+  const said = text("mla_widths", widths);
+  const plain = mha && isCounted(mha) && mha.terms.every(({ factors }) => factors.some(({ code }) => code === "bytes"));
+  if (!plain) return said; // blocks with scales are no product of a width
+  const bytes = Math.round((Number(mha.bytes) * (keys + values)) / (2 * values));
+  const sizes = { mha: scaled(mha.bytes, "binary"), size: scaled(String(bytes), "binary") };
+  return oneLine([said, text("mla_own_widths", { ...widths, ...sizes })]);
+}
+
+/**
  * What is remarked on kinds that are not the model's own.
  *
  * @param {Row[]} kinds
@@ -91,7 +110,7 @@ function remarksOn(kinds, plain, text) {
     const { latent, head_dim } = assumed;
     said.push(text("mla_assumed", { head_dim, latent: whole(latent[0]), rope: latent[1] }));
   }
-  if (ownLatent) said.push(text("mla_widths", { head_dim: ownLatent.head_dim }));
+  if (ownLatent) said.push(widthsText(ownLatent, kinds, text));
   if (grouped && !grouped.own) said.push(text("gqa_assumed", { kv: grouped.n_kv_heads }));
   return said;
 }

@@ -17,7 +17,18 @@ import { exactBytes, scaled, whole } from "./format.js";
 /** Quantities that are bytes; the others are counts. */
 const BYTES = new Set(["token", "bytes", "request", "state"]);
 /** Particulars of differences that are bytes. */
-const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "decimal", "binary", "slack", "needed"]);
+const SIZES = new Set([
+  "block_bytes",
+  "state",
+  "page_bytes",
+  "own",
+  "each",
+  "stored",
+  "decimal",
+  "binary",
+  "slack",
+  "needed",
+]);
 
 /**
  * A figure: bytes in GiB with the exact ones below, a count with separators.
@@ -25,8 +36,9 @@ const SIZES = new Set(["block_bytes", "state", "page_bytes", "own", "stored", "d
  * @param {Cell | null} cell
  * @param {string} quantity
  * @param {string} mark what is wrong with it, "" for nothing
+ * @param {Text} text
  */
-function figure(cell, quantity, mark) {
+function figure(cell, quantity, mark, text) {
   if (!cell) return html`<td class="kv-log-none">—</td>`;
   const bytes = BYTES.has(quantity);
   const number = /^-?\d+$/.test(cell.value);
@@ -42,6 +54,7 @@ function figure(cell, quantity, mark) {
     <strong .textContent=${main}></strong>
     ${exact ? html`<span class="kv-log-exact" .textContent=${exact}></span>` : nothing}
     ${cell.how ? html`<span class="kv-log-how" .textContent=${cell.how}></span>` : nothing}
+    ${cell.worked_out ? html`<span class="kv-log-worked-out" .textContent=${text("worked_out")}></span>` : nothing}
     ${mark ? html`<span class="kv-log-differs" .textContent=${mark}></span>` : nothing}
   </td>`;
 }
@@ -110,14 +123,14 @@ const sourceOf = ({ text: name, address }, text) =>
  * @param {(model: string) => string} named
  */
 function heading(answer, text, named) {
-  const { engine, ranks, dtype, dtype_v, stated, named: own } = answer;
+  const { engine, ranks, dtype, dtype_v, stated, named: own, agrees } = answer;
   const notes = [
     text(`model_${answer.model_from}`, { model: named(answer.model) }),
     dtype !== dtype_v && answer.dtype_from === "log"
       ? text("dtype_log_two", { k: dtype, v: dtype_v })
       : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
-    own && answer.model_from === "chosen" && !answer.another ? text("named", { named: own }) : "",
-    answer.unread && text("unread", { reason: answer.unread }),
+    own && !agrees && !answer.another ? text("named", { named: own }) : "",
+    answer.unread && !agrees ? text("unread", { reason: answer.unread }) : "",
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
   return html`<p class="kv-total"><strong .textContent=${engine}></strong></p>
@@ -169,7 +182,8 @@ function verdictView({ conflicts }, pool, text) {
 export function logView(answer, text, named, choose) {
   const { facts } = answer;
   return html`${heading(answer, text, named)} ${conflictsView(answer, text, named)}
-    ${answer.another ? anotherView(answer, text, named, choose) : figuresView(answer, text)}
+    ${answer.another ? anotherView(answer, text, named, choose) : nothing}
+    ${answer.another_by === "name" ? nothing : figuresView(answer, text)}
     <details class="kv-log-facts">
       <summary .textContent=${text("read", { count: facts.length })}></summary>
       <ul>
@@ -182,18 +196,19 @@ export function logView(answer, text, named, choose) {
 }
 
 /**
- * The log names a model of the list, and another is chosen: nothing is compared before that is settled.
+ * The log names a model of the list, and another is chosen: nothing is compared before that is settled. Or its
+ * bytes are those of one of the list, and not of the chosen one.
  *
  * @param {Answer} answer
  * @param {Text} text
  * @param {(model: string) => string} named
  * @param {(model: string) => void} choose
  */
-function anotherView({ named: own, another, model }, text, named, choose) {
-  const names = { named: own, another: named(another), model: named(model) };
+function anotherView({ named: own, another, another_by: by, another_params: params, model }, text, named, choose) {
+  const names = { ...told(params), named: own, another: named(another), model: named(model) };
   const take = () => choose(another);
   return html`<div class="kv-log-another" role="note">
-    <p .textContent=${text("another", names)}></p>
+    <p .textContent=${text(by === "bytes" ? "another_bytes" : "another", names)}></p>
     <button
       type="button"
       class="kv-button is-primary"
@@ -227,7 +242,7 @@ function figuresView(answer, text) {
                 <th scope="row" .textContent=${text(`quantity_${row.quantity}`)}></th>
                 ${COLUMNS.map((name) => {
                   const mark = row.differs && name === "logged" ? text("differs") : "";
-                  return figure(row[name], row.quantity, mark);
+                  return figure(row[name], row.quantity, mark, text);
                 })}
               </tr>`,
           )}

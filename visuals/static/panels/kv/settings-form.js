@@ -19,6 +19,7 @@ import { choiceField, numberField, slidingField, switchField, textField } from "
 
 const OWN = ["config", "hub"];
 const MOST_CALLED = 60; // as app/chapters/kv_requests.py has it
+const STEP_TOKENS = "8192"; // as the panel on GPUs begins
 /** Options that only some models have; they are shown, and sent, for those alone. */
 const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "indexer", "mtp", "state"];
 
@@ -59,7 +60,23 @@ export function withoutParticulars(settings) {
 }
 
 /**
- * An address, which holds every setting, without the config or the name of a model that is not the chosen one.
+ * A change with what it draws along: another model loses what only the last one knows; vLLM's reservation begins
+ * with as many tokens of a step as the panel on GPUs has, and nothing but it has any.
+ *
+ * @param {Asked["settings"]} change
+ * @param {Asked["settings"]} settings
+ * @param {string | undefined} step tokens of a step, in the panel on GPUs
+ * @returns {Asked["settings"]}
+ */
+export function withParticulars(change, settings, step) {
+  if ("model" in change) return { ...withoutParticulars(settings), ...change };
+  if (!("window" in change)) return change;
+  return { ...change, batched_tokens: change.window === "vllm" ? settings.batched_tokens || step || STEP_TOKENS : "" };
+}
+
+/**
+ * An address that leads to the calculator, with every setting, but without the config or the name of a model that
+ * is not the chosen one.
  *
  * @param {string} address
  * @param {string} model
@@ -69,6 +86,7 @@ export function withoutOther(address, model) {
   const given = new URLSearchParams(hash);
   for (const kind of OWN) if (model !== `:${kind}`) given.delete(`kv.${kind}`);
   if (model !== ":config") given.delete("kv.config_name");
+  given.set("panel", "kv-calculator");
   return `${page}#${given}`;
 }
 
@@ -113,6 +131,33 @@ function fieldsOf(asked, set, text) {
 }
 
 /**
+ * A config in a box; where all of it is replaced, its name is no longer that of the last one, unless one is typed.
+ *
+ * @param {Change} set
+ * @param {import("./fields.js").Field & { box: HTMLElement }} called the field of its name
+ */
+function configField(set, called) {
+  let another = false; // whether all of it is being replaced
+  const field = textField(
+    "config",
+    (change) => {
+      set(another ? { ...change, config_name: "" } : change);
+      another = false;
+    },
+    6,
+    '{ "model_type": "llama", … }',
+  );
+  field.box.addEventListener("beforeinput", () => {
+    const { selectionStart, selectionEnd, value } = field.box;
+    another ||= value !== "" && selectionStart === 0 && selectionEnd === value.length;
+  });
+  called.box.addEventListener("input", () => {
+    another = false;
+  });
+  return field;
+}
+
+/**
  * @param {Glass} glass
  * @param {Asked} asked
  */
@@ -120,12 +165,12 @@ export function settingsForm(glass, asked) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`kv.${name}`, params);
   /** @type {Change} */
-  const set = (change) => asked.set("model" in change ? { ...withoutParticulars(asked.settings), ...change } : change);
+  const set = (change) => asked.set(withParticulars(change, asked.settings, glass.settings.get("kvfit")?.step_tokens));
   const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
-  const config = textField("config", set, 6, '{ "model_type": "llama", … }');
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
   const called = textField("config_name", set, 1, text("pasted"));
   called.box.maxLength = MOST_CALLED;
+  const config = configField(set, called);
   const families = familiesFold(glass, asked);
   const paste = h("button.kv-button.kv-paste", {
     type: "button",
