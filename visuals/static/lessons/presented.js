@@ -174,6 +174,7 @@ export function createPresented(glass, bar) {
   function divide() {
     const box = inner();
     if (!box || !section) return onePage();
+    section.toggleAttribute("data-asks", asksIn(section, extent.part)); // what comes late may mark its answer, too
     const [all, room] = [partsOf(box, size), roomFor(box)];
     const boxes = extentOf(box, all, extent, size);
     const heads = headsOf(box, size);
@@ -197,21 +198,15 @@ export function createPresented(glass, bar) {
     [section, extent] = [next, shown];
     section?.classList.add("is-presented");
   }
-  /** What is covered of it until it has been guessed: what comes late may mark its answer, too. */
-  function mark() {
-    section?.toggleAttribute("data-asks", asksIn(section, extent.part));
-  }
-  /** What is above all its pages, and what is covered of it. */
+  /** What is above all its pages. */
   function furnish() {
     if (!section) return;
-    mark();
     const shown = extent.part ? section.querySelector(extent.part) : null;
     section.toggleAttribute("data-apart-shown", shown?.matches("[data-apart]") ?? false);
     legend.lift(section, extent.part);
   }
   return {
     take,
-    mark,
     furnish,
     inner,
     enlarge,

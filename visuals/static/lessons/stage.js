@@ -139,7 +139,6 @@ export function createStage(glass, { top, bar }, tell) {
   /** What came later made the panel another height. */
   function divideAgain() {
     const [at, isSmallest] = [found.pages[page]?.[0] ?? 0, panel.size() <= leastLegible(sizesFor(innerWidth)) + 0.01];
-    panel.mark();
     panel.release();
     const divided = panel.divide();
     // it may fit when it is smaller
