@@ -139,15 +139,15 @@ def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panel
     expect(pressed).to_have_text(["by context", "linear", "linear", "GB"])
 
     panel(page, "kv-fit")
-    # 85 % of 40 GB, less 6,738,415,616 weights of 2 bytes and the cache.
+    # 85 % of the 40,960 MiB that its driver reports, less 6,738,415,616 weights of 2 bytes and the cache.
     value = shown(page, "kv-fit", "gpu=A100 40 GB fits=true ")
-    assert number(value, "free") == 34_000_000_000 - 13_476_831_232 - 4_294_967_296
-    assert number(value, "batch") == 4
+    assert number(value, "free") == 40_960 * 2**20 * 85 // 100 - 13_476_831_232 - 4_294_967_296
+    assert number(value, "batch") == 5
     for name, setting in FIT.items():
         expect(field(page, "kv-fit", name)).to_have_value(setting)
     # 10 users of 4,096 tokens: 13,476,831,232 + 21,474,836,480 = 34,951,667,712 bytes, on 85 % of each GPU.
     cells = panel(page, "kv-fit").locator("tbody td:nth-child(2)")
-    expect(cells).to_have_text([*"111111", "2", "1", "2", "2", "3", *"1111"])
+    expect(cells).to_have_text([*"11111111", "2", "2", "3", *"1111"])
     for setting in LINK.split("&"):
         page.wait_for_function("(one) => location.hash.slice(1).split('&').includes(one)", arg=setting)
     leave(page)
