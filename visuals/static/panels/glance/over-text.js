@@ -62,7 +62,8 @@ function wayOf(start, end, first, { between, edge }) {
   const tall = first.bottom - first.top; // of a usual word: that in the gap is larger, and takes of the room over it
   const over = (/** @type {Box} */ box) =>
     box.top - Math.max(0, (inLine(box, first) ? HIGH : between) - RISES * (box.bottom - box.top - tall)) / 2;
-  const [up, down] = [over(start), Math.min(over(end), clear - MARGIN)];
+  const down = Math.min(over(end), clear - MARGIN);
+  const up = inLine(start, end) ? Math.min(over(start), down) : over(start);
   const across = inLine(start, end) ? "" : `H${edge} V${down} `;
   return `${from} V${up} ${across}H${end.x} V${clear}`;
 }
