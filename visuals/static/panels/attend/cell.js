@@ -243,7 +243,8 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
         <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
       </div>
       <div class="at-steps" data-part="steps">
-        ${step("score")} ${dimensions.holder}
+        <div data-answer="beside">${step("score")}</div>
+        ${dimensions.holder}
         <div data-answer="beside">
           <div class="gp-formula" lang="en">${lines?.product}</div>
           <div class="gp-formula" lang="en" data-result=${reading ? resultOf(reading, "steps", text) : ""}>
