@@ -126,28 +126,27 @@ def works_again(page: Page, prompt: str) -> None:
     assert page.evaluate("window.stays") is True
 
 
+def fails_and_works_again(page: Page, prompt: str, asked: str, failure: Failure, words: str) -> None:
+    """A press on Run whose first request of this address fails: the page says so, keeps what it shows, and goes on.
+    The prompt is another at each press."""
+    before = page.evaluate("glass.state.trace.id")
+    page.fill(BOX, prompt)
+    fails_once(page, asked, failure)
+    page.click("#run")
+    said(page, words)
+    assert page.evaluate("glass.state.trace.id") == before
+    works_again(page, prompt)
+
+
 @pytest.mark.parametrize("way", one_of(FAILURES))
 def test_run_works_again_after_each_way_to_fail_to_join(way: str, lone: Page) -> None:
-    failure, words = FAILURES[way]
-    prompt, before = f"My own text: {way}.", lone.evaluate("glass.state.trace.id")
-    lone.fill(BOX, prompt)
-    fails_once(lone, "**/queue/join*", failure)
-    lone.click("#run")
-    said(lone, words)
-    assert lone.evaluate("glass.state.trace.id") == before
-    works_again(lone, prompt)
+    fails_and_works_again(lone, f"My own text: {way}.", "**/queue/join*", *FAILURES[way])
 
 
 @pytest.mark.thorough
 def test_run_works_again_after_each_way_to_lose_the_stream(lone: Page) -> None:
-    for number, (failure, words) in enumerate(STREAMS.values()):
-        prompt, before = f"My own text {number}.", lone.evaluate("glass.state.trace.id")
-        lone.fill(BOX, prompt)
-        fails_once(lone, "**/queue/data*", failure)
-        lone.click("#run")
-        said(lone, words)
-        assert lone.evaluate("glass.state.trace.id") == before
-        works_again(lone, prompt)
+    for way, (failure, words) in STREAMS.items():
+        fails_and_works_again(lone, f"My own text: {way}.", "**/queue/data*", failure, words)
 
 
 def choose_other(page: Page) -> None:

@@ -243,7 +243,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
         <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
       </div>
       <div class="at-steps" data-part="steps">
-        <div data-answer="beside">${step("score")}</div>
+        <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_score"></h3>
         ${dimensions.holder}
         <div data-answer="beside">
           <div class="gp-formula" lang="en">${lines?.product}</div>
