@@ -32,7 +32,9 @@ class Candidates(NamedTuple):
 
 def candidates(logits: Float[Tensor, "V"], k: int = 64) -> Candidates:
     """The k most probable tokens of one position's logits."""
-    return candidates_of_each(logits[None], k)[0]
+    top = logits.topk(min(k, logits.numel()))
+    log_z = float(logits.double().logsumexp(-1))
+    return _candidates(top.indices.cpu().numpy(), top.values.float().cpu().numpy(), log_z)
 
 
 def candidates_of_each(logits: Float[Tensor, "B V"], k: int = 64) -> list[Candidates]:
@@ -40,8 +42,12 @@ def candidates_of_each(logits: Float[Tensor, "B V"], k: int = 64) -> list[Candid
     top = logits.topk(min(k, logits.shape[-1]))
     ids, best = top.indices.cpu().numpy(), top.values.float().cpu().numpy()
     log_z = logits.double().logsumexp(-1).tolist()
-    found = [Candidates(*row, 0.0) for row in zip(ids, best, log_z, strict=True)]
-    return [one._replace(tail=max(0.0, 1.0 - float(one.probabilities.sum()))) for one in found]
+    return [_candidates(*row) for row in zip(ids, best, log_z, strict=True)]
+
+
+def _candidates(ids: np.ndarray, logits: np.ndarray, log_z: float) -> Candidates:
+    found = Candidates(ids, logits, log_z, 0.0)
+    return found._replace(tail=max(0.0, 1.0 - float(found.probabilities.sum())))
 
 
 class Sampling(NamedTuple):
