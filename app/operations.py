@@ -279,7 +279,8 @@ def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
 
 
 def _apart_cost(_lm: LanguageModel, trace: Trace, heads: Sequence[object], *_: object) -> float:
-    return len(heads) * (MATCHED * len(trace.token_ids) + OTHER_TOKENS)
+    """As of one head, which shares the layers that were run once more with the others."""
+    return MATCHED * len(trace.token_ids) + len(heads) * OTHER_TOKENS
 
 
 def _outside_cost(*_: object) -> float:

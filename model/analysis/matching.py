@@ -29,6 +29,9 @@ LARGEST = 1024  # tokens of all texts that are run
 TELLING = 0.2  # the share of the difference between two scores from which on a match tells the two tokens apart
 
 
+Side = Literal["q", "k"]  # of a score: the query's token or the key's
+
+
 class Step(NamedTuple):
     """A head at token `at` that looks at token `key` with `weight`."""
 
@@ -89,6 +92,20 @@ class Matching(NamedTuple):
     rival_from_asked: float
     n_terms: int
     other: Other | None
+
+
+class Term(NamedTuple):
+    """One term of a head's score: what the first source of `pair` wrote at the query's token, by what the second wrote
+    at the key's; `places` are the two tokens."""
+
+    layer: int
+    head: int
+    places: tuple[int, int]
+    pair: tuple[Source, Source]
+
+    def factor(self, side: Side) -> tuple[int, Source]:
+        """The token and its writer of this side."""
+        return (self.places[0], self.pair[0]) if side == "q" else (self.places[1], self.pair[1])
 
 
 class HeadMatching(NamedTuple):
@@ -160,8 +177,8 @@ def _matched(writes: StreamWrites, layer: int, head: int, query: int, key: int) 
     best = int(apart.masked_fill(~both, -torch.inf).argmax())
     i, j = divmod(best, len(own.sources))
     yield
-    asked = yield from _way(writes, layer, head, (query, key), (own.sources[i], own.sources[j]), "q")
-    told = yield from _way(writes, layer, head, (query, key), (own.sources[i], own.sources[j]), "k")
+    term = Term(layer, head, (query, key), (own.sources[i], own.sources[j]))
+    asked, told = (yield from _way(writes, term, "q")), (yield from _way(writes, term, "k"))
     if asked is None or told is None or apart[i, j] <= 0 or own.terms[i, j] <= 0:
         return None
     alike: list[int] = []
@@ -213,23 +230,15 @@ def _fetches(trace: Trace, source: Source, at: int) -> int | None:
     return at if source.kind == "embedding" else step.key if step else None
 
 
-def _way(
-    writes: StreamWrites,
-    layer: int,
-    head: int,
-    places: tuple[int, int],
-    pair: tuple[Source, Source],
-    side: Literal["q", "k"],
-) -> Work[Way | None]:
-    """How what the pair's source of this side carries came to its token."""
-    trace = writes.trace
-    at, source = (places[0], pair[0]) if side == "q" else (places[1], pair[1])
+def _way(writes: StreamWrites, term: Term, side: Side) -> Work[Way | None]:
+    """How what the term's source of this side carries came to its token."""
+    trace, (at, source) = writes.trace, term.factor(side)
     if source.kind == "embedding":
         return Way(at, ())
     step = _look(trace, source, at)
     if step is None:
         return None
-    sources, terms = yield from parts_of_term.pieces(writes, layer, head, places, pair, side, step)
+    sources, terms = yield from parts_of_term.pieces(writes, term, side, step)
     further = _look(trace, sources[int(terms.argmax())], step.key)
     return Way(at, (step,) if further is None or further.key == step.key else (step, further))
 
@@ -247,16 +256,10 @@ def _alike(trace: Trace, way: Way, at: int) -> Way | None:
 
 @in_pieces
 def parts_of_term(
-    writes: StreamWrites,
-    layer: int,
-    head: int,
-    places: tuple[int, int],
-    pair: tuple[Source, Source],
-    side: Literal["q", "k"],
-    step: Step,
+    writes: StreamWrites, term: Term, side: Side, step: Step
 ) -> Work[tuple[tuple[Source, ...], Float[Tensor, " S"]]]:
-    """Of one term of a score, whose writer on this side is the head of `step`: what came from the token that it looked
-    at, as a sum over what was written there below it.
+    """Of a term whose writer on this side is the head of `step`: what came from the token that it looked at, as a sum
+    over what was written there below it.
 
     With α the step's weight, source s brings α·W_O·W_V·(γ ⊙ s / RMS), and its part of the term is the score of that
     with the pair's other writer. Biases of V are left out. float64.
@@ -273,23 +276,19 @@ def parts_of_term(
     w_o = attn.o_proj.weight[:, columns].detach().cpu().double()
     brought = step.weight * normed @ w_v.T @ w_o.T
     vectors: list[Tensor] = []
-    for kind, at, source in zip(("q", "k"), places, pair, strict=True):
-        vectors.append((yield from _vectors(writes, layer, head, kind, at, source, brought if kind == side else None)))
+    for one in ("q", "k"):
+        vectors.append((yield from _vectors(writes, term, one, brought if one == side else None)))
     q, k = vectors
-    return sources, ((q * k).sum(-1) * lm.net.block(layer).attn.score_scale).detach()
+    return sources, ((q * k).sum(-1) * lm.net.block(term.layer).attn.score_scale).detach()
 
 
 def _vectors(
-    writes: StreamWrites,
-    layer: int,
-    head: int,
-    kind: Literal["q", "k"],
-    at: int,
-    source: Source,
-    parts: Float[Tensor, "S d"] | None,
+    writes: StreamWrites, term: Term, side: Side, parts: Float[Tensor, "S d"] | None
 ) -> Work[Float[Tensor, "S1 width"]]:
-    """The query, or key, that these parts of a token's stream make, each by itself; without any, the source's write."""
-    trace, block = writes.trace, writes.trace.lm.net.block(layer)
+    """The query, or key, of a term that these parts of the token's stream make, each by itself; without any, what its
+    writer wrote there makes it."""
+    trace, layer, (at, source) = writes.trace, term.layer, term.factor(side)
+    block = trace.lm.net.block(layer)
     if parts is None:
         sources, (streams,) = yield from writes.before(layer, [at])
         parts = streams[sources.index(source)][None]
@@ -298,7 +297,7 @@ def _vectors(
         divisor = torch.tensor(trace.attn_norm_rms[layer, at])
         normed = _normed(block.attn_norm, torch.cat((parts, rest[None])), divisor)
         positions = trace.lm.net.positions(0, len(trace.token_ids))
-        return block.attn.vectors(kind, normed, head, positions, at)[: len(parts)]
+        return block.attn.vectors(side, normed, term.head, positions, at)[: len(parts)]
 
 
 def _other(trace: Trace, layer: int, head: int, places: tuple[int, int, int], position: int) -> Work[Other | None]:

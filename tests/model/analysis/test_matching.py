@@ -5,7 +5,7 @@ import torch
 
 import model
 from model.analysis.effects import effects
-from model.analysis.matching import Matching, matching, parts_of_term, plainest_match
+from model.analysis.matching import Matching, Term, matching, parts_of_term, plainest_match
 from model.analysis.score_terms import score_terms
 from model.analysis.stream_writes import Source, StreamWrites
 from model.interventions import Intervention
@@ -102,7 +102,9 @@ def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
         for t in (weights[: step.at + 1] > 1e-5).nonzero()[0].tolist():
             weight = weights[t]
             taken = step._replace(key=t, weight=float(weight))
-            total += float(parts_of_term(StreamWrites(trace), layer, head, (query, key), both, side, taken)[1].sum())
+            total += float(
+                parts_of_term(StreamWrites(trace), Term(layer, head, (query, key), both), side, taken)[1].sum()
+            )
         assert torch.isclose(torch.tensor(total), own.terms[i, j].float(), rtol=1e-3)
         sources, _ = finish(StreamWrites(trace).before(step.layer, [step.key]))
         assert len(sources) == 1 + step.layer * (lm.config.n_heads + 1)
