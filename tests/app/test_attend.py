@@ -175,6 +175,17 @@ def test_a_preview_asks_the_server_for_nothing(chapter: Page) -> None:
     assert [data for data in asked if '"values"' in data or "head_write" in data] == []
 
 
+def test_a_chapter_asks_at_once_though_a_pointer_rests_where_its_panels_come(chapter: Page) -> None:
+    chapter.locator(".gp-chip").nth(2).hover()
+    assert chapter.evaluate("glass.state.query") == 2
+    asked = questions(chapter)
+    chapter.locator("nav [data-chapter=ffn]").focus()
+    chapter.keyboard.press("Enter")
+    assert "token 9 " in shown(chapter, "ffn-token", "layer 2 ")
+    assert asked
+    assert chapter.evaluate("glass.state.query") == AT["query"]
+
+
 def test_the_views_of_the_map(chapter: Page) -> None:
     section = chapter.locator("section[data-kind=cell]")
     for view in ("scores", "weighted", "weights"):
