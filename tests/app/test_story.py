@@ -296,6 +296,21 @@ def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Bro
     leave(page)
 
 
+def test_the_last_scene_says_what_writing_does_to_the_others_and_takes_it_back(story: Page) -> None:
+    value(story, "cache")
+    scene = story.locator("[data-scene=cache]")
+    back = scene.get_by_text(text("story.cache_back"))
+    expect(scene).to_contain_text(text("story.cache_writes"))
+    expect(back).to_be_hidden()
+    scene.get_by_text(text("story.cache_write")).click()
+    expect(scene).to_contain_text(text("story.cache_written", count=1))
+    expect(scene.locator(".is-new")).to_have_count(1)
+    back.click()
+    expect(scene).to_contain_text(text("story.cache_writes"))
+    assert story.evaluate("glass.state.trace.T === glass.state.trace.nPrompt")
+    expect(back).to_be_hidden()
+
+
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:
     value(story, "answer")
     swap = story.locator(".st-swaps button").first
