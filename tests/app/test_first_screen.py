@@ -261,6 +261,21 @@ def test_the_box_holds_the_text_that_is_compared_with_also_after_heads_were_off(
     expect(opened.locator(".wy-other")).to_have_value(str(other))
 
 
+def test_the_head_that_is_framed_is_spoken_of_first(opened: Page) -> None:
+    read, most = (opened.locator(f".wy-missed .wy-{name}") for name in ("read", "most"))
+    other = re.compile(r"another, head (\d) of layer (\d)")
+    opened.evaluate("glass.select({ layer: 0, head: 1 })")
+    expect(read).to_contain_text("Framed is head 1 of layer 0")
+    expect(most).to_have_text(other)
+    above, below = read.bounding_box(), most.bounding_box()
+    assert above and below and above["y"] < below["y"]
+    found = other.search(most.inner_text())
+    assert found
+    opened.evaluate("([head, layer]) => glass.select({ layer, head })", [int(found[1]), int(found[2])])
+    expect(read).to_contain_text(f"Framed is head {found[1]} of layer {found[2]}")
+    expect(most).to_have_text("")  # it is said already
+
+
 def test_where_the_model_has_ended_the_text_headline_strip_and_button_say_so(browser: Browser, address: str) -> None:
     page = open_page(browser, f"{address}#lang=en&prompt={quote('Question: Where is Tom? Answer: the kitchen.')}")
     why = page.locator("section[data-kind=why]")
