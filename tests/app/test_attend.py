@@ -18,6 +18,7 @@ from app.build import build
 from app.engine import LocalEngine
 from app.hosting import launch
 from app.service import Service
+from app.texts import text
 from tests.app.looking import faults, number, questions, run, shown
 from tests.page import leave, open_page, wait_for_run
 from tests.reference import reference, run_reference
@@ -173,6 +174,39 @@ def test_a_preview_asks_the_server_for_nothing(chapter: Page) -> None:
     chapter.evaluate("glass.endPreview()")
     assert "written=" in shown(chapter, "cell", "layer 2 head 4 query 9 key 3 ")
     assert [data for data in asked if '"values"' in data or "head_write" in data] == []
+
+
+def test_a_finger_comes_to_a_cell_by_large_buttons(screen: Browser, chapter: Page) -> None:
+    expect(chapter.locator(".at-cell-steps:visible")).to_have_count(0)  # a mouse hits the cells
+    address = chapter.evaluate("location.href")
+    page = open_page(screen, address, 390, 844, has_touch=True, is_mobile=True)
+    page.evaluate("(at) => glass.select(at)", AT)
+    for kind in ("attention", "cell"):
+        steps = page.locator(f"section[data-kind={kind}] .at-cell-steps")
+        steps.scroll_into_view_if_needed()
+        for button in steps.locator("button").all():
+            box = button.bounding_box()
+            assert box
+            assert min(box["width"], box["height"]) >= 24
+        for name, to in (("query_back", "query 8 key 3"), ("key_on", "query 8 key 4"), ("query_on", "query 9 key 4")):
+            steps.get_by_label(text(f"marks.{name}")).tap()
+            assert shown(page, "cell", f"layer 2 head 4 {to} ")
+        steps.get_by_label(text("marks.key_back")).tap()
+        assert shown(page, "cell", "layer 2 head 4 query 9 key 3 ")
+    page.evaluate("glass.select({ query: 3, key: 3 })")
+    expect(page.locator("section[data-kind=cell]").get_by_label(text("marks.key_on"))).to_be_disabled()  # masked
+    leave(page)
+
+
+def test_a_chapter_asks_at_once_though_a_pointer_rests_where_its_panels_come(chapter: Page) -> None:
+    chapter.locator(".gp-chip").nth(2).hover()
+    assert chapter.evaluate("glass.state.query") == 2
+    asked = questions(chapter)
+    chapter.locator("nav [data-chapter=ffn]").focus()
+    chapter.keyboard.press("Enter")
+    assert "token 9 " in shown(chapter, "ffn-token", "layer 2 ")
+    assert asked
+    assert chapter.evaluate("glass.state.query") == AT["query"]
 
 
 def test_the_views_of_the_map(chapter: Page) -> None:

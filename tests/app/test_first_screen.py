@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -258,6 +259,38 @@ def test_the_box_holds_the_text_that_is_compared_with_also_after_heads_were_off(
         opened.wait_for_function("(off) => Boolean(glass.state.trace.changes?.heads) === off", arg=bool(changes))
     expect(opened.locator(f'[data-swap="{other}"][aria-pressed=true]')).to_have_count(1)
     expect(opened.locator(".wy-other")).to_have_value(str(other))
+
+
+def test_the_head_that_is_framed_is_spoken_of_first(opened: Page) -> None:
+    read, most = (opened.locator(f".wy-missed .wy-{name}") for name in ("read", "most"))
+    other = re.compile(r"another, head (\d) of layer (\d)")
+    opened.evaluate("glass.select({ layer: 0, head: 1 })")
+    expect(read).to_contain_text("Framed is head 1 of layer 0")
+    expect(most).to_have_text(other)
+    above, below = read.bounding_box(), most.bounding_box()
+    assert above and below and above["y"] < below["y"]
+    found = other.search(most.inner_text())
+    assert found
+    opened.evaluate("([head, layer]) => glass.select({ layer, head })", [int(found[1]), int(found[2])])
+    expect(read).to_contain_text(f"Framed is head {found[1]} of layer {found[2]}")
+    expect(most).to_have_text("")  # it is said already
+
+
+def test_where_the_model_has_ended_the_text_headline_strip_and_button_say_so(browser: Browser, address: str) -> None:
+    page = open_page(browser, f"{address}#lang=en&prompt={quote('Question: Where is Tom? Answer: the kitchen.')}")
+    why = page.locator("section[data-kind=why]")
+    expect(why.locator("h2").first).to_have_text(text("why.title"))
+    page.click("#step")
+    page.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
+    settled(page)
+    end, at = page.evaluate("[glass.state.trace.tokens.pieces.at(-1), glass.state.trace.T - 1]")
+    assert end == "<|end|>"
+    expect(why.locator("h2").first).to_have_text(text("why.title_ended"))
+    expect(why.locator(".wy-word")).to_have_text(end)
+    expect(why.locator(".wy-ask")).to_have_text(text("why.ask", piece=end))
+    said = text("moment.long_end_ended", at=at, after=end)
+    expect(page.locator(".gp-moment")).to_contain_text(said.split(". ")[0])
+    leave(page)
 
 
 def test_a_text_of_another_length_is_refused_in_words(opened: Page) -> None:

@@ -47,6 +47,19 @@ def check(found: dict[str, str]) -> None:
     assert known == {word: MEANING[word] for word in known}
 
 
+def test_other_words_and_what_comes_of_them_have_their_meaning_beside_them(page: Page) -> None:
+    scene = page.locator("[data-scene=answer]")
+    swaps = scene.locator(".st-swaps button")
+    expect(swaps.first).to_contain_text("(")
+    for words in swaps.all_inner_texts():
+        assert len(re.findall(r"[\u4e00-\u9fff]+ \([^)]+\)", words)) == 3, words  # the word, the other, the answer
+    swaps.first.click()
+    check(glossed(scene.locator(".st-best").all_inner_texts()))
+    page.evaluate("glass.open('glance')")
+    settled(page)
+    check(glossed(page.locator(".wy-others span").all_inner_texts()))
+
+
 def test_chinese_words_have_their_meaning_beside_them(page: Page) -> None:
     scene = page.locator("[data-scene=layers]")
     scene.scroll_into_view_if_needed()

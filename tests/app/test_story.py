@@ -279,6 +279,38 @@ def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
     expect(story.locator(".page-tells")).to_have_text(text("page.tells"))
 
 
+def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Browser, panels_alone: str) -> None:
+    page = new_page(screen, panels_alone, 390, 430, story=True, has_touch=True, is_mobile=True)
+    with watched(page):
+        page.goto(panels_alone)
+        wait_for_run(page)
+        for prompt in ("The dog plays in the", " ".join([PROMPT] * 4)):
+            page.locator("#prompt textarea").tap()
+            page.fill("#prompt textarea", prompt)
+            page.locator("#run").tap()
+            page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
+            settled(page)
+            box = page.locator("[data-scene=answer] .st-gap").bounding_box()
+            assert box
+            assert 0 < box["y"] < box["y"] + box["height"] < 430
+    leave(page)
+
+
+def test_the_last_scene_says_what_writing_does_to_the_others_and_takes_it_back(story: Page) -> None:
+    value(story, "cache")
+    scene = story.locator("[data-scene=cache]")
+    back = scene.get_by_text(text("story.cache_back"))
+    expect(scene).to_contain_text(text("story.cache_writes"))
+    expect(back).to_be_hidden()
+    scene.get_by_text(text("story.cache_write")).click()
+    expect(scene).to_contain_text(text("story.cache_written", count=1))
+    expect(scene.locator(".is-new")).to_have_count(1)
+    back.click()
+    expect(scene).to_contain_text(text("story.cache_writes"))
+    assert story.evaluate("glass.state.trace.T === glass.state.trace.nPrompt")
+    expect(back).to_be_hidden()
+
+
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:
     value(story, "answer")
     swap = story.locator(".st-swaps button").first

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeRun } from "../../visuals/static/decode.js";
-import { askedOf, choiceAt, momentAt, momentOf, placeOfToken } from "../../visuals/static/chosen-step.js";
+import { askedOf, choiceAt, momentAt, momentOf, placeOfToken, wordsOf } from "../../visuals/static/chosen-step.js";
 import { candidatesOf } from "../../visuals/static/readings/next.js";
 import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
@@ -37,6 +37,20 @@ test("a prompt was chosen by nobody: the choice that is shown there is the one a
     [0, 1, 2, 3].map((at) => choiceAt(trace, at).at),
     [3, 1, 2, 3],
   );
+});
+
+test("where the model has ended the text, the last choice is that of its end", () => {
+  const trace = decodeRun(message());
+  trace.model.eos_ids = [8];
+  assert.deepEqual(
+    [0, 1, 2, 3].map((at) => choiceAt(trace, at).at),
+    [2, 1, 2, 2],
+  );
+  assert.equal(choiceAt(trace, 3).token.id, 8);
+  const text = (key) => key;
+  assert.equal(wordsOf({ state: { trace }, text }, momentAt(trace, 3)), "moment.long_end_ended");
+  trace.nPrompt = 4; // a prompt that holds such a token is not ended by it
+  assert.equal(choiceAt(trace, 3).kind, "end");
 });
 
 test("a click on a written token leads to where it was chosen, on another to itself", () => {

@@ -24,8 +24,9 @@ test("a row previews under the pointer, and is selected by a click or by Enter",
   );
   const { holder, raise } = table();
   linkRows(holder, { ...acts, endPreview: () => done.push("end") }, ({ place }) => [5, 0][place]);
-  raise("pointerover", { place: 1 }, { pointerType: "mouse" });
-  raise("pointerover", { place: 1 }, { pointerType: "touch" }); // which selects, and previews nothing
+  raise("pointermove", { place: 1 }, { pointerType: "mouse" });
+  raise("pointerover", { place: 0 }, { pointerType: "mouse" }); // of a row that slides under a pointer at rest
+  raise("pointermove", { place: 1 }, { pointerType: "touch" }); // which selects, and previews nothing
   raise("keydown", { place: 0 }, { key: "a" });
   raise("keydown", { place: 0 }, { key: "Enter" });
   raise("click", { place: 0 });

@@ -55,6 +55,7 @@ export const runMessage = (ids = [5, 6, 7], more = {}) => ({
   model: {
     name: "m",
     n_layers: 4,
+    eos_ids: [],
     n_parameters: 4000,
     n_heads: 4,
     n_kv_heads: 2,

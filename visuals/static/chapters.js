@@ -212,6 +212,7 @@ export function createChapters(store, texts, folds, wanted, { chapters, homes })
     if (!known(name)) return;
     const moved = name !== state.chapter && !isStory(name) && !isStory(state.chapter);
     state.chapter = name;
+    store.endPreview(); // of the chapter before: its panels ask nothing while the pointer previews
     show();
     store.emit("chapter", name);
     if (moved) queueMicrotask(() => row.toTop(name)); // once the token strip has seen whether it sticks in this chapter

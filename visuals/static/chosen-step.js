@@ -51,8 +51,16 @@ export function momentAt(trace, at) {
 }
 
 /**
+ * Whether the model has ended the text: the last token it wrote says so.
+ *
+ * @param {Pick<Trace, "model" | "tokens" | "nPrompt" | "T">} trace
+ */
+export const hasEnded = ({ model, tokens, nPrompt, T }) => T > nPrompt && model.eos_ids.includes(tokens.ids[T - 1]);
+
+/**
  * The moment whose choice is shown while a position is selected: that of the written token after it; a prompt was
- * chosen by nobody, so there it is the end.
+ * chosen by nobody, so there it is the end. Where the text has ended, nothing comes next: the last choice is that
+ * of its end.
  *
  * @param {Trace} trace
  * @param {number} at a position of it
@@ -60,7 +68,8 @@ export function momentAt(trace, at) {
  */
 export function choiceAt(trace, at) {
   const moment = momentAt(trace, at);
-  return moment.kind === "prompt" ? momentAt(trace, trace.T - 1) : moment;
+  if (moment.kind !== "prompt" && moment.kind !== "end") return moment;
+  return momentAt(trace, trace.T - (hasEnded(trace) ? 2 : 1));
 }
 
 /**
@@ -172,6 +181,6 @@ export function wordsOf({ state: { trace }, text }, moment, length = "long") {
     piece: token && visible(labels[token.position]),
   };
   if (trace.whole) return text(`moment.${length}_source`, params);
-  const written = kind === "end" && trace.T > trace.nPrompt ? "_written" : "";
+  const written = kind !== "end" || trace.T === trace.nPrompt ? "" : hasEnded(trace) ? "_ended" : "_written";
   return text(`moment.${length}_${kind}${written}`, params);
 }

@@ -188,7 +188,7 @@ export function copyButton(look, say, [offer, done], find) {
  */
 export function linkRows(holder, { preview, endPreview, select, focus }, find, rows = "tbody tr") {
   /**
-   * @template {"pointerover" | "focusin" | "click" | "keydown"} Type
+   * @template {"pointermove" | "focusin" | "click" | "keydown"} Type
    * @param {Type} type
    * @param {((found: Found) => void) | undefined} act
    * @param {(event: HTMLElementEventMap[Type]) => boolean} fits
@@ -200,7 +200,8 @@ export function linkRows(holder, { preview, endPreview, select, focus }, find, r
       const found = row ? find(/** @type {HTMLElement} */ (row)) : undefined;
       if (found !== undefined) act(found);
     });
-  listen("pointerover", preview, ({ pointerType }) => pointerType !== "touch");
+  // not pointerover, which a row that slides under a resting pointer raises, too: nobody points at that
+  listen("pointermove", preview, ({ pointerType }) => pointerType !== "touch");
   listen("focusin", focus);
   listen("click", select);
   listen("keydown", select, (event) => {

@@ -2,6 +2,7 @@
 // write another word. Two bars say how probable the answer was before and is now.
 
 import { exact, h } from "../dom.js";
+import { glossed, glossOf } from "../gloss.js";
 import { isChanged } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
@@ -16,6 +17,8 @@ const SWAPS = 3;
  * @typedef {import("../types.d.ts").Glass} Glass
  *
  * @typedef {import("../readings/rests.js").Rests} Rests
+ *
+ * @typedef {import("../gloss.js").Gloss} Gloss
  *
  * @typedef {{ id: number; word: string; p: number }} Answer
  *
@@ -35,7 +38,7 @@ const SWAPS = 3;
 function createBars({ text, state }) {
   const body = h("tbody");
   const element = h("table.st-bars", null, body);
-  const draw = memo((/** @type {string} */ packed, _language) => {
+  const draw = memo((/** @type {string} */ packed, /** @type {Gloss} */ gloss, _language) => {
     const bars = /** @type {Bar[]} */ (JSON.parse(packed)); // as text, so that the same bars are not drawn again
     body.replaceChildren(
       ...bars.map(({ name, word, p }) =>
@@ -43,7 +46,7 @@ function createBars({ text, state }) {
           `tr.is-${name}`,
           null,
           h("th", { scope: "row" }, text(`story.bar_${name}`)),
-          h("td.st-best", null, word),
+          h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
           h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, state.language)),
         ),
@@ -175,8 +178,10 @@ export function createExperiment(glass) {
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
   }
 
-  const putSwaps = memo((/** @type {import("../decoded.d.ts").Detail<"words"> | null} */ found, act, _language) => {
-    const buttons = found && !act ? swapButtons(glass, { ...found, swaps: found.swaps.slice(0, SWAPS) }, write) : [];
+  /** @typedef {import("../decoded.d.ts").Detail<"words">} Words */
+  const putSwaps = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
+    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
+    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
     for (const one of buttons) one.classList.add("st-act");
     swaps.replaceChildren(...(buttons.length ? [h("span", null, text("story.act_swap")), ...buttons] : []));
   });
@@ -217,10 +222,11 @@ export function createExperiment(glass) {
       left === null
         ? barsOf(was, own, trace.next && leftOf(glass, trace.next, was.id))
         : barsHidden(was, left, instead);
-    bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), language);
+    const gloss = glossOf(glass);
+    bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
     acts.draw(rests, act, language, trace.tokens.pieces);
-    putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), act, language);
+    putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
     says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
   }
   return { element, draw, hides: () => view.act === "hide" };

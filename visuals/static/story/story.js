@@ -64,6 +64,19 @@ const endOf = (name, section) =>
   );
 
 /**
+ * Brings the word in its gap into the middle of what is seen, where a keyboard covers it or it stands further down.
+ *
+ * @param {HTMLElement} place
+ */
+function showWord(place) {
+  const gap = place.querySelector(".st-told:not([hidden]) .st-gap");
+  if (!gap) return;
+  const { offsetTop, height } = visualViewport ?? { offsetTop: 0, height: innerHeight };
+  const { top, bottom } = gap.getBoundingClientRect();
+  if (bottom > offsetTop + height) scrollBy({ top: (top + bottom) / 2 - offsetTop - height / 2, behavior: "instant" });
+}
+
+/**
  * @param {HTMLElement} place
  * @param {Glass} glass
  * @param {(section: string) => Promise<void>} need makes sure of a section's texts
@@ -120,9 +133,16 @@ export default function createStories(place, glass, need) {
   );
   // A button that asked for the run would take the Space that goes on, and on a phone the keyboard covers the answer.
   const taking = () => (matchMedia("(pointer: coarse)").matches ? "button, #prompt textarea" : "button");
+  let asked = false; // the run that came was asked for above the story, and is not drawn yet
   glass.on("run", () => {
-    const asked = document.activeElement?.closest(taking());
-    if (asked && !place.contains(asked)) now()?.element()?.focus({ preventScroll: true });
+    const by = document.activeElement?.closest(taking());
+    if (!by || place.contains(by)) return;
+    now()?.element()?.focus({ preventScroll: true });
+    asked = true;
+  });
+  glass.on("painted", () => {
+    if (asked) showWord(place);
+    asked = false;
   });
   open();
   return (fresh) => now()?.draw(fresh);

@@ -3,7 +3,7 @@
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { biasAt, firstKey, spanSeen } from "../../compute.js";
-import { h, share, shown } from "../../dom.js";
+import { brief, h, share, shown } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
@@ -23,8 +23,7 @@ const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
  */
 
 /** Short enough to stand over a bar. @param {number} weight */
-const brief = (weight) =>
-  weight < 0.001 ? "<0.001" : weight < 1 && weight.toFixed(3) === "1.000" ? ">0.999" : weight.toFixed(3);
+const overBar = (weight) => (weight < 0.001 ? "<0.001" : brief(share(weight)));
 
 /** Top of the axis: 1, or the next of 0.5, 0.2, 0.1 … above the largest weight. @param {Float64Array} weights */
 export function ceilingOf(weights) {
@@ -106,7 +105,7 @@ function drawNumbers(context, { column, ceiling, width, from }, weights, key, te
     weights.forEach(
       (weight, t) =>
         t >= from &&
-        write(context, brief(weight), (t + 0.5) * column, ABOVE - 6, {
+        write(context, overBar(weight), (t + 0.5) * column, ABOVE - 6, {
           align: "center",
           weight: t === key ? 600 : 400,
         }),

@@ -11,6 +11,7 @@ import { layerRows } from "../../readings/attend.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createMaps } from "./attention-maps.js";
+import { createCellSteps } from "./cell-steps.js";
 import { createBars, createLargest, softmaxLines } from "./attention-row.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { sinkText } from "./sink.js";
@@ -88,6 +89,7 @@ export default function attention(element, glass) {
   bindArrowKeys(bars.canvas, glass, across("key"));
   const largest = createLargest("attention", "key", LARGEST, (count) => panel.text("others", { count }));
   const scroll = h("div.gp-scroll", null, maps.element);
+  const steps = createCellSteps(glass);
   const jobNow = headJob(glass);
 
   /** How many weights a dot of a map stands for, where that is more than one. */
@@ -103,7 +105,7 @@ export default function attention(element, glass) {
   const view = (reading) => html`
     <p class="gp-note gp-hint" .textContent=${panel.text("hint")}></p>
     <div class="at-looks">
-      ${scroll}
+      ${scroll} ${steps.element}
       <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
       <h3 class="gp-subtitle" data-answer="beside" .textContent=${reading ? rowTitle(reading) : ""}></h3>
       ${bars.canvas}
@@ -137,6 +139,7 @@ export default function attention(element, glass) {
     bars.draw(width, reading);
     return () => {
       render(view(reading), panel.body);
+      steps.draw();
       largest.fill(reading.row, labelsOf(state.trace.tokens.pieces));
       tell(reading, job);
     };

@@ -12,6 +12,7 @@ import { cellReader } from "../../readings/cell.js";
 import { pairOf } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { createCellSteps } from "./cell-steps.js";
 import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
 import { carriedLines, maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { chosenView, createViews, headMap } from "./head-map.js";
@@ -175,7 +176,7 @@ function createDimensions(glass) {
  */
 function createHeadMap(glass, panel) {
   const state = shownIn(glass);
-  const [views, map] = [createViews(glass), headMap(glass, "cell.map")];
+  const [views, map, steps] = [createViews(glass), headMap(glass, "cell.map"), createCellSteps(glass)];
   map.element.dataset.answer = "drawn";
   /** @param {number} width */
   function draw(width) {
@@ -183,13 +184,16 @@ function createHeadMap(glass, panel) {
     const held = glass.layer();
     if (held && !map.draw([{ held, trace: state.trace, details: { values } }], width)) glass.unfinished();
   }
-  const mark = () => views.mark(chosenView(glass));
+  function mark() {
+    views.mark(chosenView(glass));
+    steps.draw();
+  }
   /** What its colours are, in words. */
   function note() {
     const block = map.block();
     return oneLine([panel.text(`scale_${chosenView(glass)}`), block > 1 ? panel.text("pooled", { block }) : ""]);
   }
-  return { elements: [views.element, map.element], draw, mark, note };
+  return { elements: [views.element, map.element, steps.element], draw, mark, note };
 }
 
 /**

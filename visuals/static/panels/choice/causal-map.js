@@ -7,6 +7,7 @@ import { largest } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
+import { glossOf } from "../../gloss.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { momentOf } from "../../chosen-step.js";
@@ -134,8 +135,10 @@ function createOthers(glass) {
   const state = shownIn(glass);
   const element = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
   const choose = (/** @type {string} */ other) => chooseText(glass, other, momentOf(state).at);
-  const offer = memo((/** @type {import("../../decoded.d.ts").Detail<"words"> | null} */ words) =>
-    element.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose)),
+  /** @typedef {import("../../decoded.d.ts").Detail<"words">} Words */
+  const offer = memo(
+    (/** @type {Words | null} */ words, /** @type {import("../../gloss.js").Gloss} */ gloss, _language) =>
+      element.replaceChildren(...swapButtons(glass, words ?? { swaps: [], text: "" }, choose, gloss)),
   );
 
   /**
@@ -149,7 +152,7 @@ function createOthers(glass) {
     const words = glass.detail("words", { token: at });
     const fits = words && words.tokens <= words.map_limit;
     const chosen = fits ? otherText(glass, at) || words.swaps[0]?.text : "";
-    offer(words, state.language);
+    offer(words, glossOf(glass), state.language);
     for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (element.children))
       button.setAttribute("aria-pressed", String(button.dataset.swap === chosen));
     if (!words || chosen) return { chosen, none: null };

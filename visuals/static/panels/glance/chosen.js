@@ -4,6 +4,7 @@ import { chanceSaid } from "../../counts.js";
 import { h } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { apart, word } from "./words.js";
+import { glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 
@@ -34,9 +35,13 @@ export function createChosen(glass) {
       glass.text,
       [own, ...others].map(({ piece }) => piece),
     );
-    const rest = others.map(({ probability }, i) => `${names[i]} ${chance(probability)}`).join(" · ");
+    const gloss = glossOf(glass);
+    const rest = others
+      .map(({ piece, probability }, i) => `${names[i]}${gloss(piece)} ${chance(probability)}`)
+      .join(" · ");
     said.replaceChildren(
       h("b", null, word(own.piece)),
+      gloss(own.piece),
       ` ${chance(own.probability)} · ${glass.text("why.others")} ${rest}`,
     );
     why.textContent = glass.text("why.ask", { piece: word(own.piece) });
@@ -46,7 +51,7 @@ export function createChosen(glass) {
     const offered =
       moment?.token && state.status !== "generating" && state.chapter !== "glance" ? offeredOf(glass, moment) : null;
     element.hidden = !offered;
-    if (offered) write(offered, moment?.token?.position, state.language);
+    if (offered) write(offered, moment?.token?.position, state.language, glossOf(glass));
   }
   return { element, draw };
 }

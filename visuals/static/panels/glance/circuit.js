@@ -3,6 +3,7 @@
 import { choices } from "../../controls.js";
 import { h } from "../../dom.js";
 import { valueOf } from "../../frame.js";
+import { glossOf } from "../../gloss.js";
 import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { circuitReader, controlsReader, sentNodes } from "../../readings/circuit.js";
@@ -74,13 +75,12 @@ function createTextChoice(glass, choose) {
   const press = h("button.gp-option", { "data-text": "why.compare", click: compare });
   const form = h("form.wy-form", { submit: compare }, box, press);
 
-  const offer = memo((/** @type {Words} */ found) => {
-    offers.replaceChildren(
-      ...swapButtons(glass, found, (chosen) => {
-        box.value = chosen;
-        choose(chosen);
-      }),
-    );
+  const take = (/** @type {string} */ chosen) => {
+    box.value = chosen;
+    choose(chosen);
+  };
+  const offer = memo((/** @type {Words} */ found, /** @type {import("../../gloss.js").Gloss} */ gloss, _language) => {
+    offers.replaceChildren(...swapButtons(glass, found, take, gloss));
   });
   const fill = memo((/** @type {string} */ text, /** @type {string} */ other) => {
     box.value = other || text;
@@ -91,7 +91,7 @@ function createTextChoice(glass, choose) {
    */
   function draw(found, other) {
     if (found) fill(found.text, other);
-    if (found) offer(found, glass.state.language);
+    if (found) offer(found, glossOf(glass), glass.state.language);
     for (const one of [offers, form]) one.hidden = !found || isLong(found);
     for (const button of /** @type {HTMLCollectionOf<HTMLElement>} */ (offers.children))
       button.setAttribute("aria-pressed", String(button.dataset.swap === other));

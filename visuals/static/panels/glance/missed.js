@@ -95,7 +95,7 @@ export function createMissed(glass, toggle) {
   let probability = NaN; // of the answer, with every head
 
   /**
-   * A head's number in words.
+   * The framed head's number in words.
    *
    * @param {number} layer
    * @param {number} head
@@ -137,13 +137,13 @@ export function createMissed(glass, toggle) {
     about,
     progress.element,
     map.element,
-    most,
     read,
+    most,
   );
   const wide = widthOf(map.element, glass);
 
   /**
-   * The head without which most is lost, unless that is said of it already.
+   * The head without which most is lost, unless it is the framed one, of which that is said.
    *
    * @param {Grid} shown
    */
@@ -153,8 +153,10 @@ export function createMissed(glass, toggle) {
       1,
     )[0];
     const [layer, head] = [Math.floor(at / lost.shape[1]), at % lost.shape[1]];
-    const here = layer === state.layer && head === state.head;
-    return here ? "" : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost.data[at]) });
+    const framed = layer === state.layer && head === state.head;
+    return framed || lost.data[at] <= 0
+      ? ""
+      : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost.data[at]) });
   }
 
   /**

@@ -3,7 +3,8 @@
 import { chanceSaid } from "../../counts.js";
 import { share } from "../../dom.js";
 import { frame } from "../../frame.js";
-import { askedOf, choiceAt, choiceOf, momentOf } from "../../chosen-step.js";
+import { glossed, glossOf } from "../../gloss.js";
+import { askedOf, choiceAt, choiceOf, hasEnded, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
 import { restsOf } from "../../readings/rests.js";
@@ -68,13 +69,16 @@ function nextView(glass, panelText, reading) {
     [now, ...reading.offered].map(({ piece }) => piece),
   );
   // one does not stand without the other
-  const rest = reading.offered.map(({ probability }, i) => `${names[i]}\u00a0${said(probability)}`);
+  const gloss = glossOf(glass);
+  const rest = reading.offered.map(
+    ({ piece, probability }, i) => `${names[i]}${gloss(piece)}\u00a0${said(probability)}`,
+  );
   const others = exactly(...reading.offered.map(({ probability }) => probability));
   const chosen = first ? `${word(first.own.piece)} → ${word(now.piece)}` : word(now.piece);
   return html`
     <div class="wy-next" data-answer>
       <p class="wy-choice" data-result=${`${chosen} ${sure}`}>
-        <strong class="wy-word" .textContent=${chosen}></strong
+        <strong class="wy-word">${glossed(chosen, first ? "" : gloss(now.piece))}</strong
         ><span
           class="wy-sure"
           title=${exactly(...(first ? [first.own.probability] : []), now.probability)}
@@ -223,7 +227,8 @@ export default function why(element, glass) {
       strange: outside.draw(),
       rests,
     });
-    panel.title.textContent = panel.text(moment.token ? "title_written" : "title");
+    const isEnd = hasEnded(state.trace) && moment.token?.position === state.trace.T - 1;
+    panel.title.textContent = panel.text(isEnd ? "title_ended" : moment.token ? "title_written" : "title");
     render(view(reading), panel.body);
     answer.draw(reading, told.heads, fresh);
     made.draw(moment);

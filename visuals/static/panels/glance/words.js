@@ -235,15 +235,12 @@ export function whichOf(text, one, start) {
  * }} found
  *   the detail "words"
  * @param {(text: string) => void} choose
+ * @param {import("../../gloss.js").Gloss} gloss
  */
-export const swapButtons = (glass, { swaps, text }, choose) =>
+export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
   swaps.map((swap) => {
     const which = whichOf(text, swap.word, swap.start);
-    const words = glass.text(which ? "why.swap_one_of" : "why.swap", {
-      which,
-      word: swap.word,
-      other: swap.other,
-      answer: word(swap.piece),
-    });
+    const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
+    const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: one, other, answer });
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap.text) }, words);
   });

@@ -15,8 +15,13 @@ export function createCache(glass) {
   const tokens = h("ol.st-cache", { "data-text-label": "story.cache_drawing" });
   const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
   const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
+  const back = h("button.st-act", {
+    "data-text": "story.cache_back",
+    click: () => glass.read(state.trace?.prompt ?? ""),
+  });
   const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
-  const element = h("div", null, tokens, h("p.st-acts", null, write, whole));
+  const tells = h("p.st-note", { role: "status" });
+  const element = h("div", null, tokens, tells, h("p.st-acts", null, write, back, whole));
   const paint = memo((/** @type {string[]} */ pieces, /** @type {number} */ nPrompt, _language) => {
     const from = Math.max(0, pieces.length - SHOWN);
     tokens.replaceChildren(
@@ -46,7 +51,11 @@ export function createCache(glass) {
       paint(trace.tokens.pieces, trace.nPrompt, language);
       const { eos_ids: ends } = trace.model;
       const over = ends.includes(trace.tokens.ids[trace.T - 1]);
-      /** @type {HTMLButtonElement} */ (write).disabled = over || status !== "idle";
+      const written = trace.T - trace.nPrompt;
+      write.disabled = over || status !== "idle";
+      back.hidden = !written;
+      back.disabled = status !== "idle";
+      tells.textContent = text(`story.cache_${written ? "written" : "writes"}`, { count: written });
       const each = found.bytes / found.tokens;
       return {
         form: over ? "_over" : "",

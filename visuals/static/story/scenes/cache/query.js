@@ -30,7 +30,7 @@ const box = (x, y, role, wide, look = "") =>
 /** How far a slanted word, at 60°, reaches to the left of its column, px. @param {string} word */
 const reachOf = (word) => lengthOf(word) / 2;
 /** How tall a drawing is, px: down to the end of its longest word. @param {string[]} words */
-const heightOf = (words) => WORDS + Math.max(...words.map(lengthOf)) * Math.sin(Math.PI / 3);
+const tallOf = (words) => WORDS + Math.max(...words.map(lengthOf)) * Math.sin(Math.PI / 3);
 
 /**
  * @param {string[]} words of the last tokens
@@ -71,7 +71,7 @@ export function createQuery(glass) {
   const { state, text } = glass;
   const element = svg("svg.st-asks-all", { role: "img" });
   const paint = memo((/** @type {string[]} */ words, weights, width, label) => {
-    element.setAttribute("viewBox", `0 0 ${width} ${heightOf(words)}`);
+    element.setAttribute("viewBox", `0 0 ${width} ${tallOf(words)}`);
     element.setAttribute("aria-label", label);
     element.replaceChildren(...drawingOf(words, weights, width));
   });
