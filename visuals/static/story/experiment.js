@@ -26,8 +26,15 @@ const SWAPS = 3;
  *
  * @typedef {"hide" | "heads" | "word"} Act
  *
- * @typedef {{ act: Act | null; waits: boolean; before: (Answer & { prompt: string }) | null }} Tried `waits`: for
- *   the heads
+ * @typedef {{ word: string; other: string }} Swap
+ *
+ * @typedef {{
+ *   act: Act | null;
+ *   waits: boolean;
+ *   before: (Answer & { prompt: string }) | null;
+ *   swap: Swap | null;
+ * }} Tried
+ *   `waits`: for the heads
  */
 
 /**
@@ -122,17 +129,41 @@ function createActs({ state, text }, does) {
   return { element, draw };
 }
 
+/** @typedef {import("../decoded.d.ts").Detail<"words">} Words */
+
+/**
+ * Other words that can be written in the text's place, as buttons.
+ *
+ * @param {Glass} glass
+ * @param {(prompt: string, swap: Swap | undefined) => void} write
+ */
+function createSwaps(glass, write) {
+  const element = h("p.st-acts.st-swaps");
+  const draw = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
+    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
+    const put = (/** @type {string} */ prompt) =>
+      write(
+        prompt,
+        few?.swaps.find(({ text }) => text === prompt),
+      );
+    const buttons = few ? swapButtons(glass, few, put, gloss) : [];
+    for (const one of buttons) one.classList.add("st-act");
+    element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
+  });
+  return { element, draw };
+}
+
 /** @param {Glass} glass */
 export function createExperiment(glass) {
   const { state, text } = glass;
-  const view = /** @type {Tried} */ (reactive({ act: null, waits: false, before: null }, glass.repaint));
+  const view = /** @type {Tried} */ (reactive({ act: null, waits: false, before: null, swap: null }, glass.repaint));
   const bars = createBars(glass);
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
-  const swaps = h("p.st-acts.st-swaps");
+  const swaps = createSwaps(glass, write);
   const says = h("p.st-note", { role: "status" });
   const measuring = createMeasuring(glass);
   const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
-  const element = h("div.st-try", null, bars.element, acts.element, swaps, says, measured);
+  const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, measured);
   /** @type {(Answer & { prompt: string }) | null} */
   let now = null;
   /** @type {string | null} */
@@ -149,9 +180,13 @@ export function createExperiment(glass) {
     view.before = now;
     view.act = act;
   }
-  /** @param {string} prompt */
-  function write(prompt) {
+  /**
+   * @param {string} prompt
+   * @param {Swap | undefined} swap the words that are exchanged in it
+   */
+  function write(prompt, swap) {
     begin("word");
+    view.swap = swap ?? null;
     expected = prompt;
     glass.read(prompt);
   }
@@ -178,14 +213,6 @@ export function createExperiment(glass) {
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
   }
 
-  /** @typedef {import("../decoded.d.ts").Detail<"words">} Words */
-  const putSwaps = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
-    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
-    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
-    for (const one of buttons) one.classList.add("st-act");
-    swaps.replaceChildren(...(buttons.length ? [h("span", null, text("story.act_swap")), ...buttons] : []));
-  });
-
   /**
    * What is said of what was done, or that it is under way.
    *
@@ -197,7 +224,7 @@ export function createExperiment(glass) {
   function sayingOf(act, comes, { changes }, rests) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
     const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
-    const did = text(`story.did_${act}`, { heads: heads.join(text("why.list")) });
+    const did = text(`story.did_${act}`, { heads: heads.join(text("why.list")), ...view.swap });
     if (act === "hide") return sentences(text, did, text("story.did_hide_here"));
     // the head of the scenes below is found in another way (place.js)
     return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;
@@ -226,7 +253,7 @@ export function createExperiment(glass) {
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
     acts.draw(rests, act, language, trace.tokens.pieces);
-    putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
+    swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
     says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
   }
   return { element, draw, hides: () => view.act === "hide" };

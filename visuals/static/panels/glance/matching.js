@@ -59,6 +59,22 @@ function wayOf(steps, text, pieces) {
   return before ? `${first}${text("why.way_before", { ...before, at: last.key })}` : first;
 }
 
+/**
+ * The same word by word: the token that it began at, and each head with the token that it wrote it to.
+ *
+ * @param {Step[]} steps the last one first
+ * @param {Say} text
+ * @param {string[]} pieces
+ */
+export function chainOf(steps, text, pieces) {
+  const onward = steps.toReversed();
+  const links = onward.flatMap(({ layer, head, at }) => [
+    text("why.head_of", { layer, head }),
+    named(text, pieces, at),
+  ]);
+  return [...onward.slice(0, 1).map(({ key }) => named(text, pieces, key)), ...links].join(" → ");
+}
+
 /** Of the difference between two scores: from this share on a match tells them apart (model/analysis/matching.py). */
 const TELLING = 0.2;
 

@@ -50,10 +50,10 @@ function curveOf(width, { gate, open }) {
  *
  * @param {import("../scene.js").Glass} glass
  * @param {AnswerNeuron} neuron
- * @param {{ answer: string; count: number; whole: number }} layer `count`: its neurons; `whole`: what they add
- *   together
+ * @param {{ answer: string; layer: number; count: number; whole: number }} of `count`: the layer's neurons;
+ *   `whole`: what they add together
  */
-function purposeOf(glass, { raised, adds, product, rank, names }, { answer, count, whole }) {
+function purposeOf(glass, { raised, adds, product, rank, names }, { answer, layer, count, whole }) {
   const { text } = glass;
   const gloss = glossOf(glass);
   const pieces = raised
@@ -62,7 +62,7 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, coun
   const given = { answer, raised: pieces.join(text("why.list")) };
   // what it writes then points away from the answer, and minus turns it round
   const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
-  const placed = rank === 1 ? text("story.gate_first") : text("story.gate_later", { rank });
+  const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, rank });
   const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
   const [first, second] = raised;
   const alike = names && second && second.by >= ALIKE * first.by ? text("story.gate_kind") : "";
@@ -110,7 +110,7 @@ export function createGate(glass) {
       paint(width, found, language);
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(answer));
       const whole = terms.ffn.data[layer];
-      raises.textContent = purposeOf(glass, found, { answer: named, count: trace.model.ffn_hidden, whole });
+      raises.textContent = purposeOf(glass, found, { answer: named, layer, count: trace.model.ffn_hidden, whole });
       return {
         form: gate > 0 && few(gate, 2) === few(open, 2) ? "_open" : "",
         words: {

@@ -142,11 +142,15 @@ export function createLayers(glass) {
       const word = wordOf(labelsOf(trace.tokens.pieces)[key]);
       const marks = isMarked ? text("story.layers_head", { layer, head, word }) : "";
       const looking = isMarked ? lookingSaid(text, looksBack(glass)?.looking ?? [], word) : "";
-      where.textContent = sentences(text, sentences(text, marks, looking), text("story.layers_hint"));
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
       own.textContent = text("why.token", { piece: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
+      const gloss = glossOf(glass);
+      const isOther = (/** @type {number} */ id) => Boolean(gloss(wordOf(lens.piece(id).replaceAll("·", " "))));
+      const tongues = !isOther(answer) && best.some(isOther) ? text("story.layers_tongues") : "";
+      const hint = sentences(text, text("story.layers_hint"), tongues);
+      where.textContent = sentences(text, sentences(text, marks, looking), hint);
       const from = staysFrom(best, answer);
       return {
         form: from === 0 ? "_ever" : from === best.length - 1 ? "_last" : "",

@@ -3,7 +3,7 @@
 import { labelsOf } from "../../characters.js";
 import { attention, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
-import { exact, h, svg } from "../../dom.js";
+import { exact, h, percent, svg } from "../../dom.js";
 import { ink, shade } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { memo, reactive } from "../../reads.js";
@@ -11,11 +11,12 @@ import { kept } from "../kept.js";
 import { leftOf, leftWithout, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chanceSaid, few, lengthOf, onEdge, shareSaid, signed, wordOf } from "../words.js";
+import { answerOf, bold, chanceSaid, few, named, lengthOf, onEdge, shareSaid, signed, wordOf } from "../words.js";
 
 const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
 const SLANT = 60; // degrees
+const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
 
 /**
  * @typedef {import("../../decode.js").Trace} Trace
@@ -117,12 +118,12 @@ function mapOf({ grid: { tokens, weights }, pieces, query, key, width }) {
  */
 function reasonOf(glass, { layer, head, key, why }, to) {
   const { text, state, detail } = glass;
-  const named = text("story.head", { layer, head });
+  const which = text("story.head", { layer, head });
   const counted = text("story.looks_counted");
   const [next, T] = [state.trace?.next, state.trace?.T ?? 0];
   const rests = restsOf(detail("rests", { token: T - 1 }));
   const back = why && looksBack(glass);
-  if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: named }), counted);
+  if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: which }), counted);
   const { looking, together, head: one } = back;
   const share = (/** @type {number} */ p) => chanceSaid(text, p, state.language);
   const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
@@ -132,12 +133,13 @@ function reasonOf(glass, { layer, head, key, why }, to) {
     together: signed(together),
     answer,
   });
-  const reason = text(`story.looks_head${why}`, {
-    head: named,
+  const [p, left] = [rests.probability, leftOf(rests, one.missed)].map(share);
+  const reason = text(`story.looks_head${why === "_shared" && p === left ? "_same" : why}`, {
+    head: which,
     adds: signed(one.adds),
     answer,
-    p: share(rests.probability),
-    left: share(leftOf(rests, one.missed)),
+    p,
+    left,
     none: share(leftWithout(rests, key)),
   });
   return sentences(text, found, reason, counted);
@@ -153,7 +155,9 @@ export function createLooks(glass) {
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
-  const element = h("div", null, drawing, read, sum);
+  const shades = h("span.st-shades");
+  const scale = h("p.st-note", null, shades, h("span", { "data-text": "story.looks_ahead" }));
+  const element = h("div", null, drawing, read, scale, sum);
   const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
   const point = (/** @type {Event} */ { target }) => {
     const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
@@ -172,6 +176,13 @@ export function createLooks(glass) {
     drawing.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     drawing.setAttribute("width", String(wide));
     drawing.replaceChildren(...parts);
+    const { magnitude } = ink();
+    shades.replaceChildren(
+      ...SHADES.map((weight) => {
+        const colour = h("i", { style: `background: ${shade(magnitude, WEIGHTS.place(weight))}` });
+        return h("span", null, colour, percent(weight));
+      }),
+    );
   });
   return {
     name: "looks",
@@ -193,11 +204,9 @@ export function createLooks(glass) {
       const [from, to] = view.at ?? [query, key];
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
       const share = shareSaid(text, weight);
-      const said = text("story.looks_read", {
-        from: wordOf(labelsOf(trace.tokens.pieces)[from]),
-        to: wordOf(labelsOf(trace.tokens.pieces)[to]),
-        weight: share,
-      });
+      const labels = labelsOf(trace.tokens.pieces);
+      const [row_of, column_of] = [from, to].map((t) => named(text, labels, t));
+      const said = text("story.looks_read", { from: row_of, to: column_of, weight: share });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });

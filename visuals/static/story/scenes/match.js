@@ -5,7 +5,7 @@
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { marksOf, namesOf } from "../../panels/glance/matching.js";
+import { chainOf, marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
@@ -94,17 +94,20 @@ function createScores(glass) {
  * scores.
  *
  * @param {import("../scene.js").Glass} glass
- * @param {{ found: Matching; cell: Cell }} seen
+ * @param {{ found: Matching; cell: Cell; marks: Marks }} seen
  * @param {ReturnType<typeof namesOf>} names
+ * @param {string[]} labels of the tokens
  */
-function whenceOf(glass, { found, cell: { layer, head } }, names) {
+function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels) {
   const { text } = glass;
   const { from_asked: from, from_share: share, query, key } = names;
   const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
   const followed = looksBack(glass)?.head;
   const isOther = followed?.layer !== layer || followed.head !== head;
-  const which = isOther ? text("story.match_which", { head: text("story.head", { layer, head }), key }) : "";
-  const made = sentences(text, text("story.match_share", given), text("story.match_way", { way: names.told }));
+  const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
+  const which = isOther ? text("story.match_which", same) : "";
+  const way = text("story.match_way", { word: marks.key_from, key, way: chainOf(found.told, text, labels) });
+  const made = sentences(text, way, text("story.match_share", given));
   return sentences(text, which, made);
 }
 
@@ -173,7 +176,7 @@ export function createMatch(glass) {
       scores.draw(found, both, marks, view.swapped);
       const put = { other: names.other ?? "", place: names.near_there };
       swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
-      whence.textContent = view.swapped ? "" : whenceOf(glass, seen, names);
+      whence.textContent = view.swapped ? "" : whenceOf(glass, seen, names, labels);
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
       return {

@@ -21,6 +21,7 @@ export function createPieces(glass) {
         h(
           "li",
           { style: `--hue: var(--glass-${HUES[i % HUES.length]})` },
+          h("small", null, String(i)),
           h("span.st-piece", null, visible(piece)),
           h("small", null, String(ids[i])),
         ),

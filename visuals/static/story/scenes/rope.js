@@ -156,7 +156,8 @@ export function createRope(glass) {
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
     const axes = { score: text("story.rope_score"), apart: text("story.rope_axis", { most: scores.length - 1 }) };
     curve.replaceChildren(...curveOf(width, scores, distance, own, axes));
-    read.textContent = text("story.rope_read", { distance, score: few(at.score) });
+    const here = distance === own ? "_own" : "";
+    read.textContent = text(`story.rope_read${here}`, { distance, score: few(at.score) });
   });
   return {
     name: "rope",
