@@ -122,17 +122,35 @@ function createActs({ state, text }, does) {
   return { element, draw };
 }
 
+/**
+ * Other words for some of the sentence's, as buttons.
+ *
+ * @typedef {import("../decoded.d.ts").Detail<"words">} Words
+ * @param {Glass} glass
+ * @param {(prompt: string) => void} write
+ */
+function createSwaps(glass, write) {
+  const element = h("p.st-acts.st-swaps");
+  const draw = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
+    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
+    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
+    for (const one of buttons) one.classList.add("st-act");
+    element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
+  });
+  return { element, draw };
+}
+
 /** @param {Glass} glass */
 export function createExperiment(glass) {
   const { state, text } = glass;
   const view = /** @type {Tried} */ (reactive({ act: null, waits: false, before: null }, glass.repaint));
   const bars = createBars(glass);
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
-  const swaps = h("p.st-acts.st-swaps");
+  const swaps = createSwaps(glass, write);
   const says = h("p.st-note", { role: "status" });
   const measuring = createMeasuring(glass);
   const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
-  const element = h("div.st-try", null, bars.element, acts.element, swaps, says, measured);
+  const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, measured);
   /** @type {(Answer & { prompt: string }) | null} */
   let now = null;
   /** @type {string | null} */
@@ -178,14 +196,6 @@ export function createExperiment(glass) {
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
   }
 
-  /** @typedef {import("../decoded.d.ts").Detail<"words">} Words */
-  const putSwaps = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
-    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
-    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
-    for (const one of buttons) one.classList.add("st-act");
-    swaps.replaceChildren(...(buttons.length ? [h("span", null, text("story.act_swap")), ...buttons] : []));
-  });
-
   /**
    * What is said of what was done, or that it is under way.
    *
@@ -226,7 +236,7 @@ export function createExperiment(glass) {
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
     acts.draw(rests, act, language, trace.tokens.pieces);
-    putSwaps(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
+    swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
     says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
   }
   return { element, draw, hides: () => view.act === "hide" };
