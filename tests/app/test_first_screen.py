@@ -268,7 +268,9 @@ def test_the_head_that_is_framed_is_spoken_of_first(opened: Page) -> None:
     expect(read).to_contain_text("Framed is head 1 of layer 0")
     expect(most).to_have_text(other)
     above, below = read.bounding_box(), most.bounding_box()
-    assert above and below and above["y"] < below["y"]
+    assert above
+    assert below
+    assert above["y"] < below["y"]
     found = other.search(most.inner_text())
     assert found
     opened.evaluate("([head, layer]) => glass.select({ layer, head })", [int(found[1]), int(found[2])])

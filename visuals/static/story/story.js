@@ -133,12 +133,12 @@ export default function createStories(place, glass, need) {
   );
   // A button that asked for the run would take the Space that goes on, and on a phone the keyboard covers the answer.
   const taking = () => (matchMedia("(pointer: coarse)").matches ? "button, #prompt textarea" : "button");
-  let asked = false; // the run that came was asked for above the story, and is not drawn yet
-  glass.on("run", () => {
+  let asked = false; // a sentence was read for who is above the story, and is not drawn yet
+  glass.on("run", (/** @type {import("../decode.js").Trace} */ { generating, T, nPrompt }) => {
     const by = document.activeElement?.closest(taking());
     if (!by || place.contains(by)) return;
     now()?.element()?.focus({ preventScroll: true });
-    asked = true;
+    asked = !generating && T === nPrompt; // what is written is read above the story
   });
   glass.on("painted", () => {
     if (asked) showWord(place);

@@ -58,6 +58,17 @@ export const countsOf = ({ measured: { data } }) => ({
 });
 
 /**
+ * The head without which most is lost.
+ *
+ * @param {Grid} grid
+ */
+function mostMissed({ lost: { data, shape } }) {
+  const losses = data.map((value) => Math.max(0, value));
+  const [at] = strongest(losses, 1);
+  return { layer: Math.floor(at / shape[1]), head: at % shape[1], lost: data[at] };
+}
+
+/**
  * How far the heads are measured, and a button that stops it or goes on; hidden once all are.
  *
  * @param {Glass} glass
@@ -147,16 +158,10 @@ export function createMissed(glass, toggle) {
    *
    * @param {Grid} shown
    */
-  function mostOf({ lost }) {
-    const at = strongest(
-      lost.data.map((value) => Math.max(0, value)),
-      1,
-    )[0];
-    const [layer, head] = [Math.floor(at / lost.shape[1]), at % lost.shape[1]];
+  function mostOf(shown) {
+    const { layer, head, lost } = mostMissed(shown);
     const framed = layer === state.layer && head === state.head;
-    return framed || lost.data[at] <= 0
-      ? ""
-      : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost.data[at]) });
+    return framed || lost <= 0 ? "" : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost) });
   }
 
   /**
