@@ -57,7 +57,8 @@ function sourceView(glass, { source, not_verified: unsure, notes, parameters, pu
   const stated = published
     ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
     : "";
-  const counted = oneLine([text("parameters", { count: whole(parameters) }), stated]);
+  const count = parameters === null ? text("parameters_unstated") : text("parameters", { count: whole(parameters) });
+  const counted = oneLine([count, stated]);
   return html`<details class="kv-source">
     <summary .textContent=${text("source")}></summary>
     ${list(source)}
