@@ -49,24 +49,25 @@ def read(lines: LogLines) -> EngineLog | None:
     found = _of_one_rank(lines)
     if not found:
         return None
-    facts = Facts()
-    first, windowed = _own_pools(lines, found)
+    facts, split = Facts(), next(filter(None, map(lines.last, _WINDOWS)), None)
+    first, windowed = _own_pools(found, split)
     for one in found:
         code = "cache" if one is first else "window_cache" if one is windowed else "other_pool"
         facts.note(code, one.text, one.line)
     for code, wanted in (("used_memory", _USED), ("left_memory", _LEFT), ("running", _RUNNING), ("length", _LENGTH)):
         facts.take(code, lines.last(wanted))
     weights, told = facts.take("weights_dtype", lines.last(_LOADED)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
-    stated = first.get("dtype") or facts.take("cache_dtype", lines.last(_USING))
+    stated = found[0].get("dtype") or facts.take("cache_dtype", lines.last(_USING))
     tp, page = facts.take("tp", lines.last(_TP)), facts.take("page_size", lines.last(_PAGE))
     ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
-    pool, state = _pool(first, "full"), _states(lines, facts)
-    sliding = _pool(windowed, "sliding") if windowed else None
+    untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
+    pool = _pool(first, "full") if first else untold
+    sliding, state = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
     sizes = [one.printed for one in (pool, sliding) if one and one.printed]
     return EngineLog(
         "SGLang",
         facts.ordered,
-        logged=reduce(add, sizes),
+        logged=reduce(add, sizes) if first else None,
         tokens=pool.cells,
         dtype=_FP8.get(stated) or dtype_of(stated or weights, told),
         stated=(stated, stated) if stated else stated_in(weights, told),
@@ -85,14 +86,13 @@ def _of_one_rank(lines: LogLines) -> list[Found]:
     return [one for one, rank in zip(found, ranks, strict=True) if (rank[1] if rank else None) == first]
 
 
-def _own_pools(lines: LogLines, found: list[Found]) -> tuple[Found, Found | None]:
-    """The line of the model's own pool, and of that of its layers with a window, where these have one apart."""
-    told = next(filter(None, (lines.last(wanted) for wanted in _WINDOWS)), None)
-    if told and len(found) > 1:
-        tokens = [count(one["tokens"]) for one in found[:2]]
-        if tokens == [count(told["swa"]), count(told["full"])]:
-            return found[1], found[0]
-    return found[0], None
+def _own_pools(found: list[Found], told: Found | None) -> tuple[Found | None, Found | None]:
+    """The line of the model's own pool, None where the log is cut before it, and of that of its layers with a window,
+    where these have one apart, as is `told`."""
+    if told is None or count(found[0]["tokens"]) != count(told["swa"]):
+        return found[0], None
+    full = next((one for one in found[1:2] if count(one["tokens"]) == count(told["full"])), None)
+    return full, found[0]
 
 
 def _gib(number: str) -> Printed:

@@ -8,8 +8,8 @@ from typing import Any
 class Unstated(int):
     """Stands for a number that is missing or wrong; `fields` are those that it rests on.
 
-    What is worked out from it is Unstated too, so what a spec says from such a field is known by its type. It is no
-    number to be shown. It suits any other: it divides it, equals it, and is neither more nor less, so that no check of
+    What is worked out from it is Unstated too, so what a spec says from such a field is known by its type; a float that
+    stands before it in a product is asked first, and gives a float. It is no number to be shown. It suits any other: it divides it, equals it, and is neither more nor less, so that no check of
     two fields fails because of the one that is missing.
     """
 
@@ -20,7 +20,7 @@ class Unstated(int):
         made.fields = frozenset(names)
         return made
 
-    def __getnewargs__(self) -> tuple[str, ...]:
+    def __getnewargs__(self) -> tuple[str, ...]:  # type: ignore[override]  # a copy is made of names, not of a number
         return tuple(sorted(self.fields))
 
     def _with(self, other: object) -> "Unstated":

@@ -509,6 +509,9 @@ def test_sglang_keeps_windows_in_a_pool_apart() -> None:
         needed_bytes = 2 * each * (full + windows)
         assert figures(found, "bytes")[:2] == (needed_bytes, needed_bytes + 2 * 64 * 2 * each)
         assert steps(found).keys() == {"window_pool", "padded_page", "gb_is_gib", "rounding"}
+    cut = compare(read_log("\n".join([served, told, line(windows)])), spec, "bf16")  # before the other pool's line
+    assert (cut.log.tokens, cut.log.logged, figures(cut, "bytes")[2]) == (full, None, None)
+    assert "unexplained" not in steps(cut)
     alone = read_log("\n".join([line(full), line(full)]))  # one pool, and a draft model's
     assert [(pool.kind, pool.cells) for pool in alone.pools] == [("full", full)]
 

@@ -8,6 +8,7 @@ catalogue's sources. The other six were never released in that form (llama2.c, G
 import copy
 import json
 import math
+import pickle
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from model.published.hf.fields import SHAPE_FIELDS
 from model.published.hf_spec import spec_from_config, spec_from_hub, spec_from_text
 from model.published.hub import REASONS
 from model.published.spec import ModelSpec
+from model.published.unstated import Unstated, unstated_in
 from tests.hub import stand_in
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
@@ -371,6 +373,19 @@ def test_all_faults_are_named_at_once():
         "config.json: num_hidden_layers is 0; expected a whole number from 1 to 1,000. num_attention"
     )
     assert "; besides llama without it, it reads: " in said
+
+
+def test_a_number_that_is_not_stated_marks_what_is_worked_out_of_it():
+    unstated, other = Unstated("a"), Unstated("b")
+    for made in (unstated + 1, 1 + unstated, 3 * unstated, unstated * 1.5, unstated // 2, 7 // unstated, -unstated):
+        assert unstated_in([0, {"x": made}]) == {"a"}
+    assert unstated_in(unstated * other) == {"a", "b"}
+    assert (7 % unstated, unstated % 7, unstated != 7, unstated > 7, unstated < 7) == (0, 0, False, False, False)
+    assert ((1, 2) * unstated, [None] * unstated) == ((1, 2), [None])
+    spec = spec_from_config({**LLAMA, "intermediate_size": None})
+    copied = pickle.loads(pickle.dumps(spec))
+    assert unstated_in(copied) == unstated_in(spec) == {"intermediate_size"}
+    assert [str(one) for one in copied.unstated] == [str(one) for one in spec.unstated]
 
 
 @pytest.mark.parametrize("count", ["num_hidden_layers", "num_attention_heads", "num_key_value_heads"])
