@@ -9,8 +9,9 @@ class Unstated(int):
     """Stands for a number that is missing or wrong; `fields` are those that it rests on.
 
     What is worked out from it is Unstated too, so what a spec says from such a field is known by its type; a float that
-    stands before it in a product is asked first, and gives a float. It is no number to be shown. It suits any other: it divides it, equals it, and is neither more nor less, so that no check of
-    two fields fails because of the one that is missing.
+    stands before it in a product is asked first, and gives a float. It is no number to be shown. It suits any other: it
+    divides it, equals it, and is neither more nor less, so that no check of two fields fails because of the one that is
+    missing.
     """
 
     fields: frozenset[str]
