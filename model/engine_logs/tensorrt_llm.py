@@ -36,7 +36,8 @@ def read(lines: LogLines) -> EngineLog | None:
     if allocated is None and plain is None and quota is None:
         return None
     if quota:
-        logged, tokens = printed(quota["size"], "GiB", facts.take("available", quota)), ""
+        logged, tokens = printed(quota["size"], "GiB"), ""
+        facts.take("available", quota)
     elif allocated:
         facts.note("allocated", allocated["value"], allocated.line)
         facts.note("pool_tokens", allocated["tokens"], allocated.line)

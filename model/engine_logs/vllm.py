@@ -54,7 +54,12 @@ _WEIGHTS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _CACHE = {"fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "bfloat16": "bf16", "float16": "fp16"} | {
     name: name for name in ("fp8_ds_mla", "nvfp4", "int8_per_token_head", "fp8_per_token_head")
 }
-LOOKED_FOR = ("GPU KV cache size: … tokens", "Available KV cache memory: … GiB", "# GPU blocks: …")
+LOOKED_FOR = (
+    "GPU KV cache size: … tokens",
+    "Available KV cache memory: … GiB",
+    "reserved … GiB memory for KV Cache",
+    "# GPU blocks: …",
+)
 
 
 def read(lines: LogLines) -> EngineLog | None:

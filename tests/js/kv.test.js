@@ -45,6 +45,8 @@ test("bytes: exact beyond 2^53, and in both systems", () => {
   assert.equal(scaled(0, "decimal"), "0 B");
   assert.equal(scaled("100000000000000000000", "binary"), "88818 PiB");
   assert.equal(scaled(131072 * 8192 * 3.5, "binary"), "3.5 GiB");
+  assert.equal(scaled(17_233_556_275, "binary"), "16.05 GiB"); // as a log has it that prints two digits
+  assert.equal(scaled(17_236_492_288, "binary"), "16.053 GiB"); // a last 5 that rounding made is not shown
   assert.equal(times(56.888), "56.9×");
 });
 
