@@ -18,8 +18,8 @@ _USING = pattern(r"Using #value:w# tokens in paged KV cache")
 _PRIMARY = pattern(r"KV cache primary pool: #value:w#")
 _PER_BLOCK = pattern(r"Number of tokens per block: #value:w#")
 _WINDOW = pattern(
-    r"\[window size=#window:w#\], tokens per block=#block:w#, primary blocks=#value:w#"
-    r"(?:, secondary blocks=#secondary:w#)?(?:, max sequence length=#length:w#)?"
+    r"\[window size=#window:w#\],~tokens per block=#block:w#,~primary blocks=#value:w#"
+    r"(?:,~secondary blocks=#secondary:w#)?(?:,~max sequence length=#length:w#)?"
 )
 _ROOM = pattern(r"max tokens in paged kv cache: total: #total:n# GiB, available: (?P<value>#size:n# GiB)")
 _LENGTH = pattern(r"max_seq_len=#value:w#")
@@ -42,6 +42,8 @@ def read(lines: LogLines) -> EngineLog | None:
         facts.note("allocated", allocated["value"], allocated.line)
         facts.note("pool_tokens", allocated["tokens"], allocated.line)
         logged, tokens = printed(allocated["size"], "GiB", allocated["value"]), allocated["tokens"]
+        if not logged.bytes:  # AutoDeploy's pools are not the manager's, which so prints 0.00
+            logged = None
     else:
         facts.take("allocated", plain)
         logged = printed(plain["size"], "B", plain["value"]) if plain else None

@@ -565,6 +565,9 @@ def test_tensorrt_llm_prints_the_blocks_with_the_window_and_a_trial_run_before()
     assert figures(found, "tokens")[1:] == (8219 * 32, 263_008)
     assert "rounding" in steps(found)
     assert read_log(run(8219, 8192, (1024, 8192), "16.05")).blocks is None  # apart, and no line counts them together
+    elsewhere = compare(read_log(run(61_848, 16_384, (16_384,), "0.00")), LLAMA_8B, "bf16")  # in AutoDeploy's own pools
+    assert figures(elsewhere, "bytes") == (61_848 * 32 * 2 * PER_TOKEN, 61_848 * 32 * 2 * PER_TOKEN, None)
+    assert "unexplained" not in steps(elsewhere)
 
 
 def test_tensorrt_llms_newer_manager_prints_a_quota_and_no_tokens() -> None:
