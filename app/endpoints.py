@@ -188,7 +188,8 @@ def kv_cache(
         sequence adds while every layer keeps it), `bytes_per_token_windows_full` (what it adds once every sliding
         window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
-        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory`: `gpu`, `gpus`, `decided_by` ("lines"
+        the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory` (where the config states what the
+        weights are counted from; else a note names what it lacks): `gpu`, `gpus`, `decided_by` ("lines"
         or "share"), `usable_bytes`, `kept_back` (what weights and cache may not take: `bytes`, `activations`, each with
         its multiplication, `context_bytes`, `fragmentation_bytes`; below 0, so much is lacking), `weights` (the format
         counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null
@@ -225,7 +226,7 @@ def kv_cache(
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
-        if device:
+        if device and not spec.unstated:  # else a note says why
             answer["memory"] = memory_answer(spec, tokens, batch, device, setup)
         return answer
 

@@ -25,6 +25,8 @@ _PATTERNS = (
         r"Unusually wide: head_dim (.+) × (.+) heads are more than (.+) × hidden_size (.+)\.",
         r"宽得不寻常：head_dim \1 × \2 个头，超过 hidden_size \4 的 \3 倍。",
     ),
+    (r"Not read, and no figure here depends on it: (.+) is missing\.", r"未读取，这里没有数字取决于它：缺少 \1。"),
+    (r"Not read, and no figure here depends on it: (\S+) is (.+)\.", r"未读取，这里没有数字取决于它：\1 是 \2。"),
     (r"Not in the file, so as transformers' class has it: (.+)\.", r"文件里没有，取 transformers 类的默认值：\1。"),
     (
         r"The checkpoint is quantised \(quantization_config\): (.+); all but the experts in 16 bits\. "

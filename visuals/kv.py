@@ -13,13 +13,14 @@ from jaxtyping import Float
 from model import LanguageModel, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import Factor, KvBreakdown, KvOptions, KvTerm, kv_breakdown, kv_bytes_per_token
-from model.kv_math.formats import FORMATS, PAIRED
+from model.kv_math.formats import FORMATS, PAIRS
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.kv_math.options import has_indexer
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import MODEL_TYPES
 from model.published.spec import AttentionKind, ModelSpec
+from model.published.unstated import Unstated
 
 from .messages.kv import (
     Breakdown,
@@ -138,7 +139,7 @@ def card_message(spec: ModelSpec, say: InLanguages) -> Card:
         "family": spec.family,
         "kind": spec.attention.kind,
         "n_layers": spec.n_layers,
-        "d_model": spec.d_model,
+        "d_model": 0 if isinstance(spec.d_model, Unstated) else spec.d_model,
         "n_heads": spec.n_heads,
         "n_kv_heads": spec.n_kv_heads,
         "head_dim": spec.head_dim,
@@ -147,7 +148,7 @@ def card_message(spec: ModelSpec, say: InLanguages) -> Card:
         "window": spec.attention.window,
         "chunk": spec.attention.chunk,
         "latent": [spec.mla.kv_lora_rank, spec.mla.qk_rope_head_dim] if spec.mla else None,
-        "parameters": parameter_count(spec),
+        "parameters": None if spec.unstated else parameter_count(spec),
         "published": published_message(spec),
         "source": [say(remark) for remark in spec.source],
         "not_verified": [say(remark) for remark in spec.not_verified],
@@ -172,12 +173,12 @@ def options_of(spec: ModelSpec) -> list[str]:
 
 
 def models_message(say: InLanguages) -> KvModelsAnswer:
-    """Every model of the catalogue, every format, those that K and V may each have, and every model_type whose
+    """Every model of the catalogue, every format, those that K and V may have apart, and every model_type whose
     config.json is read."""
     return {
         "models": [card_message(spec, say) for spec in catalogue().values()],
         "formats": [{"name": f.name, "engine": f.engine, "about": f.about} for f in FORMATS.values()],
-        "paired": list(PAIRED),
+        "pairs": [{"name": pair.name, "k": pair.of_k.name, "v": pair.of_v.name} for pair in PAIRS.values()],
         "families": list(MODEL_TYPES),
     }
 

@@ -22,7 +22,8 @@ class Fact:
 
 @dataclass(frozen=True)
 class Pool:
-    """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them.
+    """Cells of one size for some layers: `cells` for each of `streams` sequences, and the bytes printed for them. Of
+    states, `streams` counts what is kept of each: the state itself and its snapshots.
 
     `kind` is what they hold: "full", "sliding" or "state"; "all" where no line tells one cache from another. `cells`
     is 0 where the log does not say, and `printed` None. `k` and `v` are the engine's names of the formats, "" where it

@@ -3,7 +3,8 @@
 Formats (ggml-org/llama.cpp; compared/sources.py): src/llama-kv-cache.cpp prints one line a cache, since 2025 with
 cells, layers and sequences; before, llama_new_context_with_model printed "KV self size", and from 2024 on "kv_size = …,
 type_k = …, n_layer = …" before it. All print a "KV buffer size" for each device. Models with windows have two caches
-(llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent).
+(llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent), since 2026 with snapshots of each state
+("2 rs_seq") where drafted tokens may be taken back.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ _POOL = pattern(
     r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):~#vsize:n# [KMG]iB)?"
 )
 _STATE = pattern(
-    rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?[^)\n]{{0,40}}\)"
+    rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?"
+    r"(?:~#snapshots:w# rs_seq)?[^)\n]{0,40}\)"
 )
 _OLD = pattern(
     rf"KV self size~={MIB}(?:, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB)?"
@@ -132,7 +134,8 @@ def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
     if states := lines.all(_STATE):
         one = states[0]
         facts.note("state_cache", one.text, one.line)
-        pools.append(Pool("state", count(one["cells"]), None, 1, "f32", "f32", printed(one["size"], one["unit"])))
+        kept = 1 + count(one.get("snapshots") or "0")
+        pools.append(Pool("state", count(one["cells"]), None, kept, "f32", "f32", printed(one["size"], one["unit"])))
     return pools
 
 

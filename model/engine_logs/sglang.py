@@ -2,10 +2,15 @@
 
 Formats (sgl-project/sglang, see compared/sources.py): "KV Cache is allocated. #tokens: N, K size: X GB, V size: Y GB",
 since 2026 with a dtype, for a latent "KV size"; GB is 1024³ bytes there. A draft model's pool prints the line once
-more, and so does each rank.
+more, and so does each rank. Layers with a window have a pool of their own, which is printed before that of the others;
+"Use sliding window memory pool. full_layer_tokens=N, swa_layer_tokens=M" and "SWAKVPool mem usage: X GB, swa size: M,
+full size: N" say so.
 """
 
 import re
+from functools import reduce
+from operator import add
+from typing import Literal
 
 from .amounts import Printed, count, printed
 from .facts import EngineLog, Facts, Pool
@@ -19,6 +24,10 @@ _ALLOCATED = pattern(
 _STATES = pattern(
     r"Mamba Cache is allocated\. max_mamba_cache_size: #slots:w#, "
     r"conv_state size: #conv:n# ?GB, ssm_state size: #ssm:n# ?GB"
+)
+_WINDOWS = (
+    pattern(r"full_layer_tokens=#full:w#, swa_layer_tokens=#swa:w#"),
+    pattern(r"SWAKVPool mem usage: #size:n# GB, swa size: #swa:w#, full size: #full:w#"),
 )
 _USING = pattern(r"Using KV cache dtype: (?:torch\.)?(?P<value>\w{4,16})")
 _KV_DTYPE = pattern(r"kv_cache_dtype=['\"]?(?P<value>\w{2,16})")
@@ -40,26 +49,30 @@ def read(lines: LogLines) -> EngineLog | None:
     found = _of_one_rank(lines)
     if not found:
         return None
-    facts, first = Facts(), found[0]
-    facts.note("cache", first.text, first.line)
-    for other in found[1:]:
-        facts.note("other_pool", other.text, other.line)
+    facts, split = Facts(), next(filter(None, map(lines.last, _WINDOWS)), None)
+    first, windowed = _own_pools(found, split)
+    for one in found:
+        code = "cache" if one is first else "window_cache" if one is windowed else "other_pool"
+        facts.note(code, one.text, one.line)
     for code, wanted in (("used_memory", _USED), ("left_memory", _LEFT), ("running", _RUNNING), ("length", _LENGTH)):
         facts.take(code, lines.last(wanted))
     weights, told = facts.take("weights_dtype", lines.last(_LOADED)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
-    stated = first.get("dtype") or facts.take("cache_dtype", lines.last(_USING))
+    stated = found[0].get("dtype") or facts.take("cache_dtype", lines.last(_USING))
     tp, page = facts.take("tp", lines.last(_TP)), facts.take("page_size", lines.last(_PAGE))
     ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
-    pool, state = _pool(first), _states(lines, facts)
+    untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
+    pool = _pool(first, "full") if first else untold
+    sliding, state = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
+    sizes = [one.printed for one in (pool, sliding) if one and one.printed]
     return EngineLog(
         "SGLang",
         facts.ordered,
-        logged=pool.printed,
+        logged=reduce(add, sizes) if first else None,
         tokens=pool.cells,
         dtype=_FP8.get(stated) or dtype_of(stated or weights, told),
         stated=(stated, stated) if stated else stated_in(weights, told),
         model=facts.take("model", lines.last(_MODEL)),
-        pools=tuple(filter(None, (pool, state))),
+        pools=tuple(filter(None, (pool, sliding, state))),
         page=count(page or "1"),
         tp=count(tp) if tp else max(1, len(ranks)),
     )
@@ -73,13 +86,22 @@ def _of_one_rank(lines: LogLines) -> list[Found]:
     return [one for one, rank in zip(found, ranks, strict=True) if (rank[1] if rank else None) == first]
 
 
+def _own_pools(found: list[Found], told: Found | None) -> tuple[Found | None, Found | None]:
+    """The line of the model's own pool, None where the log is cut before it, and of that of its layers with a window,
+    where these have one apart, as is `told`."""
+    if told is None or count(found[0]["tokens"]) != count(told["swa"]):
+        return found[0], None
+    full = next((one for one in found[1:2] if count(one["tokens"]) == count(told["full"])), None)
+    return full, found[0]
+
+
 def _gib(number: str) -> Printed:
     return printed(number, "GiB", f"{number} GB")
 
 
-def _pool(one: Found) -> Pool:
+def _pool(one: Found, kind: Literal["full", "sliding"]) -> Pool:
     size = _gib(one["kv"]) if one.get("kv") else _gib(one["k"]) + _gib(one["v"])
-    return Pool("full", count(one["tokens"]), None, 1, "", "", size)
+    return Pool(kind, count(one["tokens"]), None, 1, "", "", size)
 
 
 def _states(lines: LogLines, facts: Facts) -> Pool | None:

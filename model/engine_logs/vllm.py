@@ -1,8 +1,9 @@
 """vLLM's lines about its cache.
 
 Formats (vllm-project/vllm; compared/sources.py): V0 prints "# GPU blocks: N, # CPU blocks: M" (a device's name in
-place of GPU since 0.7), V1 "Available KV cache memory: X GiB" and "GPU KV cache size: N tokens", both "Maximum
-concurrency for N tokens per request: Xx", since 2026 in one line with the size.
+place of GPU since 0.7), V1 "Available KV cache memory: X GiB" (where it is set, "reserved X GiB memory for KV Cache")
+and "GPU KV cache size: N tokens", both "Maximum concurrency for N tokens per request: Xx", since 2026 in one line with
+the size.
 """
 
 from decimal import Decimal
@@ -17,6 +18,7 @@ _CONCURRENCY = pattern(r"Maximum concurrency for #length:w# tokens per request: 
 _ROOM = (
     pattern(r"Available KV cache memory: (?P<value>#size:n# ?GiB)"),
     pattern(r"reserved for KV Cache is (?P<value>#size:n# ?GiB)"),
+    pattern(r"reserved (?P<value>#size:n# ?GiB) memory for KV Cache"),  # as kv_cache_memory_bytes sets it
     pattern(r"kv_cache_size=(?P<value>#size:n# ?GiB)"),
 )
 _PARTS = {
@@ -38,16 +40,26 @@ _PP = pattern(r"pipeline_parallel_size['\"]?[=:] ?#value:w#")
 _MODEL = (
     pattern(r"[( ]model=['\"](?P<value>[^'\"\n]{1,200})['\"]"),
     pattern(r"to load model (?P<value>[^\s]{1,200})\.\.\."),
+    pattern(r"['\"]model(?:_tag)?['\"]: ['\"](?P<value>[^'\"\n]{1,200})['\"]"),  # non-default args
 )
 _DTYPE = pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})")
 _KV_DTYPE = pattern(r"kv_cache_dtype['\"]?[=:] ?['\"]?(?P<value>\w{2,20})")
 _BATCHED = pattern(r"max_num_batched_tokens['\"]?[=:] ?#value:w#")
-_LENGTH = pattern(r"max_seq_len=#value:w#")
+_LENGTH = (
+    pattern(r"max_seq_len=#value:w#"),
+    pattern(r"Using max model len #value:w#"),
+    pattern(r"max_model_len['\"]?[=:] ?#value:w#"),
+)
 _WEIGHTS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _CACHE = {"fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "bfloat16": "bf16", "float16": "fp16"} | {
     name: name for name in ("fp8_ds_mla", "nvfp4", "int8_per_token_head", "fp8_per_token_head")
 }
-LOOKED_FOR = ("GPU KV cache size: … tokens", "Available KV cache memory: … GiB", "# GPU blocks: …")
+LOOKED_FOR = (
+    "GPU KV cache size: … tokens",
+    "Available KV cache memory: … GiB",
+    "reserved … GiB memory for KV Cache",
+    "# GPU blocks: …",
+)
 
 
 def read(lines: LogLines) -> EngineLog | None:
@@ -62,7 +74,7 @@ def read(lines: LogLines) -> EngineLog | None:
         facts.take(code, lines.last(wanted))
     block_size = facts.take("block_size", _first(lines, _BLOCK_SIZES))
     batched = facts.take("batched", lines.last(_BATCHED))
-    length = length or facts.take("length", lines.last(_LENGTH))
+    length = length or facts.take("length", _first(lines, _LENGTH))
     weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
     # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.

@@ -46,7 +46,9 @@ class GgufFile:
             raise GlassLlamaError("checkpoint", f"{self.place}: {said}", field=key)
         keys: dict[str, str] = {}
         try:
-            config, keys = metadata_reader.config_of(metadata)
+            config, keys, unread = metadata_reader.config_of(metadata)
+            if unread:
+                raise unread[0]
             tensors = self._content.tensors
             config["tie_word_embeddings"] = metadata_reader.tied_of({**metadata, "tensors": list(tensors)})
             config |= special_ids(metadata)

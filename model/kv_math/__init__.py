@@ -183,6 +183,13 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
     if spec.kv_heads_assumed:
         text = f"The config has no num_key_value_heads: {spec.n_kv_heads} is assumed, as transformers then takes it."
         notes.append(KvNote("assumed_heads", text, {"heads": spec.n_kv_heads}))
+    if spec.unstated:
+        fields = [str(one.params["field"]) for one in spec.unstated]
+        text = (
+            f"Missing or wrong in the file: {', '.join(fields)}. The cache does not need it; weights, activations and "
+            "what fits do, and are left out."
+        )
+        notes.append(KvNote("unstated", text, {"fields": fields}))
     copies = rank_copies(spec, options) // options.dcp
     if copies > 1:
         text = f"A rank keeps whole K/V heads, or the whole latent: {options.tp} ranks hold {copies} copies of each."

@@ -17,6 +17,7 @@ from ..published.catalogue import catalogue
 from ..published.hf import MODEL_TYPES
 from ..published.hf.gguf import ARCHITECTURES
 from ..published.hf_spec import spec_from_hub, spec_from_text
+from ..published.parameters import not_counted
 from ..published.spec import ModelSpec
 from . import KvOptions, kv_breakdown
 from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
@@ -70,7 +71,9 @@ def _lines(given: dict[str, Any]) -> list[str]:
         return [line for line in needs if line] + _noted(spec)
     batch = 1 if batch is None else batch
     lines = breakdown_lines(kv_breakdown(spec, tokens, batch, dtype, setup.options))
-    if gpu is not None:
+    if gpu is not None and spec.unstated:
+        lines += ["", str(not_counted(spec))]
+    elif gpu is not None:
         use = memory_use(spec, tokens, batch, gpu, setup)
         lines += memory_lines(use)
         if not any(

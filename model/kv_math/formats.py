@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from types import MappingProxyType
 
 from ..errors import GlassLlamaError
@@ -115,6 +114,19 @@ FORMATS: Mapping[str, KvFormat] = MappingProxyType({f.name: f for f in _ALL})
 # Those that llama.cpp's --cache-type-k and --cache-type-v take, each for itself; other engines have one for both.
 PAIRED = ("fp32", "fp16", "bf16", *(f.name for f in _ALL if f.engine == "llama.cpp"))
 
+
+def _pair(k: str, v: str) -> KvFormat:
+    own, of_v = FORMATS[k], FORMATS[v]
+    about = f"K in {k}, V in {v}"
+    return replace(own, name=f"{k}/{v}", k=own, v=of_v, about=about, engine="llama.cpp", source=_GGML)
+
+
+# Every two of them, by the name that the two have together.
+PAIRS: Mapping[str, KvFormat] = MappingProxyType(
+    {pair.name: pair for pair in (_pair(k, v) for k in PAIRED for v in PAIRED if k != v)}
+)
+_SAME = {f"{name}/{name}": FORMATS[name] for name in PAIRED}  # K and V in one format
+
 # The newest tokens of hf_int4 and the RoPE key of fp8_ds_mla.
 SIXTEEN_BIT = FORMATS["bf16"]
 INDEXER_FP8 = KvFormat(
@@ -128,24 +140,14 @@ INDEXER_FP8 = KvFormat(
 
 
 def kv_format(name: str) -> KvFormat:
-    """The format called `name`, or a pair "K/V" of two in PAIRED, such as "q8_0/q4_0".
+    """The format called `name`, or one of PAIRS, such as "q8_0/q4_0".
 
     Raises GlassLlamaError, which lists them all and names the closest, for any other.
     """
-    if isinstance(name, str):
-        k, _, v = name.partition("/")
-        if name in FORMATS or (k in PAIRED and k == v):
-            return FORMATS[k]
-        if k in PAIRED and v in PAIRED:
-            return _pair(k, v)
-    raise _unknown(name)
-
-
-@cache
-def _pair(k: str, v: str) -> KvFormat:
-    own, of_v = FORMATS[k], FORMATS[v]
-    about = f"K in {k}, V in {v}"
-    return replace(own, name=f"{k}/{v}", k=own, v=of_v, about=about, engine="llama.cpp", source=_GGML)
+    found = next((known[name] for known in (FORMATS, PAIRS, _SAME) if isinstance(name, str) and name in known), None)
+    if found is None:
+        raise _unknown(name)
+    return found
 
 
 def _unknown(name: object) -> GlassLlamaError:
@@ -154,7 +156,7 @@ def _unknown(name: object) -> GlassLlamaError:
     said = f"one of {', '.join(FORMATS)}"
     if isinstance(name, str) and "/" in name:
         pair = expected("pair", names=", ".join(PAIRED))
-        right, known, said = pair.as_params(), tuple(f"{k}/{v}" for k in PAIRED for v in PAIRED if k != v), str(pair)
+        right, known, said = pair.as_params(), tuple(PAIRS), str(pair)
     close = difflib.get_close_matches(name.lower()[:40], known, n=1) if isinstance(name, str) else []
     text = f"dtype is {shown}; expected {said}." + (f" Did you mean {close[0]}?" if close else "")
     return GlassLlamaError("kv_dtype", text, field="dtype", value=shown, **right)

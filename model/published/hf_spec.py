@@ -1,22 +1,25 @@
 """A ModelSpec from a Hugging Face config.json or GGUF metadata: parsed, pasted, or by a Hub id. No torch, no weights.
 
-A field that is missing, malformed, or would change the cache or the weights in a way that is not counted here is
-refused by its name; nothing is guessed.
+A field that the cache depends on, and that is missing, malformed or not read here, is refused by its name, with all
+others that are; nothing is guessed. A fault that the weights alone depend on leaves these uncounted
+(ModelSpec.unstated).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..errors import GlassLlamaError, shortly
 from .expected import expected
 from .hf import FAMILIES, MODEL_TYPES, gguf
-from .hf.fields import Fields, UnreadFieldError, missing, refusal
+from .hf.fields import Faults, Fields, UnreadFieldError, missing, refusal
+from .hf.judged import ACTIVATIONS, Judged, judged, unread
 from .hf.shape import Shape
 from .hub import config_text
 from .quantised import UnreadError, check_counted, quantised_note, quantised_of
 from .spec import ModelSpec
+from .unstated import Unstated
 
 MAX_CHARACTERS = 100_000
 WIDE = 4  # all heads together, in widths of the stream, from which on a head_dim is remarked on
@@ -31,7 +34,8 @@ def spec_from_config(config: Mapping[str, Any] | str, name: str | None = None) -
     Fields that the file leaves out mean what transformers takes them for (`num_key_value_heads`: as many as heads);
     where the value then rests on a default of transformers' class, `notes` names the field and the value.
     `max_context` is None where the file states no limit (BLOOM). Raises GlassLlamaError (code "hf_config", params
-    `field`, `value`, `expected`): the field's name and what would be right.
+    `field`, `value`, `expected`): the field's name and what would be right; of several faults the first, and in
+    `faults` these particulars of all.
     """
     if isinstance(config, str):
         return spec_from_config(parsed(config), name)
@@ -47,14 +51,17 @@ def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
     if not isinstance(architecture, str) or architecture not in gguf.ARCHITECTURES:
         said = f"this calculator does not read the architecture {shortly(architecture)} yet; it reads: {known}"
         raise _unread(said, "unread_architecture", shortly(architecture), known, "GGUF")
-    keys: dict[str, str] = {}
+    keys: Mapping[str, str] = {}
+
+    def told(error: GlassLlamaError) -> GlassLlamaError:
+        message, key = gguf.told_by_keys(error, keys)
+        return GlassLlamaError("hf_config", message, **{**error.params, "field": key, "file": "GGUF"})
+
     try:
-        config, keys = gguf.config_of(metadata)
-        spec = _from_file(config, name)
+        config, keys, unread_keys = gguf.config_of(metadata)
     except GlassLlamaError as error:
-        told, key = gguf.told_by_keys(error, keys)
-        params = {**error.params, "field": key, "file": "GGUF"}
-        raise GlassLlamaError("hf_config", told, **params) from error
+        raise told(error) from error
+    spec = _from_file(config, name, told, unread_keys)
     tied = gguf.tied_of(metadata)
     said = "GGUF metadata does not say whether the output reuses the embedding; it is counted once."
     return replace(
@@ -66,22 +73,27 @@ def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
     )
 
 
-def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
+def _from_file(
+    config: Mapping[str, Any],
+    name: str,
+    told: Callable[[GlassLlamaError], GlassLlamaError] = lambda error: error,
+    besides: Sequence[GlassLlamaError] = (),
+) -> ModelSpec:
+    """The shape that the file describes; `told` words an error by the names that the reader of it knows. `besides` is
+    what else is wrong with it."""
     kind, names = config.get("model_type"), ", ".join(MODEL_TYPES)
     if kind is None:
         raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
     if not isinstance(kind, str) or kind not in FAMILIES:
         said = f"this calculator does not read model_type {shortly(kind)} yet; it reads: {names}"
         raise _unread(said, "unread_type", shortly(kind), names)
-    family = FAMILIES[kind]
-    fields = Fields(config, defaults=family.defaults)
     try:
-        shape = family.read(fields)
-    except UnreadFieldError as error:
-        told = refusal(error.field, error.value, expected("absent", kind=kind))
-        others = ", ".join(known for known in MODEL_TYPES if known != kind)
-        message = f"{str(told).removesuffix('.')}; besides {kind} without it, it reads: {others}."
-        raise GlassLlamaError("hf_config", message, **told.params, names=others) from error
+        shape, found = _read(config, kind)
+        if besides:
+            raise _FaultyError(found.weights)
+    except _FaultyError as error:
+        raise _together([told(one) for one in (*besides, *error.faults)], kind) from error
+    shape.spec.update(_unnamed(shape.spec, found))
     try:
         spec = ModelSpec(
             name=name,
@@ -89,18 +101,75 @@ def _from_file(config: Mapping[str, Any], name: str) -> ModelSpec:
             source=(f"config.json of {name}",),
             verified="every number as the config.json states it",
             kv_heads_assumed=any(field.endswith("num_key_value_heads") for field, _ in shape.assumed()),
-            notes=tuple(_notes(config, shape)),
+            notes=(*_notes(config, shape), *dict.fromkeys(_aside(told(one)) for one in found.nothing)),
+            unstated=tuple(map(told, found.weights)),
             **shape.spec,
         )
         return _with_quantised(spec, config)
     except GlassLlamaError as error:  # numbers that do not fit each other, such as heads that K/V heads do not divide
-        raise GlassLlamaError(
-            "hf_config", f"config.json: {str(error).removeprefix(f'{name}: ')}", **error.params
-        ) from error
+        message = f"config.json: {str(error).removeprefix(f'{name}: ')}"
+        raise told(GlassLlamaError("hf_config", message, **error.params)) from error
+
+
+class _FaultyError(Exception):
+    """Faults without which there is no cache to count."""
+
+    def __init__(self, faults: list[GlassLlamaError]):
+        super().__init__(faults)
+        self.faults = faults
+
+
+def _read(config: Mapping[str, Any], kind: str) -> tuple[Shape, Judged]:
+    """What the reader of `kind` finds, and the faults that leave the cache as it is. Raises all of them where it could
+    not read to the end, or where the cache depends on one."""
+    family, faults = FAMILIES[kind], Faults()
+    try:
+        shape = family.read(Fields(config, defaults=family.defaults, faults=faults))
+    except UnreadFieldError as error:
+        faults.unread.append(error)
+    except GlassLlamaError as error:
+        if not faults.layers:  # else it may come of the count of layers alone
+            faults.add(error)
+    else:
+        found = judged(shape, faults, kind)
+        if not found.cache:
+            return shape, found
+        raise _FaultyError([*found.cache, *found.weights])
+    raise _FaultyError([*faults.found, *unread(faults, kind)])
+
+
+def _unnamed(spec: dict[str, Any], found: Judged) -> dict[str, Any]:
+    """What is not known for a fault that no figure depends on, where it could be read off the spec."""
+    unknown: dict[str, Any] = {"max_context": None} if isinstance(spec["max_context"], Unstated) else {}
+    if any(str(one.params["field"]).rpartition(".")[2] in ACTIVATIONS for one in found.nothing):
+        unknown["ffn"] = replace(spec["ffn"], activation="")
+    return unknown
+
+
+def _together(faults: list[GlassLlamaError], kind: str) -> GlassLlamaError:
+    """One error that names all faults, those last after which it says what else is read."""
+    first, *others = sorted(faults, key=lambda one: one.params.get("expected_code") == "absent")
+    said = " ".join([str(first), *(str(one).partition(": ")[2] for one in others)])
+    params = dict(first.params)
+    if others:
+        params["faults"] = [one.params for one in (first, *others)]
+    if [first, *others][-1].params.get("expected_code") == "absent":
+        params["names"] = ", ".join(known for known in MODEL_TYPES if known != kind)
+        said = f"{said.removesuffix('.')}; besides {kind} without it, it reads: {params['names']}."
+    return GlassLlamaError("hf_config", said, **params)
+
+
+def _aside(error: GlassLlamaError) -> str:
+    """A remark on a fault that changes no figure."""
+    value = error.params["value"]
+    said = "is missing" if value is None else f"is {value}"
+    return f"Not read, and no figure here depends on it: {error.params['field']} {said}."
 
 
 def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
     """With how the weights are stored, or why what quantization_config says of it is not counted."""
+    if spec.unstated:  # the weights are not counted at all
+        return spec
     try:
         quantised = quantised_of(config)
         if quantised:

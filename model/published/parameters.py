@@ -65,7 +65,12 @@ def active_parameter_count(spec: ModelSpec) -> int:
 
 
 def weight_parts(spec: ModelSpec, mtp: bool = False) -> tuple[WeightPart, ...]:
-    """Every weight of `spec`, part by part; with `mtp`, its multi-token-prediction layers too. Raises as above."""
+    """Every weight of `spec`, part by part; with `mtp`, its multi-token-prediction layers too.
+
+    Raises as above, and where the config does not state what they are counted from.
+    """
+    if spec.unstated:
+        raise not_counted(spec)
     if spec.state is not None and not any(part.label.startswith("linear") for part in spec.extra):
         message = (
             f"{spec.name}: linear-attention or state-space layers; expected full, sliding or chunked ones, whose "
@@ -86,6 +91,13 @@ def weight_parts(spec: ModelSpec, mtp: bool = False) -> tuple[WeightPart, ...]:
         parts.append(WeightPart("mtp", ahead, 2 * d * d, f"2 × {d:,} × {d:,}"))
         parts.append(WeightPart("mtp.norms", ahead, 3 * d, f"3 × {d:,}", kind="vector"))
     return (*parts, *_encoder_decoder(spec))
+
+
+def not_counted(spec: ModelSpec) -> GlassLlamaError:
+    """Why there is no count of the weights of a model whose config lacks what they are counted from."""
+    message = f"Weights, activations and what fits are not counted. {' '.join(map(str, spec.unstated))}"
+    params = {"fields": ", ".join(str(one.params["field"]) for one in spec.unstated)}
+    return GlassLlamaError("unstated", message, **params, faults=[one.params for one in spec.unstated])
 
 
 def _outside(spec: ModelSpec) -> Iterator[WeightPart]:

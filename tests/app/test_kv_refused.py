@@ -139,7 +139,10 @@ REFUSED = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "nu
 SAID = [
         (json.dumps(REFUSED | {"num_hidden_layers": "x"}),
          "config.json 中 num_hidden_layers 是 'x'，应为 1 到 1,000 的整数。"),
-        (json.dumps(REFUSED | {"vocab_size": None}), "config.json 缺少 vocab_size，应为 1 到 1,000,000,000 的整数。"),
+        (json.dumps(REFUSED | {"hidden_size": None}), "config.json 缺少 hidden_size，应为 1 到 1,000,000,000 的整数。"),
+        (json.dumps(REFUSED | {"hidden_size": None, "num_hidden_layers": 0}),
+         "config.json 中 num_hidden_layers 是 0，应为 1 到 1,000 的整数。\n"
+         "config.json 缺少 hidden_size，应为 1 到 1,000,000,000 的整数。"),
         (json.dumps(REFUSED | {"num_key_value_heads": 3}),
          "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
         (json.dumps(REFUSED | {"kv_lora_rank": 512}),
@@ -160,6 +163,24 @@ def test_a_refused_config_is_explained_in_chinese(chapter: Page) -> None:
     for config, said in SAID:
         field(page, "kv-calculator", "config").fill(config)
         expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
+
+
+def test_a_config_without_what_the_weights_need_has_a_cache_and_says_what_is_left_out(chapter: Page) -> None:
+    page = chapter
+    field(page, "kv-calculator", "model").select_option(":config")
+    lacking = {name: value for name, value in REFUSED.items() if name not in ("intermediate_size", "vocab_size")}
+    field(page, "kv-calculator", "config").fill(json.dumps(lacking))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == 8192 * 2 * 4 * 16 * 2 * 2
+    answer = panel(page, "kv-calculator").locator(".kv-answer")
+    expect(answer).to_contain_text(text("kv.note_unstated", fields="intermediate_size, vocab_size"))
+    expect(answer.locator(".kv-parameters")).to_have_text(text("kv.parameters_unstated"))
+    trouble = panel(page, "kv-fit").locator(".kv-trouble[role=alert]:not(:empty)").first
+    missing = [
+        text("kv.config_missing", file="config.json", field=name,
+             expected=text("kv.expected_whole", low="1", high="1,000,000,000"))
+        for name in ("intermediate_size", "vocab_size")
+    ]  # fmt: skip
+    assert trouble.inner_text().split("\n") == [text("kv.unstated"), *missing]
 
 
 def test_an_unknown_draft_model_is_named_at_its_field(linked: Callable[[str], Page]) -> None:

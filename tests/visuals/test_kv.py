@@ -14,7 +14,7 @@ from app.remarks import in_languages
 from model import catalogue, kv_cache_bytes, spec_from_config
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown
-from model.kv_math.formats import FORMATS
+from model.kv_math.formats import FORMATS, kv_format
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 from model.kv_math.speed import decode_bound
 from model.published.hf import FAMILIES
@@ -305,7 +305,11 @@ def test_every_model_and_format_is_offered():
     message = kv.models_message(in_languages)
     assert [card["name"] for card in message["models"]] == list(catalogue())
     assert [fmt["name"] for fmt in message["formats"]] == list(FORMATS)
-    assert set(message["paired"]) < set(FORMATS)
+    assert {part for pair in message["pairs"] for part in (pair["k"], pair["v"])} < set(FORMATS)
+    for pair in message["pairs"]:
+        fmt = kv_format(pair["name"])
+        assert (fmt.of_k.name, fmt.of_v.name) == (pair["k"], pair["v"])
+        assert pair["k"] != pair["v"]
     assert sorted(message["families"]) == sorted(FAMILIES)
     told = {card["name"]: (card["parameters"], card["published"]) for card in message["models"]}
     assert told["Llama-3 8B"][0] == 8_030_261_248

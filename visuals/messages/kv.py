@@ -69,6 +69,7 @@ class Card(TypedDict):
     read, and which options mean something for it.
 
     `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
+    `d_model` is 0, and `parameters` null, where a config does not state them.
     """
 
     name: str
@@ -84,7 +85,7 @@ class Card(TypedDict):
     window: int | None
     chunk: int | None
     latent: list[int] | None
-    parameters: int
+    parameters: int | None
     published: PublishedCount | None
     source: list[Remark]
     not_verified: list[Remark]
@@ -106,13 +107,21 @@ class FormatMessage(TypedDict):
     about: str
 
 
+class PairMessage(TypedDict):
+    """The formats of K and of V where they are two, and the name that settings and requests have for both."""
+
+    name: str
+    k: str
+    v: str
+
+
 class KvModelsAnswer(TypedDict):
-    """Every model of the catalogue, every format, and every model_type whose config.json is read. K and V may each have
-    a format of its own among those that `paired` names."""
+    """Every model of the catalogue, every format, every two that K and V may have apart, and every model_type whose
+    config.json is read."""
 
     models: list[Card]
     formats: list[FormatMessage]
-    paired: list[str]
+    pairs: list[PairMessage]
     families: list[str]
 
 

@@ -1092,6 +1092,7 @@ export interface Breakdown {
  * read, and which options mean something for it.
  *
  * `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
+ * `d_model` is 0, and `parameters` null, where a config does not state them.
  */
 export interface Card {
   name: string;
@@ -1107,7 +1108,7 @@ export interface Card {
   window: number | null;
   chunk: number | null;
   latent: number[] | null;
-  parameters: number;
+  parameters: number | null;
   published: PublishedCount | null;
   source: Remark[];
   not_verified: Remark[];
@@ -1130,7 +1131,7 @@ export interface CalledCard {
   window: number | null;
   chunk: number | null;
   latent: number[] | null;
-  parameters: number;
+  parameters: number | null;
   published: PublishedCount | null;
   source: Remark[];
   not_verified: Remark[];
@@ -1146,14 +1147,21 @@ export interface FormatMessage {
   about: string;
 }
 
+/** The formats of K and of V where they are two, and the name that settings and requests have for both. */
+export interface PairMessage {
+  name: string;
+  k: string;
+  v: string;
+}
+
 /**
- * Every model of the catalogue, every format, and every model_type whose config.json is read. K and V may each have
- * a format of its own among those that `paired` names.
+ * Every model of the catalogue, every format, every two that K and V may have apart, and every model_type whose
+ * config.json is read.
  */
 export interface KvModelsAnswer {
   models: Card[];
   formats: FormatMessage[];
-  paired: string[];
+  pairs: PairMessage[];
   families: string[];
 }
 

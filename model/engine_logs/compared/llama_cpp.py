@@ -53,7 +53,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
         state = pools.get("state")
         rows.append(_state(log, spec, own, state, steps))
         needed += own * log.sequences
-        kept += 4 * state_elements(spec) * state.cells if state else 0
+        kept += 4 * state_elements(spec) * state.cells * state.streams if state else 0
     logged = Cell(log.logged.bytes, log.logged.text) if log.logged else None
     rows.append(Row("bytes", Cell(needed), Cell(kept), logged))
     left = rest(kept, log.logged) or Difference("no_bytes", None, "", {})
@@ -87,10 +87,15 @@ def _state(log: EngineLog, spec: ModelSpec, own: int, state: Pool | None, steps:
     steps.append(Difference("state_fp32", (stored - own) * log.sequences, "llama_state", more))
     if cells != log.sequences:
         steps.append(Difference("state_cells", stored * (cells - log.sequences), "llama_state", {"cells": cells}))
+    each = state.streams if state else 1
+    if each > 1:
+        told = {"snapshots": each - 1}
+        steps.append(Difference("state_snapshots", stored * cells * (each - 1), "llama_snapshots", told))
+    reserved = product(cells, each, stored) if each > 1 else product(cells, stored)
     return Row(
         "state",
         Cell(own * log.sequences, product(log.sequences, own)),
-        Cell(stored * cells, product(cells, stored)),
+        Cell(stored * cells * each, reserved),
         Cell(state.printed.bytes, state.printed.text) if state and state.printed else None,
     )
 

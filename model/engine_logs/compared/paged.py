@@ -1,9 +1,13 @@
-"""SGLang, TensorRT-LLM and Ollama: one pool of token slots, each with all layers."""
+"""SGLang, TensorRT-LLM and Ollama: one pool of token slots, each with all layers; of SGLang's layers with a window one
+apart."""
+
+from dataclasses import replace
 
 from ...published.spec import ModelSpec
-from ..facts import EngineLog
+from ..amounts import Printed
+from ..facts import EngineLog, Pool
 from .figures import Cell, Difference, Row, back_to_tokens, no_tokens, product, rest
-from .layers import kept_tokens, layers_of, plain, rate, rate_how, state_bytes
+from .layers import Layers, kept_tokens, layers_of, plain, rate, rate_how, state_bytes
 
 GB, GIB = 10**9, 1 << 30
 
@@ -12,10 +16,12 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
     """Rows and differences, on one rank."""
     layers = layers_of(spec, plain(dtype), plain(dtype), tp)
     each, tokens = rate(layers), log.tokens
+    if windows := next((one for one in log.pools if one.kind == "sliding"), None):
+        return _two_pools(log, spec, layers, windows)
     rows, steps = [Row("token", Cell(each, rate_how(layers)), None, _mean(log))], []
     pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
     if tokens is None:
-        return ([*rows, *back_to_tokens(pool, each)], [no_tokens("no_tokens", pool, each)]) if pool else (rows, steps)
+        return ([*rows, *back_to_tokens(pool, each)], [_told_back(log, pool, each)]) if pool else (rows, steps)
     needed, sequences = 0, max(1, log.sequences)
     for one in layers:
         kept = kept_tokens(spec, one.kind, tokens // sequences) * sequences if log.engine == "Ollama" else tokens
@@ -39,6 +45,35 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
     steps += _named(log, each, pool.bytes if pool else 0)
     steps += filter(None, [rest(told, pool)])
     return rows + _state(log, spec, dtype, tp, steps), steps
+
+
+def _told_back(log: EngineLog, size: Printed, each: int) -> Difference:
+    """What is said of bytes without tokens: TensorRT-LLM's newer manager prints a quota alone."""
+    if log.engine == "TensorRT-LLM":
+        return replace(no_tokens("quota", size, each), source="trt_quota")
+    return no_tokens("no_tokens", size, each)
+
+
+def _two_pools(
+    log: EngineLog, spec: ModelSpec, layers: list[Layers], windows: Pool
+) -> tuple[list[Row], list[Difference]]:
+    """SGLang's layers with a window in a pool apart, each pool with a page beside its tokens."""
+    sliding = [one for one in layers if one.kind == "sliding"]
+    each, of_windows, page = rate(layers), rate(sliding), log.page
+    full, tokens = each - of_windows, log.tokens or 0
+    needed = tokens * full + windows.cells * of_windows
+    told = needed + page * each
+    how = f"{product(tokens, full)} + {product(windows.cells, of_windows)}"
+    paged = f"{product(tokens + page, full)} + {product(windows.cells + page, of_windows)}"
+    rows = [
+        Row("token", Cell(each, rate_how(layers))),
+        Row("tokens", None, Cell(tokens + page, _more(tokens, tokens + page)), Cell(tokens)),
+        Row("bytes", Cell(needed, how), Cell(told, paged), log.logged and Cell(log.logged.bytes, log.logged.text)),
+    ]
+    params = {"layers": sum(one.count for one in sliding), "slots": windows.cells, "full": tokens}
+    apart = Difference("window_pool", None, "sglang_windows", {**params, "window": spec.attention.window or 0})
+    steps = [apart, *_named(log, each, log.logged.bytes if log.logged else 0)]
+    return rows, [*steps, *filter(None, [rest(told, log.logged)])]
 
 
 def _mean(log: EngineLog) -> Cell | None:

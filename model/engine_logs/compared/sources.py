@@ -36,6 +36,9 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "llama_iswa": _file(_LLAMA, "57ace0d612a11133ac86edcc7af1b323bf05f12f", "src/llama-kv-cache-iswa.cpp"),
         "llama_swa": _thread(_LLAMA, 13194, "pull"),
         "llama_state": _thread("lmstudio-ai/lmstudio-bug-tracker", 1862),
+        "llama_snapshots": _file(
+            _LLAMA, "76d94392764a8bcc1e93bd6f248c30aec2cfac9a", "src/llama-memory-recurrent.cpp", "n_rs_seq"
+        ),
         "vllm_blocks": _file(_VLLM, *_KV_UTILS, "get_num_blocks"),
         "vllm_least": _file(_VLLM, *_KV_UTILS, "get_kv_cache_configs"),
         "vllm_groups": _file(_VLLM, *_KV_UTILS, "_get_kv_cache_groups_uniform_page_size"),
@@ -46,7 +49,18 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "vllm_null": _file(_VLLM, "002f34915134cfd1a7d6ed777edd67dcc2289466", "vllm/v1/core/block_pool.py"),
         "vllm_window": Source("vllm-project/vllm vllm/v1/kv_cache_interface.py, SlidingWindowSpec", ""),
         "sglang_pool": _file(_SGLANG, *_POOL, "MHATokenToKVPool"),
+        "sglang_windows": _file(
+            _SGLANG,
+            "dec8155f6d073c78b0c7fd94953b838eccbdf9df",
+            "python/sglang/srt/mem_cache/swa_memory_pool.py",
+            "SWAKVPool",
+        ),
         "trt_pool": _file(_TRT, *_MANAGER, "KVCacheManager::allocatePools"),
+        "trt_quota": _file(
+            _TRT,
+            "218ea169be0dbb44219a77580e6fb663815cd1de",
+            "tensorrt_llm/_torch/pyexecutor/kv_cache_manager_v2.py",
+        ),
         "trt_blocks": _thread(_TRT, 224),
         "ollama_cache": _file(_OLLAMA, "02bb1cc81979e5d44cab9469a1d7a9381ef4585b", "kvcache/causal.go"),
         "ollama_log": _file(_OLLAMA, "fb30760996871fa9460115c753afd2c60d4ab0f7", "ml/device.go"),

@@ -1,9 +1,10 @@
 """The parts of a config.json that most families state alike: heads, kinds of layers, RoPE, tied embeddings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...errors import GlassLlamaError
 from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
 from .fields import Fields, missing, refusal
@@ -20,11 +21,12 @@ def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
     """n_heads, n_kv_heads and head_dim, which is hidden_size / heads where the file does not state it."""
     n_heads, n_kv_heads, head_dim = heads.n_heads, heads.n_kv_heads, heads.head_dim
     if n_heads % n_kv_heads:
-        raise f.wrong("num_key_value_heads", n_kv_heads, expected("divisor", name="num_attention_heads", value=n_heads))
+        right = expected("divisor", name="num_attention_heads", value=n_heads)
+        n_kv_heads = f.fault(f.wrong("num_key_value_heads", n_kv_heads, right))
     if head_dim is None:
         d_model = f.count("hidden_size")
         if d_model % n_heads:
-            raise f.absent("head_dim", expected("head_dim_given", width=d_model, heads=n_heads))
+            d_model = f.fault(f.absent("head_dim", expected("head_dim_given", width=d_model, heads=n_heads)))
         head_dim = d_model // n_heads
     return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": head_dim}
 
@@ -82,6 +84,21 @@ def rope(
     `local`: sliding layers have a base of their own (Gemma 3). `base` and `share` are the family's names for the base
     and the rotated share of a head.
     """
+    return turned(f, lambda strict: _rope(strict, head_dim, local, layout, base, share))
+
+
+def turned(f: Fields, read: Callable[[Fields], PositionSpec]) -> PositionSpec:
+    """What `read` finds about RoPE. Neither the cache nor the weights depend on it, so a fault is noted aside."""
+    try:
+        return read(f.strict())
+    except GlassLlamaError as error:
+        f.aside(error)
+        return PositionSpec("rope")
+
+
+def _rope(
+    f: Fields, head_dim: int, local: bool, layout: Any, base: Sequence[str], share: Sequence[str]
+) -> PositionSpec:
     r = rope_part(f)
     given, name = r.raw, r.path
     local_theta = None

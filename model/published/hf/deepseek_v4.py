@@ -9,7 +9,7 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import AttentionSpec, CompressedSpec, ExtraWeights, IndexerSpec, MoeSpec, PositionSpec
-from .attention import rope
+from .attention import rope, turned
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import layers_of
 from .shape import Shape, checked_moe, finish, gated_ffn, rms_norm
@@ -59,7 +59,7 @@ def deepseek_v4(f: Fields) -> Shape:
         moe=moe,
         norm=rms_norm(f, "pre (+ RMSNorm on q's latent and on the K/V head)"),
         ffn=gated_ffn(f),
-        position=_position(f, width),
+        position=turned(f, lambda strict: _position(strict, width)),
     )
 
 
@@ -86,7 +86,7 @@ def _compressed(f: Fields, kinds: tuple[str, ...]) -> tuple[CompressedSpec, ...]
     given = f.get("compress_rates", default=RATES)
     if not isinstance(given, Mapping):
         raise refusal("compress_rates", given, expected("object"))
-    rates = Fields(given, "compress_rates.", defaults=RATES)
+    rates = f.inner(given, "compress_rates", RATES)
     sparse, heavy = (
         f.count(old, default=None) or rates.count(name)
         for name, old in ((SPARSE, "compress_rate_csa"), (HEAVY, "compress_rate_hca"))

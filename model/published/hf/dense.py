@@ -147,7 +147,7 @@ def seed_oss(f: Fields) -> Shape:
     f.only("mlp_bias", False, default=False)
     if f.flag("attention_out_bias", default=False):
         if bias == "none":
-            raise refusal("attention_out_bias", True, expected("false_or_attention_bias"))
+            f.fault(refusal("attention_out_bias", True, expected("false_or_attention_bias")))
         bias = "attention"
     return dense(f, rms_norm(f), bias)
 
@@ -180,7 +180,7 @@ def internlm3(f: Fields) -> Shape:
     """modeling_internlm3.py: `qkv_bias` is that of q, k and v, `bias` that of the output and the feed-forward block."""
     qkv, rest = (f.flag(*names, default=False) for names in (("qkv_bias", "attention_bias"), ("bias", "mlp_bias")))
     if rest and not qkv:
-        raise refusal("bias", True, expected("false_or_attention_bias"))
+        f.fault(refusal("bias", True, expected("false_or_attention_bias")))
     return dense(f, rms_norm(f), "all" if rest else "qkv" if qkv else "none")
 
 

@@ -1,13 +1,16 @@
 """Reading single fields of a Hugging Face config.json, each refused by its own name. Knows no model family."""
 
+import copy
 import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from ...errors import GlassLlamaError
 from ...refusals import Refusals
 from ..expected import Expected, any_of, expected
+from ..unstated import Unstated
 
 MAX_LAYERS = 1_000  # the deepest model of the catalogue has 126, and every layer costs the calculators time
 MAX_COUNT = 10**9
@@ -100,11 +103,34 @@ class UnreadFieldError(Exception):
         self.field, self.value = field, value
 
 
+@dataclass
+class Faults:
+    """What is wrong with a file's fields, in the order in which they were read, each field once.
+
+    `aside`: faults of what decides neither the cache nor the weights, such as RoPE's base. `unread`: fields that would
+    change one of them and that no reader asked for. `layers`: a count of layers is among the faults, so that of lists
+    with an entry for each layer nobody can say whether they are right.
+    """
+
+    found: list[GlassLlamaError] = field(default_factory=list)
+    aside: list[GlassLlamaError] = field(default_factory=list)
+    unread: list[UnreadFieldError] = field(default_factory=list)
+    layers: bool = False
+
+    def add(self, error: GlassLlamaError) -> None:
+        """Notes a fault, unless the field has one already."""
+        if all(error.params["field"] != other.params["field"] for other in self.found):
+            self.found.append(error)
+
+
 class Fields:
     """The fields of one JSON object. Each method takes a field's name, and older names for the same after it.
 
     `defaults` holds what transformers' class takes for fields that the file may leave out; those that were needed are
     collected in `assumed`. `path` is what the object is called in messages, such as "text_config.".
+
+    What is wrong with a field is raised. With `faults` it is noted there instead, so that all faults of a file are
+    found at once: a number is then Unstated, and a flag or a word its default or the first that it may be.
 
     `wrong` and `absent` word what is refused, and the class's numbers bound what is read: a reader with errors and
     bounds of its own, as the network's (model/fields.py), overrides these.
@@ -112,10 +138,35 @@ class Fields:
 
     most, most_layers = MAX_COUNT, MAX_LAYERS
 
-    def __init__(self, raw: Mapping[str, Any], path: str = "", defaults: Mapping[str, Any] | None = None):
-        self.raw, self.path, self.defaults = raw, path, defaults or {}
+    def __init__(
+        self,
+        raw: Mapping[str, Any],
+        path: str = "",
+        defaults: Mapping[str, Any] | None = None,
+        faults: Faults | None = None,
+    ):
+        self.raw, self.path, self.defaults, self.faults = raw, path, defaults or {}, faults
         self.assumed: dict[str, Any] = {}
         self._read: set[str] = set()
+
+    def strict(self) -> Self:
+        """The same fields, of which any fault is raised."""
+        other = copy.copy(self)
+        other.faults = None
+        return other
+
+    def fault(self, error: GlassLlamaError) -> Any:
+        """Raises what is wrong with a field, or notes it and gives what stands for its number."""
+        if self.faults is None:
+            raise error
+        self.faults.add(error)
+        return Unstated(str(error.params["field"]))
+
+    def aside(self, error: GlassLlamaError) -> None:
+        """Raises what is wrong with a part that decides neither the cache nor the weights, or notes it."""
+        if self.faults is None:
+            raise error
+        self.faults.aside.append(error.with_traceback(None))
 
     def wrong(self, name: str, value: object, right: Expected) -> GlassLlamaError:
         """The error for a field of this object with a wrong value."""
@@ -145,12 +196,18 @@ class Fields:
         value, high = self.get(*names, default=default), high or self.most
         within = expected("whole", low=low, high=high)
         if value is REQUIRED:
-            raise self.absent(names[0], within)
+            return self._uncounted(self.absent(names[0], within), high)
         if value is default and value is None:
             return value  # type: ignore[return-value]  # only where the caller gave None
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise self.wrong(self._given(names), value, within)
+            return self._uncounted(self.wrong(self._given(names), value, within), high)
         return value
+
+    def _uncounted(self, error: GlassLlamaError, high: int) -> int:
+        """What stands for a count that is missing or wrong."""
+        if self.faults is not None and high == self.most_layers:
+            self.faults.layers = True
+        return self.fault(error)
 
     def layers(self, *names: str, default: int | None = REQUIRED) -> int:
         """As `count`, of layers."""
@@ -164,32 +221,37 @@ class Fields:
         """A finite number within the field's `bounds`."""
         value = self.get(*names, default=default)
         if value is REQUIRED:
-            raise self.absent(names[0], expected("above_zero"))
+            return self.fault(self.absent(names[0], expected("above_zero")))
         good, (low, high) = isinstance(value, int | float) and not isinstance(value, bool), self.bounds(names[0])
         if not good or not low < value <= high or not math.isfinite(value):
-            raise self.wrong(self._given(names), value, expected("finite_above_zero"))
+            return self.fault(self.wrong(self._given(names), value, expected("finite_above_zero")))
         return float(value)
 
     def flag(self, *names: str, default: bool) -> bool:
         """True or False."""
         value = self.get(*names, default=default)
         if not isinstance(value, bool):
-            raise self.wrong(self._given(names), value, expected("boolean"))
+            self.fault(self.wrong(self._given(names), value, expected("boolean")))
+            return default
         return value
 
     def word(self, *names: str, among: Sequence[str], default: str = REQUIRED) -> str:
         """One of the strings in `among`."""
         value = self.get(*names, default=default)
         if value is REQUIRED:
-            raise self.absent(names[0], any_of(among))
+            self.fault(self.absent(names[0], any_of(among)))
+            return among[0]
         if not isinstance(value, str) or value not in among:
-            raise self.wrong(self._given(names), value, any_of(among))
+            self.fault(self.wrong(self._given(names), value, any_of(among)))
+            return among[0]
         return value
 
     def only(self, name: str, *accepted: object, default: object) -> None:
         """Refuses any value but these; a field that is absent or null stands for `default`."""
-        if (value := self.get(name, default=default)) not in accepted:
-            raise self.wrong(name, value, expected("exactly", value=" or ".join(map(repr, accepted))))
+        value = self.get(name, default=default)
+        if value in accepted or (self.faults and self.faults.layers and isinstance(value, list)):
+            return
+        self.fault(self.wrong(name, value, expected("exactly", value=" or ".join(map(repr, accepted)))))
 
     def part(self, name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
         """The object under `name`."""
@@ -202,7 +264,11 @@ class Fields:
 
     def inner(self, raw: Mapping[str, Any], name: str, defaults: Mapping[str, Any] | None = None) -> "Fields":
         """The fields of an object that stands under `name` in this one."""
-        return Fields(raw, f"{self.path}{name}.", defaults)
+        return Fields(raw, f"{self.path}{name}.", defaults, self.faults)
+
+    def again(self, raw: Mapping[str, Any]) -> "Fields":
+        """The same object with other contents."""
+        return Fields(raw, self.path, self.defaults, self.faults)
 
     def strings(self, name: str, length: int) -> list[str] | None:
         """A list of exactly `length` strings, or None where there is none."""
@@ -210,11 +276,13 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != length or not all(isinstance(item, str) for item in value):
-            raise self.wrong(name, value, expected("strings_a_layer", count=length))
+            self.fault(self.wrong(name, value, expected("strings_a_layer", count=length)))
+            return None
         return value
 
     def refuse_unread(self) -> None:
-        """Raises UnreadFieldError for a field that changes the cache or the weights and was not asked for."""
+        """Raises, or notes, an UnreadFieldError for a field that changes the cache or the weights and was not asked
+        for."""
         for name in SHAPE_FIELDS:
             if name not in self._read and self.raw.get(name) not in _NOTHING:
                 value = self.raw[name]
@@ -224,7 +292,10 @@ class Fields:
                     and all(kind == "full_attention" for kind in value)
                 ):
                     continue
-                raise UnreadFieldError(self.path + name, value)
+                error = UnreadFieldError(self.path + name, value)
+                if self.faults is None:
+                    raise error
+                self.faults.unread.append(error)
 
     def misspelt(self) -> Iterator[tuple[str, str]]:
         """(key, field): a key that nothing asked for, and the field that is nearly called so and is not there."""

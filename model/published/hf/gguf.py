@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GlassLlamaError
 from ..expected import expected
@@ -155,11 +155,22 @@ def _value(text: str) -> Any:
         return text.strip("'\"")
 
 
-def config_of(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a config.json of the same model would state, and by which key each of its fields stands in the metadata.
+class Translated(NamedTuple):
+    """Metadata as a config.json.
 
-    Raises GlassLlamaError for a key that changes the shape and is not read, by its name. The architecture is to be one
-    of ARCHITECTURES.
+    `config`: what one of the same model would state. `keys`: by which key each of its fields stands in the metadata.
+    `unread`: what is wrong with each key that changes the shape and is not read, by the key's name.
+    """
+
+    config: dict[str, Any]
+    keys: dict[str, str]
+    unread: list[GlassLlamaError]
+
+
+def config_of(metadata: Mapping[str, Any]) -> Translated:
+    """The metadata as a config.json. Its architecture is to be one of ARCHITECTURES.
+
+    Raises GlassLlamaError for a width of V that is not K's, and for an MLA without widths.
     """
     name = metadata[PLACE]
     kind = ARCHITECTURES[name]
@@ -170,14 +181,15 @@ def config_of(metadata: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, st
     keys = {one: f"{name}.{key}" for one, key in names.items()}
     config = {"model_type": kind.model_type, **{field: _get(metadata, key) for field, key in keys.items()}}
     config |= kind.fixed
-    _refuse_unknown(metadata, name, keys)
+    unread = list(_unread(metadata, name, keys))
     if not config["vocab_size"]:
         tokens = metadata.get("tokenizer.ggml.tokens")
         config["vocab_size"] = len(tokens) if isinstance(tokens, list) else getattr(tokens, "length", None)
         keys["vocab_size"] = "tokenizer.ggml.tokens"
     config |= dict(_particular(metadata, name, config))
     eps = [field for field in config if field.endswith("_eps") and config[field] == 0]  # a log rounds them to 0
-    return {field: value for field, value in config.items() if value is not None and field not in eps}, keys
+    stated = {field: value for field, value in config.items() if value is not None and field not in eps}
+    return Translated(stated, keys, unread)
 
 
 def told_by_keys(error: GlassLlamaError, keys: Mapping[str, str]) -> tuple[str, str]:
@@ -195,10 +207,9 @@ def tied_of(metadata: Mapping[str, Any]) -> bool | None:
 
 
 def _get(metadata: Mapping[str, Any], key: str) -> Any:
+    """The key's value; in the place of a list of which only the length is printed words, which no reader takes."""
     value = metadata.get(key)
-    if isinstance(value, _Listed):
-        raise refusal(key, f"a list of {value.length}", expected("whole", low=0, high=MAX_COUNT))
-    return value
+    return f"a list of {value.length}" if isinstance(value, _Listed) else value
 
 
 def _whole(value: Any) -> int:
@@ -206,13 +217,13 @@ def _whole(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_COUNT else 0
 
 
-def _refuse_unknown(metadata: Mapping[str, Any], name: str, keys: Mapping[str, str]) -> None:
+def _unread(metadata: Mapping[str, Any], name: str, keys: Mapping[str, str]) -> Iterator[GlassLlamaError]:
     known = set(keys.values())
     for key, value in metadata.items():
         own = key.removeprefix(f"{name}.")
         if own != key and key not in known and not own.startswith(_HARMLESS) and value not in (0, False, None):
             shown = f"a list of {value.length}" if isinstance(value, _Listed) else value
-            raise refusal(key, shown, expected("gguf_absent", architecture=name))
+            yield refusal(key, shown, expected("gguf_absent", architecture=name))
 
 
 def _particular(metadata: Mapping[str, Any], name: str, config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from ..expected import expected
 from ..spec import AttentionSpec, ExtraWeights, MlaSpec, MoeSpec
+from ..unstated import Unstated
 from .attention import checked_heads, rope, shortest
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import NOPE, kinds_of, layers_of, mixed
@@ -153,7 +154,7 @@ def lfm2(f: Fields) -> Shape:
 def _adjusted(f: Fields, width: int) -> int:
     """Two thirds of the width, scaled and rounded up to a multiple, unless the file says not to."""
     multiple, scale = f.count("block_multiple_of", default=256), f.number("block_ffn_dim_multiplier", default=1.0)
-    if not f.flag("block_auto_adjust_ff_dim", default=True):
+    if not f.flag("block_auto_adjust_ff_dim", default=True) or isinstance(width, Unstated):
         return width
     width = int(scale * int(2 * width / 3))
     return -(-width // multiple) * multiple

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from ..expected import expected
 from ..spec import AttentionSpec, PositionSpec
+from ..unstated import Unstated
 from .attention import attention, shortest
 from .fields import Fields, refusal
 
@@ -23,7 +24,7 @@ def kinds_of(f: Fields, n_layers: int, implied: Iterable[str], name: str = "laye
         if word not in KINDS:
             raise refusal(f.path + name, word, expected("each_one_of", names=", ".join(KINDS)))
     kinds = tuple(KINDS[word] for word in given) if given else tuple(implied)
-    if {"linear", "hybrid"}.isdisjoint(kinds):
+    if {"linear", "hybrid"}.isdisjoint(kinds) and not isinstance(n_layers, Unstated):
         raise refusal(f.path + name, given or "all full_attention", expected("with_linear"))
     return kinds
 

@@ -24,7 +24,7 @@ def llama(f: Fields, window: int | None = None, qk: Any = "none", bias: str | No
     if bias is None:
         attention_bias, mlp_bias = f.flag("attention_bias", default=False), f.flag("mlp_bias", default=False)
         if mlp_bias and not attention_bias:
-            raise refusal("mlp_bias", True, expected("false_or_attention_bias"))
+            f.fault(refusal("mlp_bias", True, expected("false_or_attention_bias")))
         bias = "all" if mlp_bias else "attention" if attention_bias else "none"
     position = rope(f, sizes["head_dim"])
     return finish(
@@ -43,7 +43,7 @@ def llama(f: Fields, window: int | None = None, qk: Any = "none", bias: str | No
 def mistral(f: Fields) -> Shape:
     """The window is required, null where there is none: the class's own default, 4,096, is that of v0.1 alone."""
     if "sliding_window" not in f.raw:
-        raise refusal("sliding_window", None, expected("tokens_or_null"))
+        f.fault(refusal("sliding_window", None, expected("tokens_or_null")))
     return llama(f, window=f.maybe_count("sliding_window"))
 
 
@@ -84,9 +84,8 @@ def _qwen_moe(f: Fields) -> MoeSpec:
     f.only("mlp_only_layers", [], default=[])
     width, shared = f.count("moe_intermediate_size"), f.maybe_count("shared_expert_intermediate_size")
     if shared and shared % width:
-        raise refusal(
-            "shared_expert_intermediate_size", shared, expected("multiple", name="moe_intermediate_size", value=width)
-        )
+        right = expected("multiple", name="moe_intermediate_size", value=width)
+        shared = f.fault(refusal("shared_expert_intermediate_size", shared, right))
     every = f.count("decoder_sparse_step", default=1)
     moe = MoeSpec(
         n_experts=f.count("num_experts", "num_local_experts"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..expected import expected
 from ..spec import ExtraWeights, StateSpec
+from ..unstated import Unstated
 from .fields import Fields, refusal
 
 
@@ -57,7 +58,9 @@ class Mamba2(NamedTuple):
 
 def inner_width(f: Fields, d_model: int, *names: str) -> int:
     """`names` times the width: what is computed inside a Mamba layer; a whole number."""
-    wide = f.number(*names, default=2) * d_model
+    wide = d_model * f.number(*names, default=2)
+    if isinstance(wide, Unstated):
+        return wide
     if wide != int(wide):
         raise refusal(f.path + names[0], wide / d_model, expected("whole_from", low=1))
     return int(wide)

@@ -1,5 +1,6 @@
 """Families with names of their own for the same things: Falcon, BLOOM, GPT-2, T5, ChatGLM."""
 
+from dataclasses import replace
 from typing import Any
 
 from ..expected import expected
@@ -16,7 +17,8 @@ FALCON_DEFAULTS = {"max_position_embeddings": 2048}
 def _shape(f: Fields, stated: sizes.Sizes, heads: str, kv: str = "") -> dict[str, Any]:
     """ModelSpec's sizes; `heads` and `kv` are the family's names for the counts of heads and K/V heads."""
     if stated.n_heads % stated.n_kv_heads:
-        raise f.wrong(kv, stated.n_kv_heads, expected("divisor_of_heads", value=stated.n_heads))
+        n_kv_heads = f.fault(f.wrong(kv, stated.n_kv_heads, expected("divisor_of_heads", value=stated.n_heads)))
+        stated = replace(stated, n_kv_heads=n_kv_heads)
     width = stated.head_dim or head_width(stated.d_model, stated.n_heads, heads)
     return vars(stated) | {"head_dim": width}
 

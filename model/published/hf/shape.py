@@ -1,7 +1,7 @@
 """What a family's reader gives, and the parts that readers share: sizes, norms, feed-forward blocks."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -67,7 +67,9 @@ def gated_ffn(f: Fields, *names: str) -> FfnSpec:
 
 def checked_moe(f: Fields, moe: MoeSpec) -> MoeSpec:
     if moe.top_k > moe.n_experts:
-        raise refusal(f"{f.path}num_experts_per_tok", moe.top_k, expected("at_most_experts", value=moe.n_experts))
+        right = expected("at_most_experts", value=moe.n_experts)
+        top_k = f.fault(refusal(f"{f.path}num_experts_per_tok", moe.top_k, right))
+        return replace(moe, top_k=top_k)
     return moe
 
 
@@ -80,5 +82,5 @@ def head_width(d_model: int, n_heads: int, name: str) -> int:
 
 def kv_heads(f: Fields, n_heads: int, *names: str) -> int:
     if n_heads % (n_kv := f.count(*names)):
-        raise refusal(f.path + names[0], n_kv, expected("divisor_of_heads", value=n_heads))
+        return f.fault(refusal(f.path + names[0], n_kv, expected("divisor_of_heads", value=n_heads)))
     return n_kv

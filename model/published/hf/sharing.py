@@ -5,7 +5,7 @@ from typing import Any
 
 from ..expected import expected
 from ..spec import ExtraWeights, FfnSpec, FullHeads, MoeSpec, PositionSpec
-from .attention import attention, layer_cycle, rope
+from .attention import attention, layer_cycle, rope, turned
 from .fields import Fields, UnreadFieldError, refusal
 from .llama_like import outer
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
@@ -78,7 +78,7 @@ def gemma4_text(f: Fields) -> Shape:
         moe=moe,
         **_gemma(f, sizes, kinds, full if "full" in kinds else None),
         extra=tuple(extra),
-        position=_gemma4_rope(f),
+        position=turned(f, _gemma4_rope),
     )
 
 
@@ -94,7 +94,7 @@ def gemma_outer(f: Fields) -> Shape:
 def _sizes(f: Fields, hidden: int) -> dict[str, Any]:
     """LLaMA's names, but for a feed-forward width that may be a list."""
     raw = {**f.raw, "intermediate_size": hidden}
-    inner = Fields(raw, f.path, f.defaults)
+    inner = f.again(raw)
     sizes = llama_sizes(inner)
     f.assumed.update(inner.assumed)
     f.get("head_dim", "num_key_value_heads")
@@ -186,7 +186,7 @@ def _full_heads(f: Fields, sizes: dict[str, Any], layers: list[str]) -> FullHead
         or any(of != next(iter(given.values())) for of in given.values())
     ):
         raise refusal(name, given, expected("object"))
-    inner = Fields(next(iter(given.values())), f"{name}.")
+    inner = f.inner(next(iter(given.values())), "per_layer_config")
     if others := set(inner.raw) - {"head_dim", "num_key_value_heads"}:
         first = min(map(str, others))
         raise UnreadFieldError(f"{name}.{first}", inner.raw.get(first))
@@ -269,5 +269,5 @@ def _same(f: Fields, name: str, n_layers: int, default: int | None, *others: str
     if isinstance(given, list):
         if len(given) != n_layers or any(one != given[0] for one in given):
             raise refusal(f.path + name, given, expected("equal_a_layer", count=n_layers))
-        return Fields({name: given[0]}, f.path).count(name)
+        return f.again({name: given[0]}).count(name)
     return f.count(name, *others) if default is None else f.count(name, *others, default=default)

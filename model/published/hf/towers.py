@@ -43,4 +43,4 @@ def _text(f: Fields, *kinds: str) -> Fields:
     text = f.part("text_config")
     if text.get("model_type", default=kinds[0]) not in kinds:
         raise refusal(f"{text.path}model_type", text.raw.get("model_type"), any_of(kinds))
-    return text if "model_type" in text.raw else Fields({**text.raw, "model_type": kinds[0]}, text.path, text.defaults)
+    return text if "model_type" in text.raw else text.again({**text.raw, "model_type": kinds[0]})

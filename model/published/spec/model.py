@@ -29,6 +29,7 @@ class ModelSpec:
     - `mtp_layers`: extra layers that run only for speculative decoding.
     - `bias`: on q, k and v ("qkv"), on these and the output ("attention"), or everywhere but on the logits ("all"),
       which have `unembedding_bias`.
+    - `unstated`: what is missing or wrong in the config that the weights depend on and the cache does not.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
     - `kv_heads_assumed`: the file does not count K/V heads, and `n_kv_heads` is what transformers then takes.
     - `source`: where the numbers were read; `not_verified`: which of them were not.
@@ -67,6 +68,7 @@ class ModelSpec:
     extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
     kv_heads_assumed: bool = False
+    unstated: tuple[GlassLlamaError, ...] = ()
     quantised: QuantSpec | None = None
     quantised_unread: str = ""
     tokenizer: str = ""

@@ -260,6 +260,20 @@ def test_llama_cpp_keeps_states_in_fp32() -> None:
     assert found.fitting[0] == "bf16"
 
 
+def test_llama_cpp_keeps_snapshots_of_states_for_drafts() -> None:
+    """One sequence with two states to go back to: three times a state, each in fp32."""
+    state = 48 * (48 * 128 * 128 + 3 * 10_240) * 4
+    log = (
+        "0.27.1 I llama_kv_cache: size = 512.00 MiB (  8192 cells, 16 layers, 1/1 seqs), K (f16): 256.00 MiB, "
+        "V (f16): 256.00 MiB\n0.27.2 I llama_memory_recurrent: size = 448.88 MiB (     1 cells,  64 layers,  1 seqs  "
+        "2 rs_seq), R (f32):   16.88 MiB, S (f32):  432.00 MiB\n"
+    )
+    found = compare(read_log(log), qwen_27b(), "bf16")
+    assert figures(found, "state")[1] == 3 * state
+    assert steps(found)["state_snapshots"] == 2 * state
+    assert "unexplained" not in steps(found)
+
+
 def test_metadata_in_the_log_is_left_to_the_reader_of_metadata() -> None:
     log = f"llama_model_loader: - kv 1: general.name str              = Meta Llama 3.1 8B\n{OLD_LLAMA_CPP}"
     assert read_log(log).model == "Meta Llama 3.1 8B"
@@ -421,6 +435,20 @@ def test_vllm_makes_attention_pages_as_large_as_a_state() -> None:
     assert needed(found, "request") + more == 14 * 16 * page
 
 
+def test_vllm_with_memory_that_is_set() -> None:
+    """As kv_cache_memory_bytes has it: the profile of the memory is left out, and its line too."""
+    log = read_log(
+        "INFO [gpu_worker.py:381] Initial free memory 21.5 GiB, reserved 8.0 GiB memory for KV Cache as specified by "
+        "kv_cache_memory_bytes config and skipped memory profiling.\n"
+        "INFO [kv_cache_utils.py:1710] GPU KV cache size: 65,536 tokens\n"
+        "INFO [kv_cache_utils.py:1711] Maximum concurrency for 8,192 tokens per request: 8.00x\n"
+    )
+    found = compare(log, LLAMA_8B, "bf16")
+    assert (log.logged and log.logged.bytes, log.tokens) == (8 * GIB, 65_536)
+    assert figures(found, "bytes") == (8 * GIB, 8 * GIB, 8 * GIB)
+    assert "unexplained" not in steps(found)
+
+
 # --- SGLang ---
 
 # sgl-project/sglang #4760
@@ -460,6 +488,34 @@ def test_sglang_names_the_page_that_it_adds() -> None:
     assert steps(compare(read_log(paged), LLAMA_8B, "bf16"))["padded_page"] == 64 * PER_TOKEN * 2
 
 
+def test_sglang_keeps_windows_in_a_pool_apart() -> None:
+    """gpt-oss: by turns layers with a window of 128 and full ones, each with 8 × 64 numbers of K and of V. The pool of
+    the windows is printed first, with a page beside its tokens as the other; then the whole, and a draft model's."""
+    spec, each, full, windows = catalogue()["gpt-oss-120b"], 18 * 8 * 64 * 2, 160_000, 128_000
+
+    def line(tokens: int, rank: int = 0, dtype: str = "dtype: torch.bfloat16, ") -> str:
+        size = f"{(tokens + 64) * each / GIB:.2f} GB"
+        return f"[TP{rank}] KV Cache is allocated. {dtype}#tokens: {tokens}, K size: {size}, V size: {size}"
+
+    told = f"Use sliding window memory pool. full_layer_tokens={full}, swa_layer_tokens={windows}"
+    whole = f"SWAKVPool mem usage: 9.99 GB, swa size: {windows}, full size: {full}"
+    served = "server_args=ServerArgs(model_path='/m', tp_size=1, page_size=64)"
+    for said in (told, whole):
+        log = read_log("\n".join([served, said, line(windows), line(full), line(full)]))
+        found = compare(log, spec, "fp8")
+        assert [(pool.kind, pool.cells) for pool in log.pools] == [("full", full), ("sliding", windows)]
+        assert [fact.code for fact in log.facts][-3:] == ["window_cache", "cache", "other_pool"]
+        assert figures(found, "tokens")[1:] == (full + 64, full)
+        needed_bytes = 2 * each * (full + windows)
+        assert figures(found, "bytes")[:2] == (needed_bytes, needed_bytes + 2 * 64 * 2 * each)
+        assert steps(found).keys() == {"window_pool", "padded_page", "gb_is_gib", "rounding"}
+    cut = compare(read_log("\n".join([served, told, line(windows)])), spec, "bf16")  # before the other pool's line
+    assert (cut.log.tokens, cut.log.logged, figures(cut, "bytes")[2]) == (full, None, None)
+    assert "unexplained" not in steps(cut)
+    alone = read_log("\n".join([line(full), line(full)]))  # one pool, and a draft model's
+    assert [(pool.kind, pool.cells) for pool in alone.pools] == [("full", full)]
+
+
 # --- TensorRT-LLM ---
 
 TRT = """\
@@ -489,6 +545,39 @@ def test_tensorrt_llm_once_printed_bytes() -> None:
     found = compare(read_log(TRT_OLD), catalogue()["Llama-2 7B"], "fp16")
     assert figures(found, "bytes") == (132_608 * 2 * 32 * 4096 * 2, 69_524_783_104, 69_524_783_104)
     assert steps(found) == {"rounding": 0}
+
+
+def test_tensorrt_llm_prints_the_blocks_with_the_window_and_a_trial_run_before() -> None:
+    def run(blocks: int, length: int, windows: tuple[int, ...], size: str) -> str:
+        lines = [
+            f"[TensorRT-LLM][INFO] Max KV cache blocks per sequence: {-(-one // 32)} [window size={one}], tokens per "
+            f"block=32, primary blocks={blocks}, secondary blocks=0, max sequence length={length}"
+            for one in windows
+        ]
+        return "\n".join(
+            [*lines, f"[TensorRT-LLM][INFO] [MemUsageChange] Allocated {size} GiB for max tokens in paged KV cache "
+             f"({blocks * 32})."]
+        )  # fmt: skip
+
+    log = read_log(f"{run(129, 4096, (4096,), '0.25')}\n{run(8219, 8192, (8192,), '16.05')}")
+    assert (log.tokens, log.blocks, log.block_size, log.length) == (263_008, 8219, 32, 8192)
+    found = compare(log, LLAMA_8B, "fp8")
+    assert figures(found, "tokens")[1:] == (8219 * 32, 263_008)
+    assert "rounding" in steps(found)
+    assert read_log(run(8219, 8192, (1024, 8192), "16.05")).blocks is None  # apart, and no line counts them together
+    elsewhere = compare(read_log(run(61_848, 16_384, (16_384,), "0.00")), LLAMA_8B, "bf16")  # in AutoDeploy's own pools
+    assert figures(elsewhere, "bytes") == (61_848 * 32 * 2 * PER_TOKEN, 61_848 * 32 * 2 * PER_TOKEN, None)
+    assert "unexplained" not in steps(elsewhere)
+
+
+def test_tensorrt_llms_newer_manager_prints_a_quota_and_no_tokens() -> None:
+    """To all digits that a float has; the trial run's comes first."""
+    lines = "[TRT-LLM] [I] KV cache manager v2 device quota set to {}GiB"
+    log = read_log("\n".join(map(lines.format, ("0.5", "9.059814453125"))))
+    assert (log.tokens, log.logged and log.logged.bytes) == (None, int(9.059814453125 * GIB))
+    found = compare(log, LLAMA_8B, "fp8")
+    assert figures(found, "tokens")[0] == int(9.059814453125 * GIB) // PER_TOKEN
+    assert steps(found).keys() == {"quota"}
 
 
 # --- Ollama ---

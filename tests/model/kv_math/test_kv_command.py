@@ -67,6 +67,24 @@ def test_the_command_says_what_is_wrong(capsys):
     assert refused(capsys, "Llama-3 8B", "--tp", "3") == "kv_math: tp is 3; expected a divisor of n_heads (32).\n"
 
 
+def test_the_command_counts_the_cache_of_a_config_that_lacks_what_the_weights_need(capsys, tmp_path):
+    """And names all that is wrong with one that lacks what the cache needs."""
+    given = {"model_type": "llama", "num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 64}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(given))
+    assert main(["--config", str(path), "--tokens", "10", "--gpu", "H100"]) == 0
+    printed = capsys.readouterr().out
+    assert f"Total      {10 * 2 * 4 * 16 * 2 * 2:,} B" in printed
+    left_out = "Weights, activations and what fits are not counted. config.json: intermediate_size is missing; expected"
+    assert left_out in printed
+    assert "vocab_size is missing" in printed
+    assert "Note       Not read, and no figure here depends on it: max_position_embeddings is missing." in printed
+    assert refused(capsys, "--config", str(path), "--users", "2").startswith(f"kv_math: {left_out}")
+    path.write_text(json.dumps(given | {"num_hidden_layers": "x", "hidden_size": None}))
+    said = refused(capsys, "--config", str(path))
+    assert "num_hidden_layers is 'x'; expected a whole number from 1 to 1,000. hidden_size is missing; " in said
+
+
 def test_the_command_takes_k_and_v_in_two_formats(capsys):
     assert main(["Llama-3 8B", "--dtype", "q8_0/iq4_nl", "--tokens", "1"]) == 0
     printed = capsys.readouterr().out

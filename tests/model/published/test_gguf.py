@@ -249,7 +249,6 @@ def test_what_is_wrong_is_told_by_the_metadatas_own_keys():
         ({"llama.attention.head_count_kv": 5}, "GGUF: llama.attention.head_count_kv is 5; expected a divisor"),
         ({"llama.attention.head_count_kv": [8, 4]}, "GGUF: llama.attention.head_count_kv is [8, 4]; expected a whole"),
         ({"llama.embedding_length": "x"}, "GGUF: llama.embedding_length is 'x'; expected a whole number"),
-        ({"llama.vocab_size": None}, "GGUF: tokenizer.ggml.tokens is missing; expected a whole number"),
         ({"llama.attention.value_length": 64}, "GGUF: llama.attention.value_length is 64; expected 128"),
         ({"llama.ssm.state_size": 16}, "GGUF: llama.ssm.state_size is 16; expected it absent: this calculator does"),
         ({"llama.attention.kv_lora_rank": 512}, "GGUF: llama.attention.kv_lora_rank is 512; expected it absent"),
@@ -259,6 +258,15 @@ def test_what_is_wrong_is_told_by_the_metadatas_own_keys():
             spec_from_config({**LLAMA_3_8B, **change})
         assert caught.value.code == "hf_config"
         assert str(caught.value).startswith(says), change
+    wrong = {"llama.block_count": 0, "llama.embedding_length": None, "llama.ssm.state_size": 16, "llama.cla": 2}
+    with pytest.raises(GlassLlamaError) as caught:
+        spec_from_config({**LLAMA_3_8B, **wrong})
+    told = [(one["file"], one["field"]) for one in caught.value.params["faults"]]
+    assert sorted(told) == sorted(("GGUF", key) for key in wrong)
+    unstated = spec_from_config({**LLAMA_3_8B, "llama.vocab_size": None, "llama.rope.freq_base": "x"})
+    assert str(unstated.unstated[0]).startswith("GGUF: tokenizer.ggml.tokens is missing; expected a whole number")
+    assert "Not read, and no figure here depends on it: llama.rope.freq_base is 'x'." in unstated.notes
+    assert kv_cache_bytes(unstated, 8192) == kv_cache_bytes("Llama-3 8B", 8192)
     assert "spam" not in "".join(ARCHITECTURES)
     for text in ("hello = 5", "general.name = x", "llama.block_count = 32"):  # no architecture: no GGUF
         with pytest.raises(GlassLlamaError, match="the text is no JSON"):

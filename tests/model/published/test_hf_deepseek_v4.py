@@ -153,7 +153,6 @@ REFUSED = [
     ({"compress_rates": {CSA: 4, HCA: 6}}, "compress_rates.heavily_compressed_attention is 6; expected a multiple"),
     ({"layer_types": ["full_attention"] * 43}, "layer_types is 'full_attention'; expected each one of"),
     ({"num_key_value_heads": 2}, "num_key_value_heads is 2; expected 1"),
-    ({"n_shared_experts": 2}, "n_shared_experts is 2; expected 1"),
     ({"o_groups": 7}, "o_groups is 7; expected a divisor of the heads"),
     ({"sliding_window": 1}, "sliding_window is 1; expected"),
     ({"kv_lora_rank": 512}, "kv_lora_rank is 512; expected it absent"),
@@ -165,3 +164,6 @@ def test_what_cannot_be_read_is_refused_by_the_fields_name():
         with pytest.raises(GlassLlamaError) as caught:
             spec_from_config({**FLASH, **change}, "mine")
         assert str(caught.value).startswith(f"config.json: {says}"), change
+    more = spec_from_config({**FLASH, "n_shared_experts": 2}, "mine")
+    assert str(more.unstated[0]).startswith("config.json: n_shared_experts is 2; expected 1")
+    assert kv_cache_bytes(more, 1000) == kv_cache_bytes(spec_from_config(FLASH), 1000)

@@ -303,31 +303,38 @@ def test_what_is_not_understood_is_refused_by_its_name():
     oss = {**WIDE, **EXPERTS, "sliding_window": 8}
     for kind, base, change, says in (
         ("opt", OPT, {"do_layer_norm_before": False}, "do_layer_norm_before is False; expected True"),
-        ("opt", OPT, {"word_embed_proj_dim": 16}, "word_embed_proj_dim is 16; expected 32"),
         ("phi", TINY, {"qk_layernorm": True}, "qk_layernorm is True; expected False"),
-        ("gpt_neox", EARLY, {"attention_bias": False}, "attention_bias is False; expected True"),
         ("mpt", mpt, {"attn_config": {"attn_type": "multiquery_attention"}}, "attn_config.attn_type is 'multiquery"),
         ("mpt", mpt, {"attn_config": {"kv_n_heads": 2}}, "attn_config.kv_n_heads is 2; expected it absent"),
         ("mpt", mpt, {"attn_config": {"alibi": False}}, "attn_config.alibi is False; expected True"),
-        ("mpt", mpt, {"expansion_ratio": 2}, "expansion_ratio is 2; expected 4"),
         ("dbrx", {**DBRX, **DBRX_PARTS}, {"attn_config": {"kv_n_heads": 3}}, "attn_config.kv_n_heads is 3; expected a"),
         ("gpt_oss", oss, {"sliding_window": None}, "sliding_window is missing"),
-        ("gpt_oss", oss, {"num_experts_per_tok": 5}, "num_experts_per_tok is 5; expected at most the number"),
         ("glm4_moe", GLM, {"n_routed_experts": None}, "n_routed_experts is missing"),
         ("minimax_m2", {**WIDE, **EXPERTS}, {"attn_type_list": [0, 1, 0, 1, 0]}, "attn_type_list is [0, 1, 0, 1, 0]"),
-        ("minimax_m2", {**WIDE, **EXPERTS}, {"shared_intermediate_size": 8}, "shared_intermediate_size is 8"),
-        ("ernie4_5_moe", ERNIE, {"moe_layer_end_index": 2}, "moe_layer_end_index is 2; expected -1 or 4"),
         ("ernie4_5_moe", ERNIE, {"moe_layer_start_index": [0, 1]}, "moe_layer_start_index is [0, 1]"),
-        ("seed_oss", WIDE, {"attention_bias": False, "attention_out_bias": True}, "attention_out_bias is True"),
         ("smollm3", TINY, {"no_rope_layers": [1, 0]}, "no_rope_layers is [1, 0]; expected a list of 5"),
         ("exaone4", {**WIDE, "sliding_window": 8}, {"sliding_window_pattern": "LX"}, "sliding_window_pattern is 'LX'"),
-        ("phi3", TINY, {"rope_scaling": {"type": "longrope"}}, "rope_scaling.original_max_position_embeddings is miss"),
         ("mistral3", {"text_config": {**TINY, "model_type": "llama"}}, {}, "text_config.model_type is 'llama'"),
         ("olmo2", TINY, {"sliding_window": 8}, "sliding_window is 8; expected it absent"),
         ("cohere", TINY, {"sliding_window": 8}, "sliding_window is 8; expected it absent"),
         ("kimi_k2", KIMI_K2, {"index_head_dim": 128}, "index_head_dim is 128; expected it absent"),
     ):
         assert refused(kind, base, **change).startswith(says), (kind, change)
+    for kind, base, change, says in (
+        ("opt", OPT, {"word_embed_proj_dim": 16}, "word_embed_proj_dim is 16; expected 32"),
+        ("gpt_neox", EARLY, {"attention_bias": False}, "attention_bias is False; expected True"),
+        ("mpt", mpt, {"expansion_ratio": 2}, "expansion_ratio is 2; expected 4"),
+        ("gpt_oss", oss, {"num_experts_per_tok": 5}, "num_experts_per_tok is 5; expected at most the number"),
+        ("minimax_m2", {**WIDE, **EXPERTS}, {"shared_intermediate_size": 8}, "shared_intermediate_size is 8"),
+        ("ernie4_5_moe", ERNIE, {"moe_layer_end_index": 2}, "moe_layer_end_index is 2; expected -1 or 4"),
+        ("seed_oss", WIDE, {"attention_bias": False, "attention_out_bias": True}, "attention_out_bias is True"),
+    ):
+        spec = spec_from_config({"model_type": kind, **base, **change}, "mine")
+        assert str(spec.unstated[0]).startswith(f"config.json: {says}"), (kind, change)
+        whole = spec_from_config({"model_type": kind, **base}, "mine")
+        assert kv_cache_bytes(spec, 100) == kv_cache_bytes(whole, 100)
+    phi = spec_from_config({"model_type": "phi3", **TINY, "rope_scaling": {"type": "longrope"}}, "mine")
+    assert "rope_scaling.original_max_position_embeddings is missing" in " ".join(phi.notes)
 
 
 def test_no_value_of_any_field_breaks_a_reader():

@@ -236,23 +236,25 @@ def test_weights_of_a_hybrid_on_gpus():
 REFUSED = [
     ("Qwen3-Next 80B-A3B", {"linear_num_value_heads": 5}, "linear_num_value_heads is 5; expected a multiple"),
     ("Qwen3-Next 80B-A3B", {"layer_types": ["full_attention"] * 48}, "layer_types is ['full_attention'"),
-    ("Qwen3-Next 80B-A3B", {"attention_bias": True}, "attention_bias is True; expected False"),
     ("Qwen3-Next 80B-A3B", {"kv_lora_rank": 8}, "kv_lora_rank is 8; expected it absent"),
     ("Jamba v0.1", {"attn_layer_offset": 8}, "attn_layer_offset is 8; expected a whole number from 0 to 7"),
     ("Mamba 2.8B", {"expand": 1.7001}, "expand is 1.70"),
     ("Mamba-Codestral 7B", {"num_heads": 100}, "num_heads is 100; expected a divisor of mamba_expand"),
     ("Nemotron 3 Nano 30B-A3B", {"hybrid_override_pattern": "MX"}, "hybrid_override_pattern is 'MX'; expected a text"),
     ("Nemotron 3 Nano 30B-A3B", {"hybrid_override_pattern": "**"}, "hybrid_override_pattern is '**'; expected some"),
-    ("Nemotron 3 Nano 30B-A3B", {"mlp_bias": True}, "mlp_bias is True; expected False"),
     ("Granite 4.0 H Small", {"mamba_d_head": 63}, "mamba_n_heads is 128; expected a divisor"),
     ("Granite 4.0 H Small", {"layer_types": ["lstm"] * 40}, "layer_types is 'lstm'; expected each one of"),
     ("MiniMax-M1", {"attn_type_list": [2] * 80}, "attn_type_list is [2, 2"),
-    ("MiniMax-M1", {"shared_intermediate_size": 64}, "shared_intermediate_size is 64; expected 0 or None"),
     ("Kimi Linear 48B-A3B", {"linear_attn_config": {"num_heads": 32}}, "linear_attn_config.head_dim is missing"),
     ("Falcon-H1 34B", {"attn_layer_indices": [1]}, "attn_layer_indices is [1]; expected it absent"),
     ("LFM2 1.2B", {"conv_dim": 7}, "conv_dim is 7; expected 2048"),
     ("Hunyuan-Large", {"cla_share_factor": None}, "cla_share_factor is missing"),
     ("Hunyuan-A13B", {"moe_topk": [1] + [8] * 31}, "moe_topk is [1, 8"),
+]
+WEIGHTS_ALONE = [
+    ("Qwen3-Next 80B-A3B", {"attention_bias": True}, "attention_bias is True; expected False"),
+    ("Nemotron 3 Nano 30B-A3B", {"mlp_bias": True}, "mlp_bias is True; expected False"),
+    ("MiniMax-M1", {"shared_intermediate_size": 64}, "shared_intermediate_size is 64; expected 0 or None"),
     ("Hunyuan-A13B", {"moe_layer_num_skipped": 1}, "moe_layer_num_skipped is 1; expected 0"),
 ]
 
@@ -262,6 +264,10 @@ def test_what_cannot_be_read_is_refused_by_the_fields_name():
         with pytest.raises(GlassLlamaError) as caught:
             spec_from_config({**CONFIGS[name], **change}, "mine")
         assert str(caught.value).startswith(f"config.json: {says}"), name
+    for name, change, says in WEIGHTS_ALONE:
+        spec = spec_from_config({**CONFIGS[name], **change}, "mine")
+        assert str(spec.unstated[0]).startswith(f"config.json: {says}"), name
+        assert kv_cache_bytes(spec, 1000) == kv_cache_bytes(spec_from_config(CONFIGS[name]), 1000)
     gemma = CONFIGS["Gemma 3n E4B (text)"]
     for change, says in (
         ({"num_kv_shared_layers": 34}, "text_config.num_kv_shared_layers is 34"),

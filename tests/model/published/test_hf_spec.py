@@ -8,6 +8,7 @@ catalogue's sources. The other six were never released in that form (llama2.c, G
 import copy
 import json
 import math
+import pickle
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -18,16 +19,21 @@ import transformers
 
 import model
 from model.errors import GlassLlamaError
-from model.kv_math import kv_cache_bytes
+from model.kv_math import kv_breakdown, kv_cache_bytes
+from model.kv_math.kinds import attention_kinds
+from model.kv_math.memory import memory_use
+from model.kv_math.weights import weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import FAMILIES
 from model.published.hf.fields import SHAPE_FIELDS
 from model.published.hf_spec import spec_from_config, spec_from_hub, spec_from_text
 from model.published.hub import REASONS
 from model.published.spec import ModelSpec
+from model.published.unstated import Unstated, unstated_in
 from tests.hub import stand_in
 
 CONFIGS = json.loads(Path(__file__).with_name("hub_configs.json").read_text(encoding="utf-8"))
+HYBRIDS = json.loads(Path(__file__).with_name("hybrid_configs.json").read_text(encoding="utf-8"))
 READ_IN = json.loads(Path(__file__).with_name("hub_config_sources.json").read_text(encoding="utf-8"))
 TEXTS = {"name", "family", "release", "parameters", "tokenizer", "source", "source_grade", "verified", "not_verified"}
 # The files say 163,840 where the cards say what the vendor supports; BLOOM's file says nothing.
@@ -235,22 +241,12 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
         ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a whole number from 1 to 1,000"),
         ({"hidden_size": "4096"}, "hidden_size is '4096'; expected a whole number from 1 to 1,000,000,000"),
         ({"hidden_size": None}, "hidden_size is missing"),
-        ({"vocab_size": -1}, "vocab_size is -1"),
-        ({"max_position_embeddings": 8192.5}, "max_position_embeddings is 8192.5"),
         ({"num_key_value_heads": 5}, "num_key_value_heads is 5; expected a divisor of num_attention_heads (32)"),
         ({"num_attention_heads": 3}, "num_key_value_heads is 8; expected a divisor of num_attention_heads (3)"),
-        ({"hidden_act": "mish"}, "hidden_act is 'mish'; expected one of silu"),
-        ({"rope_theta": 0}, "rope_theta is 0; expected a finite number above 0"),
-        ({"rope_theta": math.inf}, "rope_theta is inf; expected a finite number above 0"),
-        ({"rope_scaling": [8]}, "rope_scaling is [8]; expected an object"),
-        ({"rope_scaling": {"rope_type": "magic"}}, "rope_scaling.rope_type is 'magic'; expected one of default"),
-        ({"rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor is missing"),
-        ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'; expected true or false"),
         (
             {"sliding_window": 4096},
             "sliding_window is 4096; expected it absent: this calculator does not read llama with",
         ),
-        ({"num_local_experts": 8}, "num_local_experts is 8; expected it absent"),
         ({"kv_lora_rank": 512}, "kv_lora_rank is 512; expected it absent"),
         ({"num_kv_shared_layers": 4}, "num_kv_shared_layers is 4; expected it absent"),
         ({"q_lora_rank": 1536}, "q_lora_rank is 1536; expected it absent"),
@@ -265,7 +261,6 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
         ({"layer_types": ["sliding_attention"] * 32}, "sliding_window is None; expected a number of at least 2"),
         ({"layer_types": ["full_attention"] * 3}, "layer_types is ['full_attention', 'full_attention'"),
         ({"layer_types": ["linear_attention"] * 32}, "layer_types is 'linear_attention'; expected each one of full"),
-        ({"mlp_bias": True}, "mlp_bias is True; expected false, or attention_bias as well"),
     ],
 )
 def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says):
@@ -275,8 +270,6 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
 @pytest.mark.parametrize(
     ("name", "change", "says"),
     [
-        ("Qwen3-30B-A3B", {"mlp_only_layers": [0]}, "mlp_only_layers is [0]; expected []"),
-        ("Qwen3-30B-A3B", {"num_experts_per_tok": 200}, "num_experts_per_tok is 200; expected at most the number"),
         ("Qwen2.5-7B", {"use_sliding_window": True, "max_window_layers": None}, "max_window_layers is None"),
         ("Gemma-3 12B (text)", {"text_config": 5}, "text_config is 5; expected an object"),
         (
@@ -296,18 +289,148 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
         ("DeepSeek-V3", {"multi_query_group_num": 2}, "multi_query_group_num is 2; expected it absent"),
         ("Falcon-40B", {"num_kv_heads": 7}, "num_kv_heads is 7; expected a divisor of the heads (128)"),
         ("T5-11B (v1.0)", {"d_kv": None}, "d_kv is missing"),
-        ("T5-11B (v1.0)", {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj is 'gated-tanh'"),
         ("ChatGLM3-6B", {"rmsnorm": False}, "rmsnorm is False; expected True"),
-        ("ChatGLM3-6B", {"add_bias_linear": True}, "add_bias_linear is True; expected False"),
         ("GPT-2 (124M)", {"add_cross_attention": True}, "add_cross_attention is True; expected it absent"),
-        ("DeepSeek-V2", {"moe_layer_freq": 2}, "moe_layer_freq is 2; expected 1"),
         ("DeepSeek-V3", {"kv_lora_rank": None}, "kv_lora_rank is missing"),
         ("DeepSeek-V3", {"index_head_dim": 128}, "index_head_dim is 128; expected it absent"),
-        ("DeepSeek-V3.2-Exp", {"index_topk": None}, "index_topk is missing"),
     ],
 )
 def test_other_families_are_refused_by_the_fields_name(name, change, says):
     assert refused(change, CONFIGS[name]).startswith(f"config.json: {says}")
+
+
+WEIGHTS_ALONE = [
+    ("Llama-3 8B", {"intermediate_size": None}, "intermediate_size is missing; expected a whole number from 1 to"),
+    ("Llama-3 8B", {"vocab_size": -1}, "vocab_size is -1; expected a whole number"),
+    ("Llama-3 8B", {"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'; expected true or false"),
+    ("Llama-3 8B", {"num_local_experts": 8}, "num_local_experts is 8; expected it absent: this calculator does not"),
+    ("Llama-3 8B", {"mlp_bias": True}, "mlp_bias is True; expected false, or attention_bias as well"),
+    ("Llama-3 8B", {"hidden_size": None, "head_dim": 128}, "hidden_size is missing; expected a whole number"),
+    ("GPT-2 (124M)", {"n_positions": None, "n_ctx": None}, "n_positions is missing; expected a whole number"),
+    ("Qwen3-30B-A3B", {"mlp_only_layers": [0]}, "mlp_only_layers is [0]; expected []"),
+    ("Qwen3-30B-A3B", {"num_experts_per_tok": 200}, "num_experts_per_tok is 200; expected at most the number of"),
+    ("Qwen3-30B-A3B", {"num_experts": None}, "num_experts is missing; expected a whole number"),
+    ("T5-11B (v1.0)", {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj is 'gated-tanh'; expected one of"),
+    ("ChatGLM3-6B", {"add_bias_linear": True}, "add_bias_linear is True; expected False"),
+    ("DeepSeek-V2", {"moe_layer_freq": 2}, "moe_layer_freq is 2; expected 1"),
+    ("DeepSeek-V3", {"q_lora_rank": "x"}, "q_lora_rank is 'x'; expected a whole number"),
+    ("Gemma-3 12B (text)", {"text_config": {**CONFIGS["Gemma-3 12B (text)"]["text_config"], "intermediate_size": 0}},
+     "text_config.intermediate_size is 0; expected a whole number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "says"), WEIGHTS_ALONE)
+def test_a_fault_that_the_cache_does_not_depend_on_leaves_the_weights_uncounted(name, change, says):
+    spec, card = spec_from_config({**CONFIGS[name], **change}, name), catalogue()[name]
+    for tokens in (1, 5_000, 131_072):
+        assert kv_cache_bytes(spec, tokens, 3) == kv_cache_bytes(card, tokens, 3)
+    assert [str(one)[: len(f"config.json: {says}")] for one in spec.unstated] == [f"config.json: {says}"]
+    assert kv_breakdown(spec).notes[-1].code == "unstated"
+    for count in (parameter_count, weight_breakdown, memory_use):
+        with pytest.raises(GlassLlamaError, match=r"^Weights, activations and what fits are not counted\. ") as caught:
+            count(spec)
+        assert says in str(caught.value)
+        assert caught.value.params["faults"] == [one.params for one in spec.unstated]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"max_position_embeddings": 8192.5}, "max_position_embeddings is 8192.5"),
+        ({"max_position_embeddings": None}, "max_position_embeddings is missing"),
+        ({"hidden_act": "mish"}, "hidden_act is 'mish'"),
+        ({"rms_norm_eps": "x"}, "rms_norm_eps is 'x'"),
+        ({"rope_theta": 0}, "rope_theta is 0"),
+        ({"rope_theta": math.inf}, "rope_theta is inf"),
+        ({"rope_scaling": [8]}, "rope_scaling is [8]"),
+        ({"rope_scaling": {"rope_type": "magic"}}, "rope_scaling.rope_type is 'magic'"),
+        ({"rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor is missing"),
+    ],
+)
+def test_what_decides_no_figure_is_remarked_and_refuses_nothing(change, said):
+    spec = spec_from_config({**LLAMA, **change}, "x")
+    assert spec.notes == (f"Not read, and no figure here depends on it: {said}.",)
+    assert memory_use(spec).per_gpu_bytes == memory_use(spec_from_config(LLAMA, "x")).per_gpu_bytes
+    assert spec.max_context == (None if "max_position_embeddings" in change else 8192)
+
+
+def test_all_faults_are_named_at_once():
+    wrong = {"num_hidden_layers": 0, "num_attention_heads": None, "intermediate_size": "x", "n_kv_heads": 2,
+             "use_cla": True}  # fmt: skip
+    with pytest.raises(GlassLlamaError) as caught:
+        spec_from_config({**LLAMA, **wrong})
+    told = caught.value.params["faults"]
+    assert [(one["field"], one["value"], one["expected"]) for one in told] == [
+        ("num_hidden_layers", "0", "a whole number from 1 to 1,000"),
+        ("num_attention_heads", None, "a whole number from 1 to 1,000,000,000"),
+        ("intermediate_size", "'x'", "a whole number from 1 to 1,000,000,000"),
+        ("n_kv_heads", "2", "it absent: this calculator does not read llama with it yet"),
+        ("use_cla", "True", "it absent: this calculator does not read llama with it yet"),
+    ]
+    assert caught.value.params["field"] == "num_hidden_layers"
+    said = str(caught.value)
+    assert said.startswith(
+        "config.json: num_hidden_layers is 0; expected a whole number from 1 to 1,000. num_attention"
+    )
+    assert "; besides llama without it, it reads: " in said
+
+
+def test_a_number_that_is_not_stated_marks_what_is_worked_out_of_it():
+    unstated, other = Unstated("a"), Unstated("b")
+    for made in (unstated + 1, 1 + unstated, 3 * unstated, unstated * 1.5, unstated // 2, 7 // unstated, -unstated):
+        assert unstated_in([0, {"x": made}]) == {"a"}
+    assert unstated_in(unstated * other) == {"a", "b"}
+    assert (7 % unstated, unstated % 7, unstated != 7, unstated > 7, unstated < 7) == (0, 0, False, False, False)
+    assert ((1, 2) * unstated, [None] * unstated) == ((1, 2), [None])
+    spec = spec_from_config({**LLAMA, "intermediate_size": None})
+    copied = pickle.loads(pickle.dumps(spec))
+    assert unstated_in(copied) == unstated_in(spec) == {"intermediate_size"}
+    assert [str(one) for one in copied.unstated] == [str(one) for one in spec.unstated]
+
+
+@pytest.mark.parametrize("count", ["num_hidden_layers", "num_attention_heads", "num_key_value_heads"])
+@pytest.mark.parametrize("name", ["Llama-4 Scout 17B-16E (text)", "Qwen3-30B-A3B", "Gemma-3 12B (text)", "DeepSeek-V3"])
+def test_a_count_that_is_wrong_makes_no_fault_of_what_suits_any(name, count):
+    """Lists with an entry for each layer, and numbers that are to divide each other."""
+    config = transformers.AutoConfig.for_model(**copy.deepcopy(CONFIGS[name])).to_dict()
+    text = config.get("text_config")
+    wrong = {**config, "text_config": {**text, count: -1}} if text else {**config, count: -1}
+    if name == "DeepSeek-V3" and count == "num_key_value_heads":  # latents are cached, not heads
+        assert kv_cache_bytes(spec_from_config(wrong), 100) == kv_cache_bytes(name, 100)
+        return
+    with pytest.raises(GlassLlamaError) as caught:
+        spec_from_config(wrong)
+    assert caught.value.params["field"].endswith(count)
+    assert "faults" not in caught.value.params
+
+
+ALL_CONFIGS = {**CONFIGS, **{name: one["config"] for name, one in HYBRIDS.items()}}
+
+
+@pytest.mark.parametrize("name", list(ALL_CONFIGS))
+def test_without_a_field_the_cache_is_the_same_or_refused(name):
+    """No number is made up for what a file lacks: what is counted without a field is what is counted with it."""
+    config, counted = ALL_CONFIGS[name], 0
+    whole = spec_from_config(config, name)
+    outer = "text_config" if isinstance(config.get("text_config"), dict) else None
+    part = config[outer] if outer else config
+    for field in part:
+        if field == "model_type":
+            continue
+        for change in ({}, {field: "x"}):
+            rest = {key: value for key, value in part.items() if key != field} | change
+            try:
+                spec = spec_from_config({**config, outer: rest} if outer else rest, name)
+            except GlassLlamaError:
+                continue
+            if spec.unstated or any(note.startswith("Not read") for note in spec.notes):
+                counted += 1
+                for dtype, tokens in (("bf16", 100), ("bf16", 70_000)):
+                    assert kv_cache_bytes(spec, tokens, 2, dtype) == kv_cache_bytes(whole, tokens, 2, dtype), field
+                kinds = [{kind: kv_cache_bytes(one, 100) for kind, one in attention_kinds(of).items()}
+                         for of in (spec, whole)]  # fmt: skip
+                assert kinds[0] == kinds[1], field
+    assert counted
 
 
 @pytest.mark.parametrize("off", [None, False, 0, [], {}])

@@ -21,19 +21,20 @@ const note = (words) => html`<p class="gp-note" data-answer="beside" .textConten
 
 /**
  * What is remarked on an answer, such as a context beyond the model's own, copies on ranks, what was assumed: each
- * note in the reader's language; a code that the page does not know is said in English.
+ * note in the reader's language; a code that the page does not know is said in English. Names stand as a list.
  *
  * @param {Glass} glass
  * @param {import("../../messages.d.ts").NoteMessage[]} notes
  */
 export function notesView(glass, notes) {
   return notes.map(({ code, text: english, params }) => {
-    const shown = Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [
-        name,
-        typeof value === "number" ? Number(value.toPrecision(6)).toLocaleString("en-US") : value,
-      ]),
-    );
+    const one = (/** @type {unknown} */ value) =>
+      typeof value === "number"
+        ? Number(value.toPrecision(6)).toLocaleString("en-US")
+        : Array.isArray(value)
+          ? value.join(glass.text("kv.list_comma"))
+          : value;
+    const shown = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, one(value)]));
     const said = glass.text(`kv.note_${code}`, shown);
     return note(said === `kv.note_${code}` || glass.state.language === "en" ? english : said);
   });
@@ -57,7 +58,8 @@ function sourceView(glass, { source, not_verified: unsure, notes, parameters, pu
   const stated = published
     ? text(published.exact ? "published" : "published_rounded", { total: whole(published.total) })
     : "";
-  const counted = oneLine([text("parameters", { count: whole(parameters) }), stated]);
+  const count = parameters === null ? text("parameters_unstated") : text("parameters", { count: whole(parameters) });
+  const counted = oneLine([count, stated]);
   return html`<details class="kv-source">
     <summary .textContent=${text("source")}></summary>
     ${list(source)}

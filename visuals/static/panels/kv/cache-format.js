@@ -1,4 +1,5 @@
-// The format of the cache as two choices: K's, and V's where that is another. One setting holds both, as "q8_0/q4_0".
+// The format of the cache as two choices: K's, and V's where that is another. One setting holds both, by the name that
+// the server has for the two.
 
 import { h } from "../../dom.js";
 import { choiceField } from "./fields.js";
@@ -9,21 +10,25 @@ import { choiceField } from "./fields.js";
  * @typedef {import("./fields.js").Option} Option
  */
 
+/** @typedef {import("../../messages.d.ts").PairMessage} Pair */
+
 /**
  * The formats of K and of V; "" for V where it has K's.
  *
+ * @param {Pair[]} pairs
  * @param {string} dtype
  */
-export function parted(dtype) {
-  const [k, v = ""] = dtype.split("/");
+export function parted(pairs, dtype) {
+  const { k, v } = pairs.find(({ name }) => name === dtype) ?? { k: dtype, v: "" };
   return { k, v };
 }
 
 /**
+ * @param {Pair[]} pairs
  * @param {string} k
  * @param {string} v "" for the same as K
  */
-export const joined = (k, v) => (v && v !== k ? `${k}/${v}` : k);
+export const joined = (pairs, k, v) => pairs.find((pair) => pair.k === k && pair.v === v)?.name ?? k;
 
 /**
  * Fields of the two, beside each other. V's is of use where K's format can have another beside it and the model
@@ -34,28 +39,24 @@ export const joined = (k, v) => (v && v !== k ? `${k}/${v}` : k);
  * @param {import("../../types.d.ts").Say} text of the section "kv"
  */
 export function formatFields(asked, set, text) {
-  const paired = () => asked.catalogue?.paired ?? [];
-  const now = () => parted(asked.settings.dtype);
+  const pairs = () => asked.catalogue?.pairs ?? [];
+  const now = () => parted(pairs(), asked.settings.dtype);
   /** @type {() => Option[]} */
   const formats = () =>
     (asked.catalogue?.formats ?? []).map(({ name, engine }) => [name, engine ? `${name} (${engine})` : name]);
   /** @type {() => Option[]} */
   const others = () => [
     ["", text("choice_as_k")],
-    ...paired().flatMap((name) => (name === now().k ? [] : [/** @type {Option} */ ([name, name])])),
+    ...pairs().flatMap(({ k, v }) => (k === now().k ? [/** @type {Option} */ ([v, v])] : [])),
   ];
-  const ofK = choiceField(
-    "dtype",
-    ({ dtype }) => set({ dtype: joined(dtype, paired().includes(dtype) ? now().v : "") }),
-    formats,
-  );
-  const ofV = choiceField("dtype_v", ({ dtype_v: v }) => set({ dtype: joined(now().k, v) }), others);
+  const ofK = choiceField("dtype", ({ dtype }) => set({ dtype: joined(pairs(), dtype, now().v) }), formats);
+  const ofV = choiceField("dtype_v", ({ dtype_v: v }) => set({ dtype: joined(pairs(), now().k, v) }), others);
   /** @type {Field[]} */
   const fields = [
     { ...ofK, show: () => ofK.show({ dtype: now().k }) },
     { ...ofV, show: () => ofV.show({ dtype_v: now().v }) },
   ];
   /** @param {boolean} caches whether the model caches a V */
-  const useful = (caches) => now().v !== "" || (caches && paired().includes(now().k));
+  const useful = (caches) => now().v !== "" || (caches && pairs().some(({ k }) => k === now().k));
   return { fields, element: h("div.kv-formats", null, ofK.element, ofV.element), useful };
 }

@@ -85,12 +85,19 @@ function needsRequest(calculator, settings) {
  * @param {import("./question.js").Asked} asked the calculator's question
  */
 export function createQuestions(glass, view, asked) {
-  // Where a question is refused, the last good answer stays.
-  const askFit = createAsker(glass, "kv_fit", ({ data = view.kv_fit, message = null }) => {
-    Object.assign(view, { kv_fit: data, kv_fit_trouble: message });
+  /**
+   * Where a question is refused, the last good answer stays, unless the model has none.
+   *
+   * @template Answer
+   * @param {Answer} before
+   * @param {Refusal | null} message
+   */
+  const kept = (before, message) => (message?.code === "unstated" ? null : before);
+  const askFit = createAsker(glass, "kv_fit", ({ data, message = null }) => {
+    Object.assign(view, { kv_fit: data ?? kept(view.kv_fit, message), kv_fit_trouble: message });
   });
-  const askNeeds = createAsker(glass, "kv_needs", ({ data = view.kv_needs, message = null }) => {
-    Object.assign(view, { kv_needs: data, kv_needs_trouble: message });
+  const askNeeds = createAsker(glass, "kv_needs", ({ data, message = null }) => {
+    Object.assign(view, { kv_needs: data ?? kept(view.kv_needs, message), kv_needs_trouble: message });
   });
   const fit = memo((/** @type {string} */ request) => askFit.ask(JSON.parse(request)));
   const needs = memo((/** @type {string} */ request) => askNeeds.ask(JSON.parse(request)));

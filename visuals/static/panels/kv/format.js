@@ -33,7 +33,8 @@ export const whole = (count) => SEPARATED.format(BigInt(count));
 export const exactBytes = (count) => `${whole(count)}\u00a0B`;
 
 /**
- * In the unit that leaves a number under 1024 or 1000, to four digits.
+ * In the unit that leaves a number under 1024 or 1000, to four digits; as few as a log prints where they make the
+ * same count of bytes.
  *
  * @param {number | string | bigint} count of bytes
  * @param {"binary" | "decimal"} system
@@ -44,7 +45,9 @@ export function scaled(count, system) {
   let step = 0;
   while (value >= base && step < names.length - 1) [value, step] = [value / base, step + 1];
   const digits = step === 0 ? 0 : value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  const text = untied(value, digits, fixed);
+  const printed = fixed(value, digits);
+  const same = Math.round(Number(printed) * base ** step) === Number(count);
+  const text = same ? printed : untied(value, digits, fixed);
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
 }
 

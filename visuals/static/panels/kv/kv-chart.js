@@ -246,7 +246,7 @@ export default function kvChart(element, glass) {
 
   /** @param {Reading | null} reading null before the first answer */
   function parts(reading) {
-    const bare = Boolean(asked.trouble) && !reading; // an empty frame says nothing
+    const bare = Boolean(asked.trouble ?? view.trouble) && !reading; // an empty frame says nothing
     for (const part of [plot.legend, plot.chart]) part.hidden = bare;
     const excluded = reading ? excludedText(glass, reading.answer.excluded, asked, text) : "";
     const beyond = reading ? beyondText(glass, reading.beyond, text) : "";

@@ -276,6 +276,6 @@ export default function kvFit(element, glass) {
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     showLimit(fit);
-    if (fit ?? needs) panel.show(reading, "");
+    if (fit ?? needs ?? (answer && bad)) panel.show(reading, "");
   });
 }

@@ -61,6 +61,18 @@ function configText(said, params) {
 }
 
 /**
+ * Everything that is wrong with a config.json, a line for each field.
+ *
+ * @param {Said} said
+ * @param {unknown[]} faults
+ */
+const faultsText = (said, faults) =>
+  faults
+    .filter(isParams)
+    .map((one) => configText(said, one))
+    .join("\n");
+
+/**
  * While the calculator's settings are refused, of which ones the shown numbers still are; where none were ever
  * good, why there is nothing to show; else "".
  *
@@ -111,6 +123,9 @@ export function troubleText(glass, { code, params: given }) {
   };
   const hub = code === "hub" && params.reason ? said(`kv.hub_${params.reason}`) : null;
   if (hub) return hub;
+  if (code === "unstated" && Array.isArray(params.faults))
+    return `${said("kv.unstated")}\n${faultsText(said, params.faults)}`;
+  if (code === "hf_config" && Array.isArray(params.faults)) return faultsText(said, params.faults);
   const config = code === "hf_config" && (params.reason || params.expected) ? configText(said, params) : null;
   if (config) return config;
   const field = textIn(params.field);
