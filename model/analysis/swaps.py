@@ -1,8 +1,8 @@
 """Words of a prompt that another word of their kind could stand in for, so that the answer becomes another.
 
 For the circuit of an answer a second prompt of as many tokens is needed (circuit.py). The kinds are those of the little
-world's lexicon (names, places, colours, …), pronouns, and brackets; a word of no kind may change places with another
-such word of the prompt. Whether the answer changes is run.
+world's lexicon (names, places, colours, …), pronouns, and brackets; a word of no kind that names something may change
+places with another such word of the prompt. Whether the answer changes is run.
 """
 
 import re
@@ -16,6 +16,7 @@ from ..checkpoint import LanguageModel
 from ..little_world import little_world
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..prompt import target_ids
+from .content_words import is_function_word
 
 LARGEST = 1024  # tokens of all candidates that are run
 STRANGERS = 2  # words tried for each place that do not stand in the prompt yet
@@ -79,7 +80,7 @@ def swaps(
 def _candidates(prompt: str) -> Iterator[tuple[int, str, str]]:
     """Where a word stands, the word, and one that might stand there."""
     words = list(_words(prompt))
-    plain = list(dict.fromkeys(word for _, word in words if not _kind(word) and len(word) > 2))
+    plain = list(dict.fromkeys(word for _, word in words if _names_something(word) and not _kind(word)))
     present = {word for _, word in words}
     for start, word in reversed(words):  # what is asked stands at the end
         kind: Sequence[str] = _kind(word) or (plain if word in plain else ())
@@ -87,6 +88,10 @@ def _candidates(prompt: str) -> Iterator[tuple[int, str, str]]:
         new = [other for other in kind if other not in present]
         for other in [*here, *new[:STRANGERS]]:
             yield start, word, other
+
+
+def _names_something(word: str) -> bool:
+    return len(word) > 2 and not is_function_word(word)
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:

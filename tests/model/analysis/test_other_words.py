@@ -6,7 +6,7 @@ import torch
 import model
 from model import LanguageModel
 from model.analysis.content_words import Shape, content_words, shape_of, sign_shape_of
-from model.analysis.other_words import as_swap
+from model.analysis.other_words import as_swap, word_swaps
 
 WHERE = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 
@@ -39,6 +39,14 @@ def test_what_the_answer_needs_is_a_place_whatever_it_is(bundled: LanguageModel)
     assert (" {", " }") in [(one.text, bundled.tokenizer.pieces([one.answer])[0]) for one in signs]
     pronouns = model.other_words(bundled, "Tom is in the kitchen. Lily is in the garden. She is in the")
     assert any((one.word, one.text) == (" She", " He") for one in pronouns)
+
+
+def test_words_that_change_places_name_something(bundled: LanguageModel) -> None:
+    """With "under" for "the" the answer changes, too, as it does in any text that is broken."""
+    prompt = "The red ball is on the table. The blue box is under the bed. The red ball is on the"
+    found = word_swaps(bundled, prompt, 6)
+    assert ("ball", "box") in [(one.word, one.other) for one in found]
+    assert not {"the", "The", "under"} & {word for one in found for word in (one.word, one.other)}
 
 
 def test_of_a_longer_word_a_part_is_changed_and_the_page_is_told_the_whole(bundled: LanguageModel) -> None:
