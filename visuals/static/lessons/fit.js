@@ -26,8 +26,8 @@ const faultsOf = ({ crowded, pages }) => (crowded ? 1000 : 0) + pages.length;
 const FULL = 0.6; // of the room: what takes less than this is tried in larger sizes
 
 /**
- * The panel's pages at the largest size at which all of it fits, else at the largest at which it has fewest pages
- * and no part is cut; the panel has that size then.
+ * The panel's pages at the largest size at which all of it fits, else at one at which no part is cut and no name
+ * left out, in few pages; the panel has that size then.
  *
  * @param {ReturnType<typeof import("./presented.js").createPresented>} panel
  * @param {() => boolean} isCurrent false once another fitting has begun
@@ -47,6 +47,8 @@ export async function fitLargest(panel, isCurrent) {
     for (let i = 0; i < 3; i++) await frame(); // laid out, drawn for its width, laid out with that
     return isCurrent() && panel.section() ? panel.divide() : null;
   }
+  /** Whether much of its first page stays empty. @param {Divided} divided */
+  const isHalfEmpty = ({ pages: [[top, bottom]] }) => bottom - top < FULL * panel.room();
   /**
    * What is whole, larger where much of the room would stay empty.
    *
@@ -54,37 +56,28 @@ export async function fitLargest(panel, isCurrent) {
    * @param {Divided} divided
    */
   async function grown(factor, divided) {
-    for (const more of panel.fills() < FULL ? sizes.larger : []) {
+    for (const more of isHalfEmpty(divided) ? sizes.larger : []) {
       const larger = await dividedAt(more * factor);
       if (!larger || isWhole(larger)) return larger;
     }
     return panel.size() === factor ? divided : dividedAt(factor);
   }
-  /**
-   * Whether pages are better than those of a larger size.
-   *
-   * @param {Divided} divided
-   * @param {Divided | undefined} best
-   */
-  const isBetter = (divided, best) => isUncut(divided) && (!best || faultsOf(divided) < faultsOf(best));
-
   panel.unshrink();
-  /** @type {{ factor: number; divided: Divided } | undefined} */
-  let best;
+  /** @type {{ factor: number; divided: Divided }[]} */
+  const tried = [];
   for (const factor of [...sizes.large, ...sizes.legible]) {
     const divided = await dividedAt(factor);
     if (!divided) return null;
     if (isWhole(divided)) return factor === sizes.large[0] ? grown(factor, divided) : divided;
-    if (isBetter(divided, best?.divided)) best = { factor, divided };
+    tried.push({ factor, divided });
   }
   // at the smallest that a hall reads: better several pages of it, with smaller drawings, than small print
+  const last = tried[tried.length - 1].divided;
+  const larger = tried.find(({ divided }) => isUncut(divided) && faultsOf(divided) <= faultsOf(last));
+  if (isUncut(last) && larger && isHalfEmpty(last)) return dividedAt(larger.factor);
   panel.shrink();
   const divided = panel.divide();
-  if (isBetter(divided, best?.divided)) return divided;
-  if (best) {
-    panel.unshrink();
-    return dividedAt(best.factor);
-  }
+  if (isUncut(divided)) return divided;
   for (const factor of sizes.smaller) {
     const smaller = await dividedAt(factor);
     if (!smaller || isUncut(smaller)) return smaller;

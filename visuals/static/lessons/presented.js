@@ -122,9 +122,6 @@ function clipTo(box, pages, at, size) {
   for (const { head, top: own } of cut) head.style.transform = `translateY(${from - own}px)`;
 }
 
-/** @type {(box: HTMLElement | null, roomFor: (box: HTMLElement) => number) => number} */
-const fillOf = (box, roomFor) => (box ? box.scrollHeight / roomFor(box) : 1);
-
 /**
  * How tall a panel's body may be, in its own pixels.
  *
@@ -204,7 +201,8 @@ export function createPresented(glass, bar) {
       blocks: blocksOf(box, size, room),
       repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
     });
-    const crowded = section.querySelector("[data-crowded]") !== null;
+    const shown = (extent.part && section.querySelector(extent.part)) || section;
+    const crowded = shown.querySelector("[data-crowded]") !== null;
     return { ...divided, wide: hasWide(section, box), partial: boxes.length < all.length, crowded };
   }
 
@@ -239,7 +237,6 @@ export function createPresented(glass, bar) {
     divide,
     section: () => section,
     size: () => size,
-    /** How much of its room the body takes. */
-    fills: () => fillOf(inner(), roomFor),
+    room: () => roomFor(inner() ?? body),
   };
 }
