@@ -21,6 +21,7 @@ from app.service import Service
 from app.texts import text
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
+from tests.one_of import one_of
 from tests.page import wait_for_run
 
 STAGE = """() => {
@@ -427,6 +428,52 @@ def test_the_way_back_is_screen_by_screen_and_a_view_opens_at_its_end(page: Page
         page.keyboard.press("PageDown")
         on_stage(page)
     expect(part).to_contain_text(text("lessons.ends"))
+
+
+FORM = """() => {
+  const box = (name) => { const b = document.querySelector(name).getBoundingClientRect(); return [b.top, b.bottom]; };
+  const all = [...document.querySelectorAll(".is-presented .gp-body canvas")].filter((one) => one.checkVisibility());
+  const body = document.querySelector(".is-presented .gp-body").getBoundingClientRect();
+  const isShown = (b) => b.height > 2 && b.top < body.bottom && b.bottom > body.top;
+  const shown = all.map((one) => one.getBoundingClientRect()).filter(isShown);
+  return {
+    panel: box(".is-presented"),
+    note: box(".ls-note"),
+    bar: box(".ls-bar"),
+    right: document.querySelector(".is-presented").getBoundingClientRect().right,
+    left: document.querySelector(".ls-note").getBoundingClientRect().left,
+    pictures: shown.map(({ top, bottom, left, right }) => [top, bottom, left, right]),
+  };
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), one_of([(1280, 720), (390, 844)]))
+def test_who_reads_along_sees_each_picture_whole_beside_its_note_and_it_stays_at_the_answer(
+    page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    number = next(i for i, file in enumerate(lesson_files()["en"]) if "attention" in file.name)
+    desk(page)
+    page.locator(".ls-row").nth(number).get_by_role("button", name=re.compile(text("lessons.follow"))).click()
+    for at in range(1, 7):
+        expect(page.locator(".ls-count")).to_have_text(f"{at} / 7")
+        on_stage(page)
+        before = page.evaluate(FORM)
+        page.locator(".ls-next").click()
+        on_stage(page)
+        after = page.evaluate(FORM)
+        assert abs(after["panel"][0] - before["panel"][0]) < 2, at
+        for top, bottom, left, right in after["pictures"]:
+            assert 0 <= top < bottom <= after["bar"][0], (at, after)
+            assert 0 <= left < right <= after["right"] + 1, (at, after)
+        if width > 900:
+            assert after["right"] <= after["left"], after
+            assert after["note"][1] <= after["bar"][0] + 1, after
+        else:  # below it, in a column that scrolls
+            assert after["note"][0] >= after["panel"][1], after
+        while page.locator(".ls-count").inner_text() == f"{at} / 7":
+            page.locator(".ls-next").click()
+            on_stage(page)
 
 
 def pixels(place: Locator) -> Image.Image:

@@ -11,7 +11,7 @@ import { indexOf, normsOf } from "../../visuals/static/readings/norm-places.js";
 import * as norms from "../../visuals/static/readings/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
 import { small, whole } from "../../visuals/static/panels/position/place.js";
-import { farOf, placeOf } from "../../visuals/static/readings/rope-place.js";
+import { FAST, farOf, fastAndSlow, placeOf } from "../../visuals/static/readings/rope-place.js";
 import { layoutsOf } from "../../visuals/static/readings/rope-layout.js";
 import { scoreOf } from "../../visuals/static/readings/rope-score.js";
 import * as turning from "../../visuals/static/readings/turning.js";
@@ -209,6 +209,22 @@ test("a head that is turned in part is turned back, and gives the same q·k what
       assert.ok(Math.abs(found[2].product - real) > 1e-4);
     }
   }
+});
+
+test("what the fast and the slow pairs add to q·k over distance is all of it, the fast ones soon once around", () => {
+  const inv_freq = Float64Array.of(1, (2 * Math.PI) / FAST, 0.01, 0.001);
+  const place = { q: wave(8, 0.7), k: wave(8, 1.3), rest: 0.25 };
+  const frequencies = { inv_freq, scaling: 1 };
+  const { pairs, fast, slow } = fastAndSlow(place, frequencies, 200);
+  assert.equal(pairs, 2);
+  const alone = { q: place.q.map((value, i) => (i % 4 < 2 ? value : 0)), k: place.k, rest: 0 };
+  nearAll(fast, farOf(alone, frequencies, 200), 1e-9);
+  const all = farOf(place, frequencies, 200);
+  nearAll(
+    fast.map((value, i) => value + slow[i]),
+    all,
+    1e-9,
+  );
 });
 
 test("a bias by distance has a slope where it falls by the same at each token", () => {

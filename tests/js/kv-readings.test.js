@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { counted, readCache } from "../../visuals/static/readings/kv-answer.js";
-import { eachToken, readChart } from "../../visuals/static/readings/kv-chart.js";
+import { eachToken, layersKept, readChart } from "../../visuals/static/readings/kv-chart.js";
 import { readFit } from "../../visuals/static/readings/kv-fit.js";
 import { readLog } from "../../visuals/static/readings/kv-log.js";
 import { pairsOf, readRace, workOf } from "../../visuals/static/readings/kv-race.js";
@@ -254,4 +254,17 @@ test("a log's figures are told with what its last difference is, and saved as th
     ["page", "difference_request", 5, "", ""],
   ]);
   assert.deepEqual([readLog(null).at, readLog(null).values, savedRows(readLog(null)).length], ["", {}, 1]);
+});
+
+test("how many layers keep every token is said where all do, or where the others have one window", () => {
+  const card = { n_layers: 42, window: 4096, chunk: null };
+  const phase = (until, ...layers) => ({
+    until,
+    terms: layers.map((value) => ({ factors: [{ code: "layers", value }], bytes: "1" })),
+  });
+  const growth = (...phases) => ({ kind: "sliding", phases });
+  assert.deepEqual(layersKept({ ...card, window: null }, null), { all: 42, some: 0, latest: 0 });
+  assert.equal(layersKept(card, null), null);
+  assert.deepEqual(layersKept(card, growth(phase(4096, 21, 21), phase(null, 21))), { all: 21, some: 21, latest: 4096 });
+  assert.equal(layersKept(card, growth(phase(4096, 42, 42), phase(null, 42))), null); // a layer that keeps two things
 });

@@ -24,6 +24,7 @@ import {
 import { packLesson, unpackLesson } from "../../visuals/static/lessons/pack.js";
 import { led, pagesOf } from "../../visuals/static/lessons/pages.js";
 import { inPlan, minutesOf, plansOf } from "../../visuals/static/lessons/plans.js";
+import { pagesOfBoxes } from "../../visuals/static/lessons/sheet.js";
 import { createShelf } from "../../visuals/static/lessons/shelf.js";
 import { sizesFor } from "../../visuals/static/lessons/sizes.js";
 
@@ -430,7 +431,7 @@ test("a presented panel is double at 1280 px, its smallest text 24 px, else 22 p
     const { large, legible } = sizesFor(width);
     assert.ok(large[0] >= 2 && 14 * large.at(-1) >= 23.99 && 14 * legible[0] >= 21.99, String(width));
   }
-  assert.deepEqual(sizesFor(390), { large: [1], legible: [], smaller: [] });
+  assert.deepEqual(sizesFor(390), { larger: [], large: [1], legible: [], smaller: [] });
 });
 
 test("a page rather ends before a block than in it, and a table's rows have room for its head once more", () => {
@@ -445,4 +446,13 @@ test("a page rather ends before a block than in it, and a table's rows have room
   const table = pagesOf(rows(0, 12), 100, { repeated });
   assert.deepEqual(tops(table), [0, 100, 180]);
   assert.equal(table.cut, false);
+});
+
+test("a worksheet's page holds as many questions as fit, and one that is taller than it alone", () => {
+  assert.deepEqual(pagesOfBoxes([300, 500, 400, 1200, 100], 1000, 100), [
+    { from: 0, to: 2, left: 100 },
+    { from: 2, to: 3, left: 600 },
+    { from: 3, to: 4, left: -200 },
+    { from: 4, to: 5, left: 900 },
+  ]);
 });

@@ -10,6 +10,7 @@ let known = null;
 let zoom = 1;
 let magnified = 1;
 let high = Infinity;
+let least = 22; // px of letters
 
 /**
  * Everything that is drawn from now on is that much larger; panels draw in their own, unzoomed pixels.
@@ -26,19 +27,20 @@ export const setZoom = (factor) => {
  *
  * @param {number} factor
  * @param {number} [room] how tall a drawing is seen whole, in its own pixels
+ * @param {number} [letters] px on the screen that letters have at least where the room is low: those that a hall
+ *   reads
  */
-export const magnify = (factor, room = Infinity) => {
+export const magnify = (factor, room = Infinity, letters = 22) => {
   magnified = factor;
   high = room;
+  least = letters / factor;
 };
 
 /** How tall a drawing may be that can do with less. */
 export const roomToDraw = computed(() => high);
 
-const HALL = 22; // px on the screen that a hall reads
-
 /** How small letters may be where the room is low, in a drawing's own px. */
-export const leastLetters = () => HALL / magnified;
+export const leastLetters = () => least;
 
 const [LEAST, WORDS] = [130, 72];
 

@@ -338,8 +338,8 @@ const followStack = () => store.showStack(settings.get("run").stack === "encoder
  *
  * @type {Glass["enlarge"]}
  */
-const enlarge = (factor, room) => {
-  magnify(factor, room);
+const enlarge = (factor, room, letters) => {
+  magnify(factor, room, letters);
   repaint();
 };
 /**

@@ -152,8 +152,8 @@ export interface Glass
   address: () => Promise<string>;
   /** Shows again what it showed before a lesson, which is no entry of the history. */
   entryAgain: () => Promise<void>;
-  /** Has everything drawn for a page that the browser shows that much larger. */
-  enlarge: (factor: number, room?: number) => void;
+  /** Has everything drawn for a page that the browser shows that much larger: as `magnify` in draw.js. */
+  enlarge: (factor: number, room?: number, letters?: number) => void;
   /** A panel that is shown, as an SVG file. */
   picture: (kind: string) => Promise<string>;
   /** Hands a section to its panel's drawing function. */

@@ -75,9 +75,8 @@ function makeElements(acts) {
     { role: "region", "data-text-label": "lessons.bar", hidden: "" },
     trouble,
     note,
-    game.game,
     keys,
-    h("div.ls-ways", null, back, count, next, part, title, makeTools(acts)),
+    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, count, next, part, title, makeTools(acts))),
   );
   return { ...parts, ...game, element };
 }
@@ -124,6 +123,8 @@ export function createBar(glass, acts) {
     const { before, after } = partsOfNote(view);
     note.textContent = (covered && before) || after;
     note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
+    document.body.toggleAttribute("data-notes", !note.hidden);
+    element.classList.toggle("is-asking", covered);
     game.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
@@ -155,6 +156,7 @@ export function createBar(glass, acts) {
   }
   const close = () => {
     element.hidden = keys.hidden = true;
+    document.body.removeAttribute("data-notes");
   };
   /** Shows what the keys do, or hides it again. */
   const help = () => {
@@ -168,5 +170,5 @@ export function createBar(glass, acts) {
       guess.value = words;
     },
   };
-  return { element, open, close, show, say, help, page: pageAt, guess: guessed };
+  return { element, note, open, close, show, say, help, page: pageAt, guess: guessed };
 }

@@ -1,12 +1,20 @@
-// What stands above a presented view: its headline, the question that it answers, and the answer once it is asked for.
+// What stands above a presented view: its headline, the question that it answers, and the answer once it is asked for,
+// whose room is kept until then: what is shown below stays where it is, and a guess can be compared with it.
 
 import { h } from "../dom.js";
 
+const headlineAndQuestion = () => [h("strong.ls-headline"), h("span.ls-question")];
+
 export function createHeadline() {
-  const headline = h("strong.ls-headline");
-  const question = h("span.ls-question");
   const answer = h("span.ls-says");
-  const element = h("div.ls-top", { role: "status", hidden: "" }, headline, question, answer);
+  const layers = [headlineAndQuestion(), headlineAndQuestion()];
+  const [asking, told] = layers; // in one place, the first while it is open, in larger letters
+  const element = h(
+    "div.ls-top",
+    { role: "status", hidden: "" },
+    h("div.ls-asking", null, ...asking),
+    h("div.ls-told", null, ...told, answer),
+  );
   return {
     element,
     /**
@@ -14,14 +22,16 @@ export function createHeadline() {
      * @param {boolean} covered whether the class has still to guess
      */
     show(view, covered) {
-      if (!element.isConnected) document.body.append(element);
-      headline.textContent = view.headline ?? "";
-      question.textContent = view.question ?? "";
-      headline.hidden = !view.headline;
-      question.hidden = !view.question;
+      for (const [headline, question] of layers) {
+        headline.textContent = view.headline ?? "";
+        question.textContent = view.question ?? "";
+        headline.hidden = !view.headline;
+        question.hidden = !view.question;
+      }
       answer.textContent = view.question ? (view.answer ?? "") : "";
-      answer.hidden = covered || !answer.textContent;
-      element.classList.toggle("is-asking", covered && !question.hidden);
+      answer.hidden = !answer.textContent;
+      element.classList.toggle("is-asking", covered && Boolean(view.question));
+      element.classList.toggle("is-answered", Boolean(answer.textContent));
       element.hidden = !view.headline && !view.question;
     },
     hide() {

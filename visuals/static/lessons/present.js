@@ -2,6 +2,7 @@
 
 import { createBar } from "./bar.js";
 import { viewNow } from "./capture.js";
+import { placeWords, stageRoom } from "./column.js";
 import { createCourse } from "./course.js";
 import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
@@ -197,6 +198,7 @@ async function withShown(glass, lesson, at) {
 function createScreens(glass, acts, presents) {
   const bar = createBar(glass, acts);
   const headline = createHeadline();
+  const words = { top: headline.element, note: bar.note, bar: bar.element };
   const speaker = createSpeaker(glass, acts, bar.guess, (open) => {
     document.body.toggleAttribute("data-speaker", open);
     if (presents()) stage.again();
@@ -217,26 +219,29 @@ function createScreens(glass, acts, presents) {
     glass.state.covered = isHidden;
     glass.repaint();
     document.body.toggleAttribute("data-covered", isHidden);
+    placeWords(words, true);
     speaker.page(bar.show(lesson, { at, covered, notes, moved }));
     headline.show(lesson.views[at], covered);
     speaker.show(lesson, { at, covered, moved });
   }
-  /** @param {string} words of a message */
-  function say(words) {
-    bar.say(words);
-    speaker.say(words);
+  /** @param {string} said a message */
+  function say(said) {
+    bar.say(said);
+    speaker.say(said);
   }
   function close() {
     speaker.end();
     bar.close();
     headline.hide();
+    placeWords(words, false);
     glass.state.covered = false;
     glass.repaint();
     document.body.removeAttribute("data-covered");
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
   }
-  return { bar, speaker, stage, show, say, close };
+  const placed = () => placeWords(words, true);
+  return { bar, speaker, stage, show, say, placed, close };
 }
 
 /**
@@ -259,6 +264,7 @@ function createArrival(glass, stage) {
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
       if (mine !== turn) return;
       openChapterOf(glass, view.panel);
+      stageRoom()?.scrollTo(0, 0);
       stage.show(view.panel, extentOf(lesson, at), atEnd);
     },
     /** What is under way does not arrive. */
@@ -342,7 +348,11 @@ export function createPresenter(glass, openList, keep) {
     end();
   }
   const speak = () => (bar.open(), show(false));
-  followPage(glass, presents, { say, again: () => void stage.again(), speak, end });
+  function again() {
+    screens.placed(); // a window that is turned may be narrow now
+    stage.again();
+  }
+  followPage(glass, presents, { say, again, speak, end });
 
   return function present(lesson, { at = 0, notes = false, reads = notes, id } = {}) {
     if (!lesson.views.length) return;

@@ -1,17 +1,21 @@
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
 import { asksIn } from "./answer.js";
+import { isColumn, stageWidth } from "./column.js";
 import { createLegend } from "./legend.js";
+import { lettersFor } from "./sizes.js";
 import { blocksOf, freeOf, headsOf, pagesOf, partsOf } from "./pages.js";
 
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
+const OF_COLUMN = 0.6; // of the window's height: what a picture may take that stands in a column with its words
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
 /**
- * @typedef {ReturnType<typeof pagesOf> & { wide?: boolean; partial?: boolean }} Divided `wide`: whether a part has
- *   to be scrolled; `partial`: whether the panel has more than is shown of it
+ * @typedef {ReturnType<typeof pagesOf> & { wide?: boolean; partial?: boolean; crowded?: boolean }} Divided `wide`:
+ *   whether a part has to be scrolled; `partial`: whether the panel has more than is shown of it; `crowded`:
+ *   whether a drawing leaves out names (`data-crowded`), as letters of this size have no room for all
  *
  * @typedef {{ part: string; until: string }} Extent ".name" of the part that a view begins at, and of that at which
  *   the next one does; "": at the panel's top, to its end
@@ -89,6 +93,15 @@ function extentOf(box, parts, { part, until }, size) {
 }
 
 /**
+ * Whether a part of a panel has to be scrolled across.
+ *
+ * @param {HTMLElement} section
+ * @param {HTMLElement} box its body
+ */
+const hasWide = (section, box) =>
+  [section, box, ...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
+
+/**
  * Shows one page of a body alone; a table that begins on an earlier one has its head above the rows here.
  *
  * @param {HTMLElement} box the body
@@ -110,6 +123,19 @@ function clipTo(box, pages, at, size) {
 }
 
 /**
+ * How tall a panel's body may be, in its own pixels.
+ *
+ * @param {{ section: HTMLElement; box: HTMLElement; bar: HTMLElement }} edges the panel, its body, and what is
+ *   below
+ * @param {number} size how large it is shown
+ */
+function roomIn({ section, box, bar }, size) {
+  if (isColumn()) return (OF_COLUMN * innerHeight) / size;
+  const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
+  return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} bar of the lesson, at the lower edge
  */
@@ -124,15 +150,8 @@ export function createPresented(glass, bar) {
   /** @returns {HTMLElement | null} */
   const inner = () => section?.querySelector(".gp-body") ?? null;
 
-  /**
-   * How tall the panel's body may be, in its own pixels.
-   *
-   * @param {HTMLElement} box the body
-   */
-  function roomFor(box) {
-    const [outer, place] = [(section ?? box).getBoundingClientRect(), box.getBoundingClientRect()];
-    return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
-  }
+  /** @param {HTMLElement} box the body */
+  const roomFor = (box) => roomIn({ section: section ?? box, box, bar }, size);
   /** @param {number} factor */
   function enlarge(factor) {
     size = factor;
@@ -140,7 +159,7 @@ export function createPresented(glass, bar) {
     const box = inner();
     const room = box ? Math.floor(roomFor(box)) : undefined;
     if (room) body.style.setProperty("--lesson-room", `${room}px`);
-    glass.enlarge(factor, room);
+    glass.enlarge(factor, room, lettersFor(stageWidth()));
   }
 
   /** Shows the body as tall as it is, from its top. */
@@ -182,10 +201,9 @@ export function createPresented(glass, bar) {
       blocks: blocksOf(box, size, room),
       repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
     });
-    const wide = [section, box, ...section.querySelectorAll(SCROLLERS)].some(
-      (one) => one.scrollWidth > one.clientWidth + 2,
-    );
-    return { ...divided, wide, partial: boxes.length < all.length };
+    const shown = (extent.part && section.querySelector(extent.part)) || section;
+    const crowded = shown.querySelector("[data-crowded]") !== null;
+    return { ...divided, wide: hasWide(section, box), partial: boxes.length < all.length, crowded };
   }
 
   /**
@@ -195,8 +213,10 @@ export function createPresented(glass, bar) {
   function take(next, shown = { part: "", until: "" }) {
     legend.drop();
     section?.classList.remove("is-presented");
+    section?.removeAttribute("data-shown-part");
     [section, extent] = [next, shown];
     section?.classList.add("is-presented");
+    if (section && shown.part) section.dataset.shownPart = shown.part.slice(1);
   }
   /** What is above all its pages. */
   function furnish() {
@@ -217,5 +237,6 @@ export function createPresented(glass, bar) {
     divide,
     section: () => section,
     size: () => size,
+    room: () => roomFor(inner() ?? body),
   };
 }

@@ -7,7 +7,10 @@ import { furnish } from "./own-window.js";
 
 /** @typedef {import("./stills.js").Stills} Stills */
 
-const LINES = 4; // to write on, for each question
+const LINES = 4; // to write on, for each question, at least
+const MOST_MORE = 12; // further ones under a picture, where the page has room
+const [HIGH, MM] = [267, 96 / 25.4]; // mm of an A4 page within its margins, px in one
+const SPARE = 6; // px of a page that stay free: a printer rounds otherwise
 
 /**
  * @typedef {import("./lesson.js").View} View
@@ -29,13 +32,16 @@ const place = () => h("figure.ls-shown", { hidden: "" });
 const strip = (pieces) =>
   h("p.ls-strip", null, ...pieces.map((piece) => h("span", null, nameOf(piece))), h("span.is-open"));
 
+/** @param {number} count */
+const lines = (count) => Array.from({ length: count }, () => h("span"));
+
 /** @param {View} view */
 const task = (view) =>
   h(
     "li.ls-task",
     null,
     h("div", null, h("strong", null, name(view)), h("p", null, view.question ?? "")),
-    h("div.ls-lines", { "aria-hidden": "true" }, ...Array.from({ length: LINES }, () => h("span"))),
+    h("div.ls-lines", { "aria-hidden": "true" }, ...lines(LINES)),
     place(),
   );
 
@@ -51,6 +57,49 @@ const solved = (view) =>
   );
 
 /**
+ * Which of some boxes stand on a page together, and how much room is left on each.
+ *
+ * @param {number[]} heights
+ * @param {number} room of a page
+ * @param {number} first what is taken of the first page
+ * @returns {{ from: number; to: number; left: number }[]} `to`: the next page's first box
+ */
+export function pagesOfBoxes(heights, room, first) {
+  const pages = [{ from: 0, to: 0, left: room - first }];
+  for (const [i, height] of heights.entries()) {
+    const last = pages[pages.length - 1];
+    if (height > last.left && last.to > last.from) pages.push({ from: i, to: i, left: room });
+    const page = pages[pages.length - 1];
+    Object.assign(page, { to: i + 1, left: page.left - height });
+  }
+  return pages;
+}
+
+/**
+ * Has a page begin where what follows finds no room on the one before, and fills each with further lines to write
+ * on.
+ *
+ * @param {HTMLElement[]} items of one list
+ */
+function divide(items) {
+  if (!items.length) return;
+  const tops = items.map((one) => one.getBoundingClientRect().top);
+  const list = /** @type {HTMLElement} */ (items[0].parentElement);
+  const ends = [...tops.slice(1), list.getBoundingClientRect().bottom];
+  const around = /** @type {HTMLElement} */ (list.parentElement);
+  const start = around.getBoundingClientRect().top + parseFloat(getComputedStyle(around).paddingTop);
+  const heights = ends.map((end, i) => end - tops[i]);
+  for (const { from, to, left } of pagesOfBoxes(heights, HIGH * MM - SPARE, tops[0] - start)) {
+    items[from].classList.toggle("is-first", from > 0);
+    const own = items.slice(from, to).filter((one) => one.matches(".ls-task"));
+    const high = own[0]?.querySelector(".ls-lines span")?.getBoundingClientRect().height ?? 0;
+    const more = high ? Math.min(MOST_MORE, Math.floor(left / own.length / high)) : 0;
+    if (more > 0)
+      for (const one of own) one.append(h("div.ls-lines.is-more", { "aria-hidden": "true" }, ...lines(more)));
+  }
+}
+
+/**
  * Fills the sheet in, one view after the other: its pictures, where an answer is to be guessed beside the answers;
  * and under each answer what the run says.
  *
@@ -61,7 +110,8 @@ const solved = (view) =>
  */
 async function fill(sheet, lesson, text, stills) {
   const asked = lesson.views.filter(({ question }) => question);
-  const [tasks, answers] = [".ls-task", ".ls-answers li"].map((those) => sheet.querySelectorAll(those));
+  const those = (/** @type {string} */ name) => /** @type {HTMLElement[]} */ ([...sheet.querySelectorAll(name)]);
+  const [tasks, answers] = [those(".ls-task"), those(".ls-answers li")];
   const print = /** @type {HTMLButtonElement} */ (sheet.querySelector(".ls-print"));
   /**
    * @param {Element} item
@@ -87,6 +137,9 @@ async function fill(sheet, lesson, text, stills) {
     result.textContent = text("result", { result: still.result });
     result.hidden = false;
   }
+  await Promise.all([...sheet.querySelectorAll("img")].map((one) => one.decode().catch(() => {}))); // it says so itself
+  divide(tasks);
+  divide(answers);
   print.textContent = text("print");
   print.disabled = false;
   sheet.toggleAttribute("data-whole", true);

@@ -9,7 +9,8 @@ const [PLAIN, LARGE, LEGIBLE, WIDE] = [14, 24, 22, 1280];
  * the start.
  *
  * @param {number} width of the window
- * @returns {{ large: number[]; legible: number[]; smaller: number[] }}
+ * @returns {{ larger: number[]; large: number[]; legible: number[]; smaller: number[] }} `larger`: so many times
+ *   the largest, for what takes little room
  */
 export function sizesFor(width) {
   const most = Math.max(1, Math.min(3, (2 * width) / WIDE));
@@ -19,11 +20,19 @@ export function sizesFor(width) {
   /** @type {(from: number, to: number, steps: number) => number[]} */
   const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
   return {
+    larger: width < WIDE / 2 ? [] : [1.4, 1.2],
     large: [...new Set(between(most, large, 3))],
     legible: legible < large ? [legible] : [],
     smaller: [...new Set(between(legible, 1, 4))].slice(1),
   };
 }
+
+/**
+ * How large letters of drawings are on the screen at least.
+ *
+ * @param {number} width of what they are shown in
+ */
+export const lettersFor = (width) => Math.max(PLAIN, LEGIBLE * Math.min(1, width / WIDE));
 
 /**
  * The smallest size at which a hall can read the panel.

@@ -4,6 +4,7 @@
 import { panelOf } from "../panel-parts.js";
 import { fitLargest, frame } from "./fit.js";
 import { createPresented, onePage } from "./presented.js";
+import { stageWidth } from "./column.js";
 import { leastLegible, sizesFor } from "./sizes.js";
 
 const PATIENCE = 1500; // ms until a panel is shown as far as it is
@@ -65,6 +66,9 @@ function watchHeights(panel, isShown, changed) {
     },
   };
 }
+
+/** Whether a panel could not be read in a hall if it were smaller. @param {number} size */
+const isLeast = (size) => size <= leastLegible(sizesFor(stageWidth())) + 0.01;
 
 /**
  * Where the last page ends.
@@ -138,7 +142,7 @@ export function createStage(glass, { top, bar }, tell) {
 
   /** What came later made the panel another height. */
   function divideAgain() {
-    const [at, isSmallest] = [found.pages[page]?.[0] ?? 0, panel.size() <= leastLegible(sizesFor(innerWidth)) + 0.01];
+    const [at, isSmallest] = [found.pages[page]?.[0] ?? 0, isLeast(panel.size())];
     panel.release();
     const divided = panel.divide();
     // it may fit when it is smaller

@@ -7,7 +7,7 @@ import { hatch, ink, penOf, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
-import { drawChosen, drawNames, LEFT, LOW, roomFor } from "./cell-names.js";
+import { drawChosen, drawNames, LEFT, LOW, namesAll, roomFor } from "./cell-names.js";
 import { blockFor, cellUnder, drawBlank, drawMap, markCell } from "./cells.js";
 import { newest } from "./runs.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
@@ -189,6 +189,7 @@ export function createMap(glass, what) {
     const above = roomFor(penOf(canvas), pieces);
     place.y = room - above < LEAST ? LOW : Math.max(LOW + 1, above);
     place.size = Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y));
+    canvas.toggleAttribute("data-crowded", state.presenting === true && !namesAll(place.size / trace.T));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));

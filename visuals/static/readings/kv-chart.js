@@ -77,6 +77,25 @@ export function eachToken({ tokens, bytes }) {
 }
 
 /**
+ * How many of a model's layers keep every token, and how many only the latest ones.
+ *
+ * @param {Pick<Card, "n_layers" | "window" | "chunk">} card
+ * @param {import("../decoded.d.ts").Calculation<"kv">["growth"]} growth of its cache; null: every token adds the
+ *   same
+ * @returns {{ all: number; some: number; latest: number } | null} null where it is no more than these
+ */
+export function layersKept({ n_layers: layers, window, chunk }, growth) {
+  if (!growth) return window === null && chunk === null ? { all: layers, some: 0, latest: 0 } : null;
+  const [first, last] = [growth.phases[0], growth.phases[growth.phases.length - 1]].map(({ terms }) =>
+    terms
+      .flatMap(({ factors }) => factors.filter(({ code }) => code === "layers"))
+      .reduce((n, { value }) => n + value, 0),
+  );
+  const { until } = growth.phases[0];
+  return first === layers && last < first && until !== null ? { all: last, some: first - last, latest: until } : null;
+}
+
+/**
  * @typedef {import("./reading.js").AnswerReading & {
  *   answer: Answer;
  *   beyond: [model: string, context: number][];

@@ -2,7 +2,7 @@
 // DOM, no store.
 
 import { kvHead, vectorOf } from "../compute.js";
-import { channelsOf, pairsOf, turnBack, unrotatedTerm } from "../rotation.js";
+import { channelsOf, pairsOf, turnBack, unrotatedTerm, wavelength } from "../rotation.js";
 import { overDistance } from "./turning.js";
 
 /**
@@ -25,6 +25,8 @@ import { overDistance } from "./turning.js";
 
 /** Distances that are drawn at most; beyond, there are more of them than pixels by far. */
 export const FARTHEST = 8192;
+/** Tokens in which a fast pair is once around, at most. */
+export const FAST = 64;
 
 /**
  * A head's q or k at a position before RoPE, whole: where a run has k after it alone, turned back.
@@ -97,4 +99,21 @@ export const turnsPart = (model) => 2 * pairsOf(model) < model.head_dim;
 export function farOf({ q, k, rest }, frequencies, count) {
   const far = overDistance(q, k, frequencies, count);
   return rest ? far.map((value) => value + rest) : far;
+}
+
+/**
+ * `farOf` in two: what the fast pairs add, which are once around in a few tokens, and what all others add.
+ *
+ * @param {Pick<RopePlace, "q" | "k" | "rest">} place
+ * @param {import("./turning.js").Frequencies} frequencies
+ * @param {number} count
+ * @returns {{ pairs: number; fast: Float64Array; slow: Float64Array }} `pairs`: how many are fast
+ */
+export function fastAndSlow({ q, k, rest }, frequencies, count) {
+  const all = frequencies.inv_freq.length;
+  const isFast = (/** @type {number} */ i) => wavelength(frequencies.inv_freq[i]) <= FAST;
+  const pairs = Array.from({ length: all }, (_, i) => isFast(i)).filter(Boolean).length;
+  const fastQ = Float64Array.from(q, (value, i) => (isFast(i % all) ? value : 0));
+  const fast = overDistance(fastQ, k, frequencies, count);
+  return { pairs, fast, slow: farOf({ q, k, rest }, frequencies, count).map((value, i) => value - fast[i]) };
 }

@@ -186,14 +186,16 @@ export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word }) 
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {Pick<Layout, "frames">} layout
+ * @param {Pick<Layout, "frames" | "rowed">} layout
+ * @param {{ layer: number; heads: number }} of what they are of, which is said where it is not all of it
  * @param {Say} text
  */
-function drawFrames(context, { frames }, text) {
+function drawFrames(context, { frames, rowed }, of, text) {
   const colour = ink().colour("k");
   for (const { kv, first, last, x, y, width, height } of frames) {
     cross(context, x + 1, y + 1, width - 2, height - 2, [["k", 1.5]]);
-    write(context, text(first === last ? "frame_one" : "frame", { kv, first, last }), x + 10, y + 20, {
+    const name = rowed ? "frame_of" : first === last ? "frame_one" : "frame";
+    write(context, text(name, { kv, first, last, ...of }), x + 10, y + 20, {
       weight: 600,
       colour,
       most: width - 20,
@@ -281,10 +283,12 @@ export function createMaps(glass, label) {
     layout(width, model) {
       const word = roomFor(penOf(grid.element), state.trace.tokens.pieces, ROOM);
       const { boxes, ...layout } = layoutFor(width, model, word);
+      const isNamed = (layout.above || layout.rowed) && namesAll(layout.size / state.trace.T);
+      grid.element.toggleAttribute("data-crowded", state.presenting === true && !isNamed);
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
     },
     labels(context, layout, model, width) {
-      drawFrames(context, layout, text);
+      drawFrames(context, layout, { layer: state.layer, heads: model.n_heads }, text);
       const { above, size } = layout;
       const { pieces } = state.trace.tokens;
       const step = size / pieces.length;

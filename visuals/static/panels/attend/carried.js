@@ -43,7 +43,7 @@ export function createCarried() {
   /**
    * @param {number} width
    * @param {Carried} carried
-   * @param {number} dimension
+   * @param {number | null} dimension that is marked
    */
   function draw(width, { v, part, out }, dimension) {
     const limit = Math.max(largest(out), largest(part));
@@ -51,7 +51,7 @@ export function createCarried() {
       { name: "α·v", role: "v", values: part, limit },
       { name: "o", role: "output", values: out, limit, bars: true },
     ];
-    const how = { chosen: Math.min(dimension, v.length - 1), lead: { values: out } };
+    const how = { chosen: dimension === null ? null : Math.min(dimension, v.length - 1), lead: { values: out } };
     given.draw(width, [{ name: "v", role: "v", values: v }], how);
     made.draw(width, rows, how);
   }

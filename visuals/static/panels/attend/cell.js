@@ -1,5 +1,6 @@
 // One head as one map, in three views, and one cell of it taken apart: q·k, mask, softmax, α·v, what the head writes.
 
+import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
@@ -157,12 +158,14 @@ function createDimensions(glass) {
 
   /** @param {CellReading} reading */
   function draw({ cell: { q, k, terms }, carried: found }) {
+    const inLesson = state.presenting === true;
+    if (inLesson) [view.dimension] = strongest(terms, 1); // nobody points: the product that counts most is written out
     view.dimension = Math.min(view.dimension, q.length - 1);
     const [ofQ, ofK, ofTerms] = productStrips(q, k, terms);
-    const how = { chosen: view.dimension, lead: ofTerms };
+    const how = { chosen: state.covered ? null : view.dimension, lead: ofTerms };
     given.draw(wide(), [ofQ, ofK], how);
     made.draw(wide(), [ofTerms], how);
-    if (found) carried.draw(carriedWide(), found, view.dimension);
+    if (found) carried.draw(carriedWide(), found, inLesson ? null : view.dimension);
   }
   const hasRoom = () => wide() > 0 && carriedWide() > 0;
   return { holder, carried, draw, hasRoom, now: () => view.dimension };

@@ -5,7 +5,7 @@ import { h } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { inView, widthOf } from "../../pointing.js";
 import { linkedState } from "../../settings.js";
-import { readChart } from "../../readings/kv-chart.js";
+import { layersKept, readChart } from "../../readings/kv-chart.js";
 import { memo } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createAsker } from "./asking.js";
@@ -135,24 +135,57 @@ function excludedText(glass, models, asked, text) {
 }
 
 /**
- * What a token more costs in each of the models: how the lines come about, for a class that is to guess their form.
+ * What the layers of a model keep, in words; "" where that is not known of it.
+ *
+ * @param {Asked} asked
+ * @param {string} model
+ * @param {Say} text of the panel
+ */
+function keptText({ answer, catalogue }, model, text) {
+  const own = answer && answer.card.name === model ? answer : null;
+  const card = own?.card ?? catalogue?.models.find(({ name }) => name === model);
+  const kept = card && layersKept(card, own?.growth ?? null);
+  if (!card || !kept) return "";
+  const { all, some, latest } = kept;
+  return text(some ? "keeps_some" : "keeps_all", { layers: card.n_layers, all, some, latest: whole(latest) });
+}
+
+/**
+ * What a token more costs, in words.
+ *
+ * @param {Reading["growth"][number]} line
+ * @param {Say} text of the panel
+ */
+function eachText({ runs }, text) {
+  const [first, last] = [runs[0], runs[runs.length - 1]];
+  const form = runs.length === 1 ? "each" : runs.length === 2 ? "each_until" : "each_first";
+  const bytes = (/** @type {bigint} */ count) => scaled(count, "binary");
+  return text(form, { first: bytes(first.each), last: bytes(last.each), until: whole(first.until) });
+}
+
+/**
+ * How the lines come about, for a class that is to guess their form: what the layers of each model keep, and, as a
+ * part of the answer, what a token more costs.
  *
  * @param {Glass} glass
  * @param {Reading["growth"]} growth
+ * @param {Asked} asked
  * @param {Say} text of the panel
  */
-function growthView(glass, growth, text) {
-  const bytes = (/** @type {bigint} */ count) => scaled(count, "binary");
-  /** @param {Reading["growth"][number]} line */
-  function said({ model, runs }) {
-    const [first, last] = [runs[0], runs[runs.length - 1]];
-    const form = runs.length === 1 ? "each" : runs.length === 2 ? "each_until" : "each_first";
-    const numbers = { first: bytes(first.each), last: bytes(last.each), until: whole(first.until) };
-    return text(form, { model: nameOf(glass, model), ...numbers });
-  }
+function growthView(glass, growth, asked, text) {
+  const lines = growth.map((line) => ({
+    model: nameOf(glass, line.model),
+    kept: keptText(asked, line.model, text),
+    each: eachText(line, text),
+  }));
+  const known = lines.filter(({ kept }) => kept);
+  const line = (/** @type {string} */ model, /** @type {string} */ says) => text("line", { model, says });
+  const costs = known.map(({ model, each }) => line(model, each)).join(" · ");
+  const cost = html`<p class="kv-costs" data-answer="beside" .textContent=${text("costs", { costs })}></p>`;
   return html`<ul class="kv-growth">
-    ${growth.map((line) => html`<li .textContent=${said(line)}></li>`)}
-  </ul>`;
+      ${lines.map(({ model, kept, each }) => html`<li .textContent=${line(model, kept || each)}></li>`)}
+    </ul>
+    ${known.length ? cost : nothing}`;
 }
 
 /**
@@ -254,7 +287,7 @@ export default function kvChart(element, glass) {
       <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
       <p class="kv-trouble" role="alert" .textContent=${troubleNow()}></p>
       <div class="kv-drawn">
-        ${glass.state.presenting && reading ? growthView(glass, reading.growth, text) : nothing} ${plot.legend}
+        ${glass.state.presenting && reading ? growthView(glass, reading.growth, asked, text) : nothing} ${plot.legend}
         ${plot.chart}
       </div>
       ${note(beyond)}

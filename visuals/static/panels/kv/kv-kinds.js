@@ -151,8 +151,12 @@ export default function kvKinds(element, glass) {
     panel.title.textContent = panel.text("title", { tokens: whole(momentOf(trace, query).held) });
     const reading = trace.generating ? null : readHere(glass, kindsReader, { query });
     if (!reading) return;
+    // from which a class finds which kind is the model's
+    const { n_heads: heads, n_kv_heads: kv, parts } = trace.model;
+    const own = state.presenting && !parts.latent ? panel.text("heads", { heads, kv }) : "";
     render(
-      html`${kindsView(glass, reading.kinds, { measured: true })}
+      html`<p class="kv-heads" ?hidden=${!own} .textContent=${own}></p>
+        ${kindsView(glass, reading.kinds, { measured: true })}
         <p class="gp-note" .textContent=${panel.text("latent")}></p>`,
       panel.body,
     );

@@ -35,7 +35,7 @@ import { troubleText } from "./trouble.js";
  */
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
-const ABOVE = 84; // in a lesson: what all of it took, under the charts
+const ABOVE = 62; // in a lesson: what all of it took, under the charts
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {
@@ -50,22 +50,24 @@ const CHARTS = {
  * @param {number} width
  * @param {Step[]} steps
  * @param {Quantity} quantity
- * @param {{ at: Step; covered: boolean; text: Say; axis: string }} how `at`: the step that is marked; `covered`:
- *   the lines are not told yet; `axis`: the text of its name
+ * @param {{ at: Step; covered: boolean; unfinished: boolean; text: Say; axis: string }} how `at`: the step that is
+ *   marked; `covered`: the lines are not told yet; `unfinished`: how high they go is not known yet, and a class
+ *   that is to compare them with its guess sees them once it is; `axis`: the text of its name
  */
-function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, text, axis }) {
+function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, unfinished, text, axis }) {
   const tall = chartHeight(HIGH, ABOVE);
   const context = fit(canvas, width, tall);
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
-  const [first, last] = [steps[0].tokens, Math.max(steps[steps.length - 1].tokens, steps[0].tokens + 8)];
+  const [first, last] = [steps[0].tokens, steps[steps.length - 1].tokens];
+  const least = unfinished ? AT_ONCE - 1 : 8; // tokens that the axis reaches
   const chart = chartIn(
     [width, tall],
     [LEFT, 12, TOP, BELOW],
-    { low: first, high: last },
+    { low: first, high: Math.max(last, first + least) },
     { low: 0, high: most * 1.08 },
   );
-  axes(context, chart, { xName: text("axis_tokens"), yName: text(axis) });
-  if (covered) return chart;
+  axes(context, chart, { xName: text("axis_tokens"), yName: text(axis), ...(unfinished && { yTicks: [] }) });
+  if (covered || unfinished) return chart;
   const { colour } = ink();
   /** @type {[typeof full | typeof cached, string, number[]][]} */
   const lines = [
@@ -197,7 +199,7 @@ function createCharts(steps, hover) {
   /**
    * @param {number} width
    * @param {Reading} reading
-   * @param {{ covered: boolean; text: Say }} how
+   * @param {{ covered: boolean; unfinished: boolean; text: Say }} how
    */
   function draw(width, { steps: all, step: at }, how) {
     if (!at) return;
@@ -287,7 +289,8 @@ export default function kvRace(element, glass) {
     const reading = readRace(trace.model, race.steps, shows.hovered);
     const { step } = reading;
     const width = step ? wide() : 0; // known once the results are in view
-    if (width) charts.draw(width, reading, { covered: state.covered === true, text });
+    const unfinished = state.presenting === true && race.running;
+    if (width) charts.draw(width, reading, { covered: state.covered === true, unfinished, text });
     return () => {
       panel.title.textContent = text("title");
       render(view(reading), panel.body);

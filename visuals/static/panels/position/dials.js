@@ -158,7 +158,7 @@ export function createDials(glass, text) {
       strokes.k_before.hidden = !reading.k;
       said.hidden = !state.presenting;
       own.element.hidden = Boolean(state.presenting);
-      drawDials(canvas, width, reading, { own: ownScale() });
+      drawDials(canvas, width, reading, { own: ownScale(), marked: !state.covered });
       beside.draw(reading, width);
     },
     /** @param {DialReading | null} reading null where another is shown */

@@ -129,9 +129,10 @@ const ARROWS = [
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {import("../../readings/dials.js").DialReading} parts
- * @param {{ own: boolean }} how `own`: each dial to its own scale
+ * @param {{ own: boolean; marked: boolean }} how `own`: each dial to its own scale; `marked`: the chosen one is
+ *   framed
  */
-export function drawDials(canvas, width, parts, { own }) {
+export function drawDials(canvas, width, parts, { own, marked }) {
   const { rotary, terms } = parts;
   const { pair } = parts.selection;
   const half = terms.length;
@@ -144,7 +145,7 @@ export function drawDials(canvas, width, parts, { own }) {
   for (let i = 0; i < half; i++) {
     const [left, top] = [(i % columns) * cell, Math.floor(i / columns) * high];
     const dial = { x: left + cell / 2, y: top + cell / 2, radius };
-    if (i === pair) drawSelection(context, left, top, cell, high);
+    if (marked && i === pair) drawSelection(context, left, top, cell, high);
     drawFace(context, dial);
     for (const [name, role, solid] of ARROWS) {
       const vector = parts[name];

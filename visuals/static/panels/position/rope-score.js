@@ -8,16 +8,16 @@ import { frame } from "../../frame.js";
 import { oneLine } from "../../one-line.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { farOf, placeOf } from "../../readings/rope-place.js";
+import { FAST, farOf, fastAndSlow, placeOf } from "../../readings/rope-place.js";
 import { distanceReader, runOf, scoreReader } from "../../readings/rope-score.js";
 import { memo } from "../../reads.js";
 import { channelsOf } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { rotaryOf } from "../../readings/position-kinds.js";
 import { flatText } from "./dials.js";
 import { adjust, afterQuery, whole } from "./place.js";
-import { arithmetic } from "./score.js";
+import { arithmetic, sums } from "./score.js";
 import { createFar, drawPairs, linkPairs } from "./score-charts.js";
 import { createScoreControls, createSliders, spanOf } from "./score-controls.js";
 
@@ -117,15 +117,28 @@ function createDistances(glass, text, wide) {
   const far = createFar(glass, `${KIND}.far_chart`, wide, (distance) => adjust(glass, { distance }));
   /**
    * @type {(
-   *   ...given: [import("../../decode.js").Layer, number, number, number, number, number, number]
+   *   ...given: [import("../../decode.js").Layer, number, number, number, number, number, number, boolean, boolean]
    * ) => void}
    */
-  const drawAnew = (held, head, query, key, distance, count, width) => {
+  const drawAnew = (held, head, query, key, distance, count, width, inLesson, covered) => {
     const { trace } = shownIn(glass);
     const place = placeOf(held, { trace, head, query, key });
     const curve = farOf(place, place.frequencies, count);
-    far.draw(width, { curve, run: runOf(held, head, trace.model), real: query - key, distance, text });
+    const whole = { curve, run: inLesson ? null : runOf(held, head, trace.model), real: query - key, distance, text };
+    if (!inLesson) return far.draw(width, whole);
+    return far.draw(width, { ...whole, parts: { ...fastAndSlow(place, place.frequencies, count), told: !covered } });
   };
+  /** What the two lines are that the answer adds. @param {Reading} reading */
+  function partsView({ place }) {
+    const { pairs } = fastAndSlow(place, place.frequencies, 1);
+    const all = place.frequencies.inv_freq.length;
+    const numbers = { pairs, others: all - pairs, tokens: FAST };
+    const entry = (/** @type {string} */ name) =>
+      html`<span class="gp-sample"
+        ><span class=${`gp-swatch is-${name}`}></span><span .textContent=${text(`far_${name}`, numbers)}></span
+      ></span>`;
+    return html`<p class="position-parts" data-answer="beside">${entry("fast")} ${entry("slow")}</p>`;
+  }
   /** @param {Reading} reading */
   function said({ found, place: { rest }, selection }) {
     const state = shownIn(glass);
@@ -136,7 +149,7 @@ function createDistances(glass, text, wide) {
     const after = afterQuery(state, found.sumHere + rest, glass.text);
     return oneLine([text("far_note", { query, key }), sampled, after, flatText(glass, selection)]);
   }
-  return { said, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
+  return { said, partsView, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
 }
 
 /**
@@ -151,7 +164,8 @@ export default function ropeScore(element, glass) {
   const wide = widthOf(panel.body, glass);
   const sliders = createSliders(glass);
   const far = createDistances(glass, text, wide);
-  for (const one of [sliders.spans, far.canvas]) one.dataset.answer = "beside";
+  sliders.spans.dataset.answer = "beside";
+  far.canvas.dataset.answer = "drawn";
 
   /** @param {Reading | null} reading null before it has come */
   function view(reading) {
@@ -160,15 +174,17 @@ export default function ropeScore(element, glass) {
     return html`
       <div class="position-pairs">
         ${sliders.element}
-        <div class="gp-formula" data-part="formula" data-answer="beside">${reading && arithmetic(reading, text)}</div>
-        <p class="gp-note" .textContent=${text("bars_note")}></p>
+        <div class="gp-formula" data-part="formula" data-answer="beside">
+          ${reading && (state.presenting ? sums(reading, text) : arithmetic(reading, text))}
+        </div>
+        <p class="gp-note" .textContent=${text(state.presenting ? "bars_lesson" : "bars_note")}></p>
         ${canvas}
       </div>
       <div class="position-far" data-apart>
         <h3 class="gp-subtitle" data-answer="beside" .textContent=${title}></h3>
         ${sliders.spans}
         <p class="gp-note" data-answer="beside" .textContent=${reading ? far.said(reading) : ""}></p>
-        ${far.canvas}
+        ${reading && state.presenting ? far.partsView(reading) : nothing} ${far.canvas}
       </div>
     `;
   }
@@ -185,9 +201,9 @@ export default function ropeScore(element, glass) {
     if (!held || !reading) return undefined;
     const { inv_freq } = reading.place.frequencies;
     const { max_context: context } = trace.model;
-    const covered = state.covered === true;
-    drawPairs(canvas, width, reading.found, { inv_freq, tokens: trace.T, context, pair, covered, text });
-    far.draw(held, head, query, key, distance, count, width);
+    const [inLesson, covered] = [state.presenting === true, state.covered === true];
+    drawPairs(canvas, width, reading.found, { inv_freq, tokens: trace.T, context, pair, covered, inLesson, text });
+    far.draw(held, head, query, key, distance, count, width, inLesson, covered);
     return () => {
       sliders.show({ limit, distance, shift });
       panel.title.textContent = text("title", { ...cellNames(state), m: reading.found.query, n: reading.found.key });

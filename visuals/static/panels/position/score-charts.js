@@ -27,6 +27,8 @@ const WIDEST = 120; // a bar, where there are few pairs
  * @typedef {object} FarView q·k over distance
  * @property {Float64Array} curve of the chosen q and k
  * @property {{ values: Float64Array; colour: string; alpha: number }[]} [curves] others under it
+ * @property {{ fast: Float64Array; slow: Float64Array; told: boolean }} [parts] of the curve, of which the scale
+ *   has room; `told`: they are drawn over it
  * @property {RunPairs | null} run of all the run's pairs of this head
  * @property {number} real the distance in the run
  * @property {number} distance the chosen one
@@ -73,19 +75,21 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
  *   context: number;
  *   pair: number;
  *   covered: boolean;
+ *   inLesson: boolean;
  *   text: Say;
  * }} how
- *   `covered`: what moving makes of them is not told yet
+ *   `covered`: what moving makes of them is not told yet; `inLesson`: the bars alone, none of them chosen
  */
 export function drawPairs(canvas, width, { here, moved }, how) {
-  const { inv_freq, tokens, context: trained, pair, covered, text } = how;
+  const { inv_freq, tokens, context: trained, covered, inLesson, text } = how;
+  const pair = inLesson ? -1 : how.pair;
   const tall = chartHeight(TALL, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const sums = running(moved);
   const waves = Array.from(inv_freq, wavelength);
   const highest = Math.max(1.3 * Math.max(...waves), 4 * trained); // its line's name stands below the axis' own
-  const heights = extent([...here, ...moved, ...sums]);
+  const heights = extent([...here, ...moved, ...(inLesson ? [] : sums)]);
   const { bars, waves: lower } = chartsOf(width, tall, inv_freq.length, heights, [
     Math.min(6, ...waves, tokens),
     highest,
@@ -104,13 +108,13 @@ export function drawPairs(canvas, width, { here, moved }, how) {
   markPair(context, lower ? [bars, lower] : [bars], pair);
   Array.from(moved, (value, i) => {
     context.fillStyle = colour("accent");
-    context.globalAlpha = i === pair ? 1 : 0.6;
+    context.globalAlpha = i === pair || inLesson ? 1 : 0.6;
     if (!covered) context.fillRect(...bar(i, value));
     context.globalAlpha = 1;
     cross(context, ...bar(i, here[i]), [["text", 1]]);
   });
   rule(context, bars, { y: 0, colour: colour("muted") });
-  if (!covered) {
+  if (!covered && !inLesson) {
     path(
       context,
       bars,
@@ -169,6 +173,7 @@ function drawWaves(context, lower, width, waves, { tokens, trained, pair, across
  * @param {number} pair
  */
 function markPair(context, charts, pair) {
+  if (pair < 0) return;
   context.fillStyle = ink().colour("raised");
   for (const chart of charts) {
     const wide = chart.width / (chart.x.high - chart.x.low);
@@ -264,11 +269,12 @@ export function createFar(glass, label, wide, keep) {
  * @param {number} width
  * @param {FarView} what
  */
-function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [] }) {
+function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [], parts }) {
   const context = fit(canvas, width, chartHeight(FAR, FAR_ABOVE));
   const { colour } = ink();
   let [low, high] = [least, -Infinity];
-  for (const values of [curve, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {
+  const ofParts = parts ? [parts.fast, parts.slow] : [];
+  for (const values of [curve, ...ofParts, ...curves.map((c) => c.values), ...(run ? [run.low, run.high] : [])]) {
     for (const value of values.subarray(0, curve.length))
       if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   }
@@ -277,6 +283,7 @@ function drawFar(canvas, width, { curve, run, real, distance, text, least = Infi
   rule(context, chart, { y: 0, colour: colour("muted") });
   if (run) drawRun(context, chart, run, colour("k"));
   for (const other of curves) band(context, chart, other.values, other);
+  if (parts) return drawParts(context, chart, curve, parts);
   band(context, chart, curve, { colour: colour("accent") });
   if (distance >= 0 && distance < curve.length)
     rule(context, chart, { x: distance, colour: colour("text"), dash: [4, 3] });
@@ -286,6 +293,23 @@ function drawFar(canvas, width, { curve, run, real, distance, text, least = Infi
   ])) {
     if (curve[at] !== undefined) dot(context, chart, at, curve[at], colour(role), radius);
   }
+  return undefined;
+}
+
+/**
+ * The curve in a lesson: alone, then pale under what its parts add.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Chart} chart
+ * @param {Float64Array} curve
+ * @param {NonNullable<FarView["parts"]>} parts
+ */
+function drawParts(context, chart, curve, { fast, slow, told }) {
+  const { colour } = ink();
+  band(context, chart, curve, { colour: colour("accent"), alpha: told ? 0.3 : 1 });
+  if (!told) return;
+  band(context, chart, fast, { colour: colour("up") });
+  band(context, chart, slow, { colour: colour("norm") });
 }
 
 /**

@@ -43,3 +43,18 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
         ]),
   ];
 }
+
+/**
+ * The sum and the score in the run and as moved, for a class that compares them.
+ *
+ * @param {import("../../readings/rope-score.js").ScoreReading} reading
+ * @param {import("../../types.d.ts").Say} text
+ * @returns {HTMLElement[]}
+ */
+export function sums({ found: { query, key, sumHere, sumMoved, scores }, place: { m, n, rest } }, text) {
+  const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
+  /** @type {(name: string, at: { m: number; n: number }, sum: number, score: number) => HTMLElement} */
+  const said = (name, at, sum, score) =>
+    line`${text(name, at)}   ${qk()} = ${strong(sum + rest, 6)},   ${text("score")} ${strong(score, 5)}`;
+  return [said("real", { m, n }, sumHere, scores[0]), said("moved", { m: query, n: key }, sumMoved, scores[1])];
+}

@@ -1,0 +1,31 @@
+// Where a lesson's words stand: at the edges of the stage, which is shown whole between them. A narrow window has no
+// room for that: there all of it is one column that scrolls, the question above the picture, answer and note below it.
+
+const NARROW = "(max-width: 900px)"; // as in style.css
+
+/** Whether what is presented stands in a column with its words. */
+export const isColumn = () => document.body.hasAttribute("data-column");
+
+/** What the stage is in. @returns {HTMLElement | null} */
+export const stageRoom = () => document.querySelector(".page-body");
+
+/** How wide what is presented may be. */
+export const stageWidth = () => stageRoom()?.clientWidth ?? innerWidth;
+
+/**
+ * Puts the words where this window has them.
+ *
+ * @param {{ top: HTMLElement; note: HTMLElement; bar: HTMLElement }} words question and answer, the note, and the
+ *   bar at the lower edge
+ * @param {boolean} presents whether a lesson is presented
+ */
+export function placeWords({ top, note, bar }, presents) {
+  const room = stageRoom();
+  const column = presents && matchMedia(NARROW).matches ? room : null;
+  document.body.toggleAttribute("data-column", column !== null);
+  const [home, noteHome] = [column ?? document.body, column ?? bar];
+  if (top.parentElement !== home) home.append(top);
+  if (note.parentElement === noteHome) return;
+  if (column) column.append(note);
+  else bar.prepend(note);
+}
