@@ -19,6 +19,7 @@ from app.engine import LocalEngine
 from app.files import lesson_files
 from app.service import Service
 from app.texts import text
+from model.analysis.matching import matching
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
 from tests.one_of import one_of
@@ -185,6 +186,20 @@ def test_the_lesson_on_attention_speaks_of_one_head_in_all_its_views() -> None:
             start = service.recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
             framed.add((start["layer"], start["head"]))
         assert len(framed) == 1, file.name
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_head_that_is_missed_most_brings_the_name_to_its_place(language: str) -> None:
+    """So the notes of the lesson on attention have it, of the head that the story's scene tells of."""
+    file = next(one for one in lesson_files()[language] if "attention" in one.name)
+    view = json.loads(file.read_text(encoding="utf-8"))["views"][5]
+    prompt = parse_qs(view["link"].removeprefix("#"))["prompt"][0]
+    lm = model.load(device="cpu")
+    trace, found = model.run_trace(lm, prompt), model.why(lm, prompt)
+    most = np.unravel_index(found.heads.argmax(), found.heads.shape)
+    match = matching(trace, 4, 4, len(trace.token_ids) - 1, found.tokens[0])
+    assert match
+    assert most in [(step.layer, step.head) for step in match.told.steps]
 
 
 def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
