@@ -53,9 +53,9 @@ def printed_info(lines: LogLines) -> dict[str, Found]:
 
 def metadata_of(printed: Mapping[str, Found], architecture: str = "") -> dict[str, object]:
     """GGUF metadata that says the same, as far as it goes, of the architecture that is printed where none is given;
-    {} without either."""
+    {} without either, and of lines that break off before the K/V heads: as many as heads would be a guess."""
     name = architecture or (printed["arch"]["value"].strip() if "arch" in printed else "")
-    if not name:
+    if not name or ("n_head" in printed and "n_head_kv" not in printed):
         return {}
     found: dict[str, object] = {"general.architecture": name}
     for own, key in KEYS.items():

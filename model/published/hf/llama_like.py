@@ -43,7 +43,7 @@ def llama(f: Fields, window: int | None = None, qk: Any = "none", bias: str | No
 def mistral(f: Fields) -> Shape:
     """The window is required, null where there is none: the class's own default, 4,096, is that of v0.1 alone."""
     if "sliding_window" not in f.raw:
-        f.fault(refusal("sliding_window", None, expected("tokens_or_null")))
+        f.fault(f.absent("sliding_window", expected("tokens_or_null")))
     return llama(f, window=f.maybe_count("sliding_window"))
 
 

@@ -10,6 +10,8 @@ from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
 from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
 from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
 from model.engine_logs.compared.vllm import aligned_block
+from model.engine_logs.lines import LogLines
+from model.engine_logs.model_info import metadata_of, printed_info
 
 MIB, GIB = 1 << 20, 1 << 30
 HYBRIDS = Path(__file__).parents[1] / "published" / "hybrid_configs.json"
@@ -188,6 +190,15 @@ MIXED = (
     "llama_kv_cache: size = 1568.00 MiB ( 16384 cells,  32 layers,  1/1 seqs), "
     "K (q8_0): 544.00 MiB, V (f16): 1024.00 MiB"
 )
+
+
+def test_of_lines_that_break_off_before_the_kv_heads_no_model_is_made() -> None:
+    whole = "\n".join(
+        f"print_info: {name} = {value}"
+        for name, value in (("arch", "llama"), ("n_layer", 32), ("n_head", 32), ("n_head_kv", 8))
+    )
+    assert metadata_of(printed_info(LogLines(whole)))["llama.attention.head_count_kv"] == 8
+    assert metadata_of(printed_info(LogLines(whole.rpartition("\n")[0]))) == {}
 
 
 def test_llama_cpp_stores_k_and_v_in_formats_of_their_own() -> None:

@@ -24,7 +24,7 @@ from model.kv_math.kinds import attention_kinds
 from model.kv_math.memory import memory_use
 from model.kv_math.weights import weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
-from model.published.hf import FAMILIES
+from model.published.hf import FAMILIES, KV_HEADS
 from model.published.hf.fields import SHAPE_FIELDS
 from model.published.hf_spec import spec_from_config, spec_from_hub, spec_from_text
 from model.published.hub import REASONS
@@ -462,7 +462,9 @@ def test_chatglm_without_shared_heads_may_still_count_them():
 
 def test_mistral_must_say_whether_it_slides():
     without = {name: value for name, value in CONFIGS["Mistral-7B v0.1"].items() if name != "sliding_window"}
-    assert refused({}, without).startswith("config.json: sliding_window is None; expected a number of tokens, or null")
+    assert (
+        refused({}, without) == "config.json: sliding_window is missing; expected a number of tokens, or null for none."
+    )
     assert spec_from_config({**without, "sliding_window": None}, "v0.2").attention.window is None
 
 
@@ -612,3 +614,17 @@ def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remark
     assert "Unusually wide: head_dim 1,280 × 32 heads are more than 4 × hidden_size 4,096." in notes
     plain = spec_from_config(config | {"head_dim": 128, "num_key_value_heads": 8}).notes
     assert not [note for note in plain if "meant" in note or "wide" in note]
+
+
+def test_heads_that_a_file_does_not_count_are_those_of_transformers_class() -> None:
+    """Where its class takes another number than that of the heads; null means as many as heads there, too."""
+    for kind, count in KV_HEADS.items():
+        own = transformers.AutoConfig.for_model(kind)
+        assert own.num_key_value_heads == count != own.num_attention_heads, kind
+    config = {
+        "model_type": "mistral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "intermediate_size": 14336, "vocab_size": 32000, "max_position_embeddings": 32768, "sliding_window": None,
+    }  # fmt: skip
+    silent, null = spec_from_config(config), spec_from_config({**config, "num_key_value_heads": None})
+    assert (silent.n_kv_heads, silent.kv_heads_assumed) == (8, True)
+    assert (null.n_kv_heads, null.kv_heads_assumed) == (32, True)

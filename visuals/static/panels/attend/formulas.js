@@ -138,7 +138,9 @@ export const scoreLines = (model, cell, text) => [
 export const maskLine = (model, { query, key, tokens, weights }, text) => {
   const { causal, prefix, window } = model.parts;
   const inPrefix = query < (prefix ?? 0);
-  const mask = causal === false ? "mask_none" : inPrefix ? "mask_prefix" : window ? "mask_window" : "mask";
+  const isLast = weights.length === tokens;
+  const mask =
+    causal === false ? "mask_none" : inPrefix ? "mask_prefix" : window ? "mask_window" : isLast ? "mask_last" : "mask";
   const far = { window, far: firstKey(model, query) };
   return h("p.at-words", null, text(mask, { query, key, hidden: tokens - weights.length, tokens, ...far }));
 };

@@ -241,7 +241,7 @@ export default function activationKinds(element, glass) {
       panel.show(
         reading,
         panel.text("read", {
-          bend: BENDS[bend.now()].name,
+          bend: zeros ? formula(zeros, read.reads) : BENDS[bend.now()].name,
           zeros: zeros?.zeros ?? 0,
           neurons: reading.neurons,
           change: zeros ? percent(zeros.change) : "–",

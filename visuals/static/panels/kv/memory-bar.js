@@ -36,7 +36,7 @@ export function memoryBar({ use }, pieces, text) {
     cache: scaled(cache, "binary"),
     usable: scaled(usable.replace("-", ""), "binary"),
     percent,
-    memory: scaled(gpu.memory, "decimal"),
+    memory: scaled(gpu.memory, "binary"),
   };
   return html`<div class="kv-memory">
       ${pieces.map(piece)}<span class="kv-edge" style=${`left: ${percentOf(share)}`}></span>

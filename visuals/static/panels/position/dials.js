@@ -103,7 +103,7 @@ function leadText({ still, rest, sum, selection }, state, text) {
     apart: Math.abs(selection.query - selection.key),
     turned: 2 * pairsOf(model),
     width: model.head_dim,
-    before: shown(still + rest, 4),
+    before: shown(still + rest, 5),
     change: signed(sum - still, 3),
   });
 }

@@ -12,7 +12,7 @@ import { answerOf, bold, few, signed, told, wordOf } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
-const ALIKE = 0.9; // two tokens are raised alike where the second gets this share of what the first does
+const ALIKE = 0.9; // tokens are raised alike where each gets this share of what the first does
 
 const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least, how many tokens are named
 
@@ -64,8 +64,9 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, laye
   const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
   const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, rank });
   const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
-  const [first, second] = raised;
-  const alike = names && second && second.by >= ALIKE * first.by ? text("story.gate_kind") : "";
+  const some = raised.slice(0, NAMED);
+  const isAlike = names && some.length > 1 && some.every(({ by }) => by >= ALIKE * some[0].by);
+  const alike = isAlike ? text("story.gate_kind") : "";
   const isAlone = adds >= whole / 2;
   const together = isAlone ? "" : text("story.gate_together", { count, whole: signed(whole) });
   return sentences(text, opens, placed, sentences(text, raises, sentences(text, alike, together)));

@@ -143,7 +143,7 @@ export function createLayers(glass) {
       const marks = isMarked ? text("story.layers_head", { layer, head, word }) : "";
       const looking = isMarked ? lookingSaid(text, looksBack(glass)?.looking ?? [], word) : "";
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
-      own.textContent = text("why.token", { piece: named });
+      own.textContent = text("story.layers_own", { word: named });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
       const gloss = glossOf(glass);

@@ -22,6 +22,8 @@ import { bold, few, named, shareSaid, told } from "../words.js";
  * @typedef {NonNullable<ReturnType<typeof marksOf>>} Marks
  */
 
+const ALL = 0.97; // of the difference between two scores: from this share on the rest is not told of
+
 /**
  * Where on one scale a score's bar begins, and how wide it is, in per cent; the scale has 0 in it.
  *
@@ -106,8 +108,9 @@ function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels)
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
   const which = isOther ? text("story.match_which", same) : "";
+  const isAll = found.from_asked - found.rival_from_asked >= ALL * (found.score - found.rival_score);
   const way = text("story.match_way", { word: marks.key_from, key, way: chainOf(found.told, text, labels) });
-  const made = sentences(text, way, text("story.match_share", given));
+  const made = sentences(text, way, text(`story.match_share${isAll ? "_all" : ""}`, given));
   return sentences(text, which, made);
 }
 
