@@ -293,10 +293,10 @@ test("the mask is spoken of as the network has it, whichever query is looked at"
   ); // an encoder
   assert.deepEqual(
     [0, 4].map((query) => said({ causal: true, prefix: null }, query, query + 1)),
-    ["mask 4", "mask 0"],
+    ["mask 4", "mask_last 0"],
   );
   const prefix = (query) => said({ causal: true, prefix: 3 }, query, Math.max(query + 1, 3)); // GLM
-  assert.deepEqual([0, 2, 3, 4].map(prefix), ["mask_prefix 2", "mask_prefix 2", "mask 1", "mask 0"]);
+  assert.deepEqual([0, 2, 3, 4].map(prefix), ["mask_prefix 2", "mask_prefix 2", "mask 1", "mask_last 0"]);
 });
 
 test("q is made at the query, k and v at the key by the head that others share", () => {

@@ -97,10 +97,12 @@ function stepsOf({ steps, rule: { d, multiplier, multiple } }, text) {
 /** Why two thirds. @param {WidthReading} reading @param {Text} text */
 function equalSum({ steps: { four, width }, rule: { d } }, text) {
   const [two, three] = [ffnParameters(d, four, false), ffnParameters(d, width, true)];
+  const share = line`${whole(three)} / ${whole(two)} = ${strong((100 * three) / two, 4)}%`;
   return [
     line`${text("two")} 2 · d · 4d = 8d² = ${whole(two)}`,
     line`${text("three")} 3 · d · ⅔ · 4d = 8d²`,
-    line`${text("rounded")} 3 × ${whole(d)} × ${whole(width)} = ${whole(three)} = ${strong((100 * three) / two, 4)}%`,
+    line`${text("rounded")} 3 × ${whole(d)} × ${whole(width)} = ${whole(three)}`,
+    share,
   ];
 }
 
