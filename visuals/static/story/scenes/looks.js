@@ -145,6 +145,21 @@ function reasonOf(glass, { layer, head, key, why }, to) {
   return sentences(text, found, reason, counted);
 }
 
+/** Which shade stands for which weight, and that what comes later has none. */
+function createScale() {
+  const shades = h("span.st-shades");
+  const later = h("span.st-later", null, h("i"), h("span", { "data-text": "story.looks_ahead" }));
+  function draw() {
+    const { magnitude } = ink();
+    const named = SHADES.map((weight) => {
+      const colour = h("i", { style: `background: ${shade(magnitude, WEIGHTS.place(weight))}` });
+      return h("span", null, colour, percent(weight));
+    });
+    shades.replaceChildren(...named);
+  }
+  return { element: h("p.st-note", null, shades, later), draw };
+}
+
 /**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
@@ -155,9 +170,8 @@ export function createLooks(glass) {
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
-  const shades = h("span.st-shades");
-  const scale = h("p.st-note", null, shades, h("span", { "data-text": "story.looks_ahead" }));
-  const element = h("div", null, drawing, read, scale, sum);
+  const scale = createScale();
+  const element = h("div", null, drawing, read, scale.element, sum);
   const view = reactive({ at: /** @type {[number, number] | null} */ (null) }, glass.repaint); // under the pointer
   const point = (/** @type {Event} */ { target }) => {
     const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
@@ -176,13 +190,7 @@ export function createLooks(glass) {
     drawing.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     drawing.setAttribute("width", String(wide));
     drawing.replaceChildren(...parts);
-    const { magnitude } = ink();
-    shades.replaceChildren(
-      ...SHADES.map((weight) => {
-        const colour = h("i", { style: `background: ${shade(magnitude, WEIGHTS.place(weight))}` });
-        return h("span", null, colour, percent(weight));
-      }),
-    );
+    scale.draw();
   });
   return {
     name: "looks",
