@@ -26,12 +26,19 @@ import { sinkText } from "./sink.js";
 
 const LARGEST = 6; // weights of a row that are listed
 
+/** @param {Glass} glass */
+function stepControls(glass) {
+  const { element, draw } = createCellSteps(glass);
+  return { elements: [element], show: draw };
+}
+
 /** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
   difference: {
     reader: layerRows,
     select: selectedCell,
+    controls: stepControls,
     of: ({ text, named }) => text("of_cell", named),
     parts: [{ draw: "headMaps", create: createMaps }, weightsTable],
   },

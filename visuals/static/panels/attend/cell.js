@@ -56,8 +56,12 @@ function writerNames({ selection: { locked } }, { tokens: { pieces } }) {
 
 /** @param {Glass} glass */
 function viewControls(glass) {
-  const { element, mark } = createViews(glass);
-  return { elements: [element], show: () => mark(chosenView(glass)) };
+  const [{ element, mark }, steps] = [createViews(glass), createCellSteps(glass)];
+  function show() {
+    mark(chosenView(glass));
+    steps.draw();
+  }
+  return { elements: [element, steps.element], show };
 }
 
 /** @type {import("../../frame.js").About} */
