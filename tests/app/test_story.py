@@ -320,9 +320,19 @@ def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Pag
     story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=wanted)
     expect(story.locator(".st-bars .is-first")).to_be_visible()  # another answer: that is what a swap is for
     assert story.locator("#prompt textarea").input_value() == wanted
+    assert wanted is not None
+    [(word, other)] = [pair for pair in zip(PROMPT.split(), wanted.split(), strict=True) if pair[0] != pair[1]]
+    said = text("story.did_word", word=word.strip("."), other=other.strip("."))
+    expect(story.locator(".st-try [role=status]")).to_have_text(said)
     story.click("[data-act=back]")
     story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
     expect(story.locator(".st-bars .is-now")).to_be_visible()
+
+
+def test_pieces_have_the_positions_of_their_tokens(story: Page) -> None:
+    value(story, "pieces")
+    shown = story.locator(".st-pieces li").evaluate_all("(all) => all.map((one) => one.firstChild.textContent)")
+    assert shown == [str(t) for t in range(story.evaluate("glass.state.trace.T"))]
 
 
 def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/matching.js";
+import { chainOf, isWhole, marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/matching.js";
 
 const PIECES = ["Tom", " the", " kitchen", " Lily", " the", " garden", " Tom", " the"];
 const step = (at, key) => ({ layer: 1, head: 0, at, key, weight: 0.9 });
@@ -68,4 +68,18 @@ test("nothing is said where a token was told nothing by another, or both by the 
     assert.equal(marksOf({ asked, ...found }, place, PIECES), null);
   // its own embedding, of another word
   assert.equal(marksOf({ asked: [], told, rival_told: beside }, place, PIECES), null);
+});
+
+test("a way is told token by token, from where it began to where it ends", () => {
+  const text = (key, params) => plain(`why.${key.split(".")[1]}`, params);
+  assert.equal(
+    chainOf(told, text, PIECES),
+    "token_at(Tom 0) → head_of(1 0) → token_at(the 1) → head_of(1 0) → token(kitchen 2)",
+  );
+  assert.equal(chainOf([], text, PIECES), "");
+});
+
+test("of what makes all of a difference, or more, no rest is told", () => {
+  const of = (from) => isWhole({ score: 14, rival_score: 10, from_asked: from, rival_from_asked: 0 });
+  assert.deepEqual([2, 3.8, 3.9, 4.5].map(of), [false, false, true, true]);
 });

@@ -110,7 +110,7 @@ export const strips = (what) => (glass, text) => {
     read(a, b);
     drawn.draw(width, rows, { chosen: chosenIn(b) });
     const each = drawn.perColumn(changes[lead].length);
-    note.textContent = each > 1 ? text("pooled", { each: Number(each.toFixed(1)) }) : "";
+    note.textContent = each > 1 ? text("pooled", { each }) : "";
   }
   const same = () => Object.values(changes).every((values) => largest(values) === 0);
   function csv() {

@@ -273,6 +273,6 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
    *
    * @param {number} count of the values
    */
-  const perColumn = (count) => count / place.columns.length;
+  const perColumn = (count) => Number((count / place.columns.length).toFixed(1));
   return { draw, find, perColumn };
 }

@@ -26,7 +26,7 @@ const SWAPS = 3;
  *
  * @typedef {"hide" | "heads" | "word"} Act
  *
- * @typedef {{ word: string; other: string }} Swap
+ * @typedef {import("../panels/glance/words.js").Swap} Swap
  *
  * @typedef {{
  *   act: Act | null;
@@ -135,18 +135,13 @@ function createActs({ state, text }, does) {
  * Other words that can be written in the text's place, as buttons.
  *
  * @param {Glass} glass
- * @param {(prompt: string, swap: Swap | undefined) => void} write
+ * @param {(swap: Swap) => void} write
  */
 function createSwaps(glass, write) {
   const element = h("p.st-acts.st-swaps");
   const draw = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
     const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
-    const put = (/** @type {string} */ prompt) =>
-      write(
-        prompt,
-        few?.swaps.find(({ text }) => text === prompt),
-      );
-    const buttons = few ? swapButtons(glass, few, put, gloss) : [];
+    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
     for (const one of buttons) one.classList.add("st-act");
     element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
   });
@@ -180,15 +175,12 @@ export function createExperiment(glass) {
     view.before = now;
     view.act = act;
   }
-  /**
-   * @param {string} prompt
-   * @param {Swap | undefined} swap the words that are exchanged in it
-   */
-  function write(prompt, swap) {
+  /** @param {Swap} swap */
+  function write(swap) {
     begin("word");
-    view.swap = swap ?? null;
-    expected = prompt;
-    glass.read(prompt);
+    view.swap = swap;
+    expected = swap.text;
+    glass.read(swap.text);
   }
   function heads() {
     begin("heads");
@@ -224,7 +216,11 @@ export function createExperiment(glass) {
   function sayingOf(act, comes, { changes }, rests) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
     const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
-    const did = text(`story.did_${act}`, { heads: heads.join(text("why.list")), ...view.swap });
+    const did = text(`story.did_${act}`, {
+      heads: heads.join(text("why.list")),
+      word: view.swap?.word,
+      other: view.swap?.other,
+    });
     if (act === "hide") return sentences(text, did, text("story.did_hide_here"));
     // the head of the scenes below is found in another way (place.js)
     return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;

@@ -54,14 +54,20 @@ function writerNames({ selection: { locked } }, { tokens: { pieces } }) {
   return { layer, head, m: query, piece: visible(labelsOf(pieces)[query]) };
 }
 
-/** @param {Glass} glass */
-function viewControls(glass) {
-  const [{ element, mark }, steps] = [createViews(glass), createCellSteps(glass)];
-  function show() {
-    mark(chosenView(glass));
+/** The map's views, and a finger's way from cell to cell. @param {Glass} glass */
+function createMapControls(glass) {
+  const [views, steps] = [createViews(glass), createCellSteps(glass)];
+  function mark() {
+    views.mark(chosenView(glass));
     steps.draw();
   }
-  return { elements: [element, steps.element], show };
+  return { views: views.element, steps: steps.element, mark };
+}
+
+/** @param {Glass} glass */
+function viewControls(glass) {
+  const { views, steps, mark } = createMapControls(glass);
+  return { elements: [views, steps], show: mark };
 }
 
 /** @type {import("../../frame.js").About} */
@@ -183,7 +189,7 @@ function createDimensions(glass) {
  */
 function createHeadMap(glass, panel) {
   const state = shownIn(glass);
-  const [views, map, steps] = [createViews(glass), headMap(glass, "cell.map"), createCellSteps(glass)];
+  const [{ views, steps, mark }, map] = [createMapControls(glass), headMap(glass, "cell.map")];
   map.element.dataset.answer = "drawn";
   /** @param {number} width */
   function draw(width) {
@@ -191,16 +197,12 @@ function createHeadMap(glass, panel) {
     const held = glass.layer();
     if (held && !map.draw([{ held, trace: state.trace, details: { values } }], width)) glass.unfinished();
   }
-  function mark() {
-    views.mark(chosenView(glass));
-    steps.draw();
-  }
   /** What its colours are, in words. */
   function note() {
     const block = map.block();
     return oneLine([panel.text(`scale_${chosenView(glass)}`), block > 1 ? panel.text("pooled", { block }) : ""]);
   }
-  return { elements: [views.element, map.element, steps.element], draw, mark, note };
+  return { elements: [views, map.element, steps], draw, mark, note };
 }
 
 /**

@@ -134,7 +134,7 @@ function createSourcePlace(glass, now) {
 function createOthers(glass) {
   const state = shownIn(glass);
   const element = h("div.gp-choices", { role: "group", "data-text-label": "why.change" });
-  const choose = (/** @type {string} */ other) => chooseText(glass, other, momentOf(state).at);
+  const choose = (/** @type {{ text: string }} */ other) => chooseText(glass, other.text, momentOf(state).at);
   /** @typedef {import("../../decoded.d.ts").Detail<"words">} Words */
   const offer = memo(
     (/** @type {Words | null} */ words, /** @type {import("../../gloss.js").Gloss} */ gloss, _language) =>

@@ -185,7 +185,7 @@ function noteOf({ ffn, full, strongest }, perColumn, glass, text) {
   const each = perColumn(full.up.length);
   const isAway = neuron !== null && full.place(neuron) < 0;
   const away = isAway ? [text("elsewhere", { neuron: neuronName(ffn, neuron, glass.text) })] : [];
-  return oneLine([...away, ...(each > 1 ? [text("pooled", { each: Number(each.toFixed(1)) })] : [])]);
+  return oneLine([...away, ...(each > 1 ? [text("pooled", { each })] : [])]);
 }
 
 /**

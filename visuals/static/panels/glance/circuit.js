@@ -75,9 +75,9 @@ function createTextChoice(glass, choose) {
   const press = h("button.gp-option", { "data-text": "why.compare", click: compare });
   const form = h("form.wy-form", { submit: compare }, box, press);
 
-  const take = (/** @type {string} */ chosen) => {
-    box.value = chosen;
-    choose(chosen);
+  const take = (/** @type {{ text: string }} */ { text }) => {
+    box.value = text;
+    choose(text);
   };
   const offer = memo((/** @type {Words} */ found, /** @type {import("../../gloss.js").Gloss} */ gloss, _language) => {
     offers.replaceChildren(...swapButtons(glass, found, take, gloss));

@@ -77,6 +77,7 @@ export function chainOf(steps, text, pieces) {
 
 /** Of the difference between two scores: from this share on a match tells them apart (model/analysis/matching.py). */
 const TELLING = 0.2;
+const WHOLE = 0.97;
 
 /**
  * Whether what was brought to the query makes a telling share of the difference.
@@ -84,6 +85,12 @@ const TELLING = 0.2;
  * @param {Matching} found
  */
 export const isMatch = (found) => broughtApart(found) >= TELLING * (found.score - found.rival_score);
+/**
+ * Whether it makes all but a little of the difference, or more: then nothing is to be told of the rest.
+ *
+ * @param {Matching} found
+ */
+export const isWhole = (found) => broughtApart(found) >= WHOLE * (found.score - found.rival_score);
 /**
  * Whether with the other word in the text the head still prefers the token that it reads here, while the answer is
  * another.

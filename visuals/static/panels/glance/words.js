@@ -226,15 +226,13 @@ export function whichOf(text, one, start) {
 }
 
 /**
- * Words to change as buttons, which hand on the text that then results.
+ * Words to change as buttons, which hand on the swap, with the text that then results.
  *
  * @param {Glass} glass
- * @param {{
- *   swaps: { start: number; word: string; other: string; piece: string; text: string }[];
- *   text: string;
- * }} found
- *   the detail "words"
- * @param {(text: string) => void} choose
+ *
+ * @typedef {{ start: number; word: string; other: string; piece: string; text: string }} Swap
+ * @param {{ swaps: Swap[]; text: string }} found the detail "words"
+ * @param {(swap: Swap) => void} choose
  * @param {import("../../gloss.js").Gloss} gloss
  */
 export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
@@ -242,5 +240,5 @@ export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
     const which = whichOf(text, swap.word, swap.start);
     const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
     const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: one, other, answer });
-    return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap.text) }, words);
+    return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap) }, words);
   });

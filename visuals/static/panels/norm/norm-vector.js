@@ -187,7 +187,7 @@ function createStages(glass, panel, keep) {
     const { start, count } = view.zoom ?? { start: 0, count: size };
     const each = strips.perColumn(count);
     return each > 1
-      ? panel.text("pooled", { each: Number(each.toFixed(1)) })
+      ? panel.text("pooled", { each })
       : panel.text("window", { first: start, last: start + count - 1, d: size });
   }
   /** @param {number} channel */

@@ -54,6 +54,9 @@ function gapBetween(text, first, before, depth) {
   return [h("tr", null, h("th", { scope: "row" }, text("story.layers_between", { from, to })), left)];
 }
 
+/** A token's text as it is read. @param {Lens} lens @param {number} id */
+const pieceOf = (lens, id) => lens.piece(id).replaceAll("·", " ");
+
 /**
  * From which depth on a token comes first, to the end.
  *
@@ -105,7 +108,7 @@ export function createLayers(glass) {
     body.replaceChildren(
       ...depthsShown(first, marked).flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
-        const piece = lens.piece(id).replaceAll("·", " ");
+        const piece = pieceOf(lens, id);
         const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
         const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
@@ -147,7 +150,7 @@ export function createLayers(glass) {
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
       const gloss = glossOf(glass);
-      const isOther = (/** @type {number} */ id) => Boolean(gloss(wordOf(lens.piece(id).replaceAll("·", " "))));
+      const isOther = (/** @type {number} */ id) => gloss(wordOf(pieceOf(lens, id))) !== "";
       const tongues = !isOther(answer) && best.some(isOther) ? text("story.layers_tongues") : "";
       const hint = sentences(text, text("story.layers_hint"), tongues);
       where.textContent = sentences(text, sentences(text, marks, looking), hint);

@@ -213,8 +213,8 @@ export function createLooks(glass) {
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
       const share = shareSaid(text, weight);
       const labels = labelsOf(trace.tokens.pieces);
-      const [row_of, column_of] = [from, to].map((t) => named(text, labels, t));
-      const said = text("story.looks_read", { from: row_of, to: column_of, weight: share });
+      const [looks, seen] = [from, to].map((t) => named(text, labels, t));
+      const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       read.textContent = grid.tokens.length < trace.T ? `${said} · ${some}` : said;
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
@@ -224,12 +224,12 @@ export function createLooks(glass) {
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
-      which.textContent = reasonOf(glass, place, wordOf(labelsOf(trace.tokens.pieces)[key]));
+      which.textContent = reasonOf(glass, place, wordOf(labels[key]));
       return {
         select: { layer, head, query, key },
         words: {
-          from: bold(wordOf(labelsOf(trace.tokens.pieces)[query]), "q"),
-          to: bold(wordOf(labelsOf(trace.tokens.pieces)[key]), "k"),
+          from: bold(wordOf(labels[query]), "q"),
+          to: bold(wordOf(labels[key]), "k"),
         },
         value: `layer ${layer} head ${head} query ${query} key ${key} weight=${exact(row[key])} qk=${exact(product)}`,
       };

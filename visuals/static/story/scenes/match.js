@@ -5,7 +5,7 @@
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { chainOf, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { chainOf, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
@@ -21,8 +21,6 @@ import { bold, few, named, shareSaid, told } from "../words.js";
  *
  * @typedef {NonNullable<ReturnType<typeof marksOf>>} Marks
  */
-
-const ALL = 0.97; // of the difference between two scores: from this share on the rest is not told of
 
 /**
  * Where on one scale a score's bar begins, and how wide it is, in per cent; the scale has 0 in it.
@@ -108,9 +106,8 @@ function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels)
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
   const which = isOther ? text("story.match_which", same) : "";
-  const isAll = found.from_asked - found.rival_from_asked >= ALL * (found.score - found.rival_score);
   const way = text("story.match_way", { word: marks.key_from, key, way: chainOf(found.told, text, labels) });
-  const made = sentences(text, way, text(`story.match_share${isAll ? "_all" : ""}`, given));
+  const made = sentences(text, way, text(`story.match_share${isWhole(found) ? "_all" : ""}`, given));
   return sentences(text, which, made);
 }
 
