@@ -18,6 +18,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 IPV6_NETWORK_BITS = 64
 # What a proxy says of a request. From anyone else it says nothing; gradio would repeat some of it in its answers.
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
+# In the scope of a request that crosses no network: who asks is on this machine, and hands on nobody else's request.
+FROM_HERE = "glass_llama.from_here"
 # Of gradio's own second server, which this page does not use.
 OF_GRADIO = (b"x-gradio-server",)
 
@@ -77,7 +79,10 @@ def visitor_of(request: Any) -> Visitor:
 
 
 class TrustedProxies:
-    """ASGI middleware: takes the visitor's address from a proxy that is trusted, and lets nobody else speak for one."""
+    """ASGI middleware: takes the visitor's address from a proxy that is trusted, and lets nobody else speak for one.
+
+    What stands behind finds in the scope whether the request is FROM_HERE.
+    """
 
     def __init__(self, app: ASGIApp, trusted: Sequence[str] = ()):
         """`trusted` are addresses, or networks such as 10.0.0.0/8."""
@@ -92,5 +97,13 @@ class TrustedProxies:
         peer = (scope.get("client") or ("",))[0]
         trusted = peer in self.through_proxy.trusted_hosts
         unheard = OF_GRADIO if trusted else (*OF_GRADIO, *FORWARDED)
+        scope[FROM_HERE] = _is_loopback(peer) and not any(name in FORWARDED for name, _ in scope["headers"])
         scope["headers"] = [(name, value) for name, value in scope["headers"] if name not in unheard]
         return await (self.through_proxy if trusted else self.app)(scope, receive, send)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -103,7 +103,10 @@ class Tiled(nn.Module):
         if x.numel() == self.in_features and not x.requires_grad:
             y = self._of_one(x.flatten()).view(*x.shape[:-1], -1)
         else:
-            y = (x.reshape(-1, self.in_features) @ self.tiles).transpose(0, 1).reshape(*x.shape[:-1], -1)
+            # Not `@`: it would copy the tiles where a gradient goes through.
+            tiles = self.tiles
+            y = torch.bmm(x.reshape(1, -1, self.in_features).expand(len(tiles), -1, -1), tiles)
+            y = y.transpose(0, 1).reshape(*x.shape[:-1], -1)
         y = y if y.shape[-1] == self.outputs else y[..., : self.outputs]
         y = y if self.scale is None else y * self.scale
         return y if self.bias is None else y + self.bias

@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Error, Page
 from model.bench import Figure
 from tests.app.looking import settled
 from tests.bench_panels import ROUNDS, panels
-from tests.page import chromium, free_port, leave, open_page, running_app, wait_for_run
+from tests.page import OVER_A_NETWORK, chromium, free_port, leave, open_page, running_app, wait_for_run
 from tests.standin import make_checkpoint
 
 SENTENCE = "The cat sleeps on the sofa. "
@@ -131,7 +131,7 @@ def loads(browser: Browser, address: str, drawn: str, rounds: int) -> tuple[floa
     """Median seconds until `drawn` holds, in a new context each time, and the bytes of the last."""
     seconds, received = [], 0
     for _ in range(rounds):
-        context = browser.new_context(viewport={"width": 1280, "height": 720})
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, extra_http_headers=OVER_A_NETWORK)
         page = context.new_page()
         network = context.new_cdp_session(page)
         network.send("Network.enable")

@@ -153,6 +153,8 @@ class Held:
 _held: WeakKeyDictionary[Browser, list[Held]] = WeakKeyDictionary()
 
 
+# What a proxy adds: answers are packed for who asks over a network.
+OVER_A_NETWORK = {"X-Forwarded-For": "203.0.113.7"}
 # A reader who chose the workbench, unless a test is about the story, which else opens; and who left every fold of its
 # chapters open, unless a test is about those.
 KEPT = {"glass.level": "workbench", "glass.folds": " ".join(CHAPTERS)}

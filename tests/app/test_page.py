@@ -18,7 +18,7 @@ from app.hosting import HOSTING, launch_options
 from app.texts import text
 from tests.app.looking import BOX, PANELS, array, calm, faults, number, questions, run, settled, shown, state, trace_of
 from tests.one_of import one_of
-from tests.page import free_port, leave, open_page, wait_for_run
+from tests.page import OVER_A_NETWORK, free_port, leave, open_page, wait_for_run
 
 
 @pytest.mark.gradio
@@ -234,7 +234,7 @@ def test_the_token_strip_stays_in_view_as_one_row_and_nothing_that_is_scrolled_t
 
 
 def test_first_load_is_light(browser: Browser, site: str) -> None:
-    context = browser.new_context()
+    context = browser.new_context(extra_http_headers=OVER_A_NETWORK)
     page = context.new_page()
     network = context.new_cdp_session(page)
     network.send("Network.enable")

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.packed_answers import PackedAnswers
 from app.serving import GRADIO_ASSETS, VENDOR, PackedFiles, PageHead, without_comments
+from app.visitors import FROM_HERE
 from visuals import STATIC
 
 PACKED = {"Accept-Encoding": "gzip"}
@@ -127,3 +128,14 @@ def test_large_answers_of_the_server_come_packed_and_whole(offered: str, packing
     assert large.text == "".join(said[i::parts] for i in range(parts))
     assert "content-encoding" not in client.post("/small", headers={"Accept-Encoding": offered}).headers
     assert client.get("/large", headers=PACKED).headers["content-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("from_here", [True, False])
+def test_answers_that_cross_no_network_are_not_packed(from_here: bool) -> None:
+    packed = PackedAnswers(PlainTextResponse("0.25, 0.75, " * 1000))
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await packed({**scope, FROM_HERE: from_here}, receive, send)
+
+    answer = TestClient(app).post("/large", headers=PACKED)
+    assert ("content-encoding" in answer.headers) is not from_here

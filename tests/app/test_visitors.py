@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from app.fairness import Fairness
-from app.visitors import TrustedProxies, Visitor, address_group, visitor_of
+from app.visitors import FROM_HERE, TrustedProxies, Visitor, address_group, visitor_of
 
 PASSED = {"x-forwarded-for": "9.9.9.9", "x-forwarded-host": "elsewhere.example", "x-forwarded-proto": "https"}
 
@@ -52,6 +52,15 @@ def test_a_trusted_proxy_is_believed_as_far_as_it_knows() -> None:
     assert address("10.0.0.3", near, "1.1.1.1, 9.9.9.9, 10.0.0.2") == "9.9.9.9"  # what comes before, the visitor wrote
     assert address("10.0.0.3", near, "192.168.0.7") == "192.168.0.7"
     assert address("10.0.0.3", near) == "10.0.0.3"
+
+
+def test_only_what_nobody_hands_on_is_from_this_machine() -> None:
+    assert seen("127.0.0.1")[FROM_HERE]
+    assert seen("::1")[FROM_HERE]
+    assert not seen("127.0.0.1", x_forwarded_for="9.9.9.9")[FROM_HERE]
+    assert not seen("127.0.0.1", ("127.0.0.1",), x_forwarded_for="9.9.9.9")[FROM_HERE]
+    assert not seen("192.168.0.7")[FROM_HERE]
+    assert not seen("testclient")[FROM_HERE]
 
 
 def test_headers_that_gradio_would_repeat_come_from_a_trusted_proxy_alone() -> None:
