@@ -25,6 +25,7 @@ from visuals.payload import About
 
 from .budget import Budgets
 from .cores import cores_for
+from .memory import give_back_soon
 from .operations import Operation
 from .priority_lock import PriorityLock
 from .scheduler import Scheduler
@@ -283,7 +284,10 @@ class LocalEngine:
                 return operation.function(read, *given, **kwargs)
         cost = operation.cost(lm, trace, *args, **kwargs)
         with self._paid(lm, cost), lm.in_use():
-            return self._finished(name, operation.pieces(read, *given, **kwargs), cost)
+            try:
+                return self._finished(name, operation.pieces(read, *given, **kwargs), cost)
+            finally:
+                give_back_soon()
 
     @contextmanager
     def _paid(self, lm: Any, tokens: float) -> Iterator[None]:

@@ -3,11 +3,15 @@
 import ctypes
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
 MKL_KEEPS_NOTHING = "MKL_DISABLE_FAST_MM"  # of the library that multiplies PyTorch's matrices
 ARENAS = 2
+SOON = 2.0  # seconds
+_is_due = threading.Lock()
 
 
 def _glibc(name: str) -> Callable[..., int] | None:
@@ -30,3 +34,15 @@ def give_back() -> None:
     """Give the pages that nothing is in back to the machine; takes some hundredths of a second."""
     if trim := _glibc("malloc_trim"):
         trim(0)
+
+
+def give_back_soon() -> None:
+    """The same after a moment, in a thread of its own; once for all that ask for it meanwhile."""
+    if _is_due.acquire(blocking=False):
+        threading.Thread(target=_give_back_later, daemon=True).start()
+
+
+def _give_back_later() -> None:
+    time.sleep(SOON)
+    _is_due.release()
+    give_back()

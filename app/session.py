@@ -21,7 +21,7 @@ from model import GlassLlamaError, Step, Trace
 from visuals.messages.run import Changes
 
 from .engine import Engine
-from .memory import give_back
+from .memory import give_back_soon
 from .operations import Operation
 from .visitors import NOBODY, Visitor
 
@@ -211,7 +211,7 @@ class Runs:
             due = self._let_go >= GIVEN_BACK_AFTER
             self._let_go = 0 if due else self._let_go
         if due:
-            threading.Thread(target=give_back, daemon=True).start()
+            give_back_soon()
         return run
 
     def get(self, run_id: str) -> HeldRun:

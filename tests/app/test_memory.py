@@ -1,0 +1,51 @@
+"""Freed memory goes back to the machine, once for all who ask."""
+
+import os
+import sys
+import threading
+
+import pytest
+
+import app.memory as memory
+from app.engine import LocalEngine
+from app.operations import FIRING
+from tests.soak import resident
+
+KEPT = b"x"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator alone is asked")
+def test_pages_that_nothing_is_in_go_back() -> None:
+    held = [bytes(100_000) + KEPT for _ in range(3000)]  # each too small for pages of its own
+    last = bytes(1000) + KEPT  # above them all
+    full = resident(os.getpid())
+    held.clear()
+    memory.give_back()
+    assert full - resident(os.getpid()) > 200
+    assert last
+
+
+def test_who_asks_meanwhile_is_served_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, done = [0], threading.Event()
+
+    def give_back() -> None:
+        given[0] += 1
+        done.set()
+
+    monkeypatch.setattr(memory, "SOON", 0.05)
+    monkeypatch.setattr(memory, "give_back", give_back)
+    for asked in (1, 2):
+        done.clear()
+        for _ in range(20):
+            memory.give_back_soon()
+        assert done.wait(10)
+        assert given == [asked]
+
+
+def test_long_work_has_its_memory_given_back(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr("app.engine.give_back_soon", lambda: asked.append(True))
+    trace = engine.trace("roomy", [1, 2, 3])
+    assert not asked
+    engine.study("roomy", FIRING, trace, trace.residual)
+    assert asked
