@@ -1,5 +1,6 @@
 """Lessons on the page: made, kept, handed out, and presented with the keyboard so that nothing is cut."""
 
+import itertools
 import json
 import re
 from contextlib import suppress
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import zxingcpp
 from PIL import Image, ImageChops
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 import model
 from app.engine import LocalEngine
@@ -23,7 +24,7 @@ from model.analysis.matching import matching
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
 from tests.one_of import one_of
-from tests.page import wait_for_run
+from tests.page import leave, open_page, wait_for_run
 
 STAGE = """() => {
   const box = (element) => element.getBoundingClientRect();
@@ -644,6 +645,43 @@ def test_what_the_browser_cannot_keep_is_said_and_a_telephone_reads_along(page: 
     at = on_stage(page)
     assert at["boxes"][0][2] <= 390
     assert at["beyond"] == 0
+
+
+KEYS = re.compile(r"Page Down|Space|Enter|空格|回车|→|\([A-Z]\)|（[A-Z]）")
+
+
+@pytest.mark.parametrize("language", one_of(["zh", "en"]))
+def test_on_a_telephone_the_bar_is_one_line_that_speaks_of_no_keys(
+    screen: Browser, panels_alone: str, language: str
+) -> None:
+    page = open_page(screen, f"{panels_alone}#lang={language}", 390, 844, has_touch=True, is_mobile=True)
+    height = "document.querySelector('.ls-bar').getBoundingClientRect().height"
+    desk(page)
+    page.locator(".ls-row").first.locator("button").first.tap()
+    on_stage(page)
+    assert page.evaluate(height) <= 72
+    tools = page.locator(".ls-tools")
+    expect(tools).to_be_hidden()
+    page.locator(".ls-more").tap()
+    expect(tools).to_be_visible()
+    named = [*page.locator(".ls-bar [aria-label]").all(), page.locator(".ls-guess")]
+    said = [one.get_attribute(name) or "" for one in named for name in ("aria-label", "title", "placeholder")]
+    said += [page.locator(".ls-bar").inner_text(), page.locator(".ls-keys").text_content() or ""]
+    assert not any(map(KEYS.search, said)), said
+    page.locator(".ls-notes").tap()  # in the column, since there is no second window
+    expect(tools).to_be_hidden()
+    expect(page.locator(".page-body > .ls-note")).to_be_visible()
+    assert not KEYS.search(page.locator(".ls-note").inner_text())
+    page.locator(".ls-guess").fill("park")
+    page.locator(".ls-reveal").tap()
+    on_stage(page)
+    assert page.evaluate(height) <= 72
+    buttons = [one.bounding_box() for one in page.locator(".ls-bar button:visible").all()]
+    edges = sorted((one["x"], one["x"] + one["width"]) for one in buttons if one)
+    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(edges)), edges
+    assert edges[-1][1] <= 390
+    expect(page.locator(".page-body > label .ls-guess")).to_have_value("park")  # beside the answer
+    leave(page)
 
 
 def test_the_tokens_in_a_lesson_s_links_are_those_that_the_bundled_model_writes() -> None:

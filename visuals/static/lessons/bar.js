@@ -20,6 +20,14 @@ const button = (name, sign, act, ...words) =>
   );
 
 /**
+ * One of the tools: its sign, and in a narrow window what it does in words, too.
+ *
+ * @type {(name: string, sign: string, act: () => void) => HTMLButtonElement}
+ */
+const tool = (name, sign, act) =>
+  button(name, sign, act, h("span.ls-word", { "aria-hidden": "true", "data-text": `lessons.${name}_word` }));
+
+/**
  * What the class answers before the answer is shown: a field for its guess, and the button that uncovers.
  *
  * @param {Acts} acts
@@ -38,27 +46,40 @@ function makeGame(acts) {
   });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
   const label = h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess);
-  return { asked, guess, reveal, game: h("div.ls-game", null, asked, label, reveal) };
+  return { asked, label, guess, reveal, game: h("div.ls-game", null, asked, label, reveal) };
 }
 
-/** @param {Acts} acts */
+/**
+ * What is seldom pressed. A narrow window has room for one line, and these behind a button of it.
+ *
+ * @param {Acts} acts
+ */
 function makeTools(acts) {
-  const full = document.fullscreenEnabled ? [button("full", "⤢", acts.full)] : [];
-  return h(
+  const full = document.fullscreenEnabled ? [tool("full", "⤢", acts.full)] : [];
+  const tools = h(
     "div.ls-tools",
-    null,
-    button("add_shown", "+", acts.add),
-    button("notes", "✎", acts.notes, h("span.ls-word", { "data-text": "lessons.notes_word" })),
+    { click: () => fold(true) },
+    tool("add_shown", "+", acts.add),
+    tool("notes", "✎", acts.notes),
     ...full,
-    button("list", "☰", acts.list),
-    button("help", "?", acts.help),
-    button("leave", "✕", acts.leave),
+    tool("list", "☰", acts.list),
+    tool("help", "?", acts.help),
   );
+  const more = button("more", "⋯", () => fold(tools.classList.contains("is-open")));
+  const leave = button("leave", "✕", acts.leave);
+  /** @param {boolean} closed */
+  function fold(closed) {
+    tools.classList.toggle("is-open", !closed);
+    more.setAttribute("aria-expanded", String(!closed));
+  }
+  fold(true);
+  return { fold, tools: [more, tools, leave] };
 }
 
 /** @param {Acts} acts */
 function makeElements(acts) {
   const game = makeGame(acts);
+  const { fold, tools } = makeTools(acts);
   const parts = {
     trouble: h("p.ls-trouble", { role: "status", hidden: "" }),
     note: h("p.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" }),
@@ -76,9 +97,9 @@ function makeElements(acts) {
     trouble,
     note,
     keys,
-    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, count, next, part, title, makeTools(acts))),
+    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, count, next, part, title, ...tools)),
   );
-  return { ...parts, ...game, element };
+  return { ...parts, ...game, fold, element };
 }
 
 /**
@@ -88,7 +109,7 @@ function makeElements(acts) {
 export function createBar(glass, acts) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
-  const { element, trouble, note, game, asked, guess, reveal, back, count, next, part, keys, title } =
+  const { element, trouble, note, game, asked, label, guess, reveal, back, count, next, part, keys, title, fold } =
     makeElements(acts);
 
   let [isCovered, page, pages] = [false, 0, 1];
@@ -114,6 +135,7 @@ export function createBar(glass, acts) {
     if (moved) {
       guess.value = "";
       [page, pages] = [0, 1];
+      fold(true);
       say("");
       note.scrollTop = 0;
     }
@@ -125,7 +147,8 @@ export function createBar(glass, acts) {
     note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
     document.body.toggleAttribute("data-notes", !note.hidden);
     element.classList.toggle("is-asking", covered);
-    game.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
+    // what nobody guessed leaves its room to the answer
+    game.hidden = label.hidden = !covered && !(asks(view) && guess.value);
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) guess.blur();
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
@@ -170,5 +193,5 @@ export function createBar(glass, acts) {
       guess.value = words;
     },
   };
-  return { element, note, open, close, show, say, help, page: pageAt, guess: guessed };
+  return { element, note, game, label, open, close, show, say, help, page: pageAt, guess: guessed };
 }

@@ -1,5 +1,6 @@
 // Where a lesson's words stand: at the edges of the stage, which is shown whole between them. A narrow window has no
-// room for that: there all of it is one column that scrolls, the question above the picture, answer and note below it.
+// room for that: there all of it is one column that scrolls, the question above the picture, guess, answer and note below
+// it.
 
 const NARROW = "(max-width: 900px)"; // as in style.css
 
@@ -15,17 +16,20 @@ export const stageWidth = () => stageRoom()?.clientWidth ?? innerWidth;
 /**
  * Puts the words where this window has them.
  *
- * @param {{ top: HTMLElement; note: HTMLElement; bar: HTMLElement }} words question and answer, the note, and the
- *   bar at the lower edge
+ * @param {{ top: HTMLElement; guess: HTMLElement; game: HTMLElement; note: HTMLElement; bar: HTMLElement }} words
+ *   question and answer, the class's guess and where else that stands, the note, and the bar at the lower edge
  * @param {boolean} presents whether a lesson is presented
  */
-export function placeWords({ top, note, bar }, presents) {
+export function placeWords({ top, guess, game, note, bar }, presents) {
   const room = stageRoom();
   const column = presents && matchMedia(NARROW).matches ? room : null;
   document.body.toggleAttribute("data-column", column !== null);
   const [home, noteHome] = [column ?? document.body, column ?? bar];
   if (top.parentElement !== home) home.append(top);
   if (note.parentElement === noteHome) return;
-  if (column) column.append(note);
-  else bar.prepend(note);
+  if (column) column.append(guess, note);
+  else {
+    game.lastElementChild?.before(guess);
+    bar.prepend(note);
+  }
 }

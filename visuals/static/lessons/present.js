@@ -2,7 +2,7 @@
 
 import { createBar } from "./bar.js";
 import { viewNow } from "./capture.js";
-import { placeWords, stageRoom } from "./column.js";
+import { isColumn, placeWords, stageRoom } from "./column.js";
 import { createCourse } from "./course.js";
 import { createHeadline } from "./headline.js";
 import { listenToLesson } from "./keys.js";
@@ -198,7 +198,7 @@ async function withShown(glass, lesson, at) {
 function createScreens(glass, acts, presents) {
   const bar = createBar(glass, acts);
   const headline = createHeadline();
-  const words = { top: headline.element, note: bar.note, bar: bar.element };
+  const words = { top: headline.element, guess: bar.label, game: bar.game, note: bar.note, bar: bar.element };
   const speaker = createSpeaker(glass, acts, bar.guess, (open) => {
     document.body.toggleAttribute("data-speaker", open);
     if (presents()) stage.again();
@@ -317,7 +317,8 @@ export function createPresenter(glass, openList, keep) {
     else stage.again();
   }
   function showNotes() {
-    if (now?.reads) now.notes = !now.notes;
+    if (now && (now.reads || isColumn()))
+      now.notes = !now.notes; // a telephone has no second window beside it
     else if (!speaker.open()) bar.say(glass.text("lessons.no_window"));
     show(false);
   }
