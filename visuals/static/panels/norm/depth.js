@@ -1,13 +1,23 @@
 // The chart through depth: what every norm divides by, and the magnitudes of the run's largest channels.
 
 import { fit, ink, write } from "../../draw.js";
-import { axes, chartIn, dot, path, rule, spread, xAt, yOf } from "../../plot.js";
+import { axes, chartIn, dot, path, rule, spread, xAt, xOf, yOf } from "../../plot.js";
 import { centres } from "../../parts.js";
 import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
 
-const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 100, 30, 46];
+const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 132, 30, 46];
+const [SAMPLE, APART] = [24, 26]; // px of a line before its name; from one shape of a line to the next
 export const LINES = 3; // channels that are drawn
-const DASHES = [[], [7, 4], [2, 3]];
+/**
+ * What a channel's line looks like: its shape tells it from the others where colour and dash do not.
+ *
+ * @type {{ shape: Shape; dash: number[]; role: string }[]}
+ */
+const LOOKS = [
+  { shape: "disc", dash: [], role: "text" },
+  { shape: "square", dash: [8, 4], role: "residual" },
+  { shape: "triangle", dash: [3, 3], role: "accent" },
+];
 
 /**
  * @typedef {import("../../types.d.ts").Model} Model
@@ -17,6 +27,15 @@ const DASHES = [[], [7, 4], [2, 3]];
  * @typedef {import("../../decoded.d.ts").Detail<"norm_depth">} Depth
  *
  * @typedef {[number, number]} Point
+ *
+ * @typedef {"disc" | "square" | "triangle"} Shape
+ *
+ * @typedef {object} Line
+ * @property {Point[]} points
+ * @property {string} name
+ * @property {number[]} dash
+ * @property {string} role
+ * @property {Shape} [shape] on the line, in some places
  */
 
 /**
@@ -49,7 +68,8 @@ const medianPoints = ({ median }, token, per) =>
 /**
  * Labels at the lines' right ends, moved apart where they would overlap.
  *
- * @param {{ y: number; name: string; role: string }[]} labels
+ * @template {{ y: number }} Label
+ * @param {Label[]} labels
  */
 export function apart(labels, step = 18) {
   labels.sort((a, b) => a.y - b.y);
@@ -72,20 +92,7 @@ export function drawDepth(canvas, width, model, selected, divisors, depth, text)
   const context = fit(canvas, width, HIGH);
   const per = perLayer(model);
   const token = selected.query;
-  /** @type {{ points: Point[]; name: string; dash: number[]; role: string }[]} */
-  const lines = [];
-  depth?.channels.slice(0, LINES).forEach((channel, i) => {
-    const points = channelPoints(depth, token, i, per);
-    lines.push({ points, name: text("line", { channel }), dash: DASHES[i], role: "residual" });
-  });
-  if (depth)
-    lines.push({ points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "residual" });
-  lines.push({
-    points: Array.from(divisors, (value, i) => /** @type {Point} */ ([i, value])),
-    name: centres(model) ? "σ" : "RMS",
-    dash: [],
-    role: "norm",
-  });
+  const lines = linesOf(model, token, divisors, depth, text);
   const every = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const chart = chartOf(width, normCount(model) - 1, Math.min(...every) / 1.2, Math.max(...every) * 1.2);
   const xTicks = spread(model.n_layers, Math.max(3, chart.width / 60)).map((layer) => per * layer);
@@ -97,23 +104,104 @@ export function drawDepth(canvas, width, model, selected, divisors, depth, text)
   });
   const at = indexOf(selected, model);
   rule(context, chart, { x: at, colour: ink().colour("line"), width: 2 });
-  for (const { points, dash, role } of lines) {
-    path(
-      context,
-      chart,
-      points.filter(([, value]) => value > 0),
-      { colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 },
-    );
-  }
-  const labels = lines.map(({ points, name, role }) => ({
-    y: yOf(chart, Math.max(points[points.length - 1][1], chart.y.low)),
-    name,
-    role,
+  for (const line of lines) drawLine(context, chart, line);
+  const labels = lines.map((line) => ({
+    ...line,
+    y: yOf(chart, Math.max(line.points[line.points.length - 1][1], chart.y.low)),
   }));
-  for (const { y, name, role } of apart(labels)) {
-    write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: ink().colour(role), most: RIGHT - 8 });
-  }
+  for (const label of apart(labels)) nameLine(context, LEFT + chart.width + 8, label);
   dot(context, chart, at, divisors[at], ink().colour("norm"), 6);
+}
+
+/**
+ * The lines: the channels that are largest, the median of all, and what every norm divides by.
+ *
+ * @param {Model} model
+ * @param {number} token
+ * @param {ArrayLike<number>} divisors
+ * @param {Depth | null} depth
+ * @param {import("../../types.d.ts").Say} text
+ * @returns {Line[]}
+ */
+function linesOf(model, token, divisors, depth, text) {
+  const per = perLayer(model);
+  /** @type {Line} */
+  const norm = {
+    points: Array.from(divisors, (value, i) => /** @type {Point} */ ([i, value])),
+    name: centres(model) ? "σ" : "RMS",
+    dash: [],
+    role: "norm",
+  };
+  if (!depth) return [norm];
+  const channels = depth.channels.slice(0, LINES).map((channel, i) => ({
+    points: channelPoints(depth, token, i, per),
+    name: text("line", { channel }),
+    ...LOOKS[i],
+  }));
+  const median = { points: medianPoints(depth, token, per), name: text("median"), dash: [1, 4], role: "muted" };
+  return [...channels, median, norm];
+}
+
+/** @type {Record<Shape, (context: CanvasRenderingContext2D, x: number, y: number) => void>} */
+const SHAPES = {
+  disc: (context, x, y) => context.arc(x, y, 4, 0, 2 * Math.PI),
+  square: (context, x, y) => context.rect(x - 3.5, y - 3.5, 7, 7),
+  triangle(context, x, y) {
+    context.moveTo(x, y - 5);
+    context.lineTo(x + 5, y + 4);
+    context.lineTo(x - 5, y + 4);
+  },
+};
+
+/** @type {(context: CanvasRenderingContext2D, line: Line, x: number, y: number) => void} */
+function drawShape(context, { shape, role }, x, y) {
+  if (!shape) return;
+  context.fillStyle = ink().colour(role);
+  context.beginPath();
+  SHAPES[shape](context, x, y);
+  context.fill();
+}
+
+/** @type {(line: Line) => { colour: string; dash: number[]; width: number }} */
+const strokeOf = ({ role, dash }) => ({ colour: ink().colour(role), dash, width: role === "norm" ? 3 : 1.5 });
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("../../plot.js").Chart} chart
+ * @param {Line} line
+ */
+function drawLine(context, chart, line) {
+  const points = line.points.filter(([, value]) => value > 0);
+  path(context, chart, points, strokeOf(line));
+  let last = -Infinity;
+  for (const [at, value] of points) {
+    const x = xOf(chart, at);
+    if (x - last < APART) continue;
+    drawShape(context, line, x, yOf(chart, value));
+    last = x;
+  }
+}
+
+/**
+ * A line's name with a piece of the line before it.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {Line & { y: number }} line
+ */
+function nameLine(context, left, line) {
+  const { colour, dash, width } = strokeOf(line);
+  context.save();
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.setLineDash(dash);
+  context.beginPath();
+  context.moveTo(left, line.y);
+  context.lineTo(left + SAMPLE, line.y);
+  context.stroke();
+  context.restore();
+  drawShape(context, line, left + SAMPLE / 2, line.y);
+  write(context, line.name, left + SAMPLE + 6, line.y, { base: "middle", colour, most: RIGHT - SAMPLE - 14 });
 }
 
 /**
