@@ -13,6 +13,8 @@ import torch
 from playwright.sync_api import Browser, Page, expect
 
 import model
+from app.engine import LocalEngine
+from app.session import Runs
 from app.texts import LANGUAGES, text, text_file
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
@@ -22,6 +24,7 @@ from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.one_of import one_of
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.peer import Peer
+from tests.plain import plain_site
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 SCENES = ("answer", "pieces", "norm", "looks", "rope", "group", "carried", "gate", "layers", "choice", "cache")
@@ -154,6 +157,29 @@ def test_the_score_at_another_distance_is_that_of_rope(story: Page, roomy_checkp
         turned = q * cos[0, 1] + torch.cat((-q[half:], q[:half])) * sin[0, 1]
         wanted = float(turned @ k) / len(q) ** 0.5
         assert number(value(story, "rope"), "score") == pytest.approx(wanted, rel=1e-4, abs=1e-4), distance
+
+
+def test_the_dials_and_the_rest_of_the_pairs_add_up_to_the_score(browser: Browser) -> None:
+    with plain_site(
+        LocalEngine([model.load(device="cpu")]), Runs()
+    ) as address:  # whose heads have more pairs than dials
+        page = open_page(browser, f"{address}#lang=en", story=True)
+        scene = page.locator("[data-scene=rope]")
+        value(page, "rope")
+        slider = scene.locator("input[type=range]")
+        for distance in (None, 0, 5):
+            if distance is not None:
+                slider.evaluate("(one, to) => { one.value = to; one.dispatchEvent(new Event('input')); }", distance)
+                expect(scene).to_have_attribute("data-value", re.compile(f" distance {distance} "))
+            said = scene.locator(".st-total").inner_text().replace("−", "-")
+            drawn, others, rest, whole = map(float, re.findall(r"-?\d+(?:\.\d+)?", said))
+            captions = [words.replace("−", "-").split()[-1] for words in scene.locator("figcaption").all_inner_texts()]
+            assert sum(map(float, captions)) == pytest.approx(drawn, abs=1e-9)
+            assert drawn + rest == pytest.approx(whole, abs=1e-9)
+            head_dim = page.evaluate("glass.state.trace.model.head_dim")
+            assert len(captions) + others == head_dim / 2
+            assert number(value(page, "rope"), "score") == pytest.approx(whole / head_dim**0.5, abs=0.01)
+        leave(page)
 
 
 def test_a_token_that_is_hidden_costs_what_knocking_it_out_costs(story: Page, roomy_checkpoint: Path) -> None:

@@ -123,6 +123,33 @@ test("the run's pairs by distance: every pair once, or every n-th query", () => 
   nearAll(all.high, [8, 6, 4, 2]);
   assert.equal(all.every, 1);
   assert.equal(turning.byDistance(ones, ones, 2, 5).every, 2);
+  // Two distances a bar: of 4 + 3 pairs and of 2 + 1, each pair counts alike.
+  const [near0, far] = turning.inGroups(all, 2);
+  assert.deepEqual([near0.from, near0.to, near0.low, near0.high], [0, 1, 2, 8]);
+  nearAll([near0.mean, far.mean], [(4 * 5 + 3 * 4) / 7, (2 * 3 + 2) / 3]);
+  assert.deepEqual([far.from, far.to, far.low, far.high], [2, 3, 2, 4]);
+  assert.equal(turning.inGroups(all, 3)[1].to, 3);
+});
+
+test("what is shown of a sum adds up to the digit, whatever is left out", () => {
+  const read = (said) => Math.round(Number(said.replace("−", "-")) * 1000);
+  for (let seed = 1; seed < 200; seed++) {
+    const all = Array.from({ length: 32 }, (_, i) => (10 ** (seed % 4) * Math.sin(seed * 7.3 + i * i)) / 4);
+    const whole = all.reduce((a, b) => a + b, 0);
+    const { terms, drawn, rest, whole: said } = turning.addingUp(all.slice(0, 4), whole);
+    assert.equal(
+      terms.map(read).reduce((a, b) => a + b),
+      read(drawn),
+    );
+    assert.equal(read(drawn) + read(rest), read(said));
+    near(read(said) / 1000, whole, 0.0501);
+  }
+  assert.deepEqual(turning.addingUp([1.005, -3], -2), {
+    terms: ["1.00", "−3.00"],
+    drawn: "−2.00",
+    rest: "0.00",
+    whole: "−2.00",
+  });
 });
 
 test("quadrants count every neuron once, and shares sum to 1", () => {

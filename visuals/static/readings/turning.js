@@ -122,13 +122,34 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
 }
 
 /**
+ * @typedef {{ mean: Float64Array; low: Float64Array; high: Float64Array; count: Float64Array; every: number }} ByDistance
+ *   q·k of pairs by distance; `count`: how many pairs each has; `every`: of the queries every n-th is counted
+ */
+
+/**
+ * Some terms of a sum, the rest of it, and the sum, rounded so that what is shown adds up.
+ *
+ * @param {number[]} terms those that are shown one by one
+ * @param {number} whole the sum of all
+ */
+export function addingUp(terms, whole) {
+  const most = Math.max(...terms.map(Math.abs), Math.abs(whole));
+  const decimals = most >= 100 ? 1 : most >= 1 ? 2 : 3;
+  const unit = 10 ** decimals;
+  const [units, all] = [terms.map((term) => Math.round(term * unit)), Math.round(whole * unit)];
+  const drawn = units.reduce((sum, one) => sum + one, 0);
+  const said = (/** @type {number} */ count) => ((count || 0) / unit).toFixed(decimals).replace("-", "−");
+  return { terms: units.map(said), drawn: said(drawn), rest: said(all - drawn), whole: said(all) };
+}
+
+/**
  * Mean, least and largest q·k of a head's real pairs at every distance. From more than `most` pairs every n-th
  * query.
  *
  * @param {ArrayLike<number>} q (T, width) after RoPE, k likewise
  * @param {ArrayLike<number>} k
  * @param {number} width
- * @returns {{ mean: Float64Array; low: Float64Array; high: Float64Array; every: number }}
+ * @returns {ByDistance}
  */
 export function byDistance(q, k, width, most = 16_000) {
   const tokens = q.length / width;
@@ -146,5 +167,28 @@ export function byDistance(q, k, width, most = 16_000) {
       high[at] = Math.max(high[at], dot);
     }
   }
-  return { mean: mean.map((total, i) => total / count[i]), low, high, every };
+  return { mean: mean.map((total, i) => total / count[i]), low, high, count, every };
+}
+
+/**
+ * The same of `size` neighbouring distances at once: the least and the largest of all their pairs, and the mean.
+ *
+ * @param {ByDistance} all
+ * @param {number} size
+ * @returns {{ from: number; to: number; mean: number; low: number; high: number }[]} `from` and `to`: the first
+ *   distance and the last
+ */
+export function inGroups({ mean, low, high, count }, size) {
+  return Array.from({ length: Math.ceil(mean.length / size) }, (_, group) => {
+    const [from, end] = [group * size, Math.min((group + 1) * size, mean.length)];
+    let [total, pairs] = [0, 0];
+    for (let at = from; at < end; at++) [total, pairs] = [total + mean[at] * count[at], pairs + count[at]];
+    return {
+      from,
+      to: end - 1,
+      mean: total / pairs,
+      low: Math.min(...low.subarray(from, end)),
+      high: Math.max(...high.subarray(from, end)),
+    };
+  });
 }

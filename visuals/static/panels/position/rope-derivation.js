@@ -16,7 +16,7 @@ import { named } from "../glance/words.js";
 import { drawMatrix, drawPlane } from "./complex-plane.js";
 import { formLines, stepsOf } from "./derivation-formulas.js";
 import { adjust, small } from "./place.js";
-import { createFar } from "./score-charts.js";
+import { createFar, groupedText } from "./score-charts.js";
 import { createScoreControls, spanOf } from "./score-controls.js";
 
 /**
@@ -203,6 +203,7 @@ export default function ropeDerivation(element, glass) {
   const wide = widthOf(panel.body, glass);
   const [pictures, steps, charts] = [createPictures(glass), createSteps(text), createCharts(glass, text, wide)];
   const title = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.${name}`}></h3>`;
+  const groups = (/** @type {DerivationReading} */ { curve }) => groupedText(glass, wide(), curve.length);
   const note = (/** @type {string} */ said) => html`<p class="gp-note" .textContent=${said}></p>`;
 
   /** @param {DerivationReading | null} reading null before it has come */
@@ -220,7 +221,7 @@ export default function ropeDerivation(element, glass) {
       <div class="gp-formula" data-part="formula">${reading && formLines(reading, text)}</div>
       ${title("steps")} ${steps.box} ${title("decay")}
       <div class="position-sliders">${charts.one} ${charts.spans}</div>
-      ${note(say(decayOf))} ${charts.bound.canvas} ${charts.own.canvas}
+      ${note(say(decayOf))} ${charts.bound.canvas} ${note(say(groups))} ${charts.own.canvas}
     `;
   }
   render(view(null), panel.body);

@@ -18,7 +18,7 @@ import { rotaryOf } from "../../readings/position-kinds.js";
 import { flatText } from "./dials.js";
 import { adjust, afterQuery, whole } from "./place.js";
 import { arithmetic, sums } from "./score.js";
-import { createFar, drawPairs, linkPairs } from "./score-charts.js";
+import { createFar, drawPairs, groupedText, linkPairs } from "./score-charts.js";
 import { createScoreControls, createSliders, spanOf } from "./score-controls.js";
 
 const KIND = "rope-score";
@@ -146,8 +146,9 @@ function createDistances(glass, text, wide) {
     const { query, key } = cellNames(state);
     const every = held ? runOf(held, selection.head, state.trace.model).every : 1;
     const sampled = every > 1 ? text("sampled", { every }) : "";
+    const grouped = groupedText(glass, wide(), spanOf(glass).count);
     const after = afterQuery(state, found.sumHere + rest, glass.text);
-    return oneLine([text("far_note", { query, key }), sampled, after, flatText(glass, selection)]);
+    return oneLine([text("far_note", { query, key }), grouped, sampled, after, flatText(glass, selection)]);
   }
   return { said, partsView, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
 }

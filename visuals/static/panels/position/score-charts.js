@@ -6,6 +6,7 @@ import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yO
 import { pointAt } from "../../pointed.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { pairsOf, wavelength } from "../../rotation.js";
+import { inGroups } from "../../readings/turning.js";
 import { shownIn } from "../../run-for.js";
 
 const [LEFT, RIGHT] = [60, 12];
@@ -22,7 +23,7 @@ const WIDEST = 120; // a bar, where there are few pairs
  *
  * @typedef {import("../../plot.js").Chart} Chart
  *
- * @typedef {ReturnType<typeof import("../../readings/turning.js").byDistance>} RunPairs
+ * @typedef {import("../../readings/turning.js").ByDistance} RunPairs
  *
  * @typedef {object} FarView q·k over distance
  * @property {Float64Array} curve of the chosen q and k
@@ -318,15 +319,42 @@ function drawParts(context, chart, curve, { fast, slow, told }) {
  * @param {RunPairs} run
  * @param {string} colour
  */
-function drawRun(context, chart, { mean, low, high }, colour) {
-  const wide = Math.max(1.5, Math.min(8, (xOf(chart, 1) - xOf(chart, 0)) * 0.7));
-  for (let i = 0; i < Math.min(mean.length, chart.x.high + 1); i++) {
-    if (!Number.isFinite(low[i])) continue;
-    const x = xOf(chart, i) - wide / 2;
+function drawRun(context, chart, run, colour) {
+  const apart = xOf(chart, 1) - xOf(chart, 0);
+  const size = groupSize(apart);
+  for (const { from, to, mean, low, high } of inGroups(run, size)) {
+    if (from > chart.x.high || !Number.isFinite(low)) continue;
+    const wide = Math.max(1.5, Math.min(size > 1 ? Infinity : 8, apart * (to - from + 1) * 0.7));
+    const x = xOf(chart, (from + to) / 2) - wide / 2;
     context.fillStyle = colour;
     context.globalAlpha = 0.28;
-    context.fillRect(x, yOf(chart, high[i]), wide, Math.max(1, yOf(chart, low[i]) - yOf(chart, high[i])));
+    context.fillRect(x, yOf(chart, high), wide, Math.max(1, yOf(chart, low) - yOf(chart, high)));
     context.globalAlpha = 1;
-    context.fillRect(x, yOf(chart, mean[i]) - 1.5, wide, 3);
+    context.fillRect(x, yOf(chart, mean) - 1.5, wide, 3);
   }
+}
+
+const APART = 6; // px from bar to bar, or they run into each other
+
+/**
+ * How many neighbouring distances share a bar.
+ *
+ * @param {number} apart px from one distance to the next
+ */
+function groupSize(apart) {
+  const least = APART / apart;
+  for (let unit = 1; ; unit *= 10) for (const step of [1, 2, 5]) if (unit * step >= least) return unit * step;
+}
+
+/**
+ * How many neighbouring distances share a bar of the run in a chart, in words; "" where each has its own.
+ *
+ * @param {Pick<Glass, "text">} glass
+ * @param {number} width of the chart with its margins
+ * @param {number} count of distances
+ */
+export function groupedText(glass, width, count) {
+  const chart = farChart(width, count, 0, 1);
+  const size = groupSize(xOf(chart, 1) - xOf(chart, 0));
+  return size > 1 ? glass.text("rope-score.far_grouped", { size }) : "";
 }

@@ -7,6 +7,7 @@ import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
 import { reachOf } from "../../readings/reach.js";
 import { restsOf } from "../../readings/rests.js";
+import { addingUp } from "../../readings/turning.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
@@ -39,7 +40,7 @@ function scoreAt({ q, k, rotary, scale }, distance) {
   const [turned, still] = [rotate(q, distance, rotary), rotate(k, 0, rotary)];
   const terms = pairTerms(turned, still, rotary);
   const sum = terms.reduce((a, b) => a + b, 0) + unrotatedTerm(turned, still, rotary);
-  return { turned, still, terms, score: sum * scale };
+  return { turned, still, terms, sum, score: sum * scale };
 }
 
 /**
@@ -48,8 +49,9 @@ function scoreAt({ q, k, rotary, scale }, distance) {
  * @param {ReturnType<typeof scoreAt>} at
  * @param {Rotary} rotary
  * @param {number} i the pair
+ * @param {string} said what it adds
  */
-function dial({ turned, still, terms }, rotary, i) {
+function dial({ turned, still, terms }, rotary, i, said) {
   const [a, b] = channelsOf(rotary, i);
   const [q, k] = [turned, still].map((vector) => [vector[a], vector[b]]);
   const long = Math.max(Math.hypot(...q), Math.hypot(...k)) || 1;
@@ -67,7 +69,7 @@ function dial({ turned, still, terms }, rotary, i) {
     "figure.st-dial",
     null,
     svg("svg", { viewBox: box, width: 2 * RADIUS, "aria-hidden": "true" }, face, arm(k, "k"), arm(q, "q")),
-    h("figcaption", null, `(${a}, ${b}) `, told(`${terms[i] > 0 ? "+" : ""}${few(terms[i])}`, terms[i])),
+    h("figcaption", null, `(${a}, ${b}) `, told(`${terms[i] > 0 ? "+" : ""}${said}`, terms[i])),
   );
 }
 
@@ -131,12 +133,13 @@ export function createRope(glass) {
   const view = reactive({ distance: /** @type {number | null} */ (null) }, glass.repaint);
   const about = h("p.st-note");
   const dials = h("div.st-dials");
+  const total = h("p.st-note.st-total");
   const curve = svg("svg.st-scores", { role: "img" });
   const away = slider("st-slider", "story.rope_distance", { min: 0, max: FAR, step: 1 }, (value) => {
     view.distance = value;
   });
   const read = h("p.st-note", { "aria-live": "polite" });
-  const element = h("div", null, about, dials, away.element, curve, read);
+  const element = h("div", null, about, dials, total, away.element, curve, read);
   for (const event of ["run", "select"]) {
     glass.on(event, () => {
       view.distance = null;
@@ -146,11 +149,19 @@ export function createRope(glass) {
   const paint = memo((/** @type {Pair} */ pair, distance, own, width, /** @type {string} */ packed, _language) => {
     const at = scoreAt(pair, distance);
     const counted = strongest(scoreAt(pair, own).terms, DIALS).sort((a, b) => a - b);
-    dials.replaceChildren(...counted.map((i) => dial(at, pair.rotary, i)));
+    const { terms, drawn, rest, whole } = addingUp(
+      counted.map((i) => at.terms[i]),
+      at.sum,
+    );
+    dials.replaceChildren(...counted.map((i, n) => dial(at, pair.rotary, i, terms[n])));
     const [all, dim] = [at.terms.length, pair.q.length];
     const root = Math.abs(pair.scale - 1 / Math.sqrt(dim)) < 1e-9 ? "_root" : "";
     const names = /** @type {Names} */ (JSON.parse(packed)); // as text, so that the same are not drawn again
     about.textContent = text(`story.rope_dials${root}`, { ...names, count: counted.length, all, dim });
+    const others = all - counted.length;
+    const isPartly = 2 * all < dim ? "_partly" : "";
+    total.hidden = !others && !isPartly;
+    total.textContent = text(`story.read_rope_total${isPartly}`, { drawn, others, rest, sum: whole });
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
