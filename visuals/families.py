@@ -255,7 +255,7 @@ def known_lines(_spec: ModelSpec, history: History) -> list[Line]:
     return [(f"known_{history.known}", {})]
 
 
-# What is no part of the network: there a cell is not compared with LLaMA's.
+# What is no part of the network: there a cell is not compared with LLaMA's, but in what it was trained to.
 HISTORY_ROWS: dict[str, Callable[[ModelSpec, History], list[Line]]] = {
     "goal": goal_lines,
     "data": data_lines,
@@ -311,10 +311,13 @@ def families_message() -> FamiliesTable:
     summaries = {name: summary_of(column) for name, column in COLUMNS.items()}
     cells = {name: {row: lines(summary) for row, lines in ROWS.items()} for name, summary in summaries.items()}
     codes = {row: {code for code, _ in lines} for row, lines in cells[REFERENCE].items()}
+    reference = COLUMNS[REFERENCE]
+    goal = {code for code, _ in goal_lines(sizes_of(reference), histories()[reference.name])}
     columns: list[FamilyColumn] = []
     for name, column in COLUMNS.items():
         spec, history = sizes_of(column), histories()[column.name]
         told = {row: lines(spec, history) for row, lines in HISTORY_ROWS.items()}
+        own = {row: {code for code, _ in lines} for row, lines in told.items()} | {"goal": goal}
         columns.append(
             {
                 "id": name,
@@ -323,7 +326,7 @@ def families_message() -> FamiliesTable:
                 "release": spec.release,
                 "cells": {
                     **{row: cell_message(lines, codes[row]) for row, lines in cells[name].items()},
-                    **{row: cell_message(lines, {code for code, _ in lines}) for row, lines in told.items()},
+                    **{row: cell_message(lines, own[row]) for row, lines in told.items()},
                 },
                 "cache": cache_message(spec),
                 "parameters": parameters_message(spec),

@@ -23,13 +23,26 @@ const HUES = { attn: "v", cross: "k", ffn: "gate" };
 const at = (/** @type {Node | string} */ name, /** @type {string | number} */ index) => phrase`${name}${sub(index)}`;
 
 /**
- * ‖x‖ = √Σx², with the sum.
+ * What a row's vector is called in its sums: as its values are.
  *
+ * @param {string} key of the row
+ */
+function vectorName(key) {
+  if (key.endsWith("_norm")) return tinted("norm", "y");
+  const part = /** @type {Part} */ (key);
+  return part in HUES ? tinted(HUES[part], part) : tinted("residual", "x");
+}
+
+/**
+ * ‖x‖ = √Σx², with the sum, by the name of what it is of.
+ *
+ * @param {string} key of the row
  * @param {ArrayLike<number>} values
  */
-function lengthOf(values) {
+function lengthOf(key, values) {
   const squares = dot(values, values);
-  return line`‖x‖ = ${root("Σ x²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
+  const [length, sum] = [vectorName(key), vectorName(key)];
+  return line`‖${length}‖ = ${root("Σ ", sum, "²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
 }
 
 /**
@@ -164,6 +177,6 @@ const SUMS = {
  * @param {number} index of that value
  */
 export function sumsOf(key, run, values, j, index) {
-  const whole = isScores(key) ? [] : [lengthOf(values)];
+  const whole = isScores(key) ? [] : [lengthOf(key, values)];
   return [...whole, ...SUMS[key](run, values[j], j, index)];
 }
