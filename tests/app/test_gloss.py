@@ -78,6 +78,11 @@ def test_chinese_words_have_their_meaning_beside_them(page: Page) -> None:
     assert page.locator("section[data-kind=lens] .ch-best th.gp-token").evaluate_all(
         "(all) => all.every((one) => one.scrollWidth <= one.clientWidth + 1)"
     )
+    page.evaluate("glass.open('ffn')")
+    shown(page, "ffn-token", "")
+    pieces = page.locator("section[data-kind=ffn-token] :is(.ffn-words .gp-piece, .ffn-pushes .gp-token)")
+    check(glossed([words for words in pieces.all_inner_texts() if "(" in words]))
+    assert page.locator("section[data-kind=ffn-token] .ffn-pushes .gp-gloss").count()
     page.evaluate("glass.open('glance')")
     settled(page)
     check(

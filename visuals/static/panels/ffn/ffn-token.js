@@ -5,6 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { glossOf } from "../../gloss.js";
 import { neuronName } from "../../neuron-names.js";
 import { neuronsOff } from "../../off.js";
 import { noChoice } from "../../parts.js";
@@ -194,7 +195,8 @@ export const about = {
         column: "by",
         title: "written_logits",
         heading: "push",
-        name: (row) => `${neuronOf(row)} → ${visible(String(row.key.piece))}`,
+        name: (row) =>
+          `${neuronOf(row)} → ${visible(String(row.key.piece))}${glossOf(row.glass)(String(row.key.piece))}`,
       },
     ],
   },
@@ -270,7 +272,7 @@ export default function ffnToken(element, glass) {
       ${chart.room}
       <div>
         <div class="gp-formula" data-part="formula">${reading && arithmetic(reading, nameOf(reading), panel.text)}</div>
-        <div class="ffn-pushes">${reading && pushes(reading.row, nameOf(reading), panel.text)}</div>
+        <div class="ffn-pushes">${reading && pushes(reading.row, nameOf(reading), panel.text, glossOf(glass))}</div>
       </div>
     </div>
     <p class="gp-note" .textContent=${reading ? noteOf(reading) : ""}></p>
@@ -301,7 +303,7 @@ export default function ffnToken(element, glass) {
       const { layer, query, lockedLayer, neuron } = reading.selection;
       panel.title.textContent = panel.text("title", { ...reading.full.kind, ...named(layer, query) });
       render(view(reading), panel.body);
-      written.fill(reading.written, reading.listed, state.trace, lockedLayer, state.language);
+      written.fill(reading.written, reading.listed, state.trace, lockedLayer, glossOf(glass), state.language);
       written.mark(neuron);
       panel.show(reading, wordsOf(reading));
     };

@@ -3,6 +3,7 @@
 import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { glossed } from "../../gloss.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { neuronName } from "../../neuron-names.js";
 import { nameRow, neuronOff } from "../../off.js";
@@ -12,6 +13,8 @@ import { memo } from "../../reads.js";
  * @typedef {import("../../types.d.ts").Glass} Glass
  *
  * @typedef {import("../../types.d.ts").Say} Say
+ *
+ * @typedef {import("../../gloss.js").Gloss} Gloss
  *
  * @typedef {import("../../messages.d.ts").MovedToken} MovedToken
  *
@@ -31,9 +34,21 @@ const COLUMNS = [
   ["lowers", "td.ffn-words"],
 ];
 
-/** A token and what is added to its logit. @param {MovedToken} token */
-const word = ({ piece, by }) =>
-  h("span.ffn-word", null, h("span.gp-piece", null, visible(piece)), h("span.ffn-by", null, ` ${signed(by, 3)}`));
+/**
+ * A token and what is added to its logit.
+ *
+ * @param {Gloss} gloss
+ * @returns {(token: MovedToken) => HTMLElement}
+ */
+const wordWith =
+  (gloss) =>
+  ({ piece, by }) =>
+    h(
+      "span.ffn-word",
+      null,
+      h("span.gp-piece", null, ...glossed(visible(piece), gloss(piece))),
+      h("span.ffn-by", null, ` ${signed(by, 3)}`),
+    );
 
 /**
  * Bars of what one neuron adds to the logits that it moves most; its own scale.
@@ -41,8 +56,9 @@ const word = ({ piece, by }) =>
  * @param {Writes | null} row
  * @param {string} name its neuron's
  * @param {Say} text
+ * @param {Gloss} gloss
  */
-export function pushes(row, name, text) {
+export function pushes(row, name, text, gloss) {
   if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
   const line = (/** @type {MovedToken} */ { piece, by }) => {
@@ -50,7 +66,7 @@ export function pushes(row, name, text) {
     return h(
       "tr",
       null,
-      h("th.gp-token", { scope: "row" }, visible(piece)),
+      h("th.gp-token", { scope: "row" }, ...glossed(visible(piece), gloss(piece))),
       h("td.gp-number", null, signed(by, 3)),
       h("td.ffn-track", null, bar),
     );
@@ -77,8 +93,10 @@ export function createWritten(glass) {
    *   their way
    * @param {import("../../decode.js").Trace} trace
    * @param {number} layer
+   * @param {Gloss} gloss
    */
-  function fillAnew(written, full, trace, layer) {
+  function fillAnew(written, full, trace, layer, gloss) {
+    const word = wordWith(gloss);
     const rows = written?.rows ?? [];
     const ffn = trace.model.parts.ffn[layer];
     neurons = rows.map(({ neuron }) => neuron);
