@@ -11,7 +11,7 @@ from tokenizers import models, pre_tokenizers
 import model
 from app.service import Service
 from model.tokenizer import Tokenizer
-from tests.app.looking import faults, shown
+from tests.app.looking import faults, run, shown
 from visuals.token import merges_info, merges_payload
 
 PROMPT = "The dog plays 龘 in the yard."
@@ -88,3 +88,17 @@ def test_a_character_in_several_tokens_and_the_list(chapter: Page) -> None:
 
 def test_axe_finds_nothing(chapter: Page) -> None:
     assert faults(chapter) == []
+
+
+def test_the_list_begins_at_its_first_token_and_follows_who_chooses_another(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    run(page, "one two three four five six seven eight nine ten " * 4)
+    page.evaluate("glass.open('token')")
+    query = page.evaluate("glass.state.trace.T - 1")
+    shown(page, "merges", f"token {query} ")
+    box = "document.querySelector('section[data-kind=merges] .gp-list')"
+    assert page.evaluate(f"{box}.scrollHeight > {box}.clientHeight")
+    assert page.evaluate(f"{box}.scrollTop") == 0
+    page.evaluate("(query) => glass.select({ query })", query - 1)
+    shown(page, "merges", f"token {query - 1} ")
+    assert page.evaluate(f"{box}.scrollTop") > 0

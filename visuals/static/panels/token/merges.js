@@ -102,6 +102,8 @@ function createList(glass, text) {
 
   /** @type {HTMLElement | null} */
   let marked = null;
+  /** @type {Trace | null} */
+  let begun = null;
   /**
    * @param {Trace} trace
    * @param {Merges} info
@@ -114,8 +116,13 @@ function createList(glass, text) {
     const line = (marked = lines[query]);
     line.classList.add("is-chosen");
     line.dataset.part = "token";
-    const [top, bottom] = [line.offsetTop, line.offsetTop + line.offsetHeight];
+    if (begun !== trace) {
+      begun = trace;
+      box.scrollTop = 0; // a run is read from its first token, whichever is chosen
+      return;
+    }
     if (body.matches(":hover")) return; // the list does not run away from the pointer
+    const [top, bottom] = [line.offsetTop, line.offsetTop + line.offsetHeight];
     if (top - 32 < box.scrollTop) box.scrollTop = top - 32;
     else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
   }
