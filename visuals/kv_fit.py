@@ -140,6 +140,7 @@ def _need_message(need: GpuNeed) -> GpuNeedMessage:
         "name": need.gpu.name,
         "own": need.gpu.own,
         "memory": str(need.gpu.memory),
+        "alone": str(need.alone),
         "at_least": need.at_least,
         "layout": None,
         "one_server": None,

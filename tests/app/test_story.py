@@ -22,7 +22,7 @@ from model.analysis.sinks import last_attention, sinks
 from tests.app.looking import faults, number, settled
 from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.one_of import one_of
-from tests.page import leave, new_page, wait_for_run, watched
+from tests.page import leave, new_page, open_page, wait_for_run, watched
 from tests.peer import Peer
 from tests.plain import plain_site
 

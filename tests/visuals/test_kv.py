@@ -293,6 +293,12 @@ def test_what_a_load_needs():
     assert int(needs["cache"]) == 64 * 32_768 * 131_072
     assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // ((81_559 << 20) * 9 // 10))
     assert needs["gpus"][0]["layout"]["gpus"] >= needs["gpus"][0]["at_least"]
+    # What a class compares in the lesson: the sum, and what of a card's memory is for weights and cache.
+    load = kv_fit.needs_message(gpus_needed(LLAMA, 64, 8192))
+    for gpu in load["gpus"]:
+        assert 0 < int(gpu["alone"]) < int(gpu["memory"])
+        assert gpu["layout"]
+        assert (gpu["layout"]["gpus"] == 1) == (int(load["total"]) <= int(gpu["alone"])), gpu["name"]
 
 
 def test_a_question_without_an_answer_says_why():

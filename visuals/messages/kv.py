@@ -355,11 +355,13 @@ class Layout(TypedDict):
 class GpuNeedMessage(TypedDict):
     """How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
     take all of one; the `layout` that fits, null where none does;
-    `one_server` the fewest without stages. `memory`: bytes of one. `own`: the reader's own figures."""
+    `one_server` the fewest without stages. `memory`: bytes of one; `alone`: those of them that weights and cache may
+    take where it is the only one. `own`: the reader's own figures."""
 
     name: str
     own: bool
     memory: str
+    alone: str
     at_least: int | None
     layout: Layout | None
     one_server: int | None

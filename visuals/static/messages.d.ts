@@ -1402,12 +1402,14 @@ export interface Layout {
 /**
  * How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
  * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `memory`:
- * bytes of one. `own`: the reader's own figures.
+ * bytes of one; `alone`: those of them that weights and cache may take where it is the only one. `own`: the
+ * reader's own figures.
  */
 export interface GpuNeedMessage {
   name: string;
   own: boolean;
   memory: string;
+  alone: string;
   at_least: number | null;
   layout: Layout | null;
   one_server: number | null;

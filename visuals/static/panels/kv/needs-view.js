@@ -29,17 +29,21 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
       <td .textContent=${one ? String(one) : "—"}></td>
     </tr>`;
   };
-  /** What a class needs for a sum, and of each GPU how much it holds and how many it takes. */
+  /**
+   * What a class needs for a sum, and of each GPU how much it holds, what of that is for both, and how many it
+   * takes.
+   */
   const inLesson = glass.state.presenting === true;
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
     html`<tr>
       ${head(gpu)}
       <td .textContent=${scaled(gpu.memory, "binary")}></td>
+      <td .textContent=${scaled(gpu.alone, "binary")}></td>
       <td data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
     </tr>`;
   const each = scaled(BigInt(cache) / BigInt(users), "binary");
   const given = text("given", { users: whole(users), each, weights: sum.weights });
-  const columns = inLesson ? ["memory", "needed"] : ["at_least", "found", "one_server"];
+  const columns = inLesson ? ["memory", "for_both", "needed"] : ["at_least", "found", "one_server"];
   return html`<h3
       class="gp-subtitle"
       .textContent=${text("reverse_title", { model, users: whole(users), tokens: whole(tokens) })}
