@@ -7,7 +7,7 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
 from tests.one_of import one_of
 from tests.page import leave, open_page, wait_for_run
+from visuals.palette import GROUND
 
 STAGE = """() => {
   const box = (element) => element.getBoundingClientRect();
@@ -205,6 +206,9 @@ def test_the_head_that_is_missed_most_brings_the_name_to_its_place(language: str
 
 def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
     lesson = json.loads(lesson_files()["en"][0].read_text(encoding="utf-8"))
+    page.add_init_script("addEventListener('DOMContentLoaded', () => document.body.classList.add('dark'))")
+    page.reload()
+    wait_for_run(page)
     desk(page)
     row = page.locator(".ls-row").first
     with page.expect_popup() as caught:
@@ -221,6 +225,8 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(sheet.locator(".ls-strip").first).to_contain_text("Tom")
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
+    drawn = [unquote(one.get_attribute("src") or "") for one in sheet.locator("img").all()]
+    assert all(f'fill="{GROUND["light"]["card"]}"' in one for one in drawn)  # paper is light, whatever the page is
     expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
     for line in sheet.locator(".ls-result").all():
         expect(line).to_have_text(re.compile(r"\d"))  # what the run says

@@ -118,7 +118,7 @@ export function createList(glass, desk) {
   const row = (lesson, buttons) => rowOf(glass, desk, lesson, plansRow(desk, lesson), buttons);
   /** @param {Lesson} lesson */
   function sheet(lesson) {
-    tell(openSheet(lesson, text, createStills(glass)) ? "" : text("no_sheet"));
+    tell(openSheet(lesson, text, createStills(glass, true)) ? "" : text("no_sheet"));
   }
   /** @type {(lesson: Lesson, id?: string) => HTMLElement[]} */
   const showing = (lesson, id) =>

@@ -152,14 +152,16 @@ async function showIn(copy, link, { panel }) {
  * @param {Window & { glass?: Glass }} copy
  * @param {string} link
  * @param {View} view
+ * @param {boolean} onPaper
  * @returns {Promise<Still | null>}
  */
-async function takeOf(copy, link, view) {
+async function takeOf(copy, link, view, onPaper) {
   const shown = await showIn(copy, link, view);
   if (!shown) return null;
   const { inner, section } = shown;
   const { panel, part } = view;
   const { body } = copy.document;
+  if (onPaper) body.classList.remove("dark"); // the copy's theme follows
   /** @param {boolean} covered */
   async function pictureOf(covered) {
     inner.state.covered = covered;
@@ -220,9 +222,10 @@ export async function collectViews(glass, lesson, tell) {
 
 /**
  * @param {Glass} glass
+ * @param {boolean} [onPaper] they are to be printed: in light colours, whatever the page's are
  * @returns {Stills}
  */
-export function createStills(glass) {
+export function createStills(glass, onPaper = false) {
   /** @type {ReturnType<typeof createCopy> | null} */
   let copy = null;
   /** @type {Promise<unknown>} */
@@ -241,7 +244,7 @@ export function createStills(glass) {
       if (found) return found;
       copy ??= createCopy(glass.state.language);
       const inside = /** @type {Window} */ (copy.contentWindow);
-      const made = last.then(() => takeOf(inside, link, view)).catch(() => null);
+      const made = last.then(() => takeOf(inside, link, view, onPaper)).catch(() => null);
       last = made;
       taken.set(key, made);
       return made;
