@@ -91,6 +91,8 @@ def test_the_diagram_shows_transformers_vectors(chapter: Page, vectors: dict[str
         assert number(value, "value") == pytest.approx(float(vector[channel]), **CLOSE), value
         if row not in ("head", "softmax"):
             assert number(value, "norm") == pytest.approx(float(vector.norm()), **CLOSE), value
+            called = "y" if row.endswith("_norm") else row if row in ("attn", "ffn") else "x"  # as its values are
+            expect(chapter.locator("[data-kind=overview] .ov-sums")).to_contain_text(f"‖{called}‖ = √Σ {called}²")
         part = {"attn": "attn", "attn_add": "attn"}.get(row, "ffn")
         chapter.locator("[data-kind=residual] canvas").first.focus()
         chapter.wait_for_function(  # a panel that is scrolled away follows after a moment

@@ -84,3 +84,17 @@ def test_it_is_said_where_distance_hardly_counts(page: Page) -> None:
             panel.scroll_into_view_if_needed()
             settled(page)
             assert (begun in panel.inner_text()) == said, (kind, cell)
+
+
+def test_where_distances_lie_close_a_bar_stands_for_several_and_that_is_said(page: Page) -> None:
+    page.evaluate("glass.open('position')")
+    panel = page.locator("section[data-kind=rope-score]")
+    panel.scroll_into_view_if_needed()
+    settled(page)
+    said = text("rope-score.far_grouped", size="…").split("…")
+    expect(panel.locator(".position-far")).to_contain_text(said[1])
+    size = panel.locator(".position-far").inner_text().split(said[0])[1].split()[0]
+    assert 6 * page.evaluate("glass.state.trace.model.max_context") / 1200 <= int(size) <= 50  # six pixels a bar
+    panel.get_by_role("button", name=text("rope-score.span_run")).click()
+    settled(page)
+    expect(panel.locator(".position-far")).not_to_contain_text(said[1])

@@ -6,7 +6,7 @@ import { bucketAt, slopeOf } from "../../visuals/static/compute.js";
 import { rotate, turnBack } from "../../visuals/static/rotation.js";
 import { meanOf } from "../../visuals/static/readings/firing.js";
 import { quadrants } from "../../visuals/static/readings/neurons.js";
-import { findDepth } from "../../visuals/static/panels/norm/depth.js";
+import { findDepth, LINES, LOOKS } from "../../visuals/static/panels/norm/depth.js";
 import { indexOf, normsOf } from "../../visuals/static/readings/norm-places.js";
 import * as norms from "../../visuals/static/readings/norms.js";
 import { showing, within, zoomed } from "../../visuals/static/panels/norm/zoom.js";
@@ -113,6 +113,12 @@ test("q·k stays when both positions move, and follows the curve when one does",
   const mixed = (m, n) => turning.sum(turning.terms(turned(q, m, "half"), turned(k, n, "neighbours")));
   const apart = Math.abs(mixed(5, 2) - mixed(105, 102));
   assert.ok(apart > 0.1, "layouts mixed between q and k: the distance alone no longer decides");
+});
+
+test("no two channels of the chart through depth look alike, also to who sees no colours", () => {
+  assert.equal(LOOKS.length, LINES);
+  for (const name of ["shape", "role"]) assert.equal(new Set(LOOKS.map((look) => look[name])).size, LINES);
+  assert.equal(new Set(LOOKS.map(({ dash }) => String(dash))).size, LINES);
 });
 
 test("the run's pairs by distance: every pair once, or every n-th query", () => {

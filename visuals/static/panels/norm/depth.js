@@ -13,7 +13,7 @@ export const LINES = 3; // channels that are drawn
  *
  * @type {{ shape: Shape; dash: number[]; role: string }[]}
  */
-const LOOKS = [
+export const LOOKS = [
   { shape: "disc", dash: [], role: "text" },
   { shape: "square", dash: [8, 4], role: "residual" },
   { shape: "triangle", dash: [3, 3], role: "accent" },
