@@ -1,6 +1,6 @@
 // Where a lesson's words stand: at the edges of the stage, which is shown whole between them. A narrow window has no
-// room for that: there all of it is one column that scrolls, the question above the picture, guess, answer and note below
-// it.
+// room for that: there all of it is one column that scrolls, the question above the picture, guess, answer and note
+// below it.
 
 const NARROW = "(max-width: 900px)"; // as in style.css
 

@@ -122,8 +122,12 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
 }
 
 /**
- * @typedef {{ mean: Float64Array; low: Float64Array; high: Float64Array; count: Float64Array; every: number }} ByDistance
- *   q·k of pairs by distance; `count`: how many pairs each has; `every`: of the queries every n-th is counted
+ * @typedef {object} ByDistance q·k of pairs by distance
+ * @property {Float64Array} mean
+ * @property {Float64Array} low
+ * @property {Float64Array} high
+ * @property {Float64Array} count how many pairs each distance has
+ * @property {number} every of the queries every n-th is counted
  */
 
 /**

@@ -125,6 +125,37 @@ function movedMost(held, trace, query, sinks) {
 }
 
 /**
+ * The dials of the pairs that count most, and what all others add to them.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ */
+function createDials(text) {
+  const [dials, total] = [h("div.st-dials"), h("p.st-note.st-total")];
+  return {
+    elements: [dials, total],
+    /**
+     * @param {Pair} pair
+     * @param {ReturnType<typeof scoreAt>} at
+     * @param {number[]} strong the pairs that have a dial
+     * @returns {number} how many they are
+     */
+    draw({ q, rotary }, at, strong) {
+      const counted = [...strong].sort((a, b) => a - b);
+      const { terms, drawn, rest, whole } = addingUp(
+        counted.map((i) => at.terms[i]),
+        at.sum,
+      );
+      dials.replaceChildren(...counted.map((i, n) => dial(at, rotary, i, terms[n])));
+      const others = at.terms.length - counted.length;
+      const isPartly = 2 * at.terms.length < q.length ? "_partly" : "";
+      total.hidden = !others && !isPartly;
+      total.textContent = text(`story.read_rope_total${isPartly}`, { drawn, others, rest, sum: whole });
+      return counted.length;
+    },
+  };
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -132,14 +163,13 @@ export function createRope(glass) {
   const { state, text } = glass;
   const view = reactive({ distance: /** @type {number | null} */ (null) }, glass.repaint);
   const about = h("p.st-note");
-  const dials = h("div.st-dials");
-  const total = h("p.st-note.st-total");
+  const dials = createDials(text);
   const curve = svg("svg.st-scores", { role: "img" });
   const away = slider("st-slider", "story.rope_distance", { min: 0, max: FAR, step: 1 }, (value) => {
     view.distance = value;
   });
   const read = h("p.st-note", { "aria-live": "polite" });
-  const element = h("div", null, about, dials, total, away.element, curve, read);
+  const element = h("div", null, about, ...dials.elements, away.element, curve, read);
   for (const event of ["run", "select"]) {
     glass.on(event, () => {
       view.distance = null;
@@ -148,20 +178,11 @@ export function createRope(glass) {
   /** @typedef {{ head: string; from: string; to: string }} Names whose pair it is */
   const paint = memo((/** @type {Pair} */ pair, distance, own, width, /** @type {string} */ packed, _language) => {
     const at = scoreAt(pair, distance);
-    const counted = strongest(scoreAt(pair, own).terms, DIALS).sort((a, b) => a - b);
-    const { terms, drawn, rest, whole } = addingUp(
-      counted.map((i) => at.terms[i]),
-      at.sum,
-    );
-    dials.replaceChildren(...counted.map((i, n) => dial(at, pair.rotary, i, terms[n])));
+    const count = dials.draw(pair, at, strongest(scoreAt(pair, own).terms, DIALS));
     const [all, dim] = [at.terms.length, pair.q.length];
     const root = Math.abs(pair.scale - 1 / Math.sqrt(dim)) < 1e-9 ? "_root" : "";
     const names = /** @type {Names} */ (JSON.parse(packed)); // as text, so that the same are not drawn again
-    about.textContent = text(`story.rope_dials${root}`, { ...names, count: counted.length, all, dim });
-    const others = all - counted.length;
-    const isPartly = 2 * all < dim ? "_partly" : "";
-    total.hidden = !others && !isPartly;
-    total.textContent = text(`story.read_rope_total${isPartly}`, { drawn, others, rest, sum: whole });
+    about.textContent = text(`story.rope_dials${root}`, { ...names, count, all, dim });
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));
     const scores = Array.from({ length: Math.max(FAR, own) + 1 }, (_, d) => scoreAt(pair, d).score);
