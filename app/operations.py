@@ -30,6 +30,7 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
+from model.analysis.looks_back import LooksBack
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS, AnyNode
@@ -278,9 +279,10 @@ def _matching_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
     return MATCHED * len(trace.token_ids) + OTHER_TOKENS
 
 
-def _apart_cost(_lm: LanguageModel, trace: Trace, heads: Sequence[object], *_: object) -> float:
-    """As of one head, which shares the layers that were run once more with the others."""
-    return MATCHED * len(trace.token_ids) + len(heads) * OTHER_TOKENS
+def _apart_cost(lm: LanguageModel, trace: Trace, _known: object, looks: LooksBack) -> float:
+    """As of one head, which shares the layers that were run once more with the others; and what is told of its look."""
+    heads = looks.looking[: why.COMPARED]
+    return MATCHED * len(trace.token_ids) + len(heads) * OTHER_TOKENS + _back_cost(lm, trace)
 
 
 def _outside_cost(*_: object) -> float:
@@ -479,7 +481,7 @@ HEADS = long_of_run("heads", why.heads, _further_cost)
 LOOKS_BACK = long_of_run("looks_back", why.back, _back_cost)
 LOOKS = long_of_run("looks", why.looked, _looks_cost)
 MATCHING = long_of_run("matching", glance.matching_info, _matching_cost)
-TOLD_APART = long_of_run("told_apart", glance.told_apart, _apart_cost)
+TOLD_APART = long_of_run("told_apart", why.told_apart, _apart_cost)
 OUTSIDE = long_of_run("outside", outside, _outside_cost)
 SCORE_TERMS = long_of_run("score_terms", score_terms_info, _run_tokens)
 LOSS = long_of_run("loss", loss_info, _loss_cost)

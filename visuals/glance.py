@@ -9,8 +9,7 @@ from jaxtyping import Float
 from model import LanguageModel, Trace
 from model.analysis.effects import ATTENDED, Effect, Effects, effects, seen_by
 from model.analysis.first_look import first_look
-from model.analysis.head_losses import Head
-from model.analysis.matching import HeadMatching, Matching, Other, Way, matching, plainest_match
+from model.analysis.matching import Matching, Other, Way, matching
 from model.analysis.outside import Outside, Usual
 from model.analysis.swaps import Swap
 from model.analysis.switching import Kind, Part, stacks
@@ -27,7 +26,6 @@ from .messages.glance import (
     PartKind,
     SightPlace,
     SwapMessage,
-    ToldApartDetail,
     UsualSurprisal,
     WhyDetail,
 )
@@ -126,27 +124,13 @@ def matching_info(
     return (yield from matching.pieces(trace, layer, head, query, key))
 
 
-@in_pieces
-def told_apart(
-    _lm: LanguageModel, trace: Trace, heads: Sequence[Head], query: int, key: int
-) -> Work[HeadMatching | None]:
-    """How the first of these heads that matches a word with itself tells `key` from another answer in the text."""
-    return (yield from plainest_match.pieces(trace, heads, query, key))
-
-
-def told_apart_payload(found: HeadMatching | None, key: int, pieces: Pieces) -> ToldApartDetail | Nothing:
-    """What the head compared that matches a word with itself; {} where none does."""
-    if found is None:
-        return {}
-    return {**_matching(found.found, pieces), "layer": found.layer, "head": found.head, "key": key}
-
-
 def matching_payload(found: Matching | None, pieces: Pieces) -> MatchingDetail | Nothing:
     """What a head compared; {} where there is nothing to tell."""
-    return {} if found is None else _matching(found, pieces)
+    return {} if found is None else matching_message(found, pieces)
 
 
-def _matching(found: Matching, pieces: Pieces) -> MatchingDetail:
+def matching_message(found: Matching, pieces: Pieces) -> MatchingDetail:
+    """What a head compared."""
     return {
         "rival": found.rival,
         "score": found.score,

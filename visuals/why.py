@@ -23,29 +23,33 @@ from model.analysis.head_losses import (
 )
 from model.analysis.knock_out import Windows, windows_knocked_out
 from model.analysis.last_token import TextRead, read_text
-from model.analysis.looks_back import LooksBack, looks_back
+from model.analysis.looks_back import LookingHead, LooksBack, looking_head, looks_back
+from model.analysis.matching import HeadMatching, plainest_match
 from model.analysis.read_before import is_causal
 from model.analysis.why import Missed, Support, missed_heads, support
 from model.errors import check_index
 from model.pieces import Work, in_pieces
 
-from .glance import Looks, looks, looks_payload
+from .glance import Looks, looks, looks_payload, matching_message
 from .messages.glance import (
     EffectMessage,
     FirstHead,
     HeadsMessage,
+    LookingMessage,
     LooksBackDetail,
     MeasuredDetail,
     Nothing,
     RestsDetail,
     SightPlace,
+    ToldApartDetail,
     WhyDetail,
     WindowsDetail,
 )
-from .payload import pack
+from .payload import Pieces, pack
 
 PARKED = 0.5  # the least share of its weight with which a head counts as parked on a sink
 LISTED = 24  # heads that a page is told of one by one
+COMPARED = 6  # heads, at most, of which one is sought that matches a word with itself
 
 
 class Rests(NamedTuple):
@@ -103,6 +107,28 @@ def back(lm: LanguageModel, trace: Trace, known: Rests) -> Work[LooksBack | None
     yield
     what = known.found
     return (yield from looks_back.pieces(read, known.target, what.tokens[0], what.attention, what.sinks))
+
+
+class ToldApart(NamedTuple):
+    """What a head compares, and what the answer takes from its look."""
+
+    compared: HeadMatching
+    head: LookingHead
+
+
+@in_pieces
+def told_apart(lm: LanguageModel, trace: Trace, known: Rests, looks: LooksBack) -> Work[ToldApart | None]:
+    """How the first head that matches a word with itself, of those that look at the token that an answer needs most,
+    tells that from another answer in the text; None where none does. `looks` are the last token's."""
+    heads = looks.looking[:COMPARED]
+    compared = yield from plainest_match.pieces(trace, heads, known.position, looks.token)
+    if compared is None:
+        return None
+    read = _read(trace, known.target, known.position)
+    yield
+    one = compared.layer, compared.head
+    head = yield from looking_head.pieces(read, known.target, looks.token, one, known.found.attention)
+    return ToldApart(compared, head)
 
 
 class Measured(NamedTuple):
@@ -282,13 +308,29 @@ def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothi
     """The message of LooksBack; `piece` is that of the token that would come instead. {} where there is none."""
     if found is None:
         return {}
-    first = found.head
     return {
         "token": found.token,
         "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
         "looking": list(found.looking),
         "together": found.together,
-        "head": {"layer": first.layer, "head": first.head, "adds": first.adds, "missed": first.missed},
+        "head": _looking(found.head),
+    }
+
+
+def told_apart_payload(found: ToldApart | None, key: int, pieces: Pieces) -> ToldApartDetail | Nothing:
+    """What the head compared that matches a word with itself; {} where none does."""
+    if found is None:
+        return {}
+    return {**matching_message(found.compared.found, pieces), **_looking(found.head), "key": key}
+
+
+def _looking(head: LookingHead) -> LookingMessage:
+    return {
+        "layer": head.layer,
+        "head": head.head,
+        "weight": head.weight,
+        "adds": head.adds,
+        "missed": head.missed,
     }
 
 

@@ -11,7 +11,7 @@ from model.analysis.nodes import AnyNode, Site, node_at
 from model.errors import shortly
 from model.network import StackName, Writer
 from visuals.circuit import edges_payload
-from visuals.glance import matching_payload, outside_payload, swaps_payload, told_apart_payload
+from visuals.glance import matching_payload, outside_payload, swaps_payload
 from visuals.messages.circuit import CircuitControlsDetail, CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
     LooksBackDetail,
@@ -26,7 +26,15 @@ from visuals.messages.glance import (
     WordsDetail,
 )
 from visuals.messages.page import RealModelAnswer
-from visuals.why import back_payload, heads_payload, looked_payload, rests_payload, target_of, windows_payload
+from visuals.why import (
+    back_payload,
+    heads_payload,
+    looked_payload,
+    rests_payload,
+    target_of,
+    told_apart_payload,
+    windows_payload,
+)
 
 from ..engine import Engine
 from ..examples import nearest_example
@@ -67,7 +75,6 @@ ON_DEMAND = ("attention", "rmsnorm", "rope", "swiglu")
 PANELS = ("why", "next", *ON_DEMAND)
 MOST_NODES = 60
 MOST_SWAPS = 6
-COMPARED = 6  # heads, at most, of which one is sought that matches a word with itself
 
 
 def _listed_nodes(value: object) -> list[list[object]]:
@@ -219,7 +226,8 @@ def told_apart(engine: Engine, held: HeldRun, asked: Sent) -> ToldApartDetail | 
     back = _back(engine, held, of)
     if back is None or not back.looking:
         return {}
-    found = held.study(engine, TOLD_APART, back.looking[:COMPARED], of.token, back.token)
+    known = held.study_and_keep(engine, RESTS, of.target, of.token)
+    found = known and held.study(engine, TOLD_APART, known, back)
     return told_apart_payload(found, back.token, lambda some: engine.pieces(held.model, some))
 
 

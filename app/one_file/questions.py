@@ -50,8 +50,10 @@ def ask_story(ask: Ask, of: Sizes) -> None:
     ask("kv_live")
     ask("logits")
     if "head" in back:  # as placeOf in story/place.js
-        ask_of_look(ask, back["head"]["layer"], back["head"]["head"], last)
-        ask("told_apart", token=last)
+        apart = ask("told_apart", token=last) or {}
+        for head in (back["head"], apart):
+            if "head" in head:
+                ask_of_look(ask, head["layer"], head["head"], last)
 
 
 def ask_of_run(ask: Ask, of: Sizes) -> None:

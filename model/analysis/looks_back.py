@@ -60,24 +60,44 @@ def looks_back(
 
     `attention` is the last token's (sinks.last_attention), and `sinks` are where heads park.
     """
-    weights, apart = attention[..., token], attention.copy()
+    apart = attention.copy()
     apart[..., list(sinks)] = -1
     looking = apart.argmax(-1) == token
-    adds = _added(read, target, token, weights)
+    adds = _added(read, target, token, attention[..., token])
     yield
     most_first = np.argsort(-adds, axis=None, kind="stable")
     order: list[Head] = [divmod(int(i), adds.shape[1]) for i in most_first]
     there = tuple(head for head in order if looking[head])
-    layer, head = (there or order)[0]
     off = torch.zeros(2, len(read.ids), dtype=torch.bool, device=read.lm.device)
     off[1, token] = True  # beside a row that sees all: there are two at least
     with torch.inference_mode():
         without = last_token_logs(read, 2, lambda _: off)[1]
     yield
-    missed = yield from _missed(read, target, layer, head)
-    first = LookingHead(layer, head, float(weights[layer, head]), float(adds[layer, head]), missed)
+    first = yield from _looking_head(read, target, token, (there or order)[0], attention, adds)
     instead = int(without.argmax())
     return LooksBack(token, instead, float(without[instead].exp()), there, float(adds[looking].sum()), first)
+
+
+@in_pieces
+def looking_head(
+    read: TextRead, target: int, token: int, head: Head, attention: Float[np.ndarray, "L n_heads T"]
+) -> Work[LookingHead]:
+    """One head that looks at `token`, as looks_back tells of the first."""
+    adds = _added(read, target, token, attention[..., token])
+    yield
+    return (yield from _looking_head(read, target, token, head, attention, adds))
+
+
+def _looking_head(
+    read: TextRead,
+    target: int,
+    token: int,
+    head: Head,
+    attention: Float[np.ndarray, "L n_heads T"],
+    adds: Float[np.ndarray, "L n_heads"],
+) -> Work[LookingHead]:
+    missed = yield from _missed(read, target, *head)
+    return LookingHead(*head, float(attention[(*head, token)]), float(adds[head]), missed)
 
 
 def _added(

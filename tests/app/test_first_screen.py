@@ -114,6 +114,13 @@ def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
     ids = page.evaluate("glass.state.trace.tokens.ids")
     detail = page.evaluate("glass.detail('told_apart', { token: glass.state.trace.T - 1 })")
     key, rival = detail["key"], detail["rival"]
+    head = f"layer {detail['layer']} head {detail['head']}"
+    assert detail["weight"] >= 0.5
+    for name, at in (("looks", head), ("carried", head), ("norm", f"layer {detail['layer']}")):  # one head for all
+        other = page.locator(f"[data-scene={name}]")
+        other.scroll_into_view_if_needed()
+        expect(other).to_have_attribute("data-value", re.compile(f"^{at} "))
+    scene.scroll_into_view_if_needed()
     carried = scene.locator(".st-carries").all_inner_texts()
     assert [one.strip("“”") for one in carried] == (["Tom", "Lily"] if language == "en" else ["汤姆", "莉莉"])
 

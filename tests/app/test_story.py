@@ -282,6 +282,33 @@ def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Pag
     expect(scene.locator(".is-others th")).to_have_text(others)
 
 
+def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
+    """At the one under the pointer, or else at the one that was clicked; and there the button leads."""
+    layer, head, query, key = place_of(story)
+    scene = story.locator("[data-scene=looks]")
+    framed = """(scene) => {
+      const [frame, ...cells] = [".st-mark", "[data-at]"].flatMap((one) => [...scene.querySelectorAll(one)]);
+      const at = (one) => ["x", "y"].map((name) => one.getAttribute(name)).join();
+      return cells.find((cell) => at(cell) === at(frame)).dataset.at;
+    }"""
+
+    def told(row: int, column: int) -> None:
+        where = f"layer {layer} head {head} query {row} key {column} "
+        expect(scene).to_have_attribute("data-value", re.compile(f"^{where}"))
+        assert scene.evaluate(framed) == f"{row} {column}"
+
+    told(query, key)
+    scene.locator('rect[data-at="3 1"]').hover()
+    told(3, 1)
+    scene.locator(".st-says").hover()
+    told(query, key)
+    scene.locator('rect[data-at="4 2"]').click()
+    scene.locator(".st-says").hover()
+    told(4, 2)
+    scene.locator(".st-foot button").click()
+    story.wait_for_function("(at) => [glass.state.query, glass.state.key].join() === at", arg="4,2")
+
+
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
     value(story, "looks")
     terms = story.locator("[data-scene=looks] .st-says .gl-term")

@@ -115,11 +115,12 @@ class InsteadMessage(TypedDict):
 
 
 class LookingMessage(TypedDict):
-    """A head, what it `adds` to the answer's logit from the token that it looks at, and the nats of log-probability
-    lost when it is switched off."""
+    """A head, its `weight` for the token that it looks at, what it `adds` to the answer's logit from there, and the
+    nats of log-probability lost when it is switched off."""
 
     layer: int
     head: int
+    weight: float
     adds: float
     missed: float
 
@@ -205,12 +206,10 @@ class MatchingDetail(TypedDict):
     other: OtherToken | None
 
 
-class ToldApartDetail(MatchingDetail):
+class ToldApartDetail(MatchingDetail, LookingMessage):
     """The same of the first `head` that matches a word with itself, of those that look at the token that the answer
     needs most, `key`; with the `other` token in the text it prefers the rival."""
 
-    layer: int
-    head: int
     key: int
 
 

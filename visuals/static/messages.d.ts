@@ -879,12 +879,13 @@ export interface InsteadMessage {
 }
 
 /**
- * A head, what it `adds` to the answer's logit from the token that it looks at, and the nats of log-probability
- * lost when it is switched off.
+ * A head, its `weight` for the token that it looks at, what it `adds` to the answer's logit from there, and the
+ * nats of log-probability lost when it is switched off.
  */
 export interface LookingMessage {
   layer: number;
   head: number;
+  weight: number;
   adds: number;
   missed: number;
 }
@@ -986,6 +987,9 @@ export interface ToldApartDetail {
   other: OtherToken | null;
   layer: number;
   head: number;
+  weight: number;
+  adds: number;
+  missed: number;
   key: number;
 }
 

@@ -12,7 +12,7 @@ import model
 from model import LanguageModel
 from model.analysis.last_token import read_text
 from model.analysis.logit_terms import logit_terms
-from model.analysis.looks_back import looks_back
+from model.analysis.looks_back import looking_head, looks_back
 from model.analysis.nodes import swapped
 from model.analysis.sinks import last_attention
 from model.interventions import Intervention
@@ -82,12 +82,13 @@ def test_as_transformers_has_it(tmp_path: Path, shape: dict[str, Any]) -> None:
     order = [float(adds[head]) for head in found.looking]
     assert order == sorted(order, reverse=True)
     assert found.together == pytest.approx(sum(order), rel=1e-4, abs=1e-6)
-    one = found.head
-    assert (one.layer, one.head) == (found.looking or [divmod(int(adds.argmax()), adds.shape[1])])[0]
-    assert one.adds == pytest.approx(float(adds[one.layer, one.head]), rel=1e-4, abs=1e-6)
-    assert one.weight == pytest.approx(float(attention[one.layer, one.head, token]))
-    without = Peer(directory, ids, [(one.layer, one.head)]).run.logits[0, -1].double().log_softmax(-1)
-    assert one.missed == pytest.approx(float(read.log_p[target] - without[target]), abs=1e-4)
+    first = (found.looking or [divmod(int(adds.argmax()), adds.shape[1])])[0]
+    for one, head in ((found.head, first), (looking_head(read, target, token, (1, 2), attention), (1, 2))):
+        assert (one.layer, one.head) == head
+        assert one.adds == pytest.approx(float(adds[head]), rel=1e-4, abs=1e-6)
+        assert one.weight == pytest.approx(float(attention[(*head, token)]))
+        without = Peer(directory, ids, [head]).run.logits[0, -1].double().log_softmax(-1)
+        assert one.missed == pytest.approx(float(read.log_p[target] - without[target]), abs=1e-4)
 
 
 def test_a_head_that_the_run_has_off_adds_nothing_and_is_missed_by_nobody(tmp_path: Path) -> None:

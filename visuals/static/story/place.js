@@ -1,18 +1,24 @@
-// Where in the run the story looks: from the last token at the one that its answer needs most, with the head that adds
-// most from there to the answer's logit.
+// Where in the run the story looks: from the last token at the one that its answer needs most, with one head for all
+// scenes. It is the head that tells that token from its rival where it gives the token most of its weight, so that the
+// same head looks, matches and carries; else the one that adds most from there to the answer's logit.
 
-import { NEEDED, restsOf } from "../readings/rests.js";
+import { restsOf } from "../readings/rests.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
  *
  * @typedef {import("../decoded.d.ts").Decoded<import("../messages.d.ts").LooksBackDetail>} LooksBack
  *
- * @typedef {"" | "_missed" | "_shared"} Why why this head: it is selected; it adds most, and the answer misses it;
- *   it adds most, but alone it is hardly missed
+ * @typedef {import("../messages.d.ts").ToldApartDetail} ToldApart
  *
- * @typedef {{ layer: number; head: number; query: number; key: number; why: Why }} Place
+ * @typedef {import("../messages.d.ts").LookingMessage} Looking
+ *
+ * @typedef {{ layer: number; head: number; query: number; key: number; look?: Looking; rival?: number }} Place
+ *   `look`: what the answer takes from it; none of what is selected. `rival`: the token from which the head tells the
+ *   key
  */
+
+const MOST = 0.5; // of a head's weight
 
 /**
  * What the answer takes from the token that it needs most; null while that has not come, and where it needs none.
@@ -27,6 +33,15 @@ export function looksBack({ state, detail }) {
 }
 
 /**
+ * How a head tells the token that the answer needs from its rival; null while that has not come, and nothing of it
+ * where no head does.
+ *
+ * @param {Glass} glass
+ * @returns {ToldApart | import("../messages.d.ts").Nothing | null}
+ */
+export const toldApart = ({ state, detail }) => state.trace && detail("told_apart", { token: state.trace.T - 1 });
+
+/**
  * The place, or null while it is measured. Where an answer rests on no token, or that is not to be measured, it is
  * what is selected.
  *
@@ -37,14 +52,16 @@ export function placeOf(glass) {
   const { trace, layer, head, query, key, status } = glass.state;
   if (!trace) return null;
   /** @type {Place} */
-  const selected = { layer, head, query, key, why: "" };
+  const selected = { layer, head, query, key };
   if (trace.generating || status === "generating") return selected;
   const found = glass.detail("rests", { token: trace.T - 1 });
   if (found && !restsOf(found)?.tokens.length) return selected;
   const back = found && looksBack(glass);
-  if (back) {
-    const why = back.head.missed >= NEEDED ? "_missed" : "_shared";
-    return { layer: back.head.layer, head: back.head.head, query: trace.T - 1, key: back.token, why };
-  }
-  return glass.asking() ? null : selected; // what was refused does not come
+  const apart = back && toldApart(glass);
+  if (!apart && glass.asking()) return null;
+  if (!back) return selected; // what was refused does not come
+  const own = { query: trace.T - 1, key: back.token };
+  if (apart && "rival" in apart && apart.weight >= MOST)
+    return { ...own, layer: apart.layer, head: apart.head, look: apart, rival: apart.rival };
+  return { ...own, layer: back.head.layer, head: back.head.head, look: back.head };
 }

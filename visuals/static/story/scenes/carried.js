@@ -7,7 +7,7 @@ import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { kept } from "../kept.js";
 import { sentences } from "../../panels/glance/words.js";
-import { looksBack, placeOf } from "../place.js";
+import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
 import { answerOf, bold, few, shareSaid, signed, told, wordOf } from "../words.js";
 
@@ -23,14 +23,13 @@ const lengthOf = (vector) => Math.hypot(...Array.from(vector));
  * @param {import("../place.js").Place} place
  * @param {string} word
  */
-function addsSaid(glass, trace, { layer, head, why }, word) {
+function addsSaid(glass, trace, { layer, head, look }, word) {
   const { text } = glass;
   const { model, next } = trace;
   const widths = text("story.carried_widths", { dim: model.head_dim, d: model.d_model });
-  const found = why && !headOff(trace, layer, head) ? looksBack(glass) : null;
-  if (!found || !next) return widths;
+  if (!look || !next || headOff(trace, layer, head)) return widths;
   const answer = answerOf(text, next.pieces[0], model.eos_ids.includes(next.ids[0]));
-  return sentences(text, widths, text("story.carried_adds", { word, answer, adds: signed(found.head.adds) }));
+  return sentences(text, widths, text("story.carried_adds", { word, answer, adds: signed(look.adds) }));
 }
 
 /**

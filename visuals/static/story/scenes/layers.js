@@ -139,8 +139,8 @@ export function createLayers(glass) {
       const [lens, token] = [readLens(found), 0]; // of the last token alone
       const place = placeOf(glass);
       if (!place) return null;
-      const { layer, head, key, why } = place;
-      const isMarked = Boolean(why) && !headOff(trace, layer, head);
+      const { layer, head, key, look } = place;
+      const isMarked = Boolean(look) && !headOff(trace, layer, head);
       paint(lens, token, isMarked ? layer + 1 : 0, language, glossOf(glass));
       const word = wordOf(labelsOf(trace.tokens.pieces)[key]);
       const marks = isMarked ? text("story.layers_head", { layer, head, word }) : "";

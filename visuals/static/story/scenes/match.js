@@ -1,6 +1,6 @@
 // How a head tells the word that the answer needs from its rival in the text: both scores as bars, what lower heads
 // have brought to each word, and the same with another word put in. Of the heads that look there it is the one that
-// shows this most plainly.
+// shows this most plainly, mostly the head that all scenes follow (place.js).
 
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
@@ -9,7 +9,7 @@ import { chainOf, isWhole, marksOf, namesOf } from "../../panels/glance/matching
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { looksBack } from "../place.js";
+import { looksBack, placeOf, toldApart } from "../place.js";
 import { bold, few, named, shareSaid, told } from "../words.js";
 
 /**
@@ -102,7 +102,7 @@ function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels)
   const { text } = glass;
   const { from_asked: from, from_share: share, query, key } = names;
   const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
-  const followed = looksBack(glass)?.head;
+  const followed = placeOf(glass);
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
   const which = isOther ? text("story.match_which", same) : "";
@@ -154,7 +154,7 @@ export function createMatch(glass) {
   function look() {
     const { trace, status } = state;
     if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
-    const found = glass.detail("told_apart", { token: trace.T - 1 });
+    const found = toldApart(glass);
     return found && "rival" in found ? lookFor(trace, found) : null;
   }
 

@@ -118,8 +118,8 @@ export function createNorm(glass) {
       const { trace, language, theme } = state;
       const place = placeOf(glass);
       if (!trace || !place) return null;
-      const { layer, why, key, query } = place;
-      const token = why ? key : query;
+      const { layer, look, key, query } = place;
+      const token = look ? key : query;
       const found = readHere(glass, normVector, { norm: "attn", layer, query: token, channel: null });
       if (!found) return null;
       paint(found, width, language, theme);

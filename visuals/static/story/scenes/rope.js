@@ -16,6 +16,7 @@ import { bold, few, told, wordOf } from "../words.js";
 
 const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
+const DECIDES = 1; // of the row's spread: a head whose score other distances move by as much goes by distance
 // px of the curve, over it and under it for what its axes are, and left of it for scores
 const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 56];
 
@@ -103,7 +104,7 @@ function curveOf(width, scores, chosen, own, axes) {
 
 /**
  * The head of a layer whose look depends most on distance: from the query at the earlier token that it looks at
- * most, sinks apart; null where none depends on it.
+ * most, sinks apart; null where distance decides for none.
  *
  * @param {Layer} held
  * @param {Trace} trace
@@ -121,7 +122,7 @@ function movedMost(held, trace, query, sinks) {
     return { head, key, part: !reach || reach.flat ? 0 : reach.most / (reach.spread || Infinity) };
   });
   const most = all.reduce((best, one) => (one.part > best.part ? one : best));
-  return most.part > 0 ? most : null;
+  return most.part >= DECIDES ? most : null;
 }
 
 /**

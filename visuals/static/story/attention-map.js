@@ -1,0 +1,193 @@
+// One head's attention as a map: words that look back are rows, words that are looked at columns. A cell is told of while it
+// is pointed at, and from a click on.
+
+import { labelsOf } from "../characters.js";
+import { attention } from "../compute.js";
+import { h, percent, svg } from "../dom.js";
+import { ink, shade } from "../draw.js";
+import { WEIGHTS } from "../marks/scales.js";
+import { reactive } from "../reads.js";
+import { kept } from "./kept.js";
+import { lengthOf, onEdge } from "./words.js";
+
+const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
+const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
+const SLANT = 60; // degrees
+const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
+
+/**
+ * @typedef {import("../decode.js").Trace} Trace
+ *
+ * @typedef {import("../decode.js").Layer} Layer
+ *
+ * @typedef {[query: number, key: number]} Cell
+ *
+ * @typedef {{ tokens: number[]; weights: number[][] }} Grid of the tokens that are shown, the weights row by row
+ */
+
+/**
+ * The tokens that the map has: all, or of a long text those that the query looks at most, and the key.
+ *
+ * @param {ArrayLike<number>} weights of the query
+ * @param {number} query
+ * @param {number} key
+ */
+function tokensShown(weights, query, key) {
+  const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]);
+  const wanted = new Set([...new Set([query, key, ...order])].slice(0, MOST));
+  return [...wanted].sort((a, b) => a - b);
+}
+
+/**
+ * @param {Trace} trace
+ * @param {Layer} layer
+ * @param {number} head
+ * @param {number} query
+ * @param {number} key
+ * @returns {Grid}
+ */
+function gridOf({ model }, layer, head, query, key) {
+  const tokens = tokensShown(attention(layer, model, head, query), query, key);
+  return {
+    tokens,
+    weights: tokens.map((row) => tokens.map((key) => attention(layer, model, head, row)[key] ?? NaN)),
+  };
+}
+
+/**
+ * What the names of a map need around it, and how large its cells are then.
+ *
+ * @param {string[]} words
+ * @param {number} width
+ */
+function roomFor(words, width) {
+  const long = Math.max(...words.map(lengthOf));
+  const cellBeside = (/** @type {number} */ right) => Math.min(CELL, (width - long - right) / words.length);
+  const aside = long * Math.cos((SLANT * Math.PI) / 180); // how far the last name leans over the map's edge
+  const [turn, right] = cellBeside(aside) < UPRIGHT ? [90, 8] : [SLANT, aside];
+  const above = long * Math.sin((turn * Math.PI) / 180);
+  return { left: long, above, right, cell: cellBeside(right), turn };
+}
+
+/**
+ * What of a map is shown.
+ *
+ * @typedef {{ grid: Grid; pieces: string[]; width: number }} Shown
+ * @param {Shown} shown
+ * @returns {{ wide: number; high: number; parts: SVGElement[]; mark: (query: number, key: number) => void }} its
+ *   cells with their names, how large all is, and what frames a cell and marks its two names
+ */
+function mapOf({ grid: { tokens, weights }, pieces, width }) {
+  const words = tokens.map((t) => onEdge(labelsOf(pieces)[t]));
+  const { left, above, right, cell, turn } = roomFor(words, width);
+  const { magnitude } = ink();
+  const square = (/** @type {number} */ row, /** @type {number} */ column) => ({
+    x: left + column * cell,
+    y: above + row * cell,
+    width: cell,
+    height: cell,
+  });
+  const cells = weights.flatMap((row, r) =>
+    row.map((weight, c) => {
+      if (Number.isNaN(weight)) return svg("rect.st-masked", square(r, c));
+      const fill = shade(magnitude, WEIGHTS.place(weight));
+      return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
+    }),
+  );
+  const middle = (/** @type {number} */ i) => i * cell + cell / 2 + 5;
+  const rows = words.map((name, i) => svg("text", { x: left - 8, y: above + middle(i), "text-anchor": "end" }, name));
+  const columns = words.map((name, i) =>
+    svg("text", { transform: `translate(${left + middle(i)} ${above - 8}) rotate(${-turn})` }, name),
+  );
+  const frame = svg("rect.st-mark");
+  function mark(/** @type {number} */ query, /** @type {number} */ key) {
+    const [r, c] = [tokens.indexOf(query), tokens.indexOf(key)];
+    for (const [name, at] of Object.entries(square(r, c))) frame.setAttribute(name, String(at));
+    rows.forEach((name, i) => name.classList.toggle("is-query", i === r));
+    columns.forEach((name, i) => name.classList.toggle("is-key", i === c));
+  }
+  const size = tokens.length * cell;
+  return { wide: left + size + right, high: above + size + 2, parts: [...cells, ...rows, ...columns, frame], mark };
+}
+
+/** Which shade stands for which weight, and that what comes later has none. */
+function createScale() {
+  const shades = h("span.st-shades");
+  const later = h("span.st-later", null, h("i"), h("span", { "data-text": "story.looks_ahead" }));
+  function draw() {
+    const { magnitude } = ink();
+    const named = SHADES.map((weight) => {
+      const colour = h("i", { style: `background: ${shade(magnitude, WEIGHTS.place(weight))}` });
+      return h("span", null, colour, percent(weight));
+    });
+    shades.replaceChildren(...named);
+  }
+  return { element: h("p.st-note", null, shades, later), draw };
+}
+
+/** @param {import("./scene.js").Glass} glass */
+export function createAttentionMap(glass) {
+  const drawing = svg("svg.st-map", { role: "img" });
+  const scale = createScale();
+  const view = reactive(
+    /** @type {{ at: Cell | null; kept: Cell | null }} */ ({ at: null, kept: null }),
+    glass.repaint,
+  );
+  const cellOf = (/** @type {Event} */ { target }) => {
+    const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
+    return place ? /** @type {Cell} */ (place.split(" ").map(Number)) : null;
+  };
+  drawing.addEventListener("pointermove", (event) => {
+    const at = cellOf(event);
+    if (String(at) !== String(view.at)) view.at = at;
+  });
+  drawing.addEventListener("click", (event) => {
+    view.kept = cellOf(event); // also of a finger, which has left by then
+  });
+  drawing.addEventListener("pointerleave", () => {
+    view.at = null;
+  });
+  glass.on("run", () => Object.assign(view, { at: null, kept: null }));
+
+  const mapFor = kept((/** @type {Shown} */ shown, _theme) => mapOf(shown));
+  /** @type {ReturnType<typeof mapOf> | null} */
+  let drawn = null;
+  /** @param {ReturnType<typeof mapOf>} map */
+  function show(map) {
+    if (map === drawn) return;
+    drawn = map;
+    drawing.setAttribute("viewBox", `0 0 ${map.wide} ${map.high}`);
+    drawing.setAttribute("width", String(map.wide));
+    drawing.replaceChildren(...map.parts);
+    scale.draw();
+  }
+  return {
+    element: drawing,
+    scale: scale.element,
+    /**
+     * Draws the map; gives the cell that is told of: the one under the pointer, that is kept, or `own`.
+     *
+     * @param {Shown} shown
+     * @param {Cell} own
+     * @param {string} theme
+     * @returns {Cell}
+     */
+    draw(shown, own, theme) {
+      const map = mapFor(shown, theme);
+      show(map);
+      const { tokens } = shown.grid;
+      const pointed = [view.at, view.kept].find((cell) => cell?.every((t) => tokens.includes(t)));
+      const told = pointed ?? own;
+      map.mark(...told);
+      return told;
+    },
+  };
+}
+
+/**
+ * @type {(trace: Trace, held: Layer, head: number, query: number, key: number) => Grid} the same grid for the same
+ *   head
+ */
+export const gridFor = kept(gridOf);
+/** @type {(grid: Grid, pieces: string[], width: number) => Shown} */
+export const shownFor = kept((grid, pieces, width) => ({ grid, pieces, width }));
