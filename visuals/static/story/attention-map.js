@@ -1,5 +1,5 @@
-// One head's attention as a map: words that look back are rows, words that are looked at columns. A cell is told of while it
-// is pointed at, and from a click on.
+// One head's attention as a map: words that look back are rows, words that are looked at columns. A cell is told of
+// while it is pointed at, and from a click on.
 
 import { labelsOf } from "../characters.js";
 import { attention } from "../compute.js";
