@@ -208,6 +208,7 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
         "fetched": what.late.from_all,
         "from_answer": what.late.from_places,
         "places": list(what.late.places),
+        "from_hidden": what.late.from_hidden,
         "alone": what.late.alone,
         "few": FEW,
     }

@@ -32,13 +32,15 @@ GIVEN = math.log(2)  # nats of log p(answer) up to which the last few give it
 
 class Fetched(NamedTuple):
     """Nats of log p(answer) lost without attention in the upper layers to all tokens before the last but the sinks;
-    what the `places` carry of it, where the answer stands; these; and nats lost in all layers where the last FEW tokens
-    see each other and the sinks `alone`."""
+    what the `places` carry of it, where the answer stands; these; nats lost in all layers where the last FEW tokens see
+    each other and the sinks `alone`; and `from_hidden`, those lost in all layers without attention to exactly the
+    places: where that is little, the answer need not be read there."""
 
     from_all: float
     from_places: float
     places: tuple[int, ...]
     alone: float
+    from_hidden: float = 0.0
 
     @property
     def form(self) -> Form:
@@ -54,15 +56,17 @@ def fetched(read: TextRead, target: int, sinks: Collection[int]) -> Fetched:
     places = answer_places(read, target, sinks)
     last, half = len(read.ids) - 1, read.lm.config.n_layers // 2
     every = [token for token in range(last) if token not in sinks]
-    off = torch.zeros(4, last + 1, dtype=torch.bool, device=read.lm.device)
-    for row, hidden in enumerate(([], every, list(places), [token for token in every if token not in places])):
+    off = torch.zeros(5, last + 1, dtype=torch.bool, device=read.lm.device)
+    others = [token for token in every if token not in places]
+    for row, hidden in enumerate(([], every, list(places), others, list(places))):
         off[row, hidden] = True
-    nothing = torch.zeros_like(off)
+    always = off.clone()
+    always[:-1] = False  # the last row's places are hidden in the lower half, too
     few = Few(FEW, sinks) if last >= FEW else None
     with torch.inference_mode():
-        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else nothing, few=few)[:, target]
-    from_all, without, without_others, *alone = (logs[0] - logs[1:]).tolist()
-    return Fetched(from_all, (without + from_all - without_others) / 2, places, sum(alone))
+        logs = last_token_logs(read, len(off), lambda layer: off if layer >= half else always, few=few)[:, target]
+    from_all, without, without_others, from_hidden, *alone = (logs[0] - logs[1:]).tolist()
+    return Fetched(from_all, (without + from_all - without_others) / 2, places, sum(alone), from_hidden)
 
 
 def answer_places(read: TextRead, target: int, sinks: Collection[int]) -> tuple[int, ...]:

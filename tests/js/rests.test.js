@@ -7,7 +7,7 @@ import { savedRows } from "../../visuals/static/readings/reading.js";
 import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
 
 const found = {
-  ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0 },
+  ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0, from_hidden: 0 },
   ...{ tokens: [2], sinks: [0], parked: [5], places: [] },
   lost: { shape: [4], data: Float32Array.of(9, -1, 2, 8) },
 };
@@ -32,10 +32,11 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid(found), "form_recalled");
   assert.equal(formSaid({ ...found, fetched: 0.1 }), "form_recalled_early");
   assert.equal(formSaid({ ...found, form: "habit", fetched: 0.1 }), "form_habit");
-  const copied = { ...found, form: "copied", fetched: 3.3 };
+  const copied = { ...found, form: "copied", fetched: 3.3, from_hidden: 2 };
   assert.equal(formSaid({ ...copied, from_answer: 3.2 }), "form_copied");
   assert.equal(formSaid({ ...copied, from_answer: 3.31 }), "form_copied"); // it reads as much
   assert.equal(formSaid({ ...copied, from_answer: 3.7 }), "form_copied_against");
+  assert.equal(formSaid({ ...copied, from_answer: 3.7, from_hidden: -0.002 }), "form_copied_unneeded");
 });
 
 test("a copy is spoken of where what is needed most is copied, and of a word that is not there where it is not", () => {

@@ -69,8 +69,8 @@ class RestsDetail(TypedDict):
     `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any layer.
     `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most needed
     first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers, `from_answer`
-    come from `places`, where it stands in the text; `alone` nats are lost where the last `few` tokens see each other
-    and the sinks alone.
+    come from `places`, where it stands in the text; `from_hidden` nats are lost without a look at exactly these in any
+    layer, and `alone` where the last `few` tokens see each other and the sinks alone.
     """
 
     target: int
@@ -85,6 +85,7 @@ class RestsDetail(TypedDict):
     fetched: float
     from_answer: float
     places: list[int]
+    from_hidden: float
     alone: float
     few: int
 

@@ -834,8 +834,8 @@ export interface EffectMessage {
  * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any
  * layer. `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most
  * needed first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers,
- * `from_answer` come from `places`, where it stands in the text; `alone` nats are lost where the last `few` tokens
- * see each other and the sinks alone.
+ * `from_answer` come from `places`, where it stands in the text; `from_hidden` nats are lost without a look at
+ * exactly these in any layer, and `alone` where the last `few` tokens see each other and the sinks alone.
  */
 export interface RestsDetail {
   target: number;
@@ -850,6 +850,7 @@ export interface RestsDetail {
   fetched: number;
   from_answer: number;
   places: number[];
+  from_hidden: number;
   alone: number;
   few: number;
 }

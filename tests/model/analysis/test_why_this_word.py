@@ -1,5 +1,6 @@
 """Sinks, form, heads and controls of an answer, against whole runs, transformers' own and small cases by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from model.analysis.last_token import read_text
 from model.analysis.nodes import swapped
 from model.analysis.reference_mean import reference_mean
 from model.analysis.sinks import SHORTEST, SPIKE, last_attention, sinks
-from model.analysis.why import GROUP, N_RANDOM_CONTROLS
+from model.analysis.why import GROUP, N_RANDOM_CONTROLS, NEEDED
 from model.interventions import Intervention
 from tests.reference import reference, run_reference, sample_ids
 from tests.standin import make_checkpoint
@@ -178,13 +179,13 @@ def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
         read = read_text(lm, [*ids[:4], read.answer, *ids[5:]])
     found = fetched(read, read.answer, sinks=[0])
 
-    def lost(hidden: list[int]) -> float:
+    def lost(hidden: list[int], layers: Sequence[int] = (1, 2)) -> float:
         def hide(scores: torch.Tensor) -> torch.Tensor:
             changed = scores.clone()
             changed[..., -1, hidden] = float("-inf")
             return changed
 
-        with torch.inference_mode(), swapped(lm.net, {f"layers.{layer}.attn.scores": hide for layer in (1, 2)}):
+        with torch.inference_mode(), swapped(lm.net, {f"layers.{layer}.attn.scores": hide for layer in layers}):
             logs = lm.net(torch.tensor([read.ids]), eager=True)[0, -1].log_softmax(-1)
         return float(read.log_p[read.answer] - logs[read.answer])
 
@@ -192,6 +193,7 @@ def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
     assert found.from_all == pytest.approx(lost(every), abs=1e-4)
     shapley = (lost(places) + lost(every) - lost([t for t in every if t not in places])) / 2
     assert found.from_places == pytest.approx(shapley, abs=1e-4)
+    assert found.from_hidden == pytest.approx(lost(places, (0, 1, 2)), abs=1e-4)
 
 
 def test_forms() -> None:
@@ -281,3 +283,15 @@ def test_all_heads_are_measured_within_the_budget(bundled: LanguageModel) -> Non
     found = head_losses(ablated_run(read, read.answer, "mean", ()))
     assert found.measured.all()
     assert found.lost.max() > 1
+
+
+def test_a_word_of_the_text_that_is_not_needed_there_costs_nothing_when_it_is_hidden(bundled: LanguageModel) -> None:
+    """Exactly its places are hidden; of a word that is copied that costs what its place alone does."""
+    needless = model.why(bundled, text := "Then the boy threw the ball to the dog. Then the boy threw the ball")
+    hidden = fetched(read_text(bundled, text), needless.answer, needless.sinks).from_hidden
+    assert needless.form == "copied"
+    assert hidden < NEEDED
+    copied = model.why(bundled, text := "Tom is in the kitchen. Lily is in the garden. Tom is in the")
+    hidden = fetched(read_text(bundled, text), copied.answer, copied.sinks).from_hidden
+    assert hidden == pytest.approx(copied.knock_out[list(copied.answer_places)].item(), abs=1e-4)
+    assert hidden > NEEDED

@@ -35,11 +35,13 @@ const most = ({ tokens }) => tokens.slice(0, LISTED);
 const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.pieces) : []);
 
 /**
- * Which sentence tells how the model comes by the answer.
+ * Which sentence tells how the model comes by the answer. Where it stands in the text and nothing is lost when it
+ * is hidden there, no copy is spoken of: it need not be read there.
  *
  * @param {Rests} found
  */
-export function formSaid({ form, fetched, from_answer: own }) {
+export function formSaid({ form, fetched, from_answer: own, from_hidden: hidden }) {
+  if (form === "copied" && hidden < NEEDED) return "form_copied_unneeded";
   if (form === "recalled" && fetched < FETCHED) return "form_recalled_early";
   const against = form === "copied" && own > fetched && shown(own, DIGITS) !== shown(fetched, DIGITS);
   return `form_${form}${against ? "_against" : ""}`;
@@ -69,6 +71,7 @@ function namesOf(glass, found) {
     least: String(NEEDED),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
+    hidden: shown(found.from_hidden, DIGITS),
     few: String(found.few),
     alone: chanceWord(glass, Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
