@@ -7,7 +7,16 @@ import { savedRows } from "../../visuals/static/readings/reading.js";
 import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
 
 const found = {
-  ...{ target: 7, piece: " Paris", position: 3, probability: 0.5, form: "recalled", fetched: 2, from_answer: 0, from_hidden: 0 },
+  ...{
+    target: 7,
+    piece: " Paris",
+    position: 3,
+    probability: 0.5,
+    form: "recalled",
+    fetched: 2,
+    from_answer: 0,
+    from_hidden: 0,
+  },
   ...{ tokens: [2], sinks: [0], parked: [5], places: [] },
   lost: { shape: [4], data: Float32Array.of(9, -1, 2, 8) },
 };
