@@ -105,7 +105,7 @@ test("where a word has a little less room than its letters take, all stand there
     return said;
   };
   assert.deepEqual(
-    words(11),
+    words(13),
     letters.map((one) => [one, "11px"]),
   );
   assert.deepEqual(
@@ -113,7 +113,7 @@ test("where a word has a little less room than its letters take, all stand there
     letters.map((one) => [one, "14px"]),
   );
   assert.deepEqual(
-    words(9),
+    words(11),
     ["a", "c"].map((one) => [one, "14px"]),
   );
 });
@@ -135,4 +135,12 @@ test("rows and columns of a map may be of different texts, each with cells of it
     words.slice(2).map(([, x]) => x),
     [PLACE.x + 3.5, PLACE.x + 17.5],
   );
+});
+
+test("under bars the chosen token is always named, and no other whose word would touch its own", async () => {
+  const { tokensNamed } = await import("../../visuals/static/marks/bar-names.js");
+  assert.deepEqual(tokensNamed(9, 3, 3), [0, 3, 6]);
+  assert.deepEqual(tokensNamed(9, 3, 4), [0, 4]); // 3 and 6 stand too near
+  assert.deepEqual(tokensNamed(9, 3, 8), [0, 3, 8]);
+  assert.deepEqual(tokensNamed(3, 1, 1), [0, 1, 2]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
+import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
@@ -93,4 +94,22 @@ test("a file holds every token, then every head", () => {
   assert.deepEqual(rows.at(-1).slice(0, 6), ["head", 0, 1, "", "", -0.25]);
   assert.ok(rows.every((row) => row.length === names.length));
   assert.equal(saved().length, 5);
+});
+
+test("a token of a word in several pieces is told from the word, of which it is one", () => {
+  const pieces = ["The", "n", " the", " w", "ug", ".", "ug", "在", "家"];
+  const of = (t) => Object.values(wordAround(pieces, t));
+  assert.deepEqual([0, 1].map(of), [
+    ["Then", 0, 2],
+    ["Then", 0, 2],
+  ]);
+  assert.deepEqual(of(2), ["the", 2, 1]);
+  assert.deepEqual([3, 4].map(of), [
+    ["wug", 3, 2],
+    ["wug", 3, 2],
+  ]);
+  assert.deepEqual(
+    [5, 6, 8].map((t) => of(t)[2]),
+    [1, 1, 1],
+  ); // no letters go on there, or none of such a script
 });

@@ -64,3 +64,16 @@ export function chanceSaid(text, p, language) {
   if (p < NEVER) return text("chance.never");
   return text("chance.one_in", { count: grouped(Number((1 / p).toPrecision(2)), language) });
 }
+
+/**
+ * Several probabilities of one line or column, all in one way: as one in so many where all are small, else per
+ * cent.
+ *
+ * @param {Say} text
+ * @param {number[]} all
+ * @param {string} language
+ */
+export function chancesSaid(text, all, language) {
+  const areRare = all.every((p) => p < RARE);
+  return all.map((p) => (areRare || p < NEVER ? chanceSaid(text, p, language) : shareSaid(text, p)));
+}

@@ -4,7 +4,7 @@ import { ink, leastLetters, roomToDraw, textWidth, visible, write } from "../dra
 
 const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
-const SMALL = 10; // px from one word to the next, where all then have room in smaller letters
+const [SMALL, CLEAR] = [10, 2]; // px of the least letters where all words then have room, and between two lines
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 
@@ -96,13 +96,17 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  *
  * @param {number} step px from one token to the next
  */
-const sizeOf = (step) =>
-  step < (roomToDraw() < Infinity ? leastLetters() : SMALL) ? LINE : Math.min(LINE, Math.floor(step));
+function sizeOf(step) {
+  const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR]; // on a stage room is scarce
+  return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
+}
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
 const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
 /** Whether each token has room for its word. @param {number} step px from one token to the next */
 export const namesAll = (step) => strideOf(step) === 1;
+/** Whether at least every other token has. @param {number} step px from one token to the next */
+export const namesMost = (step) => strideOf(step) <= 2;
 
 /**
  * Takes away the words of a side that another one, at token `t`, would be written over; none where each has room.

@@ -95,8 +95,9 @@ export function createColumn(glass, story, { foot, beside }) {
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
-      const names = there().map(({ name }) => name);
-      if (told.state.trace) map.draw(view.at, names.join(" "), told.state.trace.model.n_layers);
+      const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
+      const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
+      if (told.state.trace) map.draw(view.at, names(there()), names(possible), told.state.trace.model.n_layers);
     },
   };
 }

@@ -9,7 +9,7 @@ import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftWithout } from "../readings/rests.js";
 import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
-import { named, chanceSaid } from "./words.js";
+import { chancesSaid, namedInWord, wordAround } from "./words.js";
 
 const SWAPS = 3;
 
@@ -47,15 +47,20 @@ function createBars({ text, state }) {
   const element = h("table.st-bars", null, body);
   const draw = memo((/** @type {string} */ packed, /** @type {Gloss} */ gloss, _language) => {
     const bars = /** @type {Bar[]} */ (JSON.parse(packed)); // as text, so that the same bars are not drawn again
+    const chances = chancesSaid(
+      text,
+      bars.map(({ p }) => p),
+      state.language,
+    );
     body.replaceChildren(
-      ...bars.map(({ name, word, p }) =>
+      ...bars.map(({ name, word, p }, i) =>
         h(
           `tr.is-${name}`,
           null,
           h("th", { scope: "row" }, text(`story.bar_${name}`)),
           h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, state.language)),
+          h("td.st-share", { title: exact(p, 6) }, chances[i]),
         ),
       ),
     );
@@ -119,10 +124,12 @@ function createActs({ state, text }, does) {
   const element = h("p.st-acts");
   /** @type {(name: keyof typeof does, words: string) => HTMLElement} */
   const button = (name, words) => h("button.st-act", { "data-act": name, click: does[name] }, words);
-  const draw = memo((/** @type {Rests | null} */ rests, /** @type {Act | null} */ act, _language) => {
+  /** @type {(rests: Rests | null, act: Act | null, gloss: Gloss, ...more: unknown[]) => void} */
+  const draw = memo((/** @type {Rests | null} */ rests, act, gloss) => {
     const [key] = rests?.tokens ?? [];
     const pieces = state.trace?.tokens.pieces ?? [];
-    const hide = key === undefined ? [] : [button("hide", text("story.act_hide", { word: named(text, pieces, key) }))];
+    const word = key === undefined ? "" : namedInWord(text, pieces, key) + gloss(pieces[key]);
+    const hide = word ? [button("hide", text("story.act_hide", { word }))] : [];
     const heads = rests ? [button("heads", text("story.act_heads"))] : [];
     element.replaceChildren(...(act ? [button("back", text("story.act_back"))] : [...hide, ...heads]));
   });
@@ -146,6 +153,19 @@ function createSwaps(glass, write) {
     element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
   });
   return { element, draw };
+}
+
+/**
+ * That a token is hidden; of a word in several pieces, that the others are not.
+ *
+ * @param {Glass["text"]} text
+ * @param {string[]} pieces
+ * @param {number} key
+ */
+function hidSaid(text, pieces, key) {
+  const { word, count } = wordAround(pieces, key);
+  const did = text(`story.did_hide${count > 1 ? "_piece" : ""}`, { word, count });
+  return sentences(text, did, text("story.did_hide_here"));
 }
 
 /** @param {Glass} glass */
@@ -213,15 +233,15 @@ export function createExperiment(glass) {
    * @param {import("../decode.js").Trace} trace
    * @param {Rests | null} rests
    */
-  function sayingOf(act, comes, { changes }, rests) {
+  function sayingOf(act, comes, { changes, tokens }, rests) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
+    if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
     const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
     const did = text(`story.did_${act}`, {
       heads: heads.join(text("why.list")),
       word: view.swap?.word,
       other: view.swap?.other,
     });
-    if (act === "hide") return sentences(text, did, text("story.did_hide_here"));
     // the head of the scenes below is found in another way (place.js)
     return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;
   }
@@ -248,7 +268,7 @@ export function createExperiment(glass) {
     const gloss = glossOf(glass);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
-    acts.draw(rests, act, language, trace.tokens.pieces);
+    acts.draw(rests, act, gloss, language, trace.tokens.pieces);
     swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
     says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
   }

@@ -34,11 +34,20 @@ export function createMap(
     ...stops(parts.slice(last + 1)),
   );
   const element = h("nav.st-mini", { "data-text-label": `${section}.map` }, list);
-  const draw = memo((/** @type {string} */ at, /** @type {string} */ names, /** @type {number} */ layers) => {
-    const there = names.split(" ");
+  /**
+   * A scene that the network could have and this run has not, or not yet, keeps its stop: nothing below it moves.
+   *
+   * @param {string} at
+   * @param {string} names of the scenes that are there
+   * @param {string} possible of those that this network can have
+   * @param {number} layers
+   */
+  function drawIn(at, names, possible, layers) {
+    const [there, some] = [names.split(" "), possible.split(" ")];
     times.textContent = `× ${layers}`;
     for (const [name, dot] of dots) {
-      dot.hidden = !there.includes(name);
+      dot.hidden = !some.includes(name);
+      dot.disabled = !there.includes(name);
       if (name === at) dot.setAttribute("aria-current", "step");
       else dot.removeAttribute("aria-current");
     }
@@ -50,6 +59,6 @@ export function createMap(
       return left + width / 2;
     };
     room.scrollBy({ left: middle(marked) - middle(room) });
-  });
-  return { element, draw };
+  }
+  return { element, draw: memo(drawIn) };
 }

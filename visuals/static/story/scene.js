@@ -123,11 +123,14 @@ export function createFrame(glass, section, scene, wide) {
     guess.draw(told.guess, answered);
   }
   const painted = effect(paint);
+  const may = () => Boolean(glass.state.trace && has?.(glass.state.trace.model) !== false);
   return {
     name,
     element,
     answer: guess.answer,
     isNear: () => near,
+    /** Whether the network has what the scene is about. */
+    may,
     /**
      * Draws it, where it is near, and the network and the run have what it is about.
      *
@@ -140,7 +143,7 @@ export function createFrame(glass, section, scene, wide) {
       const { trace } = glass.state;
       if (near || comes) sought = trace;
       const isThere = !scene.there || (sought === trace && scene.there());
-      element.hidden = !trace || !told || has?.(trace.model) === false || !isThere;
+      element.hidden = !told || !may() || !isThere;
       if (!trace || element.hidden || !(near || waits)) return;
       changed.textContent = changedText({ B: trace }, glass.text);
       changed.hidden = !changed.textContent;

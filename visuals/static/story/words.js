@@ -4,7 +4,7 @@ import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 import { named, word as wordOf } from "../panels/glance/words.js";
 
-export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
+export { chanceSaid, chancesSaid, grouped as count, shareSaid } from "../counts.js";
 export { named, wordOf };
 
 /** @typedef {import("../types.d.ts").Texts["text"]} Say */
@@ -67,6 +67,37 @@ export const told = (words, value) => h("b", { title: exact(value, 6) }, words);
  * @param {string} [role] whose hue it has
  */
 export const bold = (words, role) => h("b", role ? { style: `color: var(--glass-${role})` } : null, words);
+
+const JOINS = /\p{Script=Latin}$/u;
+const JOINED = /^\p{Script=Latin}/u;
+
+/**
+ * The pieces of the word that a token is one of: where letters go on without a space between.
+ *
+ * @param {string[]} pieces of the text
+ * @param {number} t
+ * @returns {{ word: string; first: number; count: number }} its first token, and how many they are
+ */
+export function wordAround(pieces, t) {
+  const isOn = (/** @type {number} */ i) => i > 0 && JOINS.test(pieces[i - 1]) && JOINED.test(pieces[i] ?? "");
+  let [first, end] = [t, t + 1];
+  while (isOn(first)) first--;
+  while (isOn(end)) end++;
+  return { word: pieces.slice(first, end).join("").trim(), first, count: end - first };
+}
+
+/**
+ * A token by name; of a word that is written in several pieces also which of them it is.
+ *
+ * @param {Say} text
+ * @param {string[]} pieces of the text
+ * @param {number} t
+ */
+export function namedInWord(text, pieces, t) {
+  const { word, first, count } = wordAround(pieces, t);
+  const piece = named(text, pieces, t);
+  return count === 1 ? piece : text("story.piece_of", { piece, word, number: t - first + 1, count });
+}
 
 const LONG = 12; // letters of a word on an edge
 const [SIGN, WIDE_SIGN, TALL] = [9, 16, 20]; // px of a letter, of a Chinese character, and of a line

@@ -2,7 +2,7 @@
 // hover repaints only the cross-hairs.
 
 import { cross, hatch, ink, penOf, roomToDraw, visible, write } from "../../draw.js";
-import { drawChosen, drawChosenAt, drawNames, drawSide, namesAll, roomFor } from "../../marks/cell-names.js";
+import { drawChosen, drawChosenAt, drawNames, drawSide, namesAll, namesMost, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -292,7 +292,7 @@ export function createMaps(glass, label) {
       const { above, size } = layout;
       const { pieces } = state.trace.tokens;
       const step = size / pieces.length;
-      const named = above && namesAll(step); // all words or, in `mark`, those of the chosen cell alone
+      const named = above && namesMost(step); // words or, in `mark`, those of the chosen cell alone
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
         if (layout.rowed && leads)

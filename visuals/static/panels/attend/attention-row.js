@@ -4,7 +4,8 @@ import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { biasAt, firstKey, spanSeen } from "../../compute.js";
 import { brief, h, share, shown } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { drawBarNames } from "../../marks/bar-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { shownIn } from "../../run-for.js";
@@ -67,28 +68,6 @@ export function createLargest(section, heading, count, others) {
     table.fill(listed, writeTexts);
   }
   return { element: table.element, fill };
-}
-
-/**
- * Names under the bars, as many as fit.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {BarPlace} place
- * @param {Float64Array} weights
- * @param {Trace} trace
- */
-function drawNames(context, { column, foot, from, width }, weights, { tokens }) {
-  const pieces = labelsOf(tokens.pieces);
-  const apart = Math.ceil(44 / column);
-  for (let t = 0; t < pieces.length; t += apart) {
-    writeName(context, visible(pieces[t]), {
-      middle: (t + 0.5) * column,
-      y: foot + 18,
-      width,
-      most: apart * column - 4,
-      colour: ink().colour(t < from || t >= weights.length ? "muted" : "text"),
-    });
-  }
 }
 
 /**
@@ -185,7 +164,9 @@ export function createBars(glass, text) {
     if (headOff(trace, layer, head))
       drawOff(context, 0, ABOVE, weights.length * column, HEIGHT, glass.text("off.word"));
     cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
-    drawNames(context, place, weights, trace);
+    const roleOf = (/** @type {number} */ t) => (t < from || t >= weights.length ? "muted" : "text");
+    const names = { column, y: place.foot + 18, width, chosen: key, roleOf };
+    drawBarNames(context, labelsOf(trace.tokens.pieces), names);
     drawNumbers(context, place, weights, key, text);
   }
   return { canvas, draw, find };

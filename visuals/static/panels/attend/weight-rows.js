@@ -3,8 +3,9 @@
 
 import { labelsOf } from "../../characters.js";
 import { h, share } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, visible, write, writeName } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, write } from "../../draw.js";
 import { spanSeen } from "../../compute.js";
+import { drawBarNames } from "../../marks/bar-names.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
 
 const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 40];
@@ -105,14 +106,7 @@ export function createWeightRows(glass, label) {
       drawTitle(context, row, { ...place, top: i * each });
     });
     const y = rows.length * each + 8;
-    const apart = Math.ceil(44 / place.column);
-    for (let t = 0; t < pieces.length; t += apart)
-      writeName(context, visible(pieces[t]), {
-        middle: (t + 0.5) * place.column,
-        y,
-        width,
-        most: apart * place.column - 4,
-      });
+    drawBarNames(context, pieces, { column: place.column, y, width, chosen: key });
     const full = glass.text(ceilingText, { ceiling: place.ceiling });
     write(context, full, width, y + 25, { align: "right", colour: ink().colour("muted"), most: width });
   }

@@ -3,12 +3,14 @@
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { leftWithout, restsOf } from "../../readings/rests.js";
+import { glossed, glossOf } from "../../gloss.js";
+import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
 import { createOtherExample } from "../other-example.js";
 import { looksBack } from "../place.js";
-import { answerOf, bold, named, chanceSaid, told } from "../words.js";
+import { answerOf, bold, chancesSaid, namedInWord, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -79,19 +81,16 @@ function createColours({ text }) {
 }
 
 /**
+ * The gap, and before it the blank, where the piece has one.
+ *
  * @param {import("../scene.js").Glass} glass
- * @returns {import("../scene.js").Scene}
  */
-export function createAnswer(glass) {
-  const { state, text } = glass;
+function createGap(glass) {
   const gap = h("strong.wy-gap.st-gap");
-  const blank = h("span"); // before its word, where the piece has one
-  const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
-  const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
-  const other = createOtherExample(glass);
-  const parts = [sentence, other, colours, outside, experiment].map((part) => part.element);
-  const element = h("div.st-answer", null, ...parts);
-
+  const blank = h("span");
+  const write = memo((/** @type {string} */ word, /** @type {string} */ meaning) => {
+    gap.replaceChildren(...glossed(word, meaning));
+  });
   /**
    * The next word stands in the gap; while the model writes, what it has written since the sentence was drawn.
    *
@@ -104,8 +103,24 @@ export function createAnswer(glass) {
     const fresh = generating ? steps.slice(T - nPrompt) : []; // those before them stand in the sentence
     const written = fresh.map((step) => step.piece).join("");
     blank.textContent = !written && bare && bare === piece ? "" : " ";
-    gap.textContent = written || (bare === "." ? bare : answer); // in a sentence a full stop needs no name
+    const word = written || (bare === "." ? bare : answer); // in a sentence a full stop needs no name
+    write(word, written ? "" : glossOf(glass)(piece));
   }
+  return { gap, blank, fillGap };
+}
+
+/**
+ * @param {import("../scene.js").Glass} glass
+ * @returns {import("../scene.js").Scene}
+ */
+export function createAnswer(glass) {
+  const { state, text } = glass;
+  const { gap, blank, fillGap } = createGap(glass);
+  const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
+  const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
+  const other = createOtherExample(glass);
+  const parts = [sentence, other, colours, outside, experiment].map((part) => part.element);
+  const element = h("div.st-answer", null, ...parts);
 
   /**
    * What is told of the answer.
@@ -140,14 +155,16 @@ export function createAnswer(glass) {
    * @param {NonNullable<ReturnType<typeof toldOf>>} it
    */
   function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
-    const share = (/** @type {number} */ p) => told(Number.isNaN(p) ? "" : chanceSaid(text, p, state.language), p);
+    const all = [best.probability, left, hidden?.p ?? NaN];
+    const said = chancesSaid(text, all.filter(Number.isFinite), state.language);
+    const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? String(said.shift()) : "", x));
+    const gloss = glossOf(glass);
+    const withGloss = (/** @type {string} */ word) => bold(word + gloss(word));
     return {
-      answer: bold(answer),
-      instead: bold(hidden?.word ?? ""),
-      q: share(hidden?.p ?? NaN),
-      p: share(best.probability),
-      key: bold(key === undefined ? "" : named(text, tokens.pieces, key)),
-      left: share(left),
+      answer: withGloss(answer),
+      instead: withGloss(hidden?.word ?? ""),
+      ...{ p, q, left: without },
+      key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key) + gloss(tokens.pieces[key])),
     };
   }
   return {

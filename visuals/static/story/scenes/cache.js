@@ -21,7 +21,8 @@ export function createCache(glass) {
   });
   const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
   const tells = h("p.st-note", { role: "status" });
-  const element = h("div", null, tokens, tells, h("p.st-acts", null, write, back, whole));
+  const kinds = h("p.st-note", { "data-text": "story.cache_kinds" });
+  const element = h("div", null, tokens, kinds, tells, h("p.st-acts", null, write, back, whole));
   const paint = memo((/** @type {string[]} */ pieces, /** @type {number} */ nPrompt, _language) => {
     const from = Math.max(0, pieces.length - SHOWN);
     tokens.replaceChildren(

@@ -6,7 +6,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { answerOf, bold, count, chanceSaid } from "../words.js";
+import { answerOf, bold, chancesSaid, count } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
@@ -28,25 +28,24 @@ export function createChoice(glass) {
   /**
    * @param {(Node | string)[]} name
    * @param {number} p
-   * @param {string} language
+   * @param {string} chance the same in words
    */
-  const rowOf = (name, p, language, isRest = false) =>
+  const rowOf = (name, p, chance, isRest = false) =>
     h(
       `tr${isRest ? ".is-others" : ""}`,
       null,
       h("th", { scope: "row" }, ...name),
       h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-      h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p, language)),
+      h("td.st-share", { title: exact(p, 6) }, chance),
     );
   const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {
     const left = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
+    const [rest, ...chances] = chancesSaid(text, [left, ...candidates.map((one) => one.probability)], language);
     body.replaceChildren(
-      ...candidates.map(({ id, piece, probability }) =>
-        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability, language),
+      ...candidates.map(({ id, piece, probability }, i) =>
+        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability, chances[i]),
       ),
-      ...(others
-        ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, language, true)]
-        : []),
+      ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, rest, true)] : []),
     );
   });
   return {
@@ -65,7 +64,7 @@ export function createChoice(glass) {
       const [{ id, piece, probability }] = candidates;
       return {
         words: {
-          answer: bold(answerOf(text, piece, trace.model.eos_ids.includes(id))),
+          answer: bold(answerOf(text, piece, trace.model.eos_ids.includes(id)) + glossOf(glass)(piece)),
           vocabulary: bold(count(trace.model.vocab_size, language)),
           temperature: bold(temperature.toFixed(1)),
         },

@@ -122,7 +122,7 @@ export function createGate(glass) {
           open: told(few(open), open),
           product: told(few(product), product),
           adds: told(signed(adds), adds),
-          answer: bold(named),
+          answer: bold(named + glossOf(glass)(named)),
         },
         value: [
           `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)}`,

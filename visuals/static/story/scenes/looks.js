@@ -8,7 +8,7 @@ import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { createAttentionMap, gridFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chanceSaid, few, named, shareSaid, signed, wordOf } from "../words.js";
+import { answerOf, bold, chancesSaid, few, named, shareSaid, signed, wordOf } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -30,7 +30,6 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: which }), counted);
   const { looking, together } = back;
   const to = wordOf(labels[key]);
-  const share = (/** @type {number} */ p) => chanceSaid(text, p, state.language);
   const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
   const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
     count: looking.length,
@@ -45,7 +44,8 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
     to,
     rival: tells.rival,
   });
-  const [p, left, none] = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)].map(share);
+  const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
+  const [p, left, none] = chancesSaid(text, chances, state.language);
   const shared = looking.length < 2 ? "only" : p === left ? "same" : "shared";
   const alone = text(`story.looks_alone_${look.missed >= NEEDED ? "missed" : shared}`, { answer, p, left, none });
   return sentences(text, sentences(text, found, follows), sentences(text, alone, counted));
