@@ -150,6 +150,48 @@ def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
     page.locator("[data-scene=looks]").scroll_into_view_if_needed()
     settled(page)
     expect(scene).to_be_hidden()  # nothing is asked about anyone: there is nothing to tell
+    stop = page.locator("[data-stop=match]")
+    expect(stop).to_be_visible()  # it keeps its room, so that nothing moves when a run has the scene
+    expect(stop).to_be_disabled()
+    leave(page)
+
+
+def test_the_story_gives_the_meaning_of_an_answer_in_chinese(browser: Browser, address: str) -> None:
+    prompt = quote(EXAMPLES["zh"][0])
+    page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={prompt}")
+    gap = page.locator("[data-scene=answer] .st-gap")
+    expect(gap).to_have_text("厨房 (kitchen)")
+    expect(page.locator("[data-scene=answer] h2")).to_contain_text("厨房 (kitchen)")
+    expect(page.locator("[data-act=hide]")).to_contain_text("厨房” (kitchen)")
+    gate = page.locator("[data-scene=gate]")
+    gate.scroll_into_view_if_needed()
+    expect(gate.locator(".st-says")).to_contain_text("厨房 (kitchen)")
+    leave(page)
+
+
+def test_of_a_word_in_several_pieces_it_is_said_which_is_hidden(browser: Browser, address: str) -> None:
+    prompt = "I have a hedgehog. You have a hedge"
+    page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote(prompt)}")
+    pieces = page.evaluate("glass.state.trace.tokens.pieces")
+    assert pieces[3:8] == [" he", "d", "ge", "ho", "g"]
+    hide = page.locator("[data-act=hide]")
+    expect(hide).to_have_text("Hide “ho” (piece 4 of 5 of “hedgehog”)")
+    hide.click()
+    said = text("story.did_hide_piece", word="hedgehog", count=5)
+    expect(page.locator(".st-try [role=status]")).to_contain_text(said)
+    leave(page)
+
+
+def test_examples_are_never_seen_in_another_language_than_the_page_is(browser: Browser, address: str) -> None:
+    """Not till the page's own language is known, which gradio's is not."""
+    page = open_page(browser, f"{address}#lang=zh")
+    seen = """() => [...document.querySelectorAll(".page-chips button")]
+      .filter((one) => one.checkVisibility({ checkVisibilityCSS: true })).map((one) => one.lang)"""
+    assert set(page.evaluate(seen)) == {"zh"}
+    page.evaluate("document.documentElement.lang = 'en'")
+    assert set(page.evaluate(seen)) == {"zh"}
+    page.evaluate("delete document.documentElement.dataset.language")
+    assert page.evaluate(seen) == []
     leave(page)
 
 

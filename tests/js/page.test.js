@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chanceSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
+import { chanceSaid, chancesSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
 import { lookUp } from "../../visuals/static/texts.js";
 
 test("texts are looked up and filled in", () => {
@@ -53,6 +53,9 @@ test("a probability is read in per cent with three digits, a small one as one in
     1: "100%",
   };
   for (const [p, words] of Object.entries(said)) assert.equal(chanceSaid(text, Number(p), "en"), words);
+  const inALine = (...all) => chancesSaid(text, all, "en");
+  assert.deepEqual(inALine(0.954321, 0.00999, 0.0003137), ["95.4%", "0.999%", "0.0314%"]); // all in one way
+  assert.deepEqual(inALine(0.00999, 0.0003137), ["chance.one_in 100", "chance.one_in 3,200"]);
   assert.deepEqual(
     [0.25, 0.00456, 0, 0.9999].map((x) => shareSaid(text, x)),
     ["25%", "0.456%", "0%", "chance.nearly_all"],
