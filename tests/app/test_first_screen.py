@@ -182,19 +182,6 @@ def test_of_a_word_in_several_pieces_it_is_said_which_is_hidden(browser: Browser
     leave(page)
 
 
-def test_examples_are_never_seen_in_another_language_than_the_page_is(browser: Browser, address: str) -> None:
-    """Not till the page's own language is known, which gradio's is not."""
-    page = open_page(browser, f"{address}#lang=zh")
-    seen = """() => [...document.querySelectorAll(".page-chips button")]
-      .filter((one) => one.checkVisibility({ checkVisibilityCSS: true })).map((one) => one.lang)"""
-    assert set(page.evaluate(seen)) == {"zh"}
-    page.evaluate("document.documentElement.lang = 'en'")
-    assert set(page.evaluate(seen)) == {"zh"}
-    page.evaluate("delete document.documentElement.dataset.language")
-    assert page.evaluate(seen) == []
-    leave(page)
-
-
 def check_in_view(page: Page, width: int, height: int) -> None:
     settled(page)
     told = [".wy-needed", ".wy-how > div"] if width > 1000 else []  # on a telephone the rest is scrolled to

@@ -138,6 +138,18 @@ def test_the_longest_prompt(page: Page) -> None:
 
 
 @pytest.mark.gradio
+def test_examples_are_never_seen_in_another_language_than_the_page_is(page: Page) -> None:
+    """Not till the page's own language is known, which need not be the one that gradio gives the document."""
+    seen = """(own) => {
+      Object.assign(document.documentElement.dataset, { examples: "world", language: own });
+      if (!own) delete document.documentElement.dataset.language;
+      const chips = [...document.querySelectorAll(".page-chips button")];
+      return chips.filter((one) => one.checkVisibility({ checkVisibilityCSS: true })).map((one) => one.lang);
+    }"""
+    assert [set(page.evaluate(seen, own)) for own in ("en", "zh", "")] == [{"en"}, {"zh"}, set()]
+
+
+@pytest.mark.gradio
 def test_choosing_another_model_runs_it(page: Page, engine: LocalEngine) -> None:
     """At once, on the prompt that is there, and at the place that is looked at."""
     run(page, "The dog plays in the yard.")
