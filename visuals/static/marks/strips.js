@@ -3,13 +3,14 @@
 
 import { largest, poolColumns } from "../arrays.js";
 import { shown } from "../dom.js";
-import { cells, centred, cross, enlarge, ink, inkOn, scaleBar, write } from "../draw.js";
+import { cells, centred, cross, enlarge, ink, inkOn, scaleBar, shade, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { createSurface } from "./surface.js";
 
 /** Least width in pixels of a cell that has its number written in it. */
 export const NUMBER = 66;
 const [BARS, AXIS, LEGEND] = [84, 24, 40];
+const [LESS, MORE] = [-0.6, 0.6]; // of the colours of both signs: what a bar below the line has, and one above it
 
 /**
  * @typedef {{
@@ -56,22 +57,22 @@ const highOf = ({ bars }, strip) => (bars ? BARS : strip);
 const columnOf = (columns, index) => columns.reduce((best, there, i) => (there <= index ? i : best), 0);
 
 /**
- * Values as bars up and down from a middle line.
+ * Values as bars up and down from a middle line: a sign has the colour that it has in the cells.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Place} place
- * @param {Strip} strip
  * @param {number[]} seen by column
  * @param {number} limit the magnitude of the highest bar
  * @param {number} y where the strip begins
  */
-function drawBars(context, { left, wide }, { role }, seen, limit, y) {
-  const { colour } = ink();
+function drawBars(context, { left, wide }, seen, limit, y) {
+  const { colour, signed } = ink();
   const [each, middle] = [wide / seen.length, y + BARS / 2];
   context.fillStyle = colour("grid");
   context.fillRect(left, middle - 0.5, wide, 1);
-  context.fillStyle = colour(role);
+  const [less, more] = [LESS, MORE].map((value) => shade(signed, centred(value, 1)));
   seen.forEach((value, i) => {
+    context.fillStyle = value < 0 ? less : more;
     const high = limit ? (value / limit) * (BARS / 2 - 2) : 0;
     context.fillRect(
       left + i * each + 0.5,
@@ -157,7 +158,7 @@ function drawStrip(context, place, one, y, width) {
     colour: colour("muted"),
   });
   const seen = (one.apart ? poolColumns(values, Math.floor(wide)) : columns).map((i) => values[i]);
-  if (one.bars) drawBars(context, place, one, seen, limit, y);
+  if (one.bars) drawBars(context, place, seen, limit, y);
   else drawCells(context, place, seen, limit, y);
   return drawUnused(context, place, one, y);
 }
