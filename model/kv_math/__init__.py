@@ -10,8 +10,9 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 """
 
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from ..published.spec import ModelSpec
+from ..published.spec import AssumedHeads, ModelSpec
 from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
@@ -181,8 +182,7 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         text = f"No encoder_tokens given: the encoder's input counts as {counted}, like the decoder's."
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
     if spec.kv_heads_assumed:
-        text = f"The config has no num_key_value_heads: {spec.n_kv_heads} is assumed, as transformers then takes it."
-        notes.append(KvNote("assumed_heads", text, {"heads": spec.n_kv_heads}))
+        notes.append(_assumed_note(spec.kv_heads_assumed, spec.n_kv_heads))
     if spec.unstated:
         fields = [str(one.params["field"]) for one in spec.unstated]
         text = (
@@ -200,6 +200,26 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         text = f"More than the formula: this engine caches {ratio:.1f} times the elements that are needed."
         notes.append(KvNote("inflated", text, {"layout": options.layout, "ratio": ratio}))
     return notes + _format_notes(spec, fmt, options)
+
+
+_ASSUMED = MappingProxyType(
+    {
+        "class": "{field} is not in the file: {heads}, as transformers' class for {kind} then takes it.",
+        "as_heads": "{field} is not in the file: {heads}, as many as heads, as transformers' class for {kind} "
+        "then does.",
+        "null": "{field} is null in the file, which means as many as heads: {heads}.",
+        "unknown": "{field} is not in the file, and transformers has no class for {kind} that says what it is then: "
+        "{heads} is assumed, as many as heads.",
+        "gguf": "{field} is not in the metadata: {heads}, as many as heads, as llama.cpp then takes it.",
+    }
+)
+
+
+def _assumed_note(assumed: AssumedHeads, heads: int) -> KvNote:
+    """Where K/V heads come from that a file does not count."""
+    params = {"field": assumed.field, "kind": assumed.kind, "heads": heads}
+    text = _ASSUMED[assumed.origin].format(**{**params, "heads": f"{heads:,}"})
+    return KvNote(f"assumed_heads_{assumed.origin}", text, params)
 
 
 def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[KvNote]:

@@ -18,7 +18,7 @@ from .hf.judged import ACTIVATIONS, Judged, judged, unread
 from .hf.shape import Shape
 from .hub import config_text
 from .quantised import UnreadError, check_counted, quantised_note, quantised_of
-from .spec import ModelSpec
+from .spec import AssumedHeads, ModelSpec
 from .unstated import Unstated
 
 MAX_CHARACTERS = 100_000
@@ -70,6 +70,8 @@ def _from_gguf(metadata: Mapping[str, Any], name: str) -> ModelSpec:
         source=(f"GGUF metadata of {name}",),
         verified="every number as the GGUF metadata states it",
         notes=(*spec.notes, said) if tied is None else spec.notes,
+        kv_heads_assumed=spec.kv_heads_assumed
+        and AssumedHeads(keys["num_key_value_heads"], "gguf", metadata[gguf.PLACE]),
     )
 
 
@@ -100,7 +102,7 @@ def _from_file(
             family=kind,
             source=(f"config.json of {name}",),
             verified="every number as the config.json states it",
-            kv_heads_assumed=any(field.endswith("num_key_value_heads") for field, _ in shape.assumed()),
+            kv_heads_assumed=shape.assumed_heads(),
             notes=(*_notes(config, shape), *dict.fromkeys(_aside(told(one)) for one in found.nothing)),
             unstated=tuple(map(told, found.weights)),
             **shape.spec,
@@ -182,7 +184,11 @@ def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
 
 def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     """What a reader of the figures should know: fields that were assumed, and parts that are not counted."""
-    notes = [f"Not in the file, so as transformers' class has it: {field} {value}." for field, value in shape.assumed()]
+    notes = [
+        f"Not in the file, so as transformers' class has it: {field} {value}."
+        for field, value in shape.assumed()
+        if field.rpartition(".")[2] != "num_key_value_heads"  # kv_heads_assumed says where that comes from
+    ]
     notes += [f"{key} is no field that is read; was {near} meant?" for key, near in shape.misspelt()]
     inner = config.get("text_config")
     text = inner if isinstance(inner, Mapping) else config

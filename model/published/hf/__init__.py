@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from . import dense, early, experts, hybrids, mamba, sharing, towers
+from .class_heads import class_heads
 from .deepseek import GLM5_DEFAULTS, deepseek_mla, deepseek_v1
 from .deepseek_v4 import DEFAULTS as V4_DEFAULTS
 from .deepseek_v4 import deepseek_v4
@@ -15,14 +16,6 @@ from .llama_like import gemma, gemma2, gemma3, gemma3_text, llama, llama4, llama
 from .others import FALCON_DEFAULTS, bloom, chatglm, falcon, gpt2, t5
 from .shape import Family
 
-# How many K/V heads they take where a file does not count them, and it is not as many as heads.
-KV_HEADS = MappingProxyType(
-    {
-        "mistral": 8, "mixtral": 8, "qwen3_moe": 4, "gemma2": 4, "gemma3_text": 4, "llama4_text": 8, "ministral": 8,
-        "ministral3": 8, "smollm3": 4, "starcoder2": 2, "glm": 2, "glm4": 2, "seed_oss": 8, "ernie4_5": 2, "gpt_oss": 8,
-        "glm4_moe": 8, "minimax_m2": 8, "ernie4_5_moe": 4, "phimoe": 8,
-    }
-)  # fmt: skip
 HALF_ROTATED = {"partial_rotary_factor": 0.5}  # what transformers' classes take where a file names no share
 
 _READERS: Mapping[str, Family] = MappingProxyType(
@@ -121,12 +114,7 @@ _READERS: Mapping[str, Family] = MappingProxyType(
 )
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {
-        kind: Family(family.read, {"num_key_value_heads": KV_HEADS[kind], **family.defaults})
-        if kind in KV_HEADS
-        else family
-        for kind, family in _READERS.items()
-    }
+    {kind: Family(family.read, {**class_heads(kind), **family.defaults}) for kind, family in _READERS.items()}
 )
 
 # Every model_type that is read, as help texts and refusals list them.

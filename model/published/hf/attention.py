@@ -21,14 +21,21 @@ def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
     """n_heads, n_kv_heads and head_dim, which is hidden_size / heads where the file does not state it."""
     n_heads, n_kv_heads, head_dim = heads.n_heads, heads.n_kv_heads, heads.head_dim
     if n_heads % n_kv_heads:
-        right = expected("divisor", name="num_attention_heads", value=n_heads)
-        n_kv_heads = f.fault(f.wrong("num_key_value_heads", n_kv_heads, right))
+        n_kv_heads = f.fault(_no_divisor(f, n_heads, n_kv_heads))
     if head_dim is None:
         d_model = f.count("hidden_size")
         if d_model % n_heads:
             d_model = f.fault(f.absent("head_dim", expected("head_dim_given", width=d_model, heads=n_heads)))
         head_dim = d_model // n_heads
     return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": head_dim}
+
+
+def _no_divisor(f: Fields, n_heads: int, n_kv_heads: int) -> GlassLlamaError:
+    """Of K/V heads that the file counts, or that transformers' class takes, but that do not divide the heads."""
+    name, heads = "num_key_value_heads", "num_attention_heads"
+    if f.path + name in f.assumed:
+        return f.absent(name, expected("divisor_not_class", name=heads, value=n_heads, taken=n_kv_heads))
+    return f.wrong(name, n_kv_heads, expected("divisor", name=heads, value=n_heads))
 
 
 def layer_cycle(f: Fields, n_layers: int, *implied: str) -> tuple[str, ...]:

@@ -188,7 +188,9 @@ def config_of(metadata: Mapping[str, Any]) -> Translated:
         keys["vocab_size"] = "tokenizer.ggml.tokens"
     config |= dict(_particular(metadata, name, config))
     eps = [field for field in config if field.endswith("_eps") and config[field] == 0]  # a log rounds them to 0
-    stated = {field: value for field, value in config.items() if value is not None and field not in eps}
+    # llama.cpp takes these two from the count of heads where they are missing, whatever transformers' class takes.
+    kept = ("num_key_value_heads", "head_dim")
+    stated = {f: value for f, value in config.items() if (value is not None or f in kept) and f not in eps}
     return Translated(stated, keys, unread)
 
 

@@ -7,6 +7,7 @@ from ..expected import expected
 from ..spec import AttentionSpec, ExtraWeights, MlaSpec, MoeSpec
 from ..unstated import Unstated
 from .attention import checked_heads, rope, shortest
+from .class_heads import text_part
 from .fields import MAX_LAYERS, Fields, refusal
 from .layers import NOPE, kinds_of, layers_of, mixed
 from .llama_like import outer
@@ -16,7 +17,7 @@ from .sizes import llama_heads, tied
 
 # What transformers' classes take for what a file leaves out.
 QWEN_DEFAULTS = MappingProxyType(
-    {"head_dim": 256, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_value_head_dim": 128}
+    {"linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_value_head_dim": 128}
     | {"linear_num_key_heads": 16, "linear_num_value_heads": 32}
 )
 LFM2_DEFAULTS = MappingProxyType({"conv_L_cache": 3, "rope_theta": 1_000_000.0})
@@ -80,9 +81,7 @@ def _qwen_moe(f: Fields) -> MoeSpec:
 
 def qwen_hybrid_outer(f: Fields) -> Shape:
     """With a vision tower: the text model is under text_config."""
-    text = f.part("text_config", QWEN_DEFAULTS)
-    kind = f"{f.raw['model_type']}_text"
-    text.only("model_type", kind, default=kind)
+    text = text_part(f, f"{f.raw['model_type']}_text", defaults=QWEN_DEFAULTS)
     return outer(f, text, qwen_hybrid(text))
 
 
@@ -178,8 +177,7 @@ def _lfm2_moe(f: Fields, dense: int) -> MoeSpec:
 
 def kimi_k3(f: Fields) -> Shape:
     """Kimi K3: Kimi Linear's text model under text_config; what sees is not counted."""
-    text = f.part("text_config")
-    text.only("model_type", "kimi_linear", default="kimi_linear")
+    text = text_part(f, "kimi_linear")
     return outer(f, text, kimi_linear(text))
 
 

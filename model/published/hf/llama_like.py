@@ -6,13 +6,14 @@ from typing import Any
 from ..expected import expected
 from ..spec import FfnSpec, MoeSpec
 from .attention import attention, layer_cycle, rope
+from .class_heads import text_part
 from .fields import MAX_LAYERS, Fields, refusal
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
 from .sizes import routed, tied
 
 # What Gemma 3's files with a vision tower leave out of text_config: transformers' Gemma3TextConfig.
 GEMMA3_DEFAULTS = MappingProxyType(
-    {"vocab_size": 262_208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256}
+    {"vocab_size": 262_208, "num_attention_heads": 8}
     | {"max_position_embeddings": 131_072, "rope_theta": 1_000_000.0, "rope_local_base_freq": 10_000.0}
 )
 
@@ -140,14 +141,12 @@ def _gemma_like(f: Fields, cycle: tuple[str, ...], window: int | None, local: bo
 
 def gemma3(f: Fields) -> Shape:
     """With a vision tower: the text model is under text_config, without the fields that equal the class's defaults."""
-    text = f.part("text_config", GEMMA3_DEFAULTS)
-    text.only("model_type", "gemma3_text", default="gemma3_text")
+    text = text_part(f, "gemma3_text", defaults=GEMMA3_DEFAULTS)
     return outer(f, text, gemma3_text(text))
 
 
 def llama4(f: Fields) -> Shape:
-    text = f.part("text_config")
-    text.only("model_type", "llama4_text", default="llama4_text")
+    text = text_part(f, "llama4_text")
     return outer(f, text, llama4_text(text))
 
 

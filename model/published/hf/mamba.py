@@ -16,7 +16,7 @@ from .sizes import tied
 JAMBA_DEFAULTS = MappingProxyType({"mamba_d_state": 16, "mamba_d_conv": 4})
 MAMBA_DEFAULTS = MappingProxyType({"state_size": 16, "conv_kernel": 4})
 MAMBA2_DEFAULTS = MappingProxyType({"conv_kernel": 4, "n_groups": 8})
-NEMOTRON_DEFAULTS = MappingProxyType({"head_dim": 128, "conv_kernel": 4})
+NEMOTRON_DEFAULTS = MappingProxyType({"conv_kernel": 4})
 _PATTERN = MappingProxyType({"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp"})
 
 

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..expected import expected
-from ..spec import FfnSpec, MoeSpec, NormSpec
+from ..spec import AssumedHeads, FfnSpec, MoeSpec, NormSpec
 from . import sizes
 from .attention import checked_heads
+from .class_heads import assumed_heads
 from .fields import Fields, refusal
 
 GATED = MappingProxyType(
@@ -31,6 +32,10 @@ class Shape:
     def assumed(self) -> Iterable[tuple[str, Any]]:
         """(field, value) of what the file left to transformers' class."""
         return [item for part in self.parts for item in part.assumed.items()]
+
+    def assumed_heads(self) -> AssumedHeads | None:
+        """Where the K/V heads come from, None where the file counts them."""
+        return next(filter(None, (assumed_heads(part, str(part.raw.get("model_type"))) for part in self.parts)), None)
 
     def misspelt(self) -> Iterable[tuple[str, str]]:
         """(key, field) of keys that are nearly a field that the file lacks."""

@@ -6,6 +6,7 @@ from typing import Any
 from ..expected import expected
 from ..spec import ExtraWeights, FfnSpec, FullHeads, MoeSpec, PositionSpec
 from .attention import attention, layer_cycle, rope, turned
+from .class_heads import text_part
 from .fields import Fields, UnreadFieldError, refusal
 from .llama_like import outer
 from .shape import GATED, Shape, checked_moe, finish, gated_ffn, llama_sizes, rms_norm
@@ -14,13 +15,13 @@ from .sizes import tied
 # What transformers' text classes take for what a file leaves out.
 GEMMA3N_DEFAULTS = MappingProxyType(
     {"vocab_size": 262_400, "hidden_size": 2048, "intermediate_size": 16_384, "num_hidden_layers": 35}
-    | {"num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256, "max_position_embeddings": 32_768}
+    | {"num_attention_heads": 8, "max_position_embeddings": 32_768}
     | {"sliding_window": 512, "num_kv_shared_layers": 15, "laurel_rank": 64, "altup_num_inputs": 4}
     | {"vocab_size_per_layer_input": 262_144, "hidden_size_per_layer_input": 256}
 )
 GEMMA4_DEFAULTS = MappingProxyType(
     {"vocab_size": 262_144, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 30}
-    | {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "max_position_embeddings": 131_072}
+    | {"num_attention_heads": 8, "max_position_embeddings": 131_072}
     | {"sliding_window": 512, "vocab_size_per_layer_input": 262_144, "hidden_size_per_layer_input": 256}
     | {"global_head_dim": 512}
 )
@@ -86,8 +87,7 @@ def gemma_outer(f: Fields) -> Shape:
     """With vision and audio towers: the text model is under text_config."""
     kind = str(f.raw["model_type"])
     gemma3n = kind == "gemma3n"
-    text = f.part("text_config", GEMMA3N_DEFAULTS if gemma3n else GEMMA4_DEFAULTS)
-    text.only("model_type", f"{kind}_text", default=f"{kind}_text")
+    text = text_part(f, f"{kind}_text", defaults=GEMMA3N_DEFAULTS if gemma3n else GEMMA4_DEFAULTS)
     return outer(f, text, gemma3n_text(text) if gemma3n else gemma4_text(text))
 
 

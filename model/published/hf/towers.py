@@ -1,9 +1,9 @@
 """Files of models that see: the text model stands under text_config, the tower beside it is not counted."""
 
-from ..expected import any_of
+from .class_heads import text_part
 from .deepseek import deepseek_mla
 from .dense import windowed
-from .fields import Fields, refusal
+from .fields import Fields
 from .llama_like import mistral, outer, qwen
 from .shape import Shape
 
@@ -13,12 +13,12 @@ _KIMIS = ("kimi_k2", "deepseek_v3")
 
 def mistral3(f: Fields) -> Shape:
     """Mistral Small 3.1 and later, Ministral 3."""
-    text = _text(f, *_MISTRALS)
+    text = text_part(f, *_MISTRALS)
     return outer(f, text, (mistral if text.raw["model_type"] == "mistral" else windowed)(text))
 
 
 def kimi_k25(f: Fields) -> Shape:
-    text = _text(f, *_KIMIS)
+    text = text_part(f, *_KIMIS)
     return outer(f, text, deepseek_mla(text))
 
 
@@ -27,7 +27,7 @@ def qwen2_vl(f: Fields) -> Shape:
     where either object says so (transformers' Qwen2_5_VLConfig)."""
     if f.get("text_config") is None:
         return qwen(f, "none", "qkv")
-    text = _text(f, f"{f.raw['model_type']}_text")
+    text = text_part(f, f"{f.raw['model_type']}_text")
     shape = outer(f, text, qwen(text, "none", "qkv"))
     shape.spec["tied_embeddings"] = any(one.flag("tie_word_embeddings", default=False) for one in (f, text))
     return shape
@@ -35,12 +35,5 @@ def qwen2_vl(f: Fields) -> Shape:
 
 def qwen3_vl(f: Fields) -> Shape:
     """Qwen3-VL, dense or with experts."""
-    text = _text(f, f"{f.raw['model_type']}_text")
+    text = text_part(f, f"{f.raw['model_type']}_text")
     return outer(f, text, qwen(text, "rms_per_head", None))
-
-
-def _text(f: Fields, *kinds: str) -> Fields:
-    text = f.part("text_config")
-    if text.get("model_type", default=kinds[0]) not in kinds:
-        raise refusal(f"{text.path}model_type", text.raw.get("model_type"), any_of(kinds))
-    return text if "model_type" in text.raw else text.again({**text.raw, "model_type": kinds[0]})

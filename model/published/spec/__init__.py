@@ -4,7 +4,7 @@ Names are those of docs/ARCHITECTURE.md, Notation: `d_model` is the width of the
 K/V heads, and `head_dim` is a field of its own, never d_model / n_heads.
 """
 
-from .attention import AttentionKind, AttentionSpec, FullHeads, LayerKind
+from .attention import AssumedHeads, AttentionKind, AttentionSpec, FullHeads, HeadsOrigin, LayerKind
 from .experts import MoeSpec
 from .feedforward import FfnSpec
 from .latent import MlaSpec
@@ -16,6 +16,7 @@ from .state import StateSpec
 from .weights import Bias, ExtraWeights, PublishedParameters, QuantSpec
 
 __all__ = [
+    "AssumedHeads",
     "AttentionKind",
     "AttentionSpec",
     "Bias",
@@ -23,6 +24,7 @@ __all__ = [
     "ExtraWeights",
     "FfnSpec",
     "FullHeads",
+    "HeadsOrigin",
     "IndexerSpec",
     "LayerKind",
     "MlaSpec",

@@ -1,7 +1,7 @@
 """How the layers of a model attend, and with how many K/V heads."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 LayerKind = Literal["full", "sliding", "chunked", "linear", "hybrid", "none"]
 AttentionKind = Literal["MHA", "GQA", "MQA", "MLA", "none"]
@@ -40,3 +40,19 @@ class AttentionSpec:
     sinks: bool = False
     full: FullHeads | None = None
     k_is_v: bool = False
+
+
+HeadsOrigin = Literal["class", "as_heads", "null", "unknown", "gguf"]
+
+
+class AssumedHeads(NamedTuple):
+    """K/V heads that a file does not count: the `field` that would, and where the number comes from.
+
+    `origin`: transformers' class for `kind` has a number of its own, or takes as many as heads; the field is null,
+    which means as many as heads; no class of transformers says, and as many as heads are assumed; or, in GGUF
+    metadata, llama.cpp takes as many as heads.
+    """
+
+    field: str
+    origin: HeadsOrigin
+    kind: str

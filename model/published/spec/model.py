@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 from ...errors import GlassLlamaError
-from .attention import AttentionSpec, LayerKind
+from .attention import AssumedHeads, AttentionSpec, LayerKind
 from .experts import MoeSpec
 from .feedforward import FfnSpec
 from .latent import MlaSpec
@@ -31,7 +31,7 @@ class ModelSpec:
       which have `unembedding_bias`.
     - `unstated`: what is missing or wrong in the config that the weights depend on and the cache does not.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
-    - `kv_heads_assumed`: the file does not count K/V heads, and `n_kv_heads` is what transformers then takes.
+    - `kv_heads_assumed`: where `n_kv_heads` comes from if the file does not count them, else None.
     - `source`: where the numbers were read; `not_verified`: which of them were not.
 
     Raises GlassLlamaError ("spec"), naming the field, for numbers that do not fit each other.
@@ -67,7 +67,7 @@ class ModelSpec:
     ffn_widths: tuple[int, ...] | None = None
     extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
-    kv_heads_assumed: bool = False
+    kv_heads_assumed: AssumedHeads | None = None
     unstated: tuple[GlassLlamaError, ...] = ()
     quantised: QuantSpec | None = None
     quantised_unread: str = ""

@@ -319,7 +319,8 @@ def test_kv_heads_that_a_config_does_not_count_are_said_to_be_assumed() -> None:
     sizes = {"num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336, "vocab_size": 128_256}
     config = {"model_type": "llama", **sizes, "num_attention_heads": 32, "max_position_embeddings": 8192}
     silent = kv_breakdown(spec_from_config(config), 100)
-    assert [(note.code, note.params) for note in silent.notes] == [("assumed_heads", {"heads": 32})]
+    said = {"field": "num_key_value_heads", "kind": "llama", "heads": 32}
+    assert [(note.code, note.params) for note in silent.notes] == [("assumed_heads_as_heads", said)]
     assert silent.total_bytes == 100 * 32 * 32 * 2 * 128 * 2
     assert kv_breakdown(spec_from_config({**config, "num_key_value_heads": 8}), 100).notes == ()
 

@@ -24,7 +24,8 @@ from model.kv_math.kinds import attention_kinds
 from model.kv_math.memory import memory_use
 from model.kv_math.weights import weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
-from model.published.hf import FAMILIES, KV_HEADS
+from model.published.hf import FAMILIES
+from model.published.hf.class_heads import AS_HEADS, EACH_OWN, HEAD_DIM, KV_HEADS
 from model.published.hf.fields import SHAPE_FIELDS
 from model.published.hf_spec import spec_from_config, spec_from_hub, spec_from_text
 from model.published.hub import REASONS
@@ -616,15 +617,71 @@ def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remark
     assert not [note for note in plain if "meant" in note or "wide" in note]
 
 
-def test_heads_that_a_file_does_not_count_are_those_of_transformers_class() -> None:
-    """Where its class takes another number than that of the heads; null means as many as heads there, too."""
-    for kind, count in KV_HEADS.items():
-        own = transformers.AutoConfig.for_model(kind)
-        assert own.num_key_value_heads == count != own.num_attention_heads, kind
-    config = {
-        "model_type": "mistral", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "intermediate_size": 14336, "vocab_size": 32000, "max_position_embeddings": 32768, "sliding_window": None,
-    }  # fmt: skip
-    silent, null = spec_from_config(config), spec_from_config({**config, "num_key_value_heads": None})
-    assert (silent.n_kv_heads, silent.kv_heads_assumed) == (8, True)
-    assert (null.n_kv_heads, null.kv_heads_assumed) == (32, True)
+# What every text model states that is not asked here.
+BARE = {
+    "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 14336,
+    "vocab_size": 32000, "max_position_embeddings": 32768, "sliding_window": None,
+}  # fmt: skip
+
+
+def test_heads_that_a_file_leaves_out_are_those_of_transformers_class() -> None:
+    """Field for field: of every class that transformers has, a number of its own or none."""
+    for kind in {*KV_HEADS, *HEAD_DIM, *AS_HEADS}:
+        own = transformers.CONFIG_MAPPING[kind]
+        own = own.sub_configs["text_config"] if kind in ("qwen2_vl", "qwen2_5_vl") else own
+        stated = {name: field.default for name, field in own.__dataclass_fields__.items()}
+        assert stated.get("num_key_value_heads") == KV_HEADS.get(kind), kind
+        assert stated.get("head_dim") == HEAD_DIM.get(kind), kind
+    assert not AS_HEADS & set(KV_HEADS)
+    for kind in EACH_OWN & set(transformers.CONFIG_MAPPING):
+        assert "num_key_value_heads" not in transformers.CONFIG_MAPPING[kind].__dataclass_fields__
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "own"),
+    [
+        ("mistral3", "mistral", {}),
+        ("mistral3", "ministral3", {}),
+        ("mistral3", None, {}),
+        ("qwen2_vl", "qwen2_vl_text", {}),
+        ("qwen2_5_vl", None, {}),
+        ("qwen3_vl", "qwen3_vl_text", {}),
+        ("qwen3_vl_moe", None, {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64}),
+        ("llama4", "llama4_text", {"num_local_experts": 4, "num_experts_per_tok": 1}),
+        ("gemma3", "gemma3_text", {"sliding_window": 1024}),
+        ("gemma3", None, {"sliding_window": 1024}),
+        ("gemma4", None, {"sliding_window": 512, "num_hidden_layers": 30}),
+        ("qwen3_5", "qwen3_5_text", {}),
+    ],
+)
+def test_heads_that_a_text_model_leaves_out_are_those_of_its_own_class(outer, inner, own) -> None:
+    text = {**BARE, **own, **({"model_type": inner} if inner else {})}
+    read = spec_from_config({"model_type": outer, "text_config": text})
+    theirs = transformers.AutoConfig.for_model(outer, text_config=text).text_config
+    stated = theirs.to_dict()  # Gemma 4's object itself refuses fields that its full layers have otherwise
+    width = stated.get("head_dim", stated["hidden_size"] // stated["num_attention_heads"])
+    assert (read.n_kv_heads, read.head_dim) == (stated["num_key_value_heads"], width)
+    assert read.kv_heads_assumed == ("text_config.num_key_value_heads", "class", theirs.model_type)
+    counted = spec_from_config({"model_type": outer, "text_config": {**text, "num_key_value_heads": 16}})
+    assert (counted.n_kv_heads, counted.kv_heads_assumed) == (16, None)
+
+
+def test_where_kv_heads_come_from_that_a_file_does_not_count() -> None:
+    mistral = {"model_type": "mistral", **BARE}
+    for config, heads, origin in (
+        (mistral, 8, "class"),
+        ({**mistral, "num_key_value_heads": None}, 32, "null"),
+        ({**BARE, "model_type": "llama"}, 32, "as_heads"),
+        ({**BARE, "model_type": "internlm2"}, 32, "unknown"),
+        ({**BARE, "model_type": "qwen2", "num_attention_heads": 64}, 32, "class"),
+    ):
+        read = spec_from_config(config)
+        assert read.kv_heads_assumed == ("num_key_value_heads", origin, config["model_type"])
+        assert read.n_kv_heads == heads
+        assert not [note for note in read.notes if "num_key_value_heads" in note]
+    assert spec_from_config({**BARE, "model_type": "baichuan"}).kv_heads_assumed is None
+    said = refused({"model_type": "qwen2", "num_attention_heads": 16}, BARE)
+    assert said == (
+        "config.json: num_key_value_heads is missing; expected a divisor of num_attention_heads (16); without it "
+        "transformers' class takes 32."
+    )
