@@ -20,6 +20,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "one_of_near": "one of {names} (did you mean {near}?)",
         "each_one_of": "each one of {names}",
         "divisor": "a divisor of {name} ({value})",
+        "meant": "another name: did you mean {name}? It would be {value}",
         "divisor_not_class": "a divisor of {name} ({value}); without it transformers' class takes {taken}",
         "divisor_or_multiple": "a divisor or a multiple of {name} ({value})",
         "divisor_of_width": "a divisor of the hidden size ({value})",

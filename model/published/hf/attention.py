@@ -1,5 +1,6 @@
 """The parts of a config.json that most families state alike: heads, kinds of layers, RoPE, tied embeddings."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,11 @@ from .sizes import Heads, rope_base, rope_part, rope_share
 _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
     {"full_attention": "full", "sliding_attention": "sliding", "chunked_attention": "chunked"}
 )
+# As kv_heads, n_kv_head, num_key_value_head, numKeyValueHeads, and names of other families, without what parts words.
+_COUNTS_KV_HEADS = re.compile(
+    r"(num|n)?(of)?(attention|attn)?(kv|keyvalues?)(attention|attn)?(num|n)?heads?(num|count)?"
+    r"|n?heads?kv|(num|n)?(query|kv|attention)groups|multiquerygroupnum"
+)
 # "su" is the early name of "longrope"; "mrope" gives text the positions of plain RoPE (Qwen2-VL, arXiv 2409.12191).
 _SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "mrope")
 
@@ -20,6 +26,9 @@ _SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su",
 def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
     """n_heads, n_kv_heads and head_dim, which is hidden_size / heads where the file does not state it."""
     n_heads, n_kv_heads, head_dim = heads.n_heads, heads.n_kv_heads, heads.head_dim
+    if key := kv_heads_by_another_name(f):
+        right = expected("meant", name="num_key_value_heads", value=f.raw[key])
+        n_kv_heads = f.fault(f.wrong(key, f.get(key), right))
     if n_heads % n_kv_heads:
         n_kv_heads = f.fault(_no_divisor(f, n_heads, n_kv_heads))
     if head_dim is None:
@@ -28,6 +37,14 @@ def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
             d_model = f.fault(f.absent("head_dim", expected("head_dim_given", width=d_model, heads=n_heads)))
         head_dim = d_model // n_heads
     return {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "head_dim": head_dim}
+
+
+def kv_heads_by_another_name(f: Fields) -> str:
+    """A key of a file without num_key_value_heads that counts K/V heads by its name, misspelt or of another family; ""
+    for none. Read as nothing, it would make the cache that of as many as heads without a word."""
+    if "num_key_value_heads" in f.raw:
+        return ""
+    return next((key for key in f.raw if _COUNTS_KV_HEADS.fullmatch(re.sub(r"[\W_]", "", str(key)[:60]).lower())), "")
 
 
 def _no_divisor(f: Fields, n_heads: int, n_kv_heads: int) -> GlassLlamaError:

@@ -610,11 +610,41 @@ def test_offline_it_says_so(hub, monkeypatch):
 def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remarked_on() -> None:
     config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336}
     config |= {"vocab_size": 128_256, "num_attention_heads": 32, "max_position_embeddings": 8192, "head_dim": 1280}
-    notes = spec_from_config(config | {"num_key_value_head": 8}).notes
-    assert "num_key_value_head is no field that is read; was num_key_value_heads meant?" in notes
+    notes = spec_from_config(config | {"num_key_value_heads": 8, "attention_biass": True}).notes
+    assert "attention_biass is no field that is read; was attention_bias meant?" in notes
     assert "Unusually wide: head_dim 1,280 × 32 heads are more than 4 × hidden_size 4,096." in notes
     plain = spec_from_config(config | {"head_dim": 128, "num_key_value_heads": 8}).notes
     assert not [note for note in plain if "meant" in note or "wide" in note]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "num_kv_heads",
+        "n_kv_heads",
+        "kv_heads",
+        "num_kv_head",
+        "num_key_value_head",
+        "num_key_values_heads",
+        "numKeyValueHeads",
+        "num-key-value-heads",
+        "n_head_kv",
+        "kv_n_heads",
+        "num_query_groups",
+    ],
+)
+def test_kv_heads_by_another_name_are_no_silence(key) -> None:
+    """Told by that name, in a text model too, whether transformers' class has a number of its own or not."""
+    meant = "is 8; expected another name: did you mean num_key_value_heads? It would be 8."
+    for kind in ("llama", "mistral"):
+        assert refused({"model_type": kind, key: 8}, BARE) == f"config.json: {key} {meant}"
+    text = {**BARE, key: 8}
+    assert refused({"text_config": text}, {"model_type": "mistral3"}) == f"config.json: text_config.{key} {meant}"
+
+
+def test_other_keys_near_kv_heads_are_not_taken_for_them() -> None:
+    others = {"kv_head_dim_scale": 8, "kv_cache_dtype": "fp8", "num_key_value_heads_note": 8, "head_dim": 128}
+    assert spec_from_config({**BARE, "model_type": "llama", **others}).n_kv_heads == 32
 
 
 # What every text model states that is not asked here.
