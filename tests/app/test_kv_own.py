@@ -63,6 +63,25 @@ def test_another_config_loses_the_name_and_a_name_typed_at_once_is_kept(page: Pa
     expect(name).to_have_value("House 2B")
 
 
+def test_a_config_that_came_without_a_key_is_read_and_never_emptied(page: Page) -> None:
+    """As extensions and tools put a text into a box: without an input event, or without any."""
+    opened(page)
+    calculator = panel(page, "kv-calculator")
+    calculator.get_by_role("button", name=text("kv.paste"), exact=True).click()
+    box, tokens = (field(page, "kv-calculator", one) for one in ("config", "tokens"))
+    put = "(box, [value, event]) => { box.value = value; if (event) box.dispatchEvent(new Event(event)); }"
+    box.evaluate(put, [json.dumps(PLAIN), "change"])
+    page.keyboard.press("Tab")
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == BYTES
+    expect(box).to_have_value(json.dumps(PLAIN))
+    silent = json.dumps(PLAIN | {"num_hidden_layers": 4})
+    box.evaluate(put, [silent, ""])
+    page.keyboard.press("Tab")
+    tokens.first.fill("4096")
+    assert calculated(page, "text:kv.pasted tokens=4096 ") == BYTES // 2
+    expect(box).to_have_value(silent)
+
+
 def test_vllms_reservation_begins_with_the_tokens_of_a_step(page: Page) -> None:
     """Of Gemma-3 12B; another way with windows takes them back. A context typed as 32k moves the slider there."""
     opened(page)

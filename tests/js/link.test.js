@@ -255,3 +255,9 @@ test("one run that is kept as A, with its changes", async () => {
   await restore("#off-ffn=1&side=A", store, fetching);
   assert.deepEqual([store.state.kept.id, store.sides()], ["changed", null]);
 });
+
+test("a long config stands in a link, as long as a pasted one may be", () => {
+  const config = (characters) => readLink(writeLink({ settings: { kv: { config: "{".repeat(characters) } } })).settings;
+  assert.equal(config(100_000).kv.config.length, 100_000); // MAX_CHARACTERS of model/published/hf_spec.py
+  assert.deepEqual(config(100_001), {});
+});

@@ -8,7 +8,7 @@ import { pairsOf } from "./rotation.js";
 const SHORT = { layer: "layer", head: "head", query: "token", key: "key", pair: "pair", neuron: "neuron" };
 const PLACES = /** @type {(keyof Selection)[]} */ (Object.keys(SHORT));
 const RUNS = /^(a-|from-|off-|patch$|prefix$|parts$|side$)/; // fields of linked.js
-const LONGEST = 6000; // characters of a panel's setting, such as a pasted configuration
+const LONGEST = 100_000; // characters of a panel's setting: as many as a pasted config may have (hf_spec.py)
 const SAID = 40; // characters of a wrong value that a message repeats
 const ID = /^\d{1,7}$/;
 

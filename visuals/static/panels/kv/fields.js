@@ -207,22 +207,29 @@ export function textField(name, set, rows, hint = "") {
       ? h("textarea", { rows, spellcheck: "false", placeholder: hint })
       : h("input", { type: "text", autocomplete: "off", placeholder: hint });
   let timer = 0; // runs while what was typed is not yet sent
+  let held = ""; // the setting that the box was given, or that was sent
   function send() {
     clearTimeout(timer);
     timer = 0;
-    set({ [name]: box.value.trim() });
+    held = box.value.trim();
+    set({ [name]: held });
   }
   box.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(send, 350);
   });
   box.addEventListener("change", () => {
-    if (timer) send();
+    if (timer || box.value.trim() !== held) send();
   });
   const made = field(name, box);
   made.element.classList.add("is-wide");
+  // A text that came into the box without a word, as extensions and tools put it there, stays until the setting itself
+  // becomes another one.
   const show = (/** @type {Settings} */ settings) => {
-    if (!timer) put(box, settings[name] ?? "");
+    const value = settings[name] ?? "";
+    if (timer || value === held || document.activeElement === box) return;
+    held = value;
+    box.value = value;
   };
   return { ...made, box, show };
 }
