@@ -14,14 +14,17 @@ from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, L
 DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
 
-def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, chosen: Chosen) -> KvLogAnswer:
-    """The whole answer; `own` says whether the model is the log's, `chosen` whether it goes with the log. Where the log
-    names another model of the catalogue, no figure of the chosen one is set beside it."""
-    log, apart = found.log, chosen.by == "name"
+def log_message(
+    found: Comparison, own: OwnModel, dtype_from: DtypeFrom, chosen: Chosen, instead_of: str = ""
+) -> KvLogAnswer:
+    """The whole answer; `own` says whether the model is the log's, `chosen` whether it goes with the log. `instead_of`:
+    the calculator's model, where the log names the one that is compared."""
+    log = found.log
     return {
         "engine": log.engine,
         "model": found.spec.name,
         "model_from": own.origin,
+        "instead_of": instead_of,
         "unread": own.unread,
         "named": log.model,
         "dtype": found.dtype,
@@ -36,8 +39,8 @@ def log_message(found: Comparison, own: OwnModel, dtype_from: DtypeFrom, chosen:
         "another": chosen.another,
         "another_by": chosen.by,
         "another_params": dict(chosen.params),
-        "rows": [] if apart else [row_message(row) for row in found.rows],
-        "differences": [] if apart else [difference_message(one) for one in found.differences],
+        "rows": [row_message(row) for row in found.rows],
+        "differences": [difference_message(one) for one in found.differences],
     }
 
 

@@ -220,13 +220,15 @@ GPU KV cache size: 32,768 tokens
 def test_a_log_that_names_a_model_of_the_list_is_compared_with_that(chapter: Page) -> None:
     page, log = chapter, panel(chapter, "kv-log")
     compared(page, OF_70B, "engine=vLLM")
-    expect(log.locator(".kv-log-table")).to_have_count(0)
-    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 70B")).click()
-    shown(page, "kv-calculator", "Llama-3 70B ")
+    named = {"model": "Llama-3 70B", "named": "meta-llama/Meta-Llama-3-70B-Instruct", "instead": "Llama-3 8B"}
     assert shown(page, "kv-log", "engine=vLLM dtype=bf16 formula=1").endswith(" rest=rounding")
-    expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 70B")
-    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
-    shown(page, "kv-calculator", "Llama-3 8B ")
+    expect(log).to_contain_text(text("kv-log.model_named", **named))
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 8B")).click()
+    expect(log).to_contain_text(text("kv-log.model_chosen", model="Llama-3 8B"))
+    expect(log.locator(".kv-log-table")).to_be_visible()
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 70B")).click()
+    expect(log).to_contain_text(text("kv-log.model_named", **named))
+    expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 8B")
 
 
 def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEngine) -> None:
@@ -240,7 +242,10 @@ def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEng
     ):
         log = OF_70B.replace("meta-llama/Meta-Llama-3-70B-Instruct", name)
         answer = service.calculate({"what": "kv_log", "model": model, "log": log})["data"]
-        assert (answer["another"], bool(answer["rows"])) == (another, not another)
+        held = answer["instead_of"], answer["model"], answer["model_from"], answer["agrees"]
+        assert held == ((model, another, "named", True) if another else ("", model, "chosen", True)), name
+        chosen = service.calculate({"what": "kv_log", "model": model, "log": log, "as_chosen": True})["data"]
+        assert (chosen["model"], chosen["another"], bool(chosen["rows"])) == (model, another, True)
 
 
 PASTED_70B = """{"model_type": "llama", "num_hidden_layers": 80, "hidden_size": 8192, "intermediate_size": 28672,
@@ -261,7 +266,7 @@ def test_a_log_that_a_pasted_config_does_not_go_with_offers_the_model_of_the_lis
         return service.calculate({"what": "kv_log", "model": model, "config": PASTED_70B, "log": log})["data"]
 
     named = answer("meta-llama/Llama-3.1-8B-Instruct")
-    assert (named["another"], named["another_by"], named["rows"]) == ("Llama-3.1 8B", "name", [])
+    assert (named["model"], named["instead_of"], named["agrees"]) == ("Llama-3.1 8B", "text:kv.pasted", True)
     size = answer("ours/Foo-8B")
     assert (size["another"], size["another_by"], bool(size["rows"])) == ("Llama-3 8B", "bytes", True)
     assert [(one["code"], one["line"], one["other"]) for one in size["conflicts"]] == [("size", 1, "70.6B")]

@@ -72,9 +72,9 @@ class KvLogAnswer(TypedDict):
     """An engine's log beside the formula, on one of `ranks` ranks.
 
     `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
-    shape, or the calculator's ("chosen");
+    shape; one of the catalogue that the log "named", `instead_of` the calculator's; or the calculator's ("chosen");
     `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
-    log is rather of, `another_by` its "name" (then there are no rows) or its "bytes", of which `another_params` tells.
+    log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
     does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
@@ -84,6 +84,7 @@ class KvLogAnswer(TypedDict):
     engine: Engine
     model: str
     model_from: Origin
+    instead_of: str
     unread: str
     named: str
     dtype: str

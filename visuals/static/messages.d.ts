@@ -1539,18 +1539,19 @@ export interface LogConflict {
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
- * shape, or the calculator's ("chosen"); `agrees`: the log's name, its layers or its bytes are that model's.
- * `another` is a model of the catalogue that the log is rather of, `another_by` its "name" (then there are no rows)
- * or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read. `named`
- * is what the log calls its model, "" where it does not. `dtype` is the format of K, `dtype_v` that of V.
- * `dtype_from`: stated by the log; the calculator's, since the log states one that is not known ("unknown", in the
- * engine's words `stated`); found as the one with which the sum is what the log prints ("fits"); or the
- * calculator's. `fitting` are all with which it is.
+ * shape; one of the catalogue that the log "named", `instead_of` the calculator's; or the calculator's ("chosen");
+ * `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that
+ * the log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells. `unread` says why
+ * metadata in the log could not be read. `named` is what the log calls its model, "" where it does not. `dtype` is
+ * the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the log states one
+ * that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what the
+ * log prints ("fits"); or the calculator's. `fitting` are all with which it is.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
   model: string;
-  model_from: "metadata" | "printed" | "chosen";
+  model_from: "metadata" | "printed" | "named" | "chosen";
+  instead_of: string;
   unread: string;
   named: string;
   dtype: string;

@@ -15,7 +15,7 @@ from ..facts import EngineLog
 from ..model_info import metadata_of
 from .layers import layers_of
 
-Origin = Literal["metadata", "printed", "chosen"]
+Origin = Literal["metadata", "printed", "named", "chosen"]
 
 
 @dataclass(frozen=True)

@@ -131,11 +131,12 @@ export default function kvLog(element, glass) {
   /**
    * @param {string} log
    * @param {Record<string, string>} settings
+   * @param {boolean} [asChosen] with the calculator's model, also where the log names another
    */
-  async function ask(log, settings) {
+  async function ask(log, settings, asChosen = false) {
     view.busy = true;
     last = log;
-    const { data, message } = await glass.calculate("kv_log", { ...requestOf(settings), log });
+    const { data, message } = await glass.calculate("kv_log", { ...requestOf(settings), log, as_chosen: asChosen });
     Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
   }
   /**
@@ -153,6 +154,11 @@ export default function kvLog(element, glass) {
     asked.set({ ...withoutParticulars(asked.settings), model });
     ask(last, asked.settings);
   }
+  /** @param {boolean} asChosen */
+  const again = (asChosen) => () => {
+    if (!view.busy) ask(last, asked.answered ?? asked.settings, asChosen);
+  };
+  const ways = { choose, asChosen: again(true), asNamed: again(false) };
   function back() {
     if (view.taken) asked.set(view.taken.before);
     view.taken = null;
@@ -169,7 +175,7 @@ export default function kvLog(element, glass) {
     result.toggleAttribute("data-stale", busy);
     const state = busy ? "busy" : trouble ? "refused" : "empty";
     const empty = html`<p class="gp-note" .textContent=${panel.text(state)}></p>`;
-    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model), choose) : empty;
+    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model), ways) : empty;
     render(html`${takenView(view.taken, panel.text, back)}${shown}`, result);
     panel.show(readLog(answer), "");
   });

@@ -116,16 +116,17 @@ const sourceOf = ({ text: name, address }, text) =>
   >`;
 
 /**
- * What the figures are of: engine, model, format, ranks.
+ * What the figures are of: engine, model, format, ranks; where the log names the model, the way to the chosen one.
  *
  * @param {Answer} answer
  * @param {Text} text
  * @param {(model: string) => string} named
+ * @param {() => void} asChosen compares with the calculator's model
  */
-function heading(answer, text, named) {
+function heading(answer, text, named, asChosen) {
   const { engine, ranks, dtype, dtype_v, stated, named: own, agrees } = answer;
   const notes = [
-    text(`model_${answer.model_from}`, { model: named(answer.model) }),
+    text(`model_${answer.model_from}`, { model: named(answer.model), named: own, instead: named(answer.instead_of) }),
     dtype !== dtype_v && answer.dtype_from === "log"
       ? text("dtype_log_two", { k: dtype, v: dtype_v })
       : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
@@ -134,8 +135,16 @@ function heading(answer, text, named) {
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
   return html`<p class="kv-total"><strong .textContent=${engine}></strong></p>
-    ${notes.map((note) => html`<p class="gp-note" .textContent=${note}></p>`)}`;
+    ${notes.map((note) => html`<p class="gp-note" .textContent=${note}></p>`)}
+    ${answer.instead_of ? button(text("another_take", { another: named(answer.instead_of) }), asChosen) : nothing}`;
 }
+
+/**
+ * @param {string} said
+ * @param {() => void} press
+ */
+const button = (said, press) =>
+  html`<p><button type="button" class="kv-button kv-log-take" @click=${press} .textContent=${said}></button></p>`;
 
 /**
  * Lines that contradict each other or the model, before any figure that rests on them.
@@ -172,18 +181,24 @@ function verdictView({ conflicts }, pool, text) {
 }
 
 /**
+ * @typedef {object} Ways to another comparison of the same log
+ * @property {(model: string) => void} choose sets the calculator to a model of the list, and compares with it
+ * @property {() => void} asChosen compares with the calculator's model, whatever the log names
+ * @property {() => void} asNamed compares with the model that the log names
+ */
+
+/**
  * The whole answer.
  *
  * @param {Answer} answer
  * @param {Text} text of the panel
  * @param {(model: string) => string} named a model as the page calls it
- * @param {(model: string) => void} choose compares with another model
+ * @param {Ways} ways
  */
-export function logView(answer, text, named, choose) {
+export function logView(answer, text, named, ways) {
   const { facts } = answer;
-  return html`${heading(answer, text, named)} ${conflictsView(answer, text, named)}
-    ${answer.another ? anotherView(answer, text, named, choose) : nothing}
-    ${answer.another_by === "name" ? nothing : figuresView(answer, text)}
+  return html`${heading(answer, text, named, ways.asChosen)} ${conflictsView(answer, text, named)}
+    ${answer.another ? anotherView(answer, text, named, ways) : nothing} ${figuresView(answer, text)}
     <details class="kv-log-facts">
       <summary .textContent=${text("read", { count: facts.length })}></summary>
       <ul>
@@ -196,17 +211,17 @@ export function logView(answer, text, named, choose) {
 }
 
 /**
- * The log names a model of the list, and another is chosen: nothing is compared before that is settled. Or its
- * bytes are those of one of the list, and not of the chosen one.
+ * The log names a model of the list, and is compared with another one that is chosen. Or its bytes are those of one
+ * of the list, and not of the chosen one.
  *
  * @param {Answer} answer
  * @param {Text} text
  * @param {(model: string) => string} named
- * @param {(model: string) => void} choose
+ * @param {Ways} ways
  */
-function anotherView({ named: own, another, another_by: by, another_params: params, model }, text, named, choose) {
+function anotherView({ named: own, another, another_by: by, another_params: params, model }, text, named, ways) {
   const names = { ...told(params), named: own, another: named(another), model: named(model) };
-  const take = () => choose(another);
+  const take = by === "name" ? ways.asNamed : () => ways.choose(another);
   return html`<div class="kv-log-another" role="note">
     <p .textContent=${text(by === "bytes" ? "another_bytes" : "another", names)}></p>
     <button
