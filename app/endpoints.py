@@ -226,7 +226,7 @@ def kv_cache(
             "notes": [note.text for note in breakdown.notes] + (list(spec.notes) if config or hub else []),
             "source": list(breakdown.spec.source),
         }
-        if device and not spec.unstated:  # else a note says why
+        if device and (weight_bytes or not spec.unstated):  # else a note says why
             answer["memory"] = memory_answer(spec, tokens, batch, device, setup)
         return answer
 
@@ -267,7 +267,7 @@ def product(what: str, factors: Iterable[object], count: int) -> Product:
 def memory_answer(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Setup) -> MemoryAnswer:
     """What fits on a GPU beside the weights, and how many GPUs of each kind the load needs."""
     use = memory_use(spec, tokens, batch, gpu, setup)
-    bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits else None
+    bound = decode_bound(spec, tokens, batch, gpu, setup) if use.fits and not spec.unstated else None
     kept = setup.options
     kinds = [*GPUS, *([gpu] if gpu.own else [])]
     needs = gpus_needed(spec, batch, tokens, kinds, replace(setup, options=replace(kept, tp=1, pp=1, dcp=1)))

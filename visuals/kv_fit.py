@@ -77,10 +77,10 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "stated_free": None if use.stated_free_bytes is None else str(use.stated_free_bytes),
         "strict_free": str(use.strict_free_bytes),
         "fits": use.fits,
-        "all_weights": str(use.weights.counted_bytes),
+        "all_weights": str(use.weights.counted_bytes) if use.weights.terms else None,
         "measured": None if use.weights.measured is None else str(use.weights.measured),
         "all_cache": str(use.cache.total_bytes),
-        "weights_in": use.weights.dtype,
+        "weights_in": use.weights.dtype if use.weights.terms else "",
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
@@ -98,6 +98,7 @@ def beside_message(use: MemoryUse) -> BesideMessage:
         "activation_bytes": str(found.activation_bytes),
         "context": str(found.context),
         "left": str(use.left_bytes),
+        "lacking": list(found.lacking),
     }
 
 

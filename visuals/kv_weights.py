@@ -7,18 +7,18 @@ from .kv import factor_message
 from .messages.kv_weights import DtypeMessage, KvWeightsAnswer
 
 
-def weights_message(found: FileWeights, counted: WeightBreakdown) -> KvWeightsAnswer:
-    """The files' bytes by format, and why they are not what is counted."""
+def weights_message(found: FileWeights, counted: WeightBreakdown | None) -> KvWeightsAnswer:
+    """The files' bytes by format, and why they are not what is counted; None: the config does not say enough for it."""
     return {
         "bytes": str(found.bytes),
         "tensors": sum(group.count for group in found.groups),
-        "counted": str(counted.counted_bytes),
-        "weights_in": counted.dtype,
+        "counted": str(counted.counted_bytes) if counted else None,
+        "weights_in": counted.dtype if counted else "",
         "output": found.has_output,
         "dtypes": [_dtype_message(dtype, groups) for dtype, groups in found.by_dtype.items()],
         "differences": [
             {"code": one.code, "bytes": str(one.bytes), "dtypes": list(one.dtypes)}
-            for one in found.differences(counted)
+            for one in (found.differences(counted) if counted else ())
         ],
     }
 

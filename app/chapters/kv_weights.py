@@ -63,5 +63,6 @@ def kv_weights(_engine: Engine, data: Sent) -> KvWeightsAnswer:
         raise GlassLlamaError(
             "kv_value", "tensors: expected at least one tensor.", field="tensors", expected="a tensor"
         )
-    own = asked.setup().weight_breakdowns(asked.spec())[0]
+    spec = asked.spec()
+    own = None if spec.unstated else asked.setup().weight_breakdowns(spec)[0]
     return weights_message(FileWeights(groups, asked.total_size), own)

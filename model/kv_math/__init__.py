@@ -186,8 +186,8 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
     if spec.unstated:
         fields = [str(one.params["field"]) for one in spec.unstated]
         text = (
-            f"Missing or wrong in the file: {', '.join(fields)}. The cache does not need it; weights, activations and "
-            "what fits do, and are left out."
+            f"Missing or wrong in the file: {', '.join(fields)}. The cache does not need it; weights and activations "
+            "do, and are left out. What fits then needs the bytes of the model's files."
         )
         notes.append(KvNote("unstated", text, {"fields": fields}))
     copies = rank_copies(spec, options) // options.dcp

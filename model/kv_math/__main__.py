@@ -71,7 +71,7 @@ def _lines(given: dict[str, Any]) -> list[str]:
         return [line for line in needs if line] + _noted(spec)
     batch = 1 if batch is None else batch
     lines = breakdown_lines(kv_breakdown(spec, tokens, batch, dtype, setup.options))
-    if gpu is not None and spec.unstated:
+    if gpu is not None and spec.unstated and setup.weight_bytes is None:
         lines += ["", str(not_counted(spec))]
     elif gpu is not None:
         use = memory_use(spec, tokens, batch, gpu, setup)
@@ -80,7 +80,7 @@ def _lines(given: dict[str, Any]) -> list[str]:
             given[name] for name in ("reserved_tokens", "reserved_batch", "prompt_tokens")
         ):  # else they are given
             lines += largest_lines(largest_batch(spec, tokens, gpu, setup), largest_context(spec, batch, gpu, setup))
-        if use.fits:
+        if use.fits and not spec.unstated:
             lines += bound_lines(decode_bound(spec, tokens, batch, gpu, setup))
     return lines + _noted(spec) + [f"Source     {source}" for source in spec.source]
 

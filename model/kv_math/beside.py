@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ..published.spec import ModelSpec
+from ..published.unstated import Unstated, unstated_in
 from .factors import Factor
 
 STEP_TOKENS = 8192  # vLLM's max_num_batched_tokens, as it logs it on large GPUs
@@ -34,6 +35,7 @@ class Activations:
 @dataclass(frozen=True)
 class Beside:
     """Bytes of one GPU, line by line, that weights and cache may not take: the same on every GPU of a model.
+    `lacking` are the fields without which not all activations are counted.
 
     Only the last pipeline stage makes logits; they are counted on each.
     """
@@ -41,6 +43,7 @@ class Beside:
     activations: tuple[Activations, ...]
     context: int
     fragmentation: int
+    lacking: tuple[str, ...] = ()
 
     @property
     def activation_bytes(self) -> int:
@@ -51,6 +54,18 @@ class Beside:
     def bytes(self) -> int:
         """All lines together."""
         return self.activation_bytes + self.context + self.fragmentation
+
+
+def lacking(spec: ModelSpec) -> tuple[str, ...]:
+    """The fields, missing or wrong in the config, that activations are counted from: those of `activations` that rest
+    on one are left out."""
+    fields = unstated_in([spec.d_model, ffn_width(spec), spec.vocab_size])
+    return tuple(name for one in spec.unstated if (name := str(one.params["field"])) in fields or _of_ffn(name))
+
+
+def _of_ffn(field: str) -> bool:
+    """Whether a field may say that the feed-forward blocks are of another kind than what was read."""
+    return any(word in field for word in ("expert", "moe", "mlp_layer", "mlp_only", "ffn", "feed_forward"))
 
 
 def activations(spec: ModelSpec, step_tokens: int, batch: int, tp: int = 1) -> tuple[Activations, ...]:
@@ -69,13 +84,16 @@ def activations(spec: ModelSpec, step_tokens: int, batch: int, tp: int = 1) -> t
         Activations(label, factors)
         for label, factors in (("stream", stream), ("ffn", ffn), ("logits", logits))
         if all(factor.value for factor in factors)
+        and not unstated_in(factors)
+        and not (label == "ffn" and any(_of_ffn(str(one.params["field"])) for one in spec.unstated))
     )
 
 
 def ffn_width(spec: ModelSpec) -> int:
     """The widest feed-forward block that a token goes through: of experts those that it goes to, and the shared."""
-    widest = max(spec.ffn_widths) if spec.ffn_widths is not None else spec.ffn_hidden
-    if (moe := spec.moe) is None:
-        return widest
-    routed = moe.top_k * moe.expert_ffn + moe.shared_experts * (moe.shared_ffn or moe.expert_ffn)
-    return max(routed, moe.dense_ffn or 0)
+    widths = spec.ffn_widths if spec.ffn_widths is not None else (spec.ffn_hidden,)
+    if moe := spec.moe:
+        routed = moe.top_k * moe.expert_ffn + moe.shared_experts * (moe.shared_ffn or moe.expert_ffn)
+        widths = (routed, moe.dense_ffn or 0)
+    fields = unstated_in(widths)
+    return Unstated(*fields) if fields else max(widths)

@@ -68,11 +68,8 @@ def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
 def memory_lines(use: MemoryUse) -> list[str]:
     """Weights and cache on a kind of GPU, and whether they fit."""
     weights = use.weights
-    lines = [
-        "",
-        f"Weights in {weights.dtype}, embeddings in {weights.embeddings}, norms and biases in {weights.small}",
-        "",
-    ]
+    formats = f"in {weights.dtype}, embeddings in {weights.embeddings}, norms and biases in {weights.small}"
+    lines = ["", f"Weights {formats}", ""] if weights.terms else []
     for term in weights.terms:
         lines += _product(term.label, term.factors, term.bytes)
     if use.draft_weights:
@@ -90,7 +87,10 @@ def memory_lines(use: MemoryUse) -> list[str]:
 
 def _counted(weights: WeightBreakdown) -> str:
     """What was counted, where the files' own bytes stand in its place."""
-    return "" if weights.measured is None else f", as the files have it; counted {weights.counted_bytes:,} B"
+    if weights.measured is None:
+        return ""
+    beside = f"; counted {weights.counted_bytes:,} B" if weights.terms else ", spread evenly over layers and GPUs"
+    return f", as the files have it{beside}"
 
 
 def _named_lines(use: MemoryUse) -> list[str]:
@@ -129,6 +129,8 @@ def _share_lines(use: MemoryUse) -> list[str]:
 def _beside_lines(use: MemoryUse) -> list[str]:
     """Activations and context as products."""
     lines = ["", "Beside weights and cache, on each GPU", ""]
+    if use.beside.lacking:
+        lines += [f"Without {', '.join(use.beside.lacking)}, not all activations are counted.", ""]
     for term in use.beside.activations:
         lines += _product(f"Activations: {ACTIVATIONS[term.label]}", term.factors, term.bytes)
     context = (Factor(use.setup.context_mib, "mib"), Factor(MIB, "bytes_each"))

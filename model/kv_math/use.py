@@ -5,7 +5,7 @@ from functools import cached_property
 
 from ..published.spec import ModelSpec
 from . import KvBreakdown
-from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, STEP_TOKENS, Beside, activations
+from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, STEP_TOKENS, Beside, activations, lacking
 from .gpus import Gpu
 from .options import MAX_TOKENS, KvOptions, refusal, whole
 from .spread import counts_before, in_stages
@@ -109,7 +109,8 @@ class MemoryUse:
         """What stands beside weights and cache on each GPU."""
         setup = self.setup
         terms = activations(self.cache.spec, setup.step_tokens, self.cache.batch, self.weights.tp)
-        return Beside(terms, setup.context_mib * MIB, setup.fragmentation_mib * MIB)
+        fields = lacking(self.cache.spec)
+        return Beside(terms, setup.context_mib * MIB, setup.fragmentation_mib * MIB, fields)
 
     @property
     def kept_back(self) -> int:

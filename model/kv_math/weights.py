@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..errors import GlassLlamaError
 from ..published.expected import any_of, expected
-from ..published.parameters import WeightPart, weight_parts
+from ..published.parameters import WeightPart, not_counted, weight_parts
 from ..published.spec import ModelSpec, QuantSpec
 from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
@@ -127,7 +127,8 @@ class WeightBreakdown:
 
     `embeddings` is the format of the embedding tables, `small` that of norms, biases and routers. `measured` are the
     bytes that the model's files have, where they are known: they stand in the place of the sum, and are spread over
-    ranks and stages as it is.
+    ranks and stages as it is. Where a config lacks what the sum is made of, there are no `terms`, and they are spread
+    evenly over layers and ranks.
     """
 
     spec: ModelSpec
@@ -201,8 +202,11 @@ class WeightBreakdown:
         return max(self.stage_bytes)
 
     def read_bytes(self, batch: int = 1, spread: bool = False) -> tuple[int, ...]:
-        """Bytes that one decoding step of `batch` sequences reads on one GPU of each stage; see WeightTerm."""
+        """Bytes that one decoding step of `batch` sequences reads on one GPU of each stage; see WeightTerm. Raises
+        GlassLlamaError where only the files' bytes are known."""
         top_k = self.spec.moe.top_k if self.spec.moe else 1
+        if not self.terms:
+            raise not_counted(self.spec)
         shares = []
         for term in self.terms:
             if factors := term.read_factors(batch, spread, top_k):
@@ -217,6 +221,9 @@ class WeightBreakdown:
         all of it on the last alone. The encoder is on the first.
         """
         inside, outside = [], {"first": 0, "last": 0, "both": 0}
+        if not self.terms:
+            each_rank = -(-(self.measured or 0) // self.tp)
+            return Spread(self.spec.n_layers, 0, [Share(tuple(range(self.spec.n_layers)), each_rank)], **outside)
         if self.measured is not None:
             shares, outside["first"] = self._scaled(shares, self.measured)
         for term, each in shares:
@@ -283,7 +290,7 @@ def _breakdown(
 ) -> WeightBreakdown:
     formats = {"matrix": fmt, "vector": small, "table": tables}
     terms: list[WeightTerm] = []
-    for part in weight_parts(spec, mtp):
+    for part in () if spec.unstated and measured is not None else weight_parts(spec, mtp):
         if quant and part.matrices:
             terms += (WeightTerm(one, factors) for one, factors in stored_products(part, quant))
         else:

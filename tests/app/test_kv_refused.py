@@ -181,6 +181,14 @@ def test_a_config_without_what_the_weights_need_has_a_cache_and_says_what_is_lef
         for name in ("intermediate_size", "vocab_size")
     ]  # fmt: skip
     assert trouble.inner_text().split("\n") == [text("kv.unstated"), *missing]
+    fits = panel(page, "kv-fit")
+    field(page, "kv-fit", "weight_bytes").fill("16,060,000,000")
+    shown(page, "kv-fit", "gpu=H100 80 GB fits=true free=")
+    expect(fits.locator(".kv-trouble[role=alert]:not(:empty)")).to_have_count(0)
+    expect(fits.locator(".kv-lacking")).to_have_text(text("kv-fit.lacking", fields="intermediate_size, vocab_size"))
+    expect(fits).to_contain_text(text("kv-fit.bound_unknown", fields="intermediate_size, vocab_size"))
+    measured = text("kv-fit.measured_alone", bytes="16,060,000,000 B", both="14.96 GiB = 16.06 GB")
+    expect(fits.locator(".kv-measured")).to_have_text(measured)
 
 
 def test_an_unknown_draft_model_is_named_at_its_field(linked: Callable[[str], Page]) -> None:

@@ -262,8 +262,8 @@ class UseMessage(TypedDict):
     `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of the
     share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
-    `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored` a remark
-    on it.
+    `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
+    is the weights' format, "" where they are not counted, `stored` a remark on it.
     """
 
     gpu: GpuMessage
@@ -278,7 +278,7 @@ class UseMessage(TypedDict):
     stated_free: str | None
     strict_free: str
     fits: bool
-    all_weights: str
+    all_weights: str | None
     measured: str | None
     all_cache: str
     weights_in: str
@@ -323,13 +323,14 @@ class Unanswered(TypedDict):
 class BesideMessage(TypedDict):
     """What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
     step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it is
-    the rest, and below 0 so much is lacking."""
+    the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted."""
 
     kept_back: str
     activations: list[Product]
     activation_bytes: str
     context: str
     left: str
+    lacking: list[str]
 
 
 class KvFitAnswer(TypedDict):

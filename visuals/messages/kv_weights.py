@@ -23,14 +23,15 @@ class WeightDifference(TypedDict):
 
 
 class KvWeightsAnswer(TypedDict):
-    """What the files hold beside what is `counted` from the parameters in the format `weights_in`.
+    """What the files hold beside what is `counted` from the parameters in the format `weights_in`, null and "" where
+    the config does not say enough for that.
 
     `output` says whether the files have an output matrix of their own, null where no tensor is named.
     """
 
     bytes: str
     tensors: int
-    counted: str
+    counted: str | None
     weights_in: str
     output: bool | None
     dtypes: list[DtypeMessage]

@@ -1312,8 +1312,8 @@ export interface GpuMessage {
  * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of
  * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
  * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
- * GPUs; `all_weights` as counted, `measured` as the files have them. `weights_in` is the weights' format, `stored`
- * a remark on it.
+ * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
+ * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1328,7 +1328,7 @@ export interface UseMessage {
   stated_free: string | null;
   strict_free: string;
   fits: boolean;
-  all_weights: string;
+  all_weights: string | null;
   measured: string | null;
   all_cache: string;
   weights_in: string;
@@ -1374,7 +1374,7 @@ export interface Unanswered {
 /**
  * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
  * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it
- * is the rest, and below 0 so much is lacking.
+ * is the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted.
  */
 export interface BesideMessage {
   kept_back: string;
@@ -1382,6 +1382,7 @@ export interface BesideMessage {
   activation_bytes: string;
   context: string;
   left: string;
+  lacking: string[];
 }
 
 /**
@@ -1586,14 +1587,15 @@ export interface WeightDifference {
 }
 
 /**
- * What the files hold beside what is `counted` from the parameters in the format `weights_in`.
+ * What the files hold beside what is `counted` from the parameters in the format `weights_in`, null and "" where
+ * the config does not say enough for that.
  *
  * `output` says whether the files have an output matrix of their own, null where no tensor is named.
  */
 export interface KvWeightsAnswer {
   bytes: string;
   tensors: number;
-  counted: string;
+  counted: string | null;
   weights_in: string;
   output: boolean | null;
   dtypes: DtypeMessage[];

@@ -19,9 +19,10 @@ import transformers
 
 import model
 from model.errors import GlassLlamaError
-from model.kv_math import kv_breakdown, kv_cache_bytes
+from model.kv_math import KvOptions, kv_breakdown, kv_cache_bytes
 from model.kv_math.kinds import attention_kinds
-from model.kv_math.memory import memory_use
+from model.kv_math.memory import Setup, largest_context, memory_use
+from model.kv_math.speed import decode_bound
 from model.kv_math.weights import weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import FAMILIES
@@ -332,6 +333,28 @@ def test_a_fault_that_the_cache_does_not_depend_on_leaves_the_weights_uncounted(
             count(spec)
         assert says in str(caught.value)
         assert caught.value.params["faults"] == [one.params for one in spec.unstated]
+
+
+@pytest.mark.parametrize(("name", "change", "says"), WEIGHTS_ALONE)
+def test_with_the_files_bytes_what_fits_needs_nothing_that_the_weights_are_counted_from(name, change, says):
+    """By a share exactly as of the whole config; by lines with more room by the activations that lack, and no less."""
+    spec, card = spec_from_config({**CONFIGS[name], **change}, name), catalogue()[name]
+    held = 20 * 10**9
+    share = Setup(usable_percent=90, weight_bytes=held)
+    ours, whole = (memory_use(one, 1024, 2, "B300 288 GB", share) for one in (spec, card))
+    assert (ours.per_gpu_bytes, ours.free_bytes) == (held + whole.cache.total_bytes, whole.free_bytes)
+    assert largest_context(spec, 2, "B300 288 GB", share).value == largest_context(card, 2, "B300 288 GB", share).value
+    lines = Setup(weight_bytes=held)
+    ours, whole = (memory_use(one, 1024, 2, "B300 288 GB", lines) for one in (spec, card))
+    counted = {term.label: term.bytes for term in whole.beside.activations}
+    assert {term.label: term.bytes for term in ours.beside.activations}.items() <= counted.items()
+    field = says.partition(" ")[0]
+    lacking = len(ours.beside.activations) < len(counted)
+    assert ours.beside.lacking == ((field,) if lacking else ()), field
+    ranks = Setup(weight_bytes=held, options=KvOptions(tp=4, pp=2))
+    assert sum(memory_use(spec, 1024, 2, "B300 288 GB", ranks).weight_stage_bytes) == pytest.approx(held / 4, rel=1e-6)
+    with pytest.raises(GlassLlamaError, match="not counted"):
+        decode_bound(spec, 1024, 2, "B300 288 GB", share)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,11 @@ function boundText(found, text) {
  * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
 export function boundFact(found, batch, text) {
-  if ("refused" in found) return fact(text("bound_title"), note(text("bound_none")));
+  if ("refused" in found) {
+    const { code, params } = found.refused;
+    const unknown = code === "unstated";
+    return fact(text("bound_title"), note(unknown ? text("bound_unknown", params) : text("bound_none")));
+  }
   const all = batch > 1 ? text("bound_all", { rate: rate(found.all), batch: whole(batch) }) : "";
   const spread = {
     weights: scaled(found.spread_weights, "decimal"),

@@ -58,7 +58,15 @@ const storedView = ({ state, text }, { stored, weights_in: format }) =>
  * @param {Fit["use"]} use
  * @param {import("./format.js").Named} factor
  */
-function weightsView(glass, { weight_terms, all_weights, measured }, factor) {
+function weightsView(glass, { weight_terms, all_weights, measured, gpus }, factor) {
+  if (all_weights === null) {
+    const alone = glass.text("kv-fit.measured_alone", {
+      bytes: exactBytes(measured ?? "0"),
+      both: both(measured ?? "0"),
+    });
+    const spread = gpus > 1 ? glass.text("kv-fit.measured_spread") : "";
+    return html`<p class="gp-note kv-measured" .textContent=${oneLine([alone, spread])}></p>`;
+  }
   const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
   const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
   return html`<div>
@@ -111,8 +119,9 @@ function strictText({ strict_free: free }, text) {
  * @param {Reading["kept"]} kept
  * @param {import("./format.js").Named} factor
  * @param {Say} text of the section "kv-fit"
+ * @param {string} comma between names
  */
-function keptBackView({ use, beside: { kept_back, activations } }, kept, factor, text) {
+function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept, factor, text, comma) {
   /** @param {Reading["kept"][number]} amount */
   function line([name, bytes]) {
     const mebibytes = whole(BigInt(bytes) >> 20n);
@@ -123,9 +132,11 @@ function keptBackView({ use, beside: { kept_back, activations } }, kept, factor,
       <span class="gp-note" .textContent=${set + text(`kept_${name}_says`, { percent: use.percent })}></span>
     </li>`;
   }
+  const without = lacking.length ? text("lacking", { fields: lacking.join(comma) }) : "";
   return html`<div class="kv-kept-back">
     <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
     ${use.by === "share" ? html`<p class="gp-note kv-strict" .textContent=${strictText(use, text)}></p>` : nothing}
+    ${without ? html`<p class="gp-note kv-lacking" .textContent=${without}></p>` : nothing}
     <ul class="kv-log-steps">
       ${kept.map(line)}
     </ul>
@@ -173,7 +184,7 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
       ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens")}
       ${boundFact(bound, sequences, text)}
     </div>
-    ${keptBackView(fit, kept, factor, text)} ${weightsView(glass, use, factor)}
+    ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))} ${weightsView(glass, use, factor)}
     <p class="gp-note" .textContent=${text("source", { source })}></p>
     ${memoryNote(use.gpu, text)}`;
 }

@@ -55,7 +55,9 @@ function answerView({ bytes, tensors, counted, weights_in: format, output, dtype
   const sum = `${dtypes.map((one) => exactBytes(one.bytes)).join(" + ")} = ${exactBytes(bytes)}`;
   const heading = text(tensors ? "files_hold" : "files_index", { bytes: both(bytes), tensors: whole(tensors) });
   const own = output ? "files_output" : "files_no_output";
-  const more = String(BigInt(bytes) - BigInt(counted));
+  const more = String(BigInt(bytes) - BigInt(counted ?? bytes));
+  const told = { counted: exactBytes(counted ?? bytes), format, more: signed(more) };
+  const beside = counted === null ? "" : text(more === "0" ? "files_same" : "files_differ", told);
   return html`<p class="kv-files-sum"><strong .textContent=${heading}></strong></p>
     ${dtypes.length ? html`<p class="kv-sum" .textContent=${sum}></p>` : nothing}
     ${dtypes.map(
@@ -70,14 +72,7 @@ function answerView({ bytes, tensors, counted, weights_in: format, output, dtype
         </details>`,
     )}
     ${output === null ? nothing : html`<p class="gp-note" .textContent=${text(own)}></p>`}
-    <p
-      class="gp-note"
-      .textContent=${text(more === "0" ? "files_same" : "files_differ", {
-        counted: exactBytes(counted),
-        format,
-        more: signed(more),
-      })}
-    ></p>
+    ${beside ? html`<p class="gp-note" .textContent=${beside}></p>` : nothing}
     <ul class="kv-log-steps">
       ${differences.map(
         (one) =>
