@@ -57,8 +57,9 @@ class EngineLog:
     the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
     one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
-    own. `seen` ranks say what they have, and `logged` is the least of it. `printed` is what the engine prints of the
-    model's shape, each value with its line.
+    own. `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
+    log. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both stand beside
+    the pools. `printed` is what the engine prints of the model's shape, each value with its line.
     """
 
     engine: Engine
@@ -79,6 +80,9 @@ class EngineLog:
     tp: int = 1
     pp: int = 1
     seen: int = 1
+    per_token: int | None = None
+    drafts: Printed | None = None
+    draft_states: Printed | None = None
     printed: Mapping[str, Found] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
 

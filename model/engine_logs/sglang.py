@@ -1,10 +1,11 @@
 """SGLang's lines about its cache.
 
 Formats (sgl-project/sglang, see compared/sources.py): "KV Cache is allocated. #tokens: N, K size: X GB, V size: Y GB",
-since 2026 with a dtype, for a latent "KV size"; GB is 1024³ bytes there. A draft model's pool prints the line once
-more, and so does each rank. Layers with a window have a pool of their own, which is printed before that of the others;
-"Use sliding window memory pool. full_layer_tokens=N, swa_layer_tokens=M" and "SWAKVPool mem usage: X GB, swa size: M,
-full size: N" say so.
+since 2026 with a dtype, for a latent "KV size"; GB is 1024³ bytes there. A draft model's pool (EAGLE, NEXTN) has as
+many tokens and prints the line once more, and so does each rank. Where drafted tokens have states, that line goes on
+with what is kept of them: "intermediate_ssm_state_cache size: XGB intermediate_conv_window_cache size: YGB". Layers
+with a window have a pool of their own, which is printed before that of the others; "Use sliding window memory pool.
+full_layer_tokens=N, swa_layer_tokens=M" and "SWAKVPool mem usage: X GB, swa size: M, full size: N" say so.
 """
 
 import re
@@ -24,6 +25,7 @@ _ALLOCATED = pattern(
 _STATES = pattern(
     r"Mamba Cache is allocated\. max_mamba_cache_size: #slots:w#, "
     r"conv_state size: #conv:n# ?GB, ssm_state size: #ssm:n# ?GB"
+    r"(?:,? intermediate_ssm_state_cache size: #drafts:n# ?GB,? intermediate_conv_window_cache size: #windows:n# ?GB)?"
 )
 _WINDOWS = (
     pattern(r"full_layer_tokens=#full:w#, swa_layer_tokens=#swa:w#"),
@@ -51,9 +53,10 @@ def read(lines: LogLines) -> EngineLog | None:
         return None
     facts, split = Facts(), next(filter(None, map(lines.last, _WINDOWS)), None)
     first, windowed = _own_pools(found, split)
+    draft = _draft(found, first, windowed)
+    codes = {id(first): "cache", id(windowed): "window_cache", id(draft): "draft_cache"}
     for one in found:
-        code = "cache" if one is first else "window_cache" if one is windowed else "other_pool"
-        facts.note(code, one.text, one.line)
+        facts.note(codes.get(id(one), "other_pool"), one.text, one.line)
     for code, wanted in (("used_memory", _USED), ("left_memory", _LEFT), ("running", _RUNNING), ("length", _LENGTH)):
         facts.take(code, lines.last(wanted))
     weights, told = facts.take("weights_dtype", lines.last(_LOADED)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
@@ -62,7 +65,7 @@ def read(lines: LogLines) -> EngineLog | None:
     ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
     untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
     pool = _pool(first, "full") if first else untold
-    sliding, state = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
+    sliding, (state, draft_states) = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
     sizes = [one.printed for one in (pool, sliding) if one and one.printed]
     return EngineLog(
         "SGLang",
@@ -75,6 +78,8 @@ def read(lines: LogLines) -> EngineLog | None:
         pools=tuple(filter(None, (pool, sliding, state))),
         page=count(page or "1"),
         tp=count(tp) if tp else max(1, len(ranks)),
+        drafts=_pool(draft, "full").printed if draft else None,
+        draft_states=draft_states,
     )
 
 
@@ -95,6 +100,12 @@ def _own_pools(found: list[Found], told: Found | None) -> tuple[Found | None, Fo
     return full, found[0]
 
 
+def _draft(found: list[Found], first: Found | None, windowed: Found | None) -> Found | None:
+    """The line of a draft model's pool: it has as many tokens as the model's own, and comes after it."""
+    others = [one for one in found if first and one.line > first.line and one is not windowed]
+    return next((one for one in others if first and one["tokens"] == first["tokens"]), None)
+
+
 def _gib(number: str) -> Printed:
     return printed(number, "GiB", f"{number} GB")
 
@@ -104,9 +115,11 @@ def _pool(one: Found, kind: Literal["full", "sliding"]) -> Pool:
     return Pool(kind, count(one["tokens"]), None, 1, "", "", size)
 
 
-def _states(lines: LogLines, facts: Facts) -> Pool | None:
+def _states(lines: LogLines, facts: Facts) -> tuple[Pool | None, Printed | None]:
+    """The pool of states, and what is kept of each drafted token beside it."""
     one = lines.last(_STATES)
     if one is None:
-        return None
+        return None, None
     facts.note("state_cache", one.text, one.line)
-    return Pool("state", count(one["slots"]), None, 1, "", "", _gib(one["conv"]) + _gib(one["ssm"]))
+    drafts = _gib(one["drafts"]) + _gib(one["windows"]) if one.get("drafts") else None
+    return Pool("state", count(one["slots"]), None, 1, "", "", _gib(one["conv"]) + _gib(one["ssm"])), drafts

@@ -4,7 +4,10 @@ Formats (NVIDIA/TensorRT-LLM; compared/sources.py): "Number of blocks in KV cach
 per block: N.", "[MemUsageChange] Allocated X GiB for max tokens in paged KV cache (N).", and what was free before.
 Since 2025 the blocks stand in a line for each window: "… [window size=W], tokens per block=N, primary blocks=M, …". A
 trial run that measures the activations prints all of it before. The manager of 2026 ("KV cache manager v2 device quota
-set to X GiB") says what the cache may take, and no tokens.
+set to X GiB") says what the cache may take, and no tokens. The PyTorch executor measures a run before: "Peak memory
+during memory usage profiling …, available KV cache memory when calculating max tokens: X GiB, …, kv size per token is
+131072 bytes/token. device total memory …", without the unit before 2026, and with " + N bytes fixed cost" where states
+take as much for each sequence.
 """
 
 from .amounts import count, printed
@@ -22,21 +25,28 @@ _WINDOW = pattern(
     r"(?:,~secondary blocks=#secondary:w#)?(?:,~max sequence length=#length:w#)?"
 )
 _ROOM = pattern(r"max tokens in paged kv cache: total: #total:n# GiB, available: (?P<value>#size:n# GiB)")
+_MEASURED = pattern(r"available KV cache memory when calculating max tokens: (?P<value>#size:n# GiB)")
+_PER_TOKEN = pattern(
+    r"kv size per token is (?P<value>#each:w#)(?: bytes?(?:/token)?)?(?: \+ (?P<fixed>#more:w# bytes) fixed cost)?"
+)
 _LENGTH = pattern(r"max_seq_len=#value:w#")
 LOOKED_FOR = (
     "[MemUsageChange] Allocated … GiB for max tokens in paged KV cache (…)",
     "KV cache manager v2 device quota set to …GiB",
+    "available KV cache memory when calculating max tokens: … GiB, …, kv size per token is …",
 )
 
 
 def read(lines: LogLines) -> EngineLog | None:
     """What the log says of TensorRT-LLM's cache; None where no line is TensorRT-LLM's."""
     facts, allocated, plain = Facts(), lines.last(_ALLOCATED), lines.last(_BYTES)
-    quota = lines.last(_QUOTA)
-    if allocated is None and plain is None and quota is None:
+    quota, measured, each = lines.last(_QUOTA), lines.last(_MEASURED), lines.last(_PER_TOKEN)
+    if allocated is None and plain is None and quota is None and measured is None:
         return None
-    if quota:
-        logged, tokens = printed(quota["size"], "GiB"), ""
+    facts.take("available", measured)
+    told = quota or (None if allocated or plain else measured)
+    if told:
+        logged, tokens = printed(told["size"], "GiB", "" if quota else told["value"]), ""
         facts.take("available", quota)
     elif allocated:
         facts.note("allocated", allocated["value"], allocated.line)
@@ -52,6 +62,8 @@ def read(lines: LogLines) -> EngineLog | None:
     blocks = facts.take("blocks", lines.last(_PRIMARY) or window)
     per_block = facts.take("block_size", lines.last(_PER_BLOCK)) or facts.take("block_size", window, "block")
     facts.take("free_memory", lines.last(_ROOM))
+    per_token = facts.take("per_token", each)
+    facts.take("fixed_cost", each, "fixed")
     length = facts.take("length", lines.last(_LENGTH)) or facts.take("length", window, "length")
     return EngineLog(
         "TensorRT-LLM",
@@ -61,6 +73,7 @@ def read(lines: LogLines) -> EngineLog | None:
         blocks=count(blocks) if blocks else None,
         block_size=count(per_block) if per_block else None,
         length=count(length) if length else None,
+        per_token=count(per_token) if per_token else None,
     )
 
 

@@ -1,6 +1,7 @@
 """SGLang, TensorRT-LLM and Ollama: one pool of token slots, each with all layers; of SGLang's layers with a window one
 apart."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ...published.spec import ModelSpec
@@ -18,10 +19,10 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
     each, tokens = rate(layers), log.tokens
     if windows := next((one for one in log.pools if one.kind == "sliding"), None):
         return _two_pools(log, spec, layers, windows)
-    rows, steps = [Row("token", Cell(each, rate_how(layers)), None, _mean(log))], []
+    rows, steps = [_token_row(log, each, rate_how(layers))], [*_beside(log, each)]
     pool = next((one.printed for one in log.pools if one.kind == "full"), log.logged)
     if tokens is None:
-        return ([*rows, *back_to_tokens(pool, each)], [_told_back(log, pool, each)]) if pool else (rows, steps)
+        return ([*rows, *back_to_tokens(pool, each)], [_told_back(log, pool, each), *steps]) if pool else (rows, steps)
     needed, sequences = 0, max(1, log.sequences)
     for one in layers:
         kept = kept_tokens(spec, one.kind, tokens // sequences) * sequences if log.engine == "Ollama" else tokens
@@ -42,15 +43,15 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
             Cell(pool.bytes, pool.text) if pool else None,
         )
     )
-    steps += _named(log, each, pool.bytes if pool else 0)
-    steps += filter(None, [rest(told, pool)])
-    return rows + _state(log, spec, dtype, tp, steps), steps
+    own = [*_named(log, each, pool.bytes if pool else 0), *filter(None, [rest(told, pool)])]
+    states = _state(log, spec, dtype, tp, own)
+    return rows + states, own + steps
 
 
 def _told_back(log: EngineLog, size: Printed, each: int) -> Difference:
     """What is said of bytes without tokens: TensorRT-LLM's newer manager prints a quota alone."""
     if log.engine == "TensorRT-LLM":
-        return replace(no_tokens("quota", size, each), source="trt_quota")
+        return replace(no_tokens("quota", size, each), source="trt_per_token" if log.per_token else "trt_quota")
     return no_tokens("no_tokens", size, each)
 
 
@@ -73,7 +74,25 @@ def _two_pools(
     params = {"layers": sum(one.count for one in sliding), "slots": windows.cells, "full": tokens}
     apart = Difference("window_pool", None, "sglang_windows", {**params, "window": spec.attention.window or 0})
     steps = [apart, *_named(log, each, log.logged.bytes if log.logged else 0)]
-    return rows, [*steps, *filter(None, [rest(told, log.logged)])]
+    return rows, [*steps, *filter(None, [rest(told, log.logged)]), *_beside(log, each)]
+
+
+def _token_row(log: EngineLog, each: int, how: str) -> Row:
+    """The bytes of a token: as the log has them, else on the mean of its pool."""
+    if log.per_token is None:
+        return Row("token", Cell(each, how), None, _mean(log))
+    return Row("token", Cell(each, how), None, Cell(log.per_token), log.per_token != each)
+
+
+def _beside(log: EngineLog, each: int) -> Iterator[Difference]:
+    """Remarks on what stands beside the cache that is compared: of a draft model, and of drafted tokens."""
+    if log.per_token and log.per_token != each:
+        yield Difference("per_token", None, "trt_per_token", {"counted": log.per_token, "own": each})
+    if log.drafts and log.tokens:
+        mean = log.drafts.bytes // log.tokens
+        yield Difference("drafts", None, "sglang_drafts", {"size": log.drafts.text, "slots": log.tokens, "each": mean})
+    if log.draft_states:
+        yield Difference("draft_states", None, "sglang_draft_states", {"size": log.draft_states.text})
 
 
 def _mean(log: EngineLog) -> Cell | None:

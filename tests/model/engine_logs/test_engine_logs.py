@@ -515,16 +515,45 @@ def test_sglang_keeps_windows_in_a_pool_apart() -> None:
         log = read_log("\n".join([served, said, line(windows), line(full), line(full)]))
         found = compare(log, spec, "fp8")
         assert [(pool.kind, pool.cells) for pool in log.pools] == [("full", full), ("sliding", windows)]
-        assert [fact.code for fact in log.facts][-3:] == ["window_cache", "cache", "other_pool"]
+        assert [fact.code for fact in log.facts][-3:] == ["window_cache", "cache", "draft_cache"]
         assert figures(found, "tokens")[1:] == (full + 64, full)
         needed_bytes = 2 * each * (full + windows)
         assert figures(found, "bytes")[:2] == (needed_bytes, needed_bytes + 2 * 64 * 2 * each)
-        assert steps(found).keys() == {"window_pool", "padded_page", "gb_is_gib", "rounding"}
+        assert steps(found).keys() == {"window_pool", "padded_page", "gb_is_gib", "rounding", "drafts"}
     cut = compare(read_log("\n".join([served, told, line(windows)])), spec, "bf16")  # before the other pool's line
     assert (cut.log.tokens, cut.log.logged, figures(cut, "bytes")[2]) == (full, None, None)
     assert "unexplained" not in steps(cut)
     alone = read_log("\n".join([line(full), line(full)]))  # one pool, and a draft model's
     assert [(pool.kind, pool.cells) for pool in alone.pools] == [("full", full)]
+
+
+def test_sglangs_draft_model_has_a_pool_of_its_own() -> None:
+    """EAGLE on Llama-3.1 8B: one layer of the same heads, for as many tokens, printed after the model's own."""
+    draft = "[2025-03-25 16:37:07 TP0] KV Cache is allocated. #tokens: 442750, K size: 0.84 GB, V size: 0.84 GB"
+    log = read_log(f"{SGLANG}{draft}")
+    assert log.drafts
+    assert (log.tokens, log.drafts.text) == (442_750, "0.84 GB + 0.84 GB")
+    assert [fact.code for fact in log.facts if "cache" in fact.code] == ["cache", "draft_cache"]
+    found, alone = compare(log, LLAMA_8B, "bf16"), compare(read_log(SGLANG), LLAMA_8B, "bf16")
+    assert steps(found) == {**steps(alone), "drafts": None}
+    assert found.rows == alone.rows
+    told = next(one for one in found.differences if one.code == "drafts").params
+    assert abs(told["each"] - PER_TOKEN * 2 / 32) < 0.01 * 2**30 / 442_750
+    other = read_log(f"{SGLANG}{draft.replace('442750', '9000')}")  # of another size: no draft model's
+    assert (other.drafts, other.facts[-1].code) == (None, "other_pool")
+
+
+def test_sglang_keeps_states_of_drafted_tokens_beside() -> None:
+    """As sglang/srt/mem_cache/memory_pool.py prints it: without a comma before the intermediate caches."""
+    line = "Mamba Cache is allocated. max_mamba_cache_size: 64, conv_state size: 0.07GB, ssm_state size: 3.05GB "
+    pool = "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 295950, K size: 4.52 GB, V size: 4.52 GB"
+    more = "intermediate_ssm_state_cache size: 48.75GB intermediate_conv_window_cache size: 0.43GB "
+    for states, said in ((line, None), (line + more, "48.75 GB + 0.43 GB")):
+        log = read_log(f"{states}\n{pool}")
+        assert (log.draft_states and log.draft_states.text) == said
+        found = compare(log, qwen_27b(), "bf16")
+        assert ("draft_states" in steps(found)) == (said is not None)
+        assert figures(found, "state")[2] == int((Fraction("0.07") + Fraction("3.05")) * GIB) + 1
 
 
 # --- TensorRT-LLM ---
@@ -589,6 +618,28 @@ def test_tensorrt_llms_newer_manager_prints_a_quota_and_no_tokens() -> None:
     found = compare(log, LLAMA_8B, "fp8")
     assert figures(found, "tokens")[0] == int(9.059814453125 * GIB) // PER_TOKEN
     assert steps(found).keys() == {"quota"}
+
+
+@pytest.mark.parametrize("unit", ["", " bytes/token", " bytes/token + 4096 bytes fixed cost"])
+def test_tensorrt_llm_says_the_bytes_of_a_token(unit: str) -> None:
+    """In the line of the run that measures the memory (_cal_max_memory in tensorrt_llm/_torch/pyexecutor/_util.py)."""
+    line = (
+        "[TRT-LLM] [I] Peak memory during memory usage profiling (torch + non-torch): 17.32 GiB, available KV cache "
+        "memory when calculating max tokens: 16.05 GiB, fraction is set 0.9, kv size per token is {}. device total "
+        "memory 39.39 GiB, temporary kv cache memory during profiling 0.25 GiB"
+    )
+    log = read_log(line.format(f"{PER_TOKEN}{unit}"))
+    assert (log.per_token, log.tokens, log.logged and log.logged.text) == (PER_TOKEN, None, "16.05 GiB")
+    assert ("fixed_cost" in {fact.code for fact in log.facts}) == ("fixed" in unit)
+    found = compare(log, LLAMA_8B, "fp8")
+    assert figures(found, "token") == (PER_TOKEN, None, PER_TOKEN)
+    assert log.logged
+    assert figures(found, "tokens")[0] == pytest.approx(16.05 * GIB / PER_TOKEN, rel=1e-5)
+    assert steps(found).keys() == {"quota"}
+    both = compare(read_log(f"{line.format(f'{PER_TOKEN * 2}{unit}')}\n{TRT}"), LLAMA_8B, "fp8")
+    assert figures(both, "token") == (PER_TOKEN, None, 2 * PER_TOKEN)
+    assert "per_token" in steps(both)
+    assert figures(both, "bytes")[0] == 263_008 * PER_TOKEN
 
 
 # --- Ollama ---

@@ -22,6 +22,7 @@ const SIZES = new Set([
   "state",
   "page_bytes",
   "own",
+  "counted",
   "each",
   "stored",
   "decimal",
