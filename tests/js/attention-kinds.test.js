@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { namesBeside, RADIUS } from "../../visuals/static/panels/attend/dot-names.js";
 import { costOf, kindsReader, latentCost } from "../../visuals/static/readings/attention-kinds.js";
 
 const MODEL = { n_layers: 32, d_model: 4096, n_heads: 32, n_kv_heads: 8, head_dim: 128, dtype: "bfloat16" };
@@ -54,4 +55,22 @@ test("the last part that is here is read, and the next one is asked for", () => 
   asked.length = 0;
   assert.equal(needs(), 2);
   assert.deepEqual(asked, [0, 2]); // all are here
+});
+
+test("every dot has its name beside it or is left for the list, and no name covers a dot or another name", () => {
+  for (const step of [20, 60, 140]) {
+    const places = [0, 1, 2, 3, 4, 5].map((i) => ({ x: 70 + i * step, y: i < 2 ? 80 : 200 }));
+    const names = places.map((place, i) => ({ place, wide: 30 + 20 * (i % 3) }));
+    const { beside, left } = namesBeside(names, [places], [52, 130 + 6 * step, 230]);
+    assert.deepEqual(new Set([...beside.map((one) => one.place), ...left.map((one) => one.place)]), new Set(places));
+    assert.equal(beside.length + left.length, places.length);
+    const boxes = [
+      ...beside.map((one) => one.box),
+      ...places.map(({ x, y }) => [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]),
+    ];
+    for (const [i, a] of boxes.slice(0, beside.length).entries())
+      for (const b of boxes.slice(i + 1))
+        assert.ok(a[0] >= b[2] || a[2] <= b[0] || a[1] >= b[3] || a[3] <= b[1], `${step}: ${a} on ${b}`);
+    assert.equal(left.length > 0, step === 20);
+  }
 });

@@ -10,7 +10,7 @@ import { pointAt } from "../../pointed.js";
 import { inWidth, widthOf } from "../../pointing.js";
 import { kindsReader } from "../../readings/attention-kinds.js";
 import { readHere } from "../../run-for.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { createKindsChart } from "./kinds-chart.js";
 
 /** @typedef {import("../../readings/attention-kinds.js").KindsReading} KindsReading */
@@ -127,7 +127,7 @@ function createKinds(glass) {
         one === own ? glass.text(`${KIND}.its_own`, { called }) : called,
         count(bytes),
         ...[kl, p].map((x) => shown(x, 3)),
-        Number.isNaN(kl) ? "…" : `${visible(best)} (${shown(pBest, 2)})`,
+        Number.isNaN(kl) ? "…" : `${visible(best)} (${shown(pBest, 3)})`,
         count(products.keys + products.values),
         count(products.scores + products.mix),
       ]);
@@ -135,6 +135,15 @@ function createKinds(glass) {
     table.mark((row) => rows[row] === chosen);
   }
   return { element: listed(".at-wide-table.at-kinds-table", `${KIND}.table`, table), fill };
+}
+
+/** @param {string[]} names of the dots that have a number in the chart, 1 first */
+function namesView(names) {
+  const item = (/** @type {string} */ name, /** @type {number} */ i) =>
+    html`<li><strong .textContent=${String(i + 1)}></strong> <span .textContent=${name}></span></li>`;
+  return html`<ol class="gp-note at-kinds-names">
+    ${names.map(item)}
+  </ol>`;
 }
 
 /**
@@ -229,8 +238,11 @@ export default function attentionKinds(element, glass) {
   const half = h("div", null, chart.canvas);
   const wide = widthOf(half, glass);
 
-  /** @param {KindsReading | null} reading null before it has come */
-  function view(reading) {
+  /**
+   * @param {KindsReading | null} reading null before it has come
+   * @param {string[]} [numbered] names of dots that have a number in the chart
+   */
+  function view(reading, numbered = []) {
     const model = state.trace?.model;
     return html`
       <p
@@ -241,7 +253,7 @@ export default function attentionKinds(element, glass) {
       <div class="gp-columns">
         <div>
           <h3 class="gp-subtitle" .textContent=${panel.text("chart_title")}></h3>
-          ${half}
+          ${half} ${numbered.length ? namesView(numbered) : nothing}
           <p class="gp-note" .textContent=${reading ? panel.text("trained_with") : ""}></p>
         </div>
         <div class="gp-formula">${reading && model && linesOf(reading, model, panel.text)}</div>
@@ -257,11 +269,11 @@ export default function attentionKinds(element, glass) {
   return inWidth(element, wide, function draw(width) {
     const reading = readHere(glass, kindsReader, select(glass, pointed()));
     element.toggleAttribute("data-loading", !reading);
-    if (reading) chart.draw(width, reading);
+    const numbered = reading ? chart.draw(width, reading) : [];
     return () => {
       const model = state.trace?.model;
       panel.title.textContent = panel.text("title", { heads: model?.n_heads, own: model?.n_kv_heads });
-      render(view(reading), panel.body);
+      render(view(reading, numbered), panel.body);
       if (!reading) return;
       heads.show(reading);
       ranks.show(reading);

@@ -1,89 +1,45 @@
 // What the cache takes a token against how far the prediction moves: a dot for each number of K/V heads, and one for
-// each rank of a latent.
+// each rank of a latent. Each has its name beside it, or where none fits a number in it, whose name stands below.
 
 import { h } from "../../dom.js";
 import { chartHeight, fit, ink, textWidth, write } from "../../draw.js";
 import { axes, chartIn, dot, path, xOf, yOf } from "../../plot.js";
+import { namesBeside, RADIUS } from "./dot-names.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [280, 52, 24, 36, 46];
-const [NEAR, RADIUS, LINE] = [24, 9, 18]; // px: of the pointer, of a dot, of a line of text
+const NEAR = 24; // px: of the pointer
+const DIGIT = 13; // px: of a number in a dot
 
 /** @typedef {import("../../readings/attention-kinds.js").KindsReading} KindsReading */
 /** @typedef {import("../../readings/attention-kinds.js").KvKind} KvKind */
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 /** @typedef {{ kind: KvKind; x: number; y: number }} Place */
-/** @typedef {[left: number, top: number, right: number, bottom: number]} Box */
-
-/** @param {Box} a @param {Box} b */
-const overlap = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
 
 /**
- * Points of a line through these places, close enough that no name slips between two.
- *
- * @param {Place[]} line
- * @returns {Box[]}
- */
-function along(line) {
-  return line.slice(1).flatMap((to, i) => {
-    const from = line[i];
-    const steps = Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 4);
-    return Array.from({ length: steps }, (_, step) => {
-      const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
-      return /** @type {Box} */ ([x, y, x, y]);
-    });
-  });
-}
-
-/**
- * A name's box beside its dot: above and below it, then at its right and left; the first that is free of all dots,
- * all lines, all other names and the edges; null where there is none.
- *
- * @param {Place} place
- * @param {number} wide
- * @param {Box[]} taken
- * @param {[number, number]} size
- * @returns {Box | null}
- */
-function roomFor({ x, y }, wide, taken, [width, high]) {
-  /** @type {[number, number][]} */
-  const starts = [
-    [x - wide / 2, y - RADIUS - LINE],
-    [x + RADIUS, y - RADIUS - LINE / 2],
-    [x - wide / 2, y + RADIUS],
-    [x - wide - RADIUS, y - RADIUS - LINE / 2],
-    [x - RADIUS, y - RADIUS - LINE],
-    [x + 2, y - RADIUS - LINE],
-    [x - wide + RADIUS, y - RADIUS - LINE],
-  ];
-  const boxes = starts.map(([left, top]) => /** @type {Box} */ ([left, top, left + wide, top + LINE]));
-  const inside = boxes.filter((box) => box[0] >= LEFT && box[1] >= 0 && box[2] <= width && box[3] <= high - BELOW + 4);
-  return inside.find((box) => !taken.some((other) => overlap(box, other))) ?? null;
-}
-
-/**
- * The dots' names, those of the chosen and of the network's own first: one that has no room is left out.
+ * The dots' names, those of the chosen and of the network's own first.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Place[]} places
  * @param {KindsReading} reading
  * @param {[number, number]} size
  * @param {Text} text
+ * @returns {{ place: Place; words: string }[]} those that have no room, from left to right
  */
 function drawNames(context, places, { own, chosen }, size, text) {
-  /** @type {Box[]} */
-  const dots = places.map(({ x, y }) => [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]);
-  const lines = [false, true].map((latent) => places.filter(({ kind }) => Boolean(kind.rank) === latent));
-  const taken = [...dots, ...lines.flatMap(along)];
   const first = (/** @type {Place} */ { kind }) => Number(kind === chosen) * 4 + Number(kind === own) * 2;
-  for (const place of [...places].sort((a, b) => first(b) - first(a) || b.kind.heads - a.kind.heads)) {
-    const { heads, rank, name } = place.kind;
-    const called = { heads, rank, name: name.toUpperCase() };
-    const words = text(place.kind === own ? "dot_own" : rank ? "dot_latent" : "dot", called);
-    const box = roomFor(place, textWidth(context, words) + 6, taken, size);
-    if (!box) continue;
-    taken.push(box);
+  const names = [...places]
+    .sort((a, b) => first(b) - first(a) || b.kind.heads - a.kind.heads)
+    .map((place) => {
+      const { heads, rank, name } = place.kind;
+      const called = { heads, rank, name: name.toUpperCase() };
+      const words = text(place.kind === own ? "dot_own" : rank ? "dot_latent" : "dot", called);
+      return { place, words, wide: textWidth(context, words) + 6 };
+    });
+  const lines = [false, true].map((latent) => places.filter(({ kind }) => Boolean(kind.rank) === latent));
+  const { beside, left } = namesBeside(names, lines, [LEFT, size[0], size[1] - BELOW + 4]);
+  for (const { place, words, box } of beside)
     write(context, words, box[0] + 3, box[3] - 5, { weight: place.kind === chosen ? 600 : 400 });
-  }
+  return left.sort((a, b) => a.place.x - b.place.x);
 }
 
 /** @param {Text} text of the panel */
@@ -104,6 +60,7 @@ export function createKindsChart(text) {
   /**
    * @param {number} width
    * @param {KindsReading} reading
+   * @returns {string[]} the names of the dots that have a number in them, 1 first
    */
   function draw(width, reading) {
     const { kinds, latents, own, chosen } = reading;
@@ -133,11 +90,17 @@ export function createKindsChart(text) {
       );
     }
     places = known.map((kind) => ({ kind, x: xOf(chart, kind.bytes), y: yOf(chart, kind.kl) }));
-    for (const one of known) {
-      const hue = one === own ? "k" : one.rank ? "norm" : "output";
-      dot(context, chart, one.bytes, one.kl, colour(hue), one === chosen ? RADIUS : 6);
-    }
-    drawNames(context, places, reading, [width, high], text);
+    /** @type {(one: KvKind, radius: number) => void} */
+    const mark = (one, radius) =>
+      dot(context, chart, one.bytes, one.kl, colour(one === own ? "k" : one.rank ? "norm" : "output"), radius);
+    for (const one of known) mark(one, one === chosen ? RADIUS : 6);
+    const left = drawNames(context, places, reading, [width, high], text);
+    left.forEach(({ place: { kind, x, y } }, i) => {
+      mark(kind, RADIUS);
+      const how = { size: DIGIT, weight: 700, colour: colour("card"), align: "center", base: "middle" };
+      write(context, String(i + 1), x, y + 1, /** @type {Parameters<typeof write>[4]} */ (how));
+    });
+    return left.map(({ words }) => words);
   }
   return { canvas, draw, find };
 }
