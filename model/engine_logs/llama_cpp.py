@@ -3,8 +3,8 @@
 Formats (ggml-org/llama.cpp; compared/sources.py): src/llama-kv-cache.cpp prints one line a cache, since 2025 with
 cells, layers and sequences; before, llama_new_context_with_model printed "KV self size", and from 2024 on "kv_size = …,
 type_k = …, n_layer = …" before it. All print a "KV buffer size" for each device. Models with windows have two caches
-(llama_kv_cache_iswa), hybrid ones a recurrent one (llama_memory_recurrent), since 2026 with snapshots of each state
-("2 rs_seq") where drafted tokens may be taken back.
+(llama_kv_cache_iswa), those with an indexer one more for its keys (llama_kv_cache_dsa), hybrid ones a recurrent one
+(llama_memory_recurrent), since 2026 with snapshots of each state ("2 rs_seq") where drafted tokens may be taken back.
 """
 
 from collections.abc import Iterator
@@ -37,6 +37,7 @@ _OLD_SIZE = pattern(
 )
 _BUFFER = pattern(rf"(?P<value>(?P<device>[\w.]{{1,40}}) KV buffer size ={MIB})")
 _WINDOW = pattern(r"creating {1,8}(?P<kind>non-SWA|SWA) KV cache, size =~#cells:w# cells")
+_INDEXER = pattern(r"creating indexer KV cache, size =~#cells:w# cells")
 _NAMED = {
     name: pattern(rf"(?:llama_context|llama_new_context_with_model|llama_init_from_model): {name}~=~#value:w#")
     for name in ("n_seq_max", "n_ctx", "n_ubatch")
@@ -124,6 +125,8 @@ def _pools(lines: LogLines, facts: Facts, context: int) -> list[Pool]:
     windows = lines.all(_WINDOW)
     # A second context, such as a draft model's, prints its own caches: those of the first count.
     pools = [_pool(one, _kind(one, windows), facts) for one in _first_context(lines.all(_POOL), windows)]
+    if (told := lines.last(_INDEXER)) and (keys := [one for one in lines.all(_POOL) if one.line > told.line]):
+        facts.note("indexer_cache", keys[0].text, keys[0].line)
     if not pools and (old := lines.last(_OLD)):
         pools = [_old_pool(old, lines.last(_OLD_SIZE), facts, context)]
     buffers = _buffers(lines, facts)

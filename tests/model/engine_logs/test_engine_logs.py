@@ -460,6 +460,26 @@ def test_vllm_with_memory_that_is_set() -> None:
     assert "unexplained" not in steps(found)
 
 
+def test_llama_cpp_keeps_an_indexers_keys_beside() -> None:
+    """As src/llama-kv-cache-dsa.cpp of ggml-org/llama.cpp @ 035aa95b00 prints it: the latents, then the keys."""
+    size = (
+        "llama_kv_cache: size = {:7.2f} MiB (  4096 cells,  61 layers,  1/1 seqs), K (f16): {:7.2f} MiB, V (f16):    "
+        "0.00 MiB"
+    )
+    latents, keys = (61 * 4096 * width * 2 / MIB for width in (576, 128))
+    log = read_log(
+        "llama_kv_cache_dsa: creating main KV cache, size = 4096 cells\n"
+        f"{size.format(latents, latents)}\n"
+        "llama_kv_cache_dsa: creating indexer KV cache, size = 4096 cells\n"
+        f"{size.format(keys, keys)}"
+    )
+    assert [(fact.code, fact.line) for fact in log.facts if "cache" in fact.code] == [
+        ("cache", 2),
+        ("indexer_cache", 4),
+    ]
+    assert [pool.cells for pool in log.pools] == [4096]
+
+
 # --- SGLang ---
 
 # sgl-project/sglang #4760
