@@ -205,7 +205,9 @@ def test_glms_example_has_two_positions(page: Page) -> None:
 def test_other_numbers_of_kv_heads(page: Page, peer: Both) -> None:
     """KL of the prediction with pooled K/V heads, by the slider, against transformers with the same pooled weights."""
     panel(page, "attention-kinds")
-    page.wait_for_function("document.querySelector('[data-kind=attention-kinds]').dataset.value.includes('measured=9')")
+    page.wait_for_function(
+        "document.querySelector('[data-kind=attention-kinds]').dataset.value?.includes('measured=9')"
+    )
     own = peer.run.logits[0, -1].double().log_softmax(-1)
     counts = [1, 2, 3, 6]
 
