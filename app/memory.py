@@ -10,7 +10,7 @@ from collections.abc import Callable
 M_ARENA_MAX = -8  # of glibc's malloc.h
 MKL_KEEPS_NOTHING = "MKL_DISABLE_FAST_MM"  # of the library that multiplies PyTorch's matrices
 ARENAS = 2
-SOON = 2.0  # seconds
+SOON = 20.0  # seconds
 _is_due = threading.Lock()
 
 
