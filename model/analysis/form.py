@@ -40,7 +40,7 @@ class Fetched(NamedTuple):
     from_places: float
     places: tuple[int, ...]
     alone: float
-    from_hidden: float = 0.0
+    from_hidden: float
 
     @property
     def form(self) -> Form:

@@ -197,13 +197,13 @@ def test_what_is_fetched_late_is_that_of_whole_runs(lm: LanguageModel) -> None:
 
 
 def test_forms() -> None:
-    assert Fetched(0.1, 0.0, (), 0.1).form == "habit"
-    assert Fetched(4.0, 0.0, (), 0.1).form == "recalled"
-    assert Fetched(0.1, 0.0, (), 0.6).form == "habit"
-    assert Fetched(0.1, 0.0, (), 0.7).form == "recalled"  # the last few alone leave less than half
-    assert Fetched(4.0, 0.4, (3,), 4.0).form == "recalled"
-    assert Fetched(4.0, 0.6, (3,), 4.0).form == "copied"
-    assert Fetched(-1.0, 0.9, (3,), 0.0).form == "copied"
+    assert Fetched(0.1, 0.0, (), 0.1, 0.0).form == "habit"
+    assert Fetched(4.0, 0.0, (), 0.1, 0.0).form == "recalled"
+    assert Fetched(0.1, 0.0, (), 0.6, 0.0).form == "habit"
+    assert Fetched(0.1, 0.0, (), 0.7, 0.0).form == "recalled"  # the last few alone leave less than half
+    assert Fetched(4.0, 0.4, (3,), 4.0, 0.0).form == "recalled"
+    assert Fetched(4.0, 0.6, (3,), 4.0, 0.0).form == "copied"
+    assert Fetched(-1.0, 0.9, (3,), 0.0, 0.0).form == "copied"
 
 
 @pytest.mark.parametrize("shape", [{}, {"num_key_value_heads": 6, "tie_word_embeddings": True}])
