@@ -97,7 +97,8 @@ export function createColumn(glass, story, { foot, beside }) {
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
       const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
       const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
-      if (told.state.trace) map.draw(view.at, names(there()), names(possible), told.state.trace.model.n_layers);
+      if (told.state.trace)
+        map.draw(view.at, names(there()), names(possible), told.state.trace.model.n_layers, glass.state.language);
     },
   };
 }

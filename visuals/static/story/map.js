@@ -41,13 +41,15 @@ export function createMap(
    * @param {string} names of the scenes that are there
    * @param {string} possible of those that this network can have
    * @param {number} layers
+   * @param {string} _language of what is said of it
    */
-  function drawIn(at, names, possible, layers) {
+  function drawIn(at, names, possible, layers, _language) {
     const [there, some] = [names.split(" "), possible.split(" ")];
     times.textContent = `× ${layers}`;
     for (const [name, dot] of dots) {
       dot.hidden = !some.includes(name);
       dot.disabled = !there.includes(name);
+      dot.title = dot.disabled ? glass.text("story.map_not_here") : "";
       if (name === at) dot.setAttribute("aria-current", "step");
       else dot.removeAttribute("aria-current");
     }

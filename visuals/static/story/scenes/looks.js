@@ -46,9 +46,12 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
   });
   const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
   const [p, left, none] = chancesSaid(text, chances, state.language);
+  // what these add directly is no reason: the loss is there all the same
+  const later = looking.length && together <= 0 && rests.lost.data[key] >= NEEDED;
+  const added = later ? sentences(text, found, text("story.looks_heads_later", { to })) : found;
   const shared = looking.length < 2 ? "only" : p === left ? "same" : "shared";
   const alone = text(`story.looks_alone_${look.missed >= NEEDED ? "missed" : shared}`, { answer, p, left, none });
-  return sentences(text, sentences(text, found, follows), sentences(text, alone, counted));
+  return sentences(text, sentences(text, added, follows), sentences(text, alone, counted));
 }
 
 /**
