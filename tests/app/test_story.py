@@ -301,6 +301,8 @@ def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     told(query, key)
     scene.locator('rect[data-at="3 1"]').hover()
     told(3, 1)
+    pieces = story.evaluate("glass.state.trace.tokens.pieces")
+    assert scene.locator(".st-says b").all_inner_texts() == [pieces[3].strip(), pieces[1].strip()]
     scene.locator(".st-says").hover()
     told(query, key)
     scene.locator('rect[data-at="4 2"]').click()
@@ -308,6 +310,25 @@ def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     told(4, 2)
     scene.locator(".st-foot button").click()
     story.wait_for_function("(at) => [glass.state.query, glass.state.key].join() === at", arg="4,2")
+
+
+def test_looks_that_add_nothing_are_no_reason(browser: Browser) -> None:
+    """Where hiding a token costs much, and the heads that look there take from the answer, later layers are named."""
+    lm = model.load(device="cpu")
+    prompt = "The sun is hot and the ice is"
+    read = read_text(lm, lm.tokenizer.encode(prompt))
+    with plain_site(LocalEngine([lm]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote(prompt)}", story=True)
+        value(page, "looks")
+        key = needed(page)
+        attention = last_attention(read)
+        found = looks_back(read, read.answer, key, attention.numpy(), sinks(read, attention))
+        assert found.together <= 0
+        scene = page.locator("[data-scene=looks]")
+        expect(scene).to_contain_text(text("story.looks_heads_later", to=lm.tokenizer.pieces(read.ids)[key].strip()))
+        less = text("story.looks_follows_less", head="", adds="").removesuffix(".").rpartition(":")[2]
+        assert (less in scene.inner_text()) is (found.head.adds <= 0)
+        leave(page)
 
 
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:

@@ -37,7 +37,10 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
     together: signed(together),
     answer,
   });
-  const tells = rival === undefined ? { form: "", rival: "" } : { form: "_tells", rival: wordOf(labels[rival]) };
+  const tells =
+    rival === undefined
+      ? { form: look.adds > 0 ? "" : "_less", rival: "" }
+      : { form: "_tells", rival: wordOf(labels[rival]) };
   const follows = text(`story.looks_follows${tells.form}`, {
     head: which,
     adds: signed(look.adds),
@@ -101,8 +104,8 @@ export function createLooks(glass) {
       return {
         select: { layer, head, query: from, key: to },
         words: {
-          from: bold(wordOf(labels[query]), "q"),
-          to: bold(wordOf(labels[key]), "k"),
+          from: bold(wordOf(labels[from]), "q"),
+          to: bold(wordOf(labels[to]), "k"),
         },
         value: `layer ${layer} head ${head} query ${from} key ${to} weight=${exact(weight)} qk=${exact(product)}`,
       };
