@@ -5,22 +5,8 @@ import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
+import { found } from "./rests_help.js";
 import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
-
-const found = {
-  ...{
-    target: 7,
-    piece: " Paris",
-    position: 3,
-    probability: 0.5,
-    form: "recalled",
-    fetched: 2,
-    from_answer: 0,
-    from_hidden: 0,
-  },
-  ...{ tokens: [2], sinks: [0], parked: [5], places: [] },
-  lost: { shape: [4], data: Float32Array.of(9, -1, 2, 8) },
-};
 
 test("what is drawn of a token is its part of the largest, sinks and the last token apart", () => {
   assert.deepEqual(partsLost(found), [null, -0.5, 1, null]);

@@ -1,24 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { found } from "./rests_help.js";
 
 globalThis.requestAnimationFrame = () => {};
 const { savedRows } = await import("../../visuals/static/readings/reading.js");
 const { restsInWindow, restsTable, restsWithin, windowAt } = await import("../../visuals/static/readings/rests.js");
 
-const found = {
-  ...{
-    target: 7,
-    piece: " Paris",
-    position: 3,
-    probability: 0.5,
-    form: "recalled",
-    fetched: 2,
-    from_answer: 0,
-    from_hidden: 0,
-  },
-  ...{ tokens: [2], sinks: [0], parked: [5], places: [] },
-  lost: { shape: [4], data: Float32Array.of(9, -1, 2, 8) },
-};
 const windows = {
   width: 2,
   starts: [0, 3],
