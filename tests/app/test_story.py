@@ -354,6 +354,23 @@ def test_a_token_that_is_written_stands_under_the_bar(story: Page) -> None:
     expect(story.locator(".page-tells")).to_have_text(text("page.tells"))
 
 
+def test_a_phone_that_is_turned_shows_the_scene_that_was_read(screen: Browser) -> None:
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        page = new_page(screen, address, 390, 844, story=True, has_touch=True, is_mobile=True)
+        page.goto(f"{address}#lang=en")
+        wait_for_run(page)
+        value(page, "rope")
+        page.locator(".st-stop[data-stop=rope]").tap()
+        marked = page.locator(".st-stop[aria-current]")
+        for width, height in ((844, 390), (390, 844)):
+            expect(marked).to_have_attribute("data-stop", "rope")
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(1000)
+            settled(page)
+            expect(page.locator("[data-scene=rope] h2")).to_be_in_viewport()
+        leave(page)
+
+
 def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Browser, panels_alone: str) -> None:
     page = new_page(screen, panels_alone, 390, 430, story=True, has_touch=True, is_mobile=True)
     with watched(page):
