@@ -361,6 +361,9 @@ def test_a_phone_that_is_turned_shows_the_scene_that_was_read(screen: Browser) -
         wait_for_run(page)
         value(page, "rope")
         page.locator(".st-stop[data-stop=rope]").tap()
+        page.wait_for_timeout(1000)
+        page.evaluate("scrollBy(0, 120)")  # as by a finger: not the place to which the tap brought it
+        page.wait_for_timeout(1000)
         marked = page.locator(".st-stop[aria-current]")
         for width, height in ((844, 390), (390, 844)):
             expect(marked).to_have_attribute("data-stop", "rope")
