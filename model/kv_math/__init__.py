@@ -115,9 +115,9 @@ def kv_bytes_per_token(spec: ModelSpec | str, dtype: str = "bf16", options: KvOp
     """Bytes that one token of one sequence takes while every layer keeps it: before windows drop it, without paging.
 
     Summed over all tensor-parallel ranks and pipeline stages. In an encoder–decoder this is the decoder's own token,
-    without the encoder's (cross-attention) part; under hf_int4, a quantised one; without dcp, which splits tokens, not
-    their bytes. A draft model's token counts, a linear layer's constant state does not. Of an entry that is compressed
-    from several tokens each counts its share, rounded up to a byte. Raises as `kv_cache_bytes`.
+    without the encoder's (cross-attention) part; under hf_int4, a quantised one; under dcp, on those of the ranks alone
+    that hold this token. A draft model's token counts, a linear layer's constant state does not. Of an entry that is
+    compressed from several tokens each counts its share, rounded up to a byte. Raises as `kv_cache_bytes`.
     """
     return sum(term.bytes for term in kv_token_terms(spec, dtype, options))
 
@@ -129,6 +129,7 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
         shared_layers=given.shared_layers,
         tp=given.tp,
         pp=given.pp,
+        dcp=given.dcp,
         layout=given.layout,
         indexer=given.indexer,
         draft=given.draft,
@@ -139,7 +140,18 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
     if plain.draft is not None:
         draft, kept = draft_setup(plain)
         means += [replace(term, draft=True) for term in mean_terms(draft, kv_format(dtype), kept)]
-    return (*(term for term in found.terms if term.place in SELF), *means)
+    terms = (*(term for term in found.terms if term.place in SELF), *means)
+    return tuple(_on_ranks_of_one_token(term, given) for term in terms) if given.dcp > 1 else terms
+
+
+def _on_ranks_of_one_token(term: KvTerm, options: KvOptions) -> KvTerm:
+    """What a token takes under dcp: of every dcp ranks that would each hold a copy of it, one does."""
+    held = f"{options.tp} / {options.dcp}"
+    factors = tuple(
+        replace(one, value=one.value // options.dcp, how=held) if one.code.startswith("ranks") else one
+        for one in term.factors
+    )
+    return replace(term, factors=factors, elements=term.elements // options.dcp)
 
 
 def kv_breakdown(

@@ -9,6 +9,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from model.errors import GlassLlamaError
 from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
 from model.kv_math.formats import FORMATS, PAIRED, kv_format
+from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf_spec import spec_from_config
@@ -241,6 +242,19 @@ def test_ranks_that_would_hold_copies_can_split_the_tokens():
     assert kv_breakdown("DeepSeek-V3", 1001, 3, options=paged).per_gpu_bytes == 70_272 * (3 + 3 * 5) * 16
     llama = kv_breakdown("Llama-3 70B", 8192, options=KvOptions(tp=16, dcp=2))
     assert llama.total_bytes == 327_680 * 8192
+
+
+@pytest.mark.parametrize(
+    ("name", "tp", "dcp", "each"),
+    [("DeepSeek-V3", 8, 8, 70_272), ("DeepSeek-V3", 8, 4, 140_544), ("Qwen3-235B-A22B", 8, 2, 192_512)],
+)
+def test_bytes_per_token_and_the_total_agree_where_ranks_split_the_tokens(name, tp, dcp, each) -> None:
+    kept = KvOptions(tp=tp, dcp=dcp)
+    assert kv_bytes_per_token(name, options=kept) == each
+    assert kv_cache_bytes(name, 32_768, options=kept) == each * 32_768
+    assert [phase.bytes for phase in kv_growth(name, options=kept)] == [each]
+    drafted = replace(kept, draft=name)
+    assert kv_bytes_per_token(name, options=drafted) == 2 * each
 
 
 def test_linear_layers_keep_a_state_of_constant_size():
