@@ -195,6 +195,12 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
     if spec.kv_heads_assumed:
         notes.append(_assumed_note(spec.kv_heads_assumed, spec.n_kv_heads))
+    if width := spec.head_dim_assumed:
+        text = (
+            f"{width.field} is not in the file: {spec.head_dim:,}, as transformers' class for {width.kind} then has it."
+        )
+        params = {"field": width.field, "kind": width.kind, "width": spec.head_dim}
+        notes.append(KvNote("assumed_head_dim", text, params))
     if spec.unstated:
         fields = [str(one.params["field"]) for one in spec.unstated]
         text = (

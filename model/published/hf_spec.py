@@ -103,6 +103,7 @@ def _from_file(
             source=(f"config.json of {name}",),
             verified="every number as the config.json states it",
             kv_heads_assumed=shape.assumed_heads(),
+            head_dim_assumed=shape.assumed_width(),
             notes=(*_notes(config, shape), *dict.fromkeys(_aside(told(one)) for one in found.nothing)),
             unstated=tuple(map(told, found.weights)),
             **shape.spec,
@@ -187,7 +188,7 @@ def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     notes = [
         f"Not in the file, so as transformers' class has it: {field} {value}."
         for field, value in shape.assumed()
-        if field.rpartition(".")[2] != "num_key_value_heads"  # kv_heads_assumed says where that comes from
+        if field.rpartition(".")[2] not in ("num_key_value_heads", "head_dim")  # said beside the cache
     ]
     notes += [f"{key} is no field that is read; was {near} meant?" for key, near in shape.misspelt()]
     inner = config.get("text_config")

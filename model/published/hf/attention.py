@@ -1,5 +1,6 @@
 """The parts of a config.json that most families state alike: heads, kinds of layers, RoPE, tied embeddings."""
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -17,7 +18,14 @@ _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
 # As kv_heads, n_kv_head, num_key_value_head, numKeyValueHeads, and names of other families, without what parts words.
 _COUNTS_KV_HEADS = re.compile(
     r"(num|n)?(of)?(attention|attn)?(kv|keyvalues?)(attention|attn)?(num|n)?heads?(num|count)?"
-    r"|n?heads?kv|(num|n)?(query|kv|attention)groups|multiquerygroupnum"
+    r"|n?heads?kv|(num|n)?(query|kv|attention)groups|multiquerygroupnum|(num|n)(key|value)s?heads?"
+)
+# How near a misspelling is to num_key_value_heads, as num_key_vaule_heads. Nearest of the fields that files do have is
+# swa_num_key_value_heads, with 0.91.
+_MISSPELT = 0.92
+# As headDim, head_dims, attention_head_dim, head_size, dim_head.
+_WIDTH_OF_A_HEAD = re.compile(
+    r"(attention|attn|per)?heads?(dims?|dimensions?|size|width)|(dim|size)(per)?heads?|dheads?"
 )
 # "su" is the early name of "longrope"; "mrope" gives text the positions of plain RoPE (Qwen2-VL, arXiv 2409.12191).
 _SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "mrope")
@@ -29,6 +37,8 @@ def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
     if key := kv_heads_by_another_name(f):
         right = expected("meant", name="num_key_value_heads", value=f.raw[key])
         n_kv_heads = f.fault(f.wrong(key, f.get(key), right))
+    if key := head_dim_by_another_name(f):
+        head_dim = f.fault(f.wrong(key, f.get(key), expected("meant", name="head_dim", value=f.raw[key])))
     if n_heads % n_kv_heads:
         n_kv_heads = f.fault(_no_divisor(f, n_heads, n_kv_heads))
     if head_dim is None:
@@ -44,7 +54,25 @@ def kv_heads_by_another_name(f: Fields) -> str:
     for none. Read as nothing, it would make the cache that of as many as heads without a word."""
     if "num_key_value_heads" in f.raw:
         return ""
-    return next((key for key in f.raw if _COUNTS_KV_HEADS.fullmatch(re.sub(r"[\W_]", "", str(key)[:60]).lower())), "")
+    return next((key for key in f.raw if _counts_kv_heads(_letters(key))), "")
+
+
+def _counts_kv_heads(letters: str) -> bool:
+    near = difflib.get_close_matches(letters, ["numkeyvalueheads"], cutoff=_MISSPELT)
+    return bool(near or _COUNTS_KV_HEADS.fullmatch(letters))
+
+
+def head_dim_by_another_name(f: Fields) -> str:
+    """A key of a file without head_dim that is a head's width by its name; "" for none. Read as nothing, it would make
+    that width the class's own, or hidden_size / heads, without a word."""
+    if "head_dim" in f.raw:
+        return ""
+    return next((key for key in f.raw if f.raw[key] is not None and _WIDTH_OF_A_HEAD.fullmatch(_letters(key))), "")
+
+
+def _letters(key: object) -> str:
+    """A field's name without what parts its words."""
+    return re.sub(r"[\W_]", "", str(key)[:60]).lower()
 
 
 def _no_divisor(f: Fields, n_heads: int, n_kv_heads: int) -> GlassLlamaError:

@@ -63,6 +63,11 @@ def assumed_heads(f: Fields, kind: str) -> AssumedHeads | None:
     return AssumedHeads(f.path + name, origin, kind)
 
 
+def assumed_width(f: Fields, kind: str) -> AssumedHeads | None:
+    """That a head is as wide as the class of `kind` has it, None where the file states it."""
+    return AssumedHeads(f.path + "head_dim", "class", kind) if f.path + "head_dim" in f.assumed else None
+
+
 def text_part(f: Fields, *kinds: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> Fields:
     """The text model under text_config, which is one of `kinds`, the first where it does not say.
 

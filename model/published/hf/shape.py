@@ -9,7 +9,7 @@ from ..expected import expected
 from ..spec import AssumedHeads, FfnSpec, MoeSpec, NormSpec
 from . import sizes
 from .attention import checked_heads
-from .class_heads import assumed_heads
+from .class_heads import assumed_heads, assumed_width
 from .fields import Fields, refusal
 
 GATED = MappingProxyType(
@@ -36,6 +36,10 @@ class Shape:
     def assumed_heads(self) -> AssumedHeads | None:
         """Where the K/V heads come from, None where the file counts them."""
         return next(filter(None, (assumed_heads(part, str(part.raw.get("model_type"))) for part in self.parts)), None)
+
+    def assumed_width(self) -> AssumedHeads | None:
+        """Where a head's width comes from, None where transformers' class has no say in it."""
+        return next(filter(None, (assumed_width(part, str(part.raw.get("model_type"))) for part in self.parts)), None)
 
     def misspelt(self) -> Iterable[tuple[str, str]]:
         """(key, field) of keys that are nearly a field that the file lacks."""

@@ -46,7 +46,8 @@ HeadsOrigin = Literal["class", "as_heads", "null", "unknown", "gguf"]
 
 
 class AssumedHeads(NamedTuple):
-    """K/V heads that a file does not count: the `field` that would, and where the number comes from.
+    """K/V heads that a file does not count, or a head's width that it does not state: the `field` that would, and
+    where the number comes from.
 
     `origin`: transformers' class for `kind` has a number of its own, or takes as many as heads; the field is null,
     which means as many as heads; no class of transformers says, and as many as heads are assumed; or, in GGUF

@@ -32,6 +32,7 @@ class ModelSpec:
     - `unstated`: what is missing or wrong in the config that the weights depend on and the cache does not.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
     - `kv_heads_assumed`: where `n_kv_heads` comes from if the file does not count them, else None.
+    - `head_dim_assumed`: the same of `head_dim`, where transformers' class has a width of its own.
     - `source`: where the numbers were read; `not_verified`: which of them were not.
 
     Raises GlassLlamaError ("spec"), naming the field, for numbers that do not fit each other.
@@ -68,6 +69,7 @@ class ModelSpec:
     extra: tuple[ExtraWeights, ...] = ()
     mtp_layers: int = 0
     kv_heads_assumed: AssumedHeads | None = None
+    head_dim_assumed: AssumedHeads | None = None
     unstated: tuple[GlassLlamaError, ...] = ()
     quantised: QuantSpec | None = None
     quantised_unread: str = ""

@@ -177,9 +177,11 @@ def test_the_command_reads_a_config(capsys, tmp_path):
     assert main(["--config", str(path), "--tokens", "131072"]) == 0
     printed = capsys.readouterr().out
     assert "8,925,478,912 B" in printed
-    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in printed
+    assert (
+        "text_config.head_dim is not in the file: 256, as transformers' class for gemma3_text then has it." in printed
+    )
     assert main(["--config", str(path), "--users", "2"]) == 0
-    assert "Note       Not in the file, so as transformers' class has it: text_config.head_dim 256." in (
+    assert "text_config.head_dim is not in the file: 256, as transformers' class for gemma3_text then has it." in (
         capsys.readouterr().out
     )
     path.write_text(json.dumps(given["Llama-3 8B"]), encoding="utf-8-sig")  # as Windows' editors write it

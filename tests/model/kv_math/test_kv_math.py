@@ -339,6 +339,16 @@ def test_kv_heads_that_a_config_does_not_count_are_said_to_be_assumed() -> None:
     assert kv_breakdown(spec_from_config({**config, "num_key_value_heads": 8}), 100).notes == ()
 
 
+def test_a_heads_width_that_a_config_does_not_state_is_said_to_be_the_classs() -> None:
+    sizes = {"num_hidden_layers": 28, "hidden_size": 1024, "intermediate_size": 3072, "vocab_size": 151_936}
+    sizes |= {"num_attention_heads": 16, "num_key_value_heads": 8, "max_position_embeddings": 40_960}
+    silent = kv_breakdown(spec_from_config({"model_type": "qwen3", **sizes}), 100)
+    said = {"field": "head_dim", "kind": "qwen3", "width": 128}
+    assert [(note.code, note.params) for note in silent.notes] == [("assumed_head_dim", said)]
+    assert kv_breakdown(spec_from_config({"model_type": "qwen3", **sizes, "head_dim": 128}), 100).notes == ()
+    assert kv_breakdown(spec_from_config({"model_type": "llama", **sizes}), 100).notes == ()  # 1024 / 16
+
+
 def test_shared_layers_extra_layers_and_the_indexers_dtype():
     """Gemma-3n's last layers read an earlier layer's cache; V3's MTP layer caches 576 numbers more."""
     shared = replace(catalogue()["Llama-3 8B"], kv_shared_layers=12)

@@ -53,7 +53,7 @@ def numbers(value):
     """`value` as plain data without remarks and texts for readers."""
     if not is_dataclass(value):
         return value
-    skipped = TEXTS | {"notes", "note", "placement", "max_context", "kv_heads_assumed"}
+    skipped = TEXTS | {"notes", "note", "placement", "max_context", "kv_heads_assumed", "head_dim_assumed"}
     return {f.name: numbers(getattr(value, f.name)) for f in fields(value) if f.name not in skipped}
 
 
@@ -119,7 +119,7 @@ def test_early_and_derived_files_of_the_hub():
 
 def test_what_was_left_to_transformers_classes_is_said():
     notes = " ".join(spec_from_config(CONFIGS["Gemma-3 12B (text)"], "x").notes)
-    for said in ("text_config.head_dim 256", "text_config.vocab_size 262208", "vision tower"):
+    for said in ("text_config.rope_theta 1000000.0", "text_config.vocab_size 262208", "vision tower"):
         assert said in notes
     assert "max_position_embeddings 2048" in spec_from_config(CONFIGS["Falcon-40B"], "x").notes[0]
     assert "quantised" in spec_from_config(CONFIGS["DeepSeek-V3"], "x").notes[0]
@@ -654,6 +654,11 @@ def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remark
         "n_head_kv",
         "kv_n_heads",
         "num_query_groups",
+        "num_key_val_heads",
+        "num_key_vaule_heads",
+        "num_key_value_haeds",
+        "num_key_heads",
+        "num_value_heads",
     ],
 )
 def test_kv_heads_by_another_name_are_no_silence(key) -> None:
@@ -665,8 +670,22 @@ def test_kv_heads_by_another_name_are_no_silence(key) -> None:
     assert refused({"text_config": text}, {"model_type": "mistral3"}) == f"config.json: text_config.{key} {meant}"
 
 
+@pytest.mark.parametrize("key", ["headdim", "head_dims", "headDim", "head-dim", "head_size", "attention_head_dim"])
+def test_a_heads_width_by_another_name_is_no_silence(key) -> None:
+    """Whether transformers' class has a width of its own or takes hidden_size / heads."""
+    meant = "is 96; expected another name: did you mean head_dim? It would be 96."
+    for kind in ("llama", "qwen3"):
+        said = refused({"model_type": kind, key: 96, "num_key_value_heads": 8}, BARE)
+        assert said == f"config.json: {key} {meant}"
+    text = {**BARE, "num_key_value_heads": 8, key: 96}
+    assert refused({"text_config": text}, {"model_type": "mistral3"}) == f"config.json: text_config.{key} {meant}"
+    both = {**BARE, "model_type": "llama", key: 96, "head_dim": 128}
+    assert spec_from_config(both).head_dim == 128
+
+
 def test_other_keys_near_kv_heads_are_not_taken_for_them() -> None:
-    others = {"kv_head_dim_scale": 8, "kv_cache_dtype": "fp8", "num_key_value_heads_note": 8, "head_dim": 128}
+    others = {"swa_num_key_value_heads": 8, "linear_num_key_heads": 8, "swa_head_dim": 8}
+    others |= {"kv_head_dim_scale": 8, "kv_cache_dtype": "fp8", "num_key_value_heads_note": 8, "head_dim": 128}
     assert spec_from_config({**BARE, "model_type": "llama", **others}).n_kv_heads == 32
 
 
