@@ -76,6 +76,11 @@ class Plan:
         """Blocks of a request in all groups."""
         return sum(number * self.blocks_of(kind, length, batched) for kind, number in self.groups.items())
 
+    def needs_step(self, length: int) -> bool:
+        """Whether a request holds more blocks the more tokens a step brings in. How many that may be without a word in
+        the log depends on vLLM's version, the GPU and how it was started."""
+        return self.request(length, 1) != self.request(length, None)
+
 
 def aligned_block(state: int, each: int) -> int:
     """The block size that makes an attention page at least a state's page: in steps of 16 tokens."""
@@ -123,6 +128,8 @@ def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: 
     from the other."""
     plan = _plan(log, spec, dtype, tp, block)
     if plan is None or not (log.tokens and log.length and log.concurrency) or sum(plan.groups.values()) > 1:
+        return
+    if log.batched is None and plan.needs_step(log.length):
         return
     times = Fraction(-(-log.tokens // plan.block_size), plan.request(log.length, log.batched))
     if _as_printed(times, log.concurrency) or _as_printed(Fraction(log.tokens, log.length), log.concurrency):
@@ -233,22 +240,40 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
         return []
     needed = sum(one.count * one.each * kept_tokens(plan.spec, one.kind, length) for one in plan.layers)
     needed += plan.state * plan.linear
+    share = log.logged.bytes / log.concurrency if log.logged and log.concurrency else None
+    logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}", True) if share else None
+    fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
+    printed_times = Cell(log.concurrency) if log.concurrency else None
+    if log.batched is None and plan.needs_step(length):
+        steps.append(_unknown_step(plan, length, blocks))
+        return [Row("request", Cell(needed), None, logged), Row("concurrency", fit, None, printed_times)]
     taken = plan.request(length, log.batched)
     reserved = taken * plan.block
     _request_steps(log, plan, length, steps)
-    share = log.logged.bytes / log.concurrency if log.logged and log.concurrency else None
-    logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}", True) if share else None
     rows = [Row("request", Cell(needed), Cell(reserved, product(taken, plan.block)), logged)]
-    fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
     times = Fraction(blocks, taken)
     # Windows and states leave room for other versions' rules; blocks that are worked out of GiB are as good as these.
-    share = Fraction(1, 100) if len(plan.kinds) > 1 or not (log.blocks or log.tokens) else Fraction(0)
-    differs = log.concurrency is not None and not _as_printed(times, log.concurrency, share)
+    slack = Fraction(1, 100) if len(plan.kinds) > 1 or not (log.blocks or log.tokens) else Fraction(0)
+    differs = log.concurrency is not None and not _as_printed(times, log.concurrency, slack)
     if differs:
         told = {"logged": str(log.concurrency), "times": f"{float(times):.2f}", "taken": taken, "blocks": blocks}
         steps.append(Difference("concurrency", None, "", told, "request"))
     shown = Cell(times, f"{blocks:,} / {taken:,}")
-    return [*rows, Row("concurrency", fit, shown, Cell(log.concurrency) if log.concurrency else None, differs)]
+    return [*rows, Row("concurrency", fit, shown, printed_times, differs)]
+
+
+def _unknown_step(plan: Plan, length: int, blocks: int) -> Difference:
+    """That no line says how many tokens a step brings in, and how many requests fit with one, and with all."""
+    windows = [one for one in plan.layers if one.kind in ("sliding", "chunked")]
+    most, least = (f"{blocks / plan.request(length, step):.2f}" for step in (1, None))
+    params: dict[str, object] = {
+        "layers": sum(one.count for one in windows),
+        "window": kept_tokens(plan.spec, windows[0].kind, length),
+        "length": length,
+        "most": most,
+        "least": least,
+    }
+    return Difference("window_unknown", None, "vllm_window", params, "request")
 
 
 def _request_steps(log: EngineLog, plan: Plan, length: int, steps: list[Difference]) -> None:

@@ -366,6 +366,29 @@ def test_vllm_deals_window_layers_out_in_groups() -> None:
     assert least + sum(filter(None, named.values())) == request * block
 
 
+def test_vllm_windows_are_not_judged_without_the_tokens_of_a_step() -> None:
+    """The step's length depends on version, GPU and how vLLM was started: no line says it, so it is not assumed."""
+    silent = V1_WINDOWS.partition("\n")[2].replace("461.21x", "700.00x")
+    found = compare(read_log(silent), gemma3_1b(), "bf16")
+    assert found.log.batched is None
+    assert (figures(found, "request")[1], figures(found, "concurrency")[1:]) == (None, (None, 700))
+    assert not any(row.differs for row in found.rows)
+    told = next(one for one in found.differences if one.of == "request")
+    blocks = reserved(found, "blocks")
+    times = [f"{float(blocks / request):.2f}" for request in (128 + 6 * (32 + 1), 128 + 6 * (128 + 1))]
+    assert (told.code, told.bytes, [told.params["most"], told.params["least"]]) == ("window_unknown", None, times)
+    assert (told.params["layers"], told.params["window"], told.params["length"]) == (22, 512, 2048)
+    short = compare(read_log(silent.replace("for 2,048 tokens", "for 500 tokens")), gemma3_1b(), "bf16")
+    assert figures(short, "request")[1]  # a request that is no longer than the window holds all of it in any case
+
+
+def test_vllm_lines_of_windows_alone_contradict_each_other_only_by_a_known_step() -> None:
+    spec = catalogue()["Mistral-7B v0.1"]
+    log = ONE_GPU.replace("13.71x", "27.42x")
+    assert compare(read_log(log), spec, "bf16").conflicts == ()
+    assert compare(read_log(f"max_num_batched_tokens=2048\n{log}"), spec, "bf16").conflicts
+
+
 # vllm-project/vllm #21348, four H100, Qwen3-235B-A22B in FP8: 94 layers, one K/V head of 128 on each
 OF_TWO_RANKS = """\
 INFO model='/path/to/Qwen3-235B-A22B-FP8', dtype=torch.bfloat16, tensor_parallel_size=4, kv_cache_dtype=auto
