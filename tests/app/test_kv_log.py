@@ -231,6 +231,14 @@ def test_a_log_that_names_a_model_of_the_list_is_compared_with_that(chapter: Pag
     expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 8B")
 
 
+def test_a_log_of_the_same_cache_by_another_name_says_that_name(chapter: Page) -> None:
+    page, name = chapter, "meta-llama/Llama-3.1-8B-Instruct"
+    compared(page, OF_8B_ON_VLLM.format(name=name), "engine=vLLM")
+    log = panel(page, "kv-log")
+    expect(log).to_contain_text(text("kv-log.model_chosen", model="Llama-3 8B"))
+    expect(log).to_contain_text(text("kv-log.named_too", named=name))
+
+
 def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEngine) -> None:
     service = Service(engine, Runs())
     for name, model, another in (

@@ -132,6 +132,7 @@ function heading(answer, text, named, asChosen) {
       ? text("dtype_log_two", { k: dtype, v: dtype_v })
       : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
     own && !agrees && !answer.another ? text("named", { named: own }) : "",
+    own && agrees && answer.model_from === "chosen" ? text("named_too", { named: own }) : "",
     answer.unread && !agrees ? text("unread", { reason: answer.unread }) : "",
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
