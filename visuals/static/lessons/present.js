@@ -39,6 +39,9 @@ import { createStage } from "./stage.js";
  *   `goBack`: to where the reader was before
  */
 
+/** Until the pointer has moved, what lies under it is not marked as pointed at (style.css). */
+const RESTS = "data-pointer-rests";
+
 /**
  * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
  * else.
@@ -52,7 +55,10 @@ function passOverAtRest(presents) {
     const place = `${event.clientX} ${event.clientY}`;
     if (presents() && event.pointerType === "mouse" && place === last.place && event.timeStamp !== last.time)
       event.stopImmediatePropagation();
-    else last = { place, time: event.timeStamp };
+    else {
+      last = { place, time: event.timeStamp };
+      document.body.removeAttribute(RESTS);
+    }
   }
   for (const name of /** @type {const} */ (["pointerover", "pointerenter", "pointermove"]))
     addEventListener(name, passOver, true);
@@ -236,7 +242,7 @@ function createScreens(glass, acts, presents) {
     placeWords(words, false);
     glass.state.covered = false;
     glass.repaint();
-    document.body.removeAttribute("data-covered");
+    for (const name of ["data-covered", RESTS]) document.body.removeAttribute(name);
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
   }
@@ -313,6 +319,7 @@ export function createPresenter(glass, openList, keep) {
     const { lesson, course, notes, reads, id } = now;
     screens.show(now, moved);
     keepPresented({ lesson, at: course.at(), notes, reads, id });
+    document.body.toggleAttribute(RESTS, moved || document.body.hasAttribute(RESTS));
     if (moved) arrival.bring(lesson, course.at(), backwards && !course.covered());
     else stage.again();
   }

@@ -1,6 +1,8 @@
 // The maps of all heads of a layer, in frames by the K/V head that they share, as many beside each other as fit. A
 // hover repaints only the cross-hairs.
 
+import { strongest } from "../../arrays.js";
+import { attention } from "../../compute.js";
 import { cross, hatch, ink, penOf, roomToDraw, visible, write } from "../../draw.js";
 import { drawChosen, drawChosenAt, drawNames, drawSide, namesAll, namesMost, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
@@ -225,18 +227,22 @@ function drawKey(context, { legend, narrow }, width, says, text) {
 }
 
 /**
- * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head.
+ * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head. Where
+ * the columns have no words, another head's is the one at which its own row looks most.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Pick<Layout, "boxes" | "size" | "above" | "rowed">} layout
  * @param {State} state
+ * @param {ReturnType<Glass["layer"]>} held
  */
-function mark(context, { boxes, size, above, rowed }, state) {
-  const { query, key } = state;
+function mark(context, { boxes, size, above, rowed }, state, held) {
+  const { query } = state;
   const { pieces } = state.trace.tokens;
   const step = size / pieces.length;
   for (const { head, x, y, leads } of boxes) {
     const chosen = head === state.head;
+    const own = rowed > 0 && held !== null && !chosen;
+    const key = own ? strongest(attention(held, state.trace.model, head, query), 1)[0] : state.key;
     const side = { pieces, step, above: false, room: rowed };
     if (rowed && leads) drawChosenAt(context, { x, y, size }, side, { t: query, role: "q" });
     if (rowed)
@@ -247,7 +253,7 @@ function mark(context, { boxes, size, above, rowed }, state) {
         most: size,
       });
     if (above) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
-    markCell(context, { x, y, size }, state, 7, chosen);
+    markCell(context, { x, y, size }, { ...state, query, key }, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
   }
 }
@@ -305,11 +311,14 @@ export function createMaps(glass, label) {
         context,
         layout,
         width,
-        [...(masks && !state.covered ? ["masked"] : []), ...(named ? [] : ["order"])],
+        [
+          ...(masks && !state.covered ? ["masked"] : []),
+          ...(named ? [] : [layout.rowed && !state.covered ? "order_most" : "order"]),
+        ],
         text,
       );
     },
-    mark: (context, layout) => mark(context, layout, state),
+    mark: (context, layout) => mark(context, layout, state, glass.layer()),
   });
 
   /**

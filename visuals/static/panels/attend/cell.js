@@ -270,7 +270,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
     </div>
     <div class="at-carries" data-part="carried">
       <div class="at-carried">
-        ${step("carried")}
+        <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_carried"></h3>
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
         ${dimensions.carried.holder}
         <div

@@ -1,7 +1,7 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, shown } from "../../dom.js";
-import { chartHeight, fit, ink } from "../../draw.js";
+import { chartHeight, fit, ink, write } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { oneLine } from "../../one-line.js";
 import { oneText } from "../../parts.js";
@@ -52,7 +52,8 @@ const CHARTS = {
  * @param {Quantity} quantity
  * @param {{ at: Step; covered: boolean; unfinished: boolean; text: Say; axis: string }} how `at`: the step that is
  *   marked; `covered`: the lines are not told yet; `unfinished`: how high they go is not known yet, and a class
- *   that is to compare them with its guess sees them once it is; `axis`: the text of its name
+ *   that is to compare them with its guess sees them once it is, till then how far it is; `axis`: the text of its
+ *   name
  */
 function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, unfinished, text, axis }) {
   const tall = chartHeight(HIGH, ABOVE);
@@ -67,8 +68,13 @@ function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered,
     { low: 0, high: most * 1.08 },
   );
   axes(context, chart, { xName: text("axis_tokens"), yName: text(axis), ...(unfinished && { yTicks: [] }) });
-  if (covered || unfinished) return chart;
   const { colour } = ink();
+  if (unfinished && !covered)
+    write(context, text("running", { count: steps.length }), (LEFT + width) / 2, tall / 2, {
+      align: "center",
+      most: width - LEFT,
+    });
+  if (covered || unfinished) return chart;
   /** @type {[typeof full | typeof cached, string, number[]][]} */
   const lines = [
     [full, "output", [6, 4]],
@@ -247,6 +253,7 @@ export default function kvRace(element, glass) {
   function view(reading) {
     const { steps, running } = race;
     const device = reading ? `${state.trace.model.device}, ${state.trace.model.dtype}` : "";
+    const unfinished = state.presenting === true && running; // sums beside empty charts would tell of no picture
     const go = () => (running ? race.stop() : race.start(false));
     return html`<div class="kv-bar">
         <div class="kv-player">
@@ -270,7 +277,7 @@ export default function kvRace(element, glass) {
         <p class="gp-note kv-trembles" .textContent=${text("trembles")}></p>
         <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
         <div class="kv-sums" data-answer="beside">
-          ${reading?.step ? sumsView(text, state.trace.model, reading) : nothing}
+          ${reading?.step && !unfinished ? sumsView(text, state.trace.model, reading) : nothing}
         </div>
       </div>`;
   }

@@ -1,6 +1,6 @@
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
-import { html } from "../../vendor/lit-html.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { notesView } from "./answer.js";
 import { both, scaled, whole } from "./format.js";
 
@@ -43,6 +43,9 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
     </tr>`;
   const each = scaled(BigInt(cache) / BigInt(users), "binary");
   const given = text("given", { users: whole(users), each, weights: sum.weights });
+  const [{ name: gpu, memory, alone }] = gpus;
+  const rest = scaled(BigInt(memory) - BigInt(alone), "binary");
+  const room = html`<p class="gp-note" .textContent=${text("lesson_room", { gpu, rest })}></p>`;
   const columns = inLesson ? ["memory", "for_both", "needed"] : ["at_least", "found", "one_server"];
   return html`<h3
       class="gp-subtitle"
@@ -63,5 +66,5 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
         </tbody>
       </table>
     </div>
-    ${notesView(glass, notes)}`;
+    ${inLesson ? room : nothing} ${notesView(glass, notes)}`;
 }
