@@ -730,3 +730,15 @@ def test_of_a_covered_view_what_a_guess_needs_is_seen_and_the_answer_is_not_unti
             page.keyboard.press("PageDown")
             page.wait_for_timeout(50)
             on_stage(page)
+
+
+def test_what_lies_under_a_still_pointer_is_not_marked(page: Page) -> None:
+    desk(page)
+    page.locator(".ls-row").first.locator("button").first.click()
+    rests = page.locator("body[data-pointer-rests]")
+    on_stage(page)
+    expect(rests).to_have_count(1)
+    page.mouse.move(600, 400)
+    expect(rests).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(rests).to_have_count(0)
