@@ -129,7 +129,8 @@ export default function createStories(place, glass, need) {
   glass.on("returned", (/** @type {string} */ from) => from !== state.chapter && now()?.comeBack());
   // A phone that is turned shows the scene that was read; a keyboard may turn the window, too, while somebody writes.
   matchMedia("(orientation: portrait)").addEventListener("change", () => {
-    if (!document.activeElement?.matches("input, textarea")) now()?.comeBack();
+    const isPhone = matchMedia("(pointer: coarse)").matches;
+    if (isPhone && !document.activeElement?.matches("input, textarea")) now()?.comeBack();
   });
   followSpace(
     () => Boolean(now()),
