@@ -246,7 +246,7 @@ def test_markup_in_a_models_name_is_text_wherever_plotly_writes_it():
         names = {place.rstrip("\u200b").removesuffix(" †") for place in trace["x"][1]}
         assert names == {written.replace(" ", "<br>")}
     for language in ("en", "zh"):
-        words = json.loads((Path("app") / f"{language}.json").read_text(encoding="utf-8"))["kv-chart"]
+        words = json.loads((Path("app") / f"{language}.on-demand.json").read_text(encoding="utf-8"))["kv-chart"]
         for template in (words["hover"], words["hover_beyond"]):
             assert template.startswith("%{hovertext}<br>")
             assert "customdata[0]" not in template
