@@ -10,7 +10,7 @@ from collections.abc import Callable
 M_ARENA_MAX = -8  # of glibc's malloc.h
 MKL_KEEPS_NOTHING = "MKL_DISABLE_FAST_MM"  # of the library that multiplies PyTorch's matrices
 ARENAS = 2
-SOON = 20.0  # seconds
+SOON = 20.0  # seconds; why not at once: docs/decisions/memory-given-back.md
 _is_due = threading.Lock()
 
 
@@ -37,7 +37,7 @@ def give_back() -> None:
 
 
 def give_back_soon() -> None:
-    """The same after a moment, in a thread of its own; once for all that ask for it meanwhile."""
+    """Do that SOON seconds from now, in a thread of its own: once for all who ask meanwhile."""
     if _is_due.acquire(blocking=False):
         threading.Thread(target=_give_back_later, daemon=True).start()
 

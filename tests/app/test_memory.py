@@ -11,13 +11,13 @@ from app.engine import LocalEngine
 from app.operations import FIRING
 from tests.soak import resident
 
-KEPT = b"x"
+MARK = b"x"  # makes a copy of zeros, which by themselves would take no pages
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator alone is asked")
 def test_pages_that_nothing_is_in_go_back() -> None:
-    held = [bytes(100_000) + KEPT for _ in range(3000)]  # each too small for pages of its own
-    last = bytes(1000) + KEPT  # above them all
+    held = [bytes(100_000) + MARK for _ in range(3000)]  # each too small for pages of its own
+    last = bytes(1000) + MARK  # lies above them all, so that the pool cannot simply end earlier
     full = resident(os.getpid())
     held.clear()
     memory.give_back()

@@ -37,15 +37,12 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
     together: signed(together),
     answer,
   });
-  const tells =
-    rival === undefined
-      ? { form: look.adds > 0 ? "" : "_less", rival: "" }
-      : { form: "_tells", rival: wordOf(labels[rival]) };
-  const follows = text(`story.looks_follows${tells.form}`, {
+  const adding = look.adds > 0 ? "" : "_less";
+  const follows = text(`story.looks_follows${rival === undefined ? adding : "_tells"}`, {
     head: which,
     adds: signed(look.adds),
     to,
-    rival: tells.rival,
+    rival: rival === undefined ? "" : wordOf(labels[rival]),
   });
   const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
   const [p, left, none] = chancesSaid(text, chances, state.language);
