@@ -6,12 +6,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 M_ARENA_MAX = -8  # of glibc's malloc.h
 MKL_KEEPS_NOTHING = "MKL_DISABLE_FAST_MM"  # of the library that multiplies PyTorch's matrices
 ARENAS = 2
 SOON = 20.0  # seconds; why not at once: docs/decisions/memory-given-back.md
-_is_due = threading.Lock()
 
 
 def _glibc(name: str) -> Callable[..., int] | None:
@@ -36,13 +36,22 @@ def give_back() -> None:
         trim(0)
 
 
-def give_back_soon() -> None:
-    """Do that SOON seconds from now, in a thread of its own: once for all who ask meanwhile."""
-    if _is_due.acquire(blocking=False):
-        threading.Thread(target=_give_back_later, daemon=True).start()
+class Later:
+    """Does a work once for all who ask while `wait` lasts, in a thread of its own."""
+
+    def __init__(self, work: Callable[[], None], wait: Callable[[], None]) -> None:
+        self._work, self._wait = work, wait
+        self._is_due = threading.Lock()
+
+    def __call__(self) -> None:
+        """Ask for it; returns at once."""
+        if self._is_due.acquire(blocking=False):
+            threading.Thread(target=self._after_the_wait, daemon=True).start()
+
+    def _after_the_wait(self) -> None:
+        self._wait()
+        self._is_due.release()
+        self._work()
 
 
-def _give_back_later() -> None:
-    time.sleep(SOON)
-    _is_due.release()
-    give_back()
+give_back_soon = Later(give_back, partial(time.sleep, SOON))

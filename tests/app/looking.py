@@ -33,6 +33,13 @@ def run(page: Page, prompt: str) -> None:
     wait_for_run(page)
 
 
+def to_theme(page: Page, theme: str) -> None:
+    """Light or dark, whichever the page was left in."""
+    if page.evaluate("glass.state.theme") != theme:
+        page.click("#theme")
+    assert page.evaluate("glass.state.theme") == theme
+
+
 def faults(page: Page, theme: str = "light", context: str | None = None) -> list[str]:
     """What axe finds at WCAG AA: each fault's rule and markup. To describe what is none would take it as long again."""
     options = {"runOnly": RULES[theme], "resultTypes": ["violations"]}

@@ -25,20 +25,20 @@ def test_pages_that_nothing_is_in_go_back() -> None:
     assert last
 
 
-def test_who_asks_meanwhile_is_served_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, done = [0], threading.Event()
+def test_who_asks_meanwhile_is_served_by_one() -> None:
+    waited, done, given = threading.Semaphore(0), threading.Semaphore(0), [0]
 
-    def give_back() -> None:
+    def give() -> None:
         given[0] += 1
-        done.set()
+        done.release()
 
-    monkeypatch.setattr(memory, "SOON", 0.05)
-    monkeypatch.setattr(memory, "give_back", give_back)
+    later = memory.Later(give, lambda: waited.acquire())
     for asked in (1, 2):
-        done.clear()
         for _ in range(20):
-            memory.give_back_soon()
-        assert done.wait(10)
+            later()
+        assert given == [asked - 1]
+        waited.release()
+        assert done.acquire(timeout=60)
         assert given == [asked]
 
 
