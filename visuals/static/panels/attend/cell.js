@@ -265,6 +265,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
           </div>
           ${step("softmax")}
           <div class="gp-formula" lang="en">${lines?.softmax}</div>
+          <p class="gp-note" data-text="cell.softmax_note"></p>
         </div>
       </div>
     </div>

@@ -29,14 +29,15 @@ function hundredths(x) {
 }
 
 /**
- * What is lost in nats, and as probabilities: log p less what is lost is the log of what is left.
+ * What is lost as probabilities, and in nats, which a lesson leaves to the map's cells: log p less what is lost is the
+ * log of what is left.
  *
- * @param {import("../../types.d.ts").Say} text
+ * @param {Glass} glass
  * @param {number} probability of the answer, with every head
  * @param {number} lost
  */
-const lossOf = (text, probability, lost) => ({
-  lost: shown(Math.abs(lost), 3),
+const lossOf = ({ state: { presenting }, text }, probability, lost) => ({
+  nats: presenting ? "" : text(`why.grid_${lost < 0 ? "more" : "less"}`, { lost: shown(Math.abs(lost), 3) }),
   before: shareSaid(text, probability),
   after: shareSaid(text, probability * Math.exp(-lost)),
 });
@@ -118,7 +119,7 @@ export function createMissed(glass, toggle) {
     if (!grid.measured.data[i] && !estimated) return text("why.grid_unmeasured", { layer, head });
     if (!grid.measured.data[i]) return text("why.grid_estimated", { layer, head, lost: signed(lost, 3) });
     const form = lost < 0 ? "against" : "for";
-    return text(`why.grid_${form}`, { layer, head, ...lossOf(text, probability, lost) });
+    return text(`why.grid_${form}`, { layer, head, ...lossOf(glass, probability, lost) });
   }
   const map = createDepthMap(glass, {
     label: "why.grid",
@@ -161,7 +162,7 @@ export function createMissed(glass, toggle) {
   function mostOf(shown) {
     const { layer, head, lost } = mostMissed(shown);
     const framed = layer === state.layer && head === state.head;
-    return framed || lost <= 0 ? "" : text("why.grid_most", { layer, head, ...lossOf(text, probability, lost) });
+    return framed || lost <= 0 ? "" : text("why.grid_most", { layer, head, ...lossOf(glass, probability, lost) });
   }
 
   /**

@@ -1,7 +1,7 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, shown } from "../../dom.js";
-import { chartHeight, fit, ink, write } from "../../draw.js";
+import { chartHeight, fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { oneLine } from "../../one-line.js";
 import { oneText } from "../../parts.js";
@@ -36,6 +36,7 @@ import { troubleText } from "./trouble.js";
 
 const [LEFT, TOP, HIGH, BELOW] = [64, 30, 270, 50];
 const ABOVE = 62; // in a lesson: what all of it took, under the charts
+const LEAST = 8; // tokens that an axis reaches
 const million = (/** @type {number} */ count) => shown(count / 1e6, 4);
 /** @type {Record<Kind, Quantity>} */
 const CHARTS = {
@@ -44,37 +45,42 @@ const CHARTS = {
 };
 
 /**
+ * The axes of one chart, before its lines are known or told.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {{ first: number; last: number; most: number | null; text: Say; axis: string }} how `first`, `last`: tokens
+ *   of the text; `most`: of what is drawn, null while it is not known; `axis`: the text of its name
+ */
+function drawAxes(canvas, width, { first, last, most, text, axis }) {
+  const tall = chartHeight(HIGH, ABOVE);
+  const context = fit(canvas, width, tall);
+  const chart = chartIn(
+    [width, tall],
+    [LEFT, 12, TOP, BELOW],
+    { low: first, high: Math.max(last, first + LEAST) },
+    { low: 0, high: 1.08 * (most ?? 1) },
+  );
+  axes(context, chart, { xName: text("axis_tokens"), yName: text(axis), ...(most === null && { yTicks: [] }) });
+  return { context, chart };
+}
+
+/**
  * One chart: a line with the cache, one without, against the length of the text.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {Step[]} steps
  * @param {Quantity} quantity
- * @param {{ at: Step; covered: boolean; unfinished: boolean; text: Say; axis: string }} how `at`: the step that is
- *   marked; `covered`: the lines are not told yet; `unfinished`: how high they go is not known yet, and a class
- *   that is to compare them with its guess sees them once it is, till then how far it is; `axis`: the text of its
- *   name
+ * @param {{ at: Step; covered: boolean; text: Say; axis: string }} how `at`: the step that is marked; `covered`:
+ *   the lines are not told yet; `axis`: the text of its name
  */
-function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, unfinished, text, axis }) {
-  const tall = chartHeight(HIGH, ABOVE);
-  const context = fit(canvas, width, tall);
+function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered, text, axis }) {
   const most = Math.max(...steps.map((step) => Math.max(step[cached], step[full]))) * scale;
   const [first, last] = [steps[0].tokens, steps[steps.length - 1].tokens];
-  const least = unfinished ? AT_ONCE - 1 : 8; // tokens that the axis reaches
-  const chart = chartIn(
-    [width, tall],
-    [LEFT, 12, TOP, BELOW],
-    { low: first, high: Math.max(last, first + least) },
-    { low: 0, high: most * 1.08 },
-  );
-  axes(context, chart, { xName: text("axis_tokens"), yName: text(axis), ...(unfinished && { yTicks: [] }) });
+  const { context, chart } = drawAxes(canvas, width, { first, last, most, text, axis });
+  if (covered) return chart;
   const { colour } = ink();
-  if (unfinished && !covered)
-    write(context, text("running", { count: steps.length }), (LEFT + width) / 2, tall / 2, {
-      align: "center",
-      most: width - LEFT,
-    });
-  if (covered || unfinished) return chart;
   /** @type {[typeof full | typeof cached, string, number[]][]} */
   const lines = [
     [full, "output", [6, 4]],
@@ -205,12 +211,25 @@ function createCharts(steps, hover) {
   /**
    * @param {number} width
    * @param {Reading} reading
-   * @param {{ covered: boolean; unfinished: boolean; text: Say }} how
+   * @param {{ covered: boolean; text: Say }} how
    */
   function draw(width, { steps: all, step: at }, how) {
     if (!at) return;
     for (const { name, canvas } of canvases)
       chart = drawChart(canvas, width, all, CHARTS[name], { ...how, at, axis: `axis_${name}` });
+  }
+  /**
+   * What a class draws its guess on while the lines are measured.
+   *
+   * @param {number} width
+   * @param {number} first tokens of the text before the first step
+   * @param {Say} text
+   */
+  function drawEmpty(width, first, text) {
+    chart = null;
+    const last = first + AT_ONCE - 1;
+    for (const { name, canvas } of canvases)
+      drawAxes(canvas, width, { first, last, most: null, text, axis: `axis_${name}` });
   }
   /** @param {(name: Kind) => string} title */
   const view = (title) =>
@@ -221,7 +240,7 @@ function createCharts(steps, hover) {
           ${room}
         </div>`,
     );
-  return { room: canvases[0].room, draw, view };
+  return { room: canvases[0].room, draw, drawEmpty, view };
 }
 
 export const about = { namesChanges: false, absent: oneText };
@@ -249,13 +268,16 @@ export default function kvRace(element, glass) {
       ><span class=${`kv-stroke is-${name}`}></span><span .textContent=${text(name)}></span
     ></span>`;
 
+  /** In a lesson: how high the lines go is not known yet, so a class sees them, and their sums, once they are whole. */
+  const isUnfinished = () => state.presenting === true && race.running;
+
   /** @param {Reading | null} reading null before there is a run */
   function view(reading) {
     const { steps, running } = race;
     const device = reading ? `${state.trace.model.device}, ${state.trace.model.dtype}` : "";
-    const unfinished = state.presenting === true && running; // sums beside empty charts would tell of no picture
+    const unfinished = isUnfinished(); // sums beside empty charts would tell of no picture
     const go = () => (running ? race.stop() : race.start(false));
-    return html`<div class="kv-bar">
+    return html`<div class=${unfinished ? "kv-bar is-measuring" : "kv-bar"}>
         <div class="kv-player">
           <button
             class="kv-button"
@@ -272,7 +294,7 @@ export default function kvRace(element, glass) {
           <span class="gp-note" role="status" .textContent=${statusOf(glass, text, race)}></span>
         </div>
       </div>
-      <div ?hidden=${!reading?.step}>
+      <div ?hidden=${!reading?.step && !unfinished}>
         <div class="gp-samples">${stroke("cached")} ${stroke("full")}</div>
         <p class="gp-note kv-trembles" .textContent=${text("trembles")}></p>
         <div class="gp-columns kv-charts">${charts.view((name) => text(`${name}_title`, { device }))}</div>
@@ -295,9 +317,9 @@ export default function kvRace(element, glass) {
     beginInLesson();
     const reading = readRace(trace.model, race.steps, shows.hovered);
     const { step } = reading;
-    const width = step ? wide() : 0; // known once the results are in view
-    const unfinished = state.presenting === true && race.running;
-    if (width) charts.draw(width, reading, { covered: state.covered === true, unfinished, text });
+    const width = step || isUnfinished() ? wide() : 0; // known once the results are in view
+    if (width && isUnfinished()) charts.drawEmpty(width, trace.nPrompt, text);
+    else if (width) charts.draw(width, reading, { covered: state.covered === true, text });
     return () => {
       panel.title.textContent = text("title");
       render(view(reading), panel.body);
