@@ -19,12 +19,14 @@ import model
 from app.engine import LocalEngine
 from app.files import lesson_files
 from app.service import Service
+from app.session import Runs
 from app.texts import text
 from model.analysis.matching import matching
 from tests.app.looking import faults, run, settled
 from tests.app.test_qr import picture
 from tests.one_of import one_of
 from tests.page import leave, open_page, wait_for_run
+from tests.plain import plain_site
 from visuals.palette import GROUND
 
 STAGE = """() => {
@@ -202,6 +204,50 @@ def test_the_head_that_is_missed_most_brings_the_name_to_its_place(language: str
     match = matching(trace, 4, 4, len(trace.token_ids) - 1, found.tokens[0])
     assert match
     assert most in [(step.layer, step.head) for step in match.told.steps]
+
+
+# Has the page keep what is written on the maps from now on, in bold: the names of what is looked at.
+WRITTEN = """() => {
+  window.written = [];
+  const { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
+  prototype.fillText = function (words, ...place) {
+    const isName = this.canvas.closest("[data-kind=attention] .at-looks") && this.font.startsWith("600");
+    if (isName) written.push(words);
+    return fillText.call(this, words, ...place);
+  };
+}"""
+
+
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
+def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(
+    browser: Browser, language: str
+) -> None:
+    file = next(one for one in lesson_files()[language] if "attention" in one.name)
+    view = json.loads(file.read_text(encoding="utf-8"))["views"][1]
+    prompt = parse_qs(view["link"].removeprefix("#"))["prompt"][0]
+    lm = model.load(device="cpu")
+    trace = model.run_trace(lm, prompt)
+    with plain_site(LocalEngine([lm]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang={language}")
+        desk(page)
+        page.locator(".ls-row").nth(lesson_files()[language].index(file)).locator("button").first.click()
+        for _ in range(2):  # the first view's answer, then the second view
+            on_stage(page)
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(50)
+        on_stage(page)
+        page.evaluate(WRITTEN)
+        page.keyboard.press("PageDown")
+        on_stage(page)
+        layer, head, seen = page.evaluate("[glass.state.layer, glass.state.head, written]")
+        leave(page)
+    size = lm.config.n_heads // lm.config.n_kv_heads
+    heads = range(head // size * size, (head // size + 1) * size)
+    q, k = trace.layer(layer).q_rot, trace.layer(layer).k_rot
+    most = [int((k[head // size] @ q[one, -1]).argmax()) for one in heads]
+    assert len(set(most)) > 1  # else any word would do
+    words = [trace.pieces[key].replace(" ", "·") for key in most]
+    assert [one for one in seen if one.startswith("·") or one in words][-size:] == words, seen
 
 
 def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
@@ -742,3 +788,21 @@ def test_what_lies_under_a_still_pointer_is_not_marked(page: Page) -> None:
     expect(rests).to_have_count(0)
     page.keyboard.press("Escape")
     expect(rests).to_have_count(0)
+
+
+def test_while_the_cache_is_measured_axes_stand_and_one_line_says_how_far_it_is(page: Page) -> None:
+    held = []
+    page.route(lambda url: "kv_race" in url, lambda route: held.append(route))
+    file = next(one for one in lesson_files()["en"] if "cache" in one.name)
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    for _ in range(2):  # the first view's answer, then the second view
+        on_stage(page)
+        page.keyboard.press("PageDown")
+        page.wait_for_timeout(50)
+    race = page.locator("section[data-kind=kv-race].is-presented")
+    status = race.get_by_role("status")
+    expect(status).to_have_text(text("kv-race.running", count=0))
+    expect(status).to_be_visible()
+    for canvas in race.locator("canvas").all():
+        expect(canvas).to_be_visible()

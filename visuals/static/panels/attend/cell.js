@@ -263,9 +263,11 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
           <div class="gp-formula" lang="en" data-result=${reading ? resultOf(reading, "steps", text) : ""}>
             ${lines?.score}
           </div>
-          ${step("softmax")}
-          <div class="gp-formula" lang="en">${lines?.softmax}</div>
-          <p class="gp-note" data-text="cell.softmax_note"></p>
+          <div>
+            ${step("softmax")}
+            <div class="gp-formula" lang="en">${lines?.softmax}</div>
+            <p class="gp-note" data-text="cell.softmax_note"></p>
+          </div>
         </div>
       </div>
     </div>
