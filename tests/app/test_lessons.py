@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zxingcpp
 from PIL import Image, ImageChops
-from playwright.sync_api import Browser, Error, Locator, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, Route, expect
 
 import model
 from app.engine import LocalEngine
@@ -219,9 +219,7 @@ WRITTEN = """() => {
 
 
 @pytest.mark.parametrize("language", one_of(["en", "zh"]))
-def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(
-    browser: Browser, language: str
-) -> None:
+def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(browser: Browser, language: str) -> None:
     file = next(one for one in lesson_files()[language] if "attention" in one.name)
     view = json.loads(file.read_text(encoding="utf-8"))["views"][1]
     prompt = parse_qs(view["link"].removeprefix("#"))["prompt"][0]
@@ -791,18 +789,31 @@ def test_what_lies_under_a_still_pointer_is_not_marked(page: Page) -> None:
 
 
 def test_while_the_cache_is_measured_axes_stand_and_one_line_says_how_far_it_is(page: Page) -> None:
-    held = []
-    page.route(lambda url: "kv_race" in url, lambda route: held.append(route))
+    held: list[Route] = []
+    page.route(
+        "**/ask/calculate",
+        lambda route: held.append(route) if "kv_race" in (route.request.post_data or "") else route.continue_(),
+    )
     file = next(one for one in lesson_files()["en"] if "cache" in one.name)
     desk(page)
     page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
     for _ in range(2):  # the first view's answer, then the second view
-        on_stage(page)
+        page.wait_for_function("document.body.dataset.lesson === 'shown'")
         page.keyboard.press("PageDown")
         page.wait_for_timeout(50)
     race = page.locator("section[data-kind=kv-race].is-presented")
-    status = race.get_by_role("status")
-    expect(status).to_have_text(text("kv-race.running", count=0))
-    expect(status).to_be_visible()
-    for canvas in race.locator("canvas").all():
-        expect(canvas).to_be_visible()
+    words = text("kv-race.running", count=0)
+    expect(race.get_by_text(words, exact=True)).to_have_count(1)
+    expect(race.get_by_role("status")).to_have_text(words)
+    charts = [one.bounding_box() for one in race.locator("canvas").all()]
+    line = race.get_by_role("status").bounding_box()
+    assert line
+    assert len(charts) == 2
+    for chart in charts:  # axes to draw on; the line stands where the lines will be
+        assert chart
+        assert chart["y"] < line["y"] < line["y"] + line["height"] < chart["y"] + chart["height"]
+    for route in held:
+        route.continue_()
+    page.unroute("**/ask/calculate")
+    on_stage(page)
+    expect(race.locator("[role=status]")).to_have_text("")

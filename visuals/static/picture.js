@@ -1,5 +1,6 @@
 // A panel as a picture: what it shows now, under its title, the model and the prompt, as one SVG that needs no page.
 
+import { labelsOf } from "./characters.js";
 import { copyOf, rulesOf, startSheet } from "./copy.js";
 import { h, svg as element } from "./dom.js";
 import { ink } from "./draw.js";
@@ -10,7 +11,7 @@ const EDGE = 16; // px around what is drawn
 const SHARPNESS = 2; // pixels of a PNG to a pixel of the page
 const LONGEST = 16_000; // pixels of a side, and
 const LARGEST = 100e6; // pixels in all, that browsers surely draw
-const PROMPT = 300; // characters of the prompt
+const PROMPT = 300; // characters of the text
 
 /**
  * @typedef {{ text: string; width: number; height: number }} Picture an SVG file and its size in px
@@ -45,13 +46,14 @@ function runLine(panel, glass) {
 }
 
 /**
- * A run in words: model, prompt, and what was changed in it.
+ * A run in words: model, prompt with what the model wrote after it, and what was changed in it.
  *
  * @param {import("./decode.js").Trace} trace
  * @param {Glass} glass
  */
-function describe({ model, prompt, changes }, glass) {
-  const start = prompt.length > PROMPT ? `${prompt.slice(0, PROMPT)}…` : prompt;
+function describe({ model, prompt, changes, encoder, tokens, nPrompt }, glass) {
+  const whole = encoder ? prompt : [prompt, ...labelsOf(tokens.pieces).slice(nPrompt)].join("");
+  const start = whole.length > PROMPT ? `${whole.slice(0, PROMPT)}…` : whole;
   const changed = listed(changes).map((change) => changeName("is", change, model, glass.text));
   return [glass.modelName(model.name), start, ...changed].join(" · ");
 }

@@ -12,7 +12,8 @@ const PATIENCE = 1500; // ms until a panel is shown as far as it is
 /** @typedef {ReturnType<typeof createPresented>} Presented */
 
 /**
- * Until the panel has something in it, and nothing that it asked for is under way; not for ever.
+ * Until the panel has something in it, and nothing that it asked for is under way, unless it says by itself how far
+ * that is (`data-underway`); not for ever.
  *
  * @param {import("../types.d.ts").Glass} glass
  * @param {Presented} panel
@@ -24,7 +25,7 @@ async function ready(glass, panel) {
     panel.inner()?.childElementCount &&
     mine.dataset.value !== undefined &&
     !mine.hasAttribute("data-loading") &&
-    !glass.asking();
+    (!glass.asking() || mine.querySelector("[data-underway]"));
   while (panel.section() === mine && performance.now() < until && !hasCome()) await frame();
 }
 

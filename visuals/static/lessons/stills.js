@@ -51,13 +51,20 @@ async function came(isThere) {
  * The copy of the page, in a place where the browser draws it and nobody sees it.
  *
  * @param {string} language
+ * @param {boolean} [onPaper] as wide as a picture is printed, so that its letters stay as large as they are drawn
  */
-function createCopy(language) {
+function createCopy(language, onPaper = false) {
   // A page from disk may not look into another one, but into a frame of its own text (one-file/start.js).
   const page = window.glassFile
     ? { srcdoc: window.glassFile }
     : { src: `${location.pathname}${location.search}#chapter=kv&lang=${language}` };
-  const element = h("iframe.ls-still", { ...page, title: "", "aria-hidden": "true", tabindex: "-1", inert: "" });
+  const element = h(onPaper ? "iframe.ls-still.is-printed" : "iframe.ls-still", {
+    ...page,
+    title: "",
+    "aria-hidden": "true",
+    tabindex: "-1",
+    inert: "",
+  });
   const style = h("link", { rel: "stylesheet", href: addressOf("lessons/style.css") }); // what is covered, and how
   element.addEventListener("load", () => element.contentDocument?.head.append(style));
   document.body.append(element);
@@ -242,7 +249,7 @@ export function createStills(glass, onPaper = false) {
       const key = `${view.panel} ${view.part} ${view.hidden} ${link}`;
       const found = taken.get(key);
       if (found) return found;
-      copy ??= createCopy(glass.state.language);
+      copy ??= createCopy(glass.state.language, onPaper);
       const inside = /** @type {Window} */ (copy.contentWindow);
       const made = last.then(() => takeOf(inside, link, view, onPaper)).catch(() => null);
       last = made;

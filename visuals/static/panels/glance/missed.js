@@ -29,8 +29,8 @@ function hundredths(x) {
 }
 
 /**
- * What is lost as probabilities, and in nats, which a lesson leaves to the map's cells: log p less what is lost is the
- * log of what is left.
+ * What is lost as probabilities, and in nats, which a lesson leaves to the map's cells: log p less what is lost is
+ * the log of what is left.
  *
  * @param {Glass} glass
  * @param {number} probability of the answer, with every head

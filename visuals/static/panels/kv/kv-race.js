@@ -49,8 +49,8 @@ const CHARTS = {
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {{ first: number; last: number; most: number | null; text: Say; axis: string }} how `first`, `last`: tokens
- *   of the text; `most`: of what is drawn, null while it is not known; `axis`: the text of its name
+ * @param {{ first: number; last: number; most: number | null; text: Say; axis: string }} how `first`, `last`:
+ *   tokens of the text; `most`: of what is drawn, null while it is not known; `axis`: the text of its name
  */
 function drawAxes(canvas, width, { first, last, most, text, axis }) {
   const tall = chartHeight(HIGH, ABOVE);
@@ -277,7 +277,7 @@ export default function kvRace(element, glass) {
     const device = reading ? `${state.trace.model.device}, ${state.trace.model.dtype}` : "";
     const unfinished = isUnfinished(); // sums beside empty charts would tell of no picture
     const go = () => (running ? race.stop() : race.start(false));
-    return html`<div class=${unfinished ? "kv-bar is-measuring" : "kv-bar"}>
+    return html`<div class="kv-bar" ?data-underway=${unfinished}>
         <div class="kv-player">
           <button
             class="kv-button"

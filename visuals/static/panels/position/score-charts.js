@@ -84,7 +84,7 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
 export function drawPairs(canvas, width, { here, moved }, how) {
   const { inv_freq, tokens, context: trained, covered, inLesson, text } = how;
   const pair = inLesson ? -1 : how.pair;
-  const tall = chartHeight(TALL, ABOVE);
+  const tall = chartHeight(inLesson ? 28 + BARS + AXIS : TALL, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const sums = running(moved);
