@@ -816,4 +816,4 @@ def test_while_the_cache_is_measured_axes_stand_and_one_line_says_how_far_it_is(
         route.continue_()
     page.unroute("**/ask/calculate")
     on_stage(page)
-    expect(race.locator("[role=status]")).to_have_text("")
+    expect(race.locator(".kv-bar [role=status]")).to_have_text("")
