@@ -121,6 +121,26 @@ def test_every_scene_shows_what_transformers_computes(story: Page, roomy_checkpo
     assert value(story, "cache") == f"tokens {len(ids)} bytes {size * config.num_key_value_heads * len(ids)}"
 
 
+def test_the_neuron_is_told_with_what_all_of_its_layer_add(story: Page, roomy_checkpoint: Path) -> None:
+    told = value(story, "gate")
+    found = re.match(r"layer (\d+) neuron (\d+) ", told)
+    assert found
+    peer = Peer(roomy_checkpoint, story.evaluate("glass.state.trace.tokens.ids"))
+    stream, written = peer.inputs["model.norm"][0, -1], peer.outputs[f"model.layers.{found[1]}.mlp"][-1]
+    rms = (stream.square().mean() + peer.config.rms_norm_eps).sqrt()
+    best = int(peer.run.logits[0, -1].argmax())
+    whole = float(peer.net.lm_head.weight[best] @ (peer.net.model.norm.weight * written / rms))
+    assert number(told, "whole") == pytest.approx(whole, rel=1e-3, abs=1e-4)
+    said = story.locator("[data-scene=gate] .st-says")
+    expect(said).to_contain_text(f"one of {peer.config.intermediate_size:,}")
+
+
+def test_layer_by_layer_all_chances_are_told_in_one_form(story: Page) -> None:
+    value(story, "layers")
+    said = story.locator("[data-scene=layers] .st-share").all_inner_texts()
+    assert len({"%" in one for one in said}) == 1, said
+
+
 def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: Path) -> None:
     """From the last token at the one that it needs most, with the head that adds most from there."""
     lm = model.load(roomy_checkpoint, device="cpu")

@@ -55,6 +55,7 @@ test("a probability is read in per cent with three digits, a small one as one in
   for (const [p, words] of Object.entries(said)) assert.equal(chanceSaid(text, Number(p), "en"), words);
   const inALine = (...all) => chancesSaid(text, all, "en");
   assert.deepEqual(inALine(0.954321, 0.00999, 0.0003137), ["95.4%", "0.999%", "0.0314%"]); // all in one way
+  assert.deepEqual(inALine(0.5, 0.0000023, 1e-7), ["50%", "0.0002%", "chance.never_percent"]);
   assert.deepEqual(inALine(0.00999, 0.0003137), ["chance.one_in 100", "chance.one_in 3,200"]);
   assert.deepEqual(
     [0.25, 0.00456, 0, 0.9999].map((x) => shareSaid(text, x)),

@@ -5,6 +5,7 @@ import { percent } from "./dom.js";
 /** @typedef {import("./types.d.ts").Texts["text"]} Say */
 
 const [RARE, NEVER] = [0.01, 1e-6]; // a probability below these is one in so many, and is not told any more
+const TINY = 1e-5; // below it per cent have decimals alone: three digits would take a power of ten
 const NEARLY = 0.9995; // from here on three digits would say "100%"
 
 /**
@@ -66,6 +67,17 @@ export function chanceSaid(text, p, language) {
 }
 
 /**
+ * A probability in per cent, however small it is.
+ *
+ * @param {Say} text
+ * @param {number} p
+ */
+function chanceInPercent(text, p) {
+  if (p < NEVER) return text("chance.never_percent");
+  return p < TINY ? `${(100 * p).toFixed(4)}%` : shareSaid(text, p);
+}
+
+/**
  * Several probabilities of one line or column, all in one way: as one in so many where all are small, else per
  * cent.
  *
@@ -75,5 +87,5 @@ export function chanceSaid(text, p, language) {
  */
 export function chancesSaid(text, all, language) {
   const areRare = all.every((p) => p < RARE);
-  return all.map((p) => (areRare || p < NEVER ? chanceSaid(text, p, language) : shareSaid(text, p)));
+  return all.map((p) => (areRare ? chanceSaid(text, p, language) : chanceInPercent(text, p)));
 }

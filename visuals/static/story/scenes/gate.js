@@ -8,7 +8,7 @@ import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, few, signed, told, wordOf } from "../words.js";
+import { answerOf, bold, count, few, signed, told, wordOf } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
@@ -50,10 +50,9 @@ function curveOf(width, { gate, open }) {
  *
  * @param {import("../scene.js").Glass} glass
  * @param {AnswerNeuron} neuron
- * @param {{ answer: string; layer: number; count: number; whole: number }} of `count`: the layer's neurons;
- *   `whole`: what they add together
+ * @param {{ answer: string; layer: number; whole: number }} of `whole`: what the layer's neurons add together
  */
-function purposeOf(glass, { raised, adds, product, rank, names }, { answer, layer, count, whole }) {
+function purposeOf(glass, { raised, adds, product, rank, names }, { answer, layer, whole }) {
   const { text } = glass;
   const gloss = glossOf(glass);
   const pieces = raised
@@ -68,7 +67,7 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, laye
   const isAlike = names && some.length > 1 && some.every(({ by }) => by >= ALIKE * some[0].by);
   const alike = isAlike ? text("story.gate_kind") : "";
   const isAlone = adds >= whole / 2;
-  const together = isAlone ? "" : text("story.gate_together", { count, whole: signed(whole) });
+  const together = isAlone ? "" : text("story.gate_together");
   return sentences(text, opens, placed, sentences(text, raises, sentences(text, alike, together)));
 }
 
@@ -111,7 +110,7 @@ export function createGate(glass) {
       paint(width, found, language);
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(answer));
       const whole = terms.ffn.data[layer];
-      raises.textContent = purposeOf(glass, found, { answer: named, layer, count: trace.model.ffn_hidden, whole });
+      raises.textContent = purposeOf(glass, found, { answer: named, layer, whole });
       return {
         form: gate > 0 && few(gate, 2) === few(open, 2) ? "_open" : "",
         words: {
@@ -121,12 +120,14 @@ export function createGate(glass) {
           gate: told(few(gate), gate),
           open: told(few(open), open),
           product: told(few(product), product),
+          count: count(trace.model.parts.ffn[layer].neurons, language),
           adds: told(signed(adds), adds),
+          whole: told(signed(whole), whole),
           answer: bold(named + glossOf(glass)(named)),
         },
         value: [
           `layer ${layer} neuron ${neuron} gate=${exact(gate)} up=${exact(up)}`,
-          `product=${exact(product)} adds=${exact(adds)}`,
+          `product=${exact(product)} adds=${exact(adds)} whole=${exact(whole)}`,
         ].join(" "),
         select: { layer, query, neuron },
       };

@@ -8,7 +8,7 @@ import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chanceSaid, wordOf } from "../words.js";
+import { answerOf, bold, chancesSaid, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
 
@@ -105,12 +105,14 @@ export function createLayers(glass) {
   function rowsIn(lens, token, marked, language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
+    const depths = depthsShown(first, marked);
+    const owns = depths.map((depth) => lens.own(depth, token));
+    const chances = chancesSaid(text, owns, language);
     body.replaceChildren(
-      ...depthsShown(first, marked).flatMap((depth, i, shown) => {
+      ...depths.flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
         const piece = pieceOf(lens, id);
         const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
-        const own = lens.own(depth, token);
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
         const gap = i ? gapBetween(text, first, shown[i - 1], depth) : [];
         const row = h(
@@ -118,8 +120,8 @@ export function createLayers(glass) {
           null,
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
-          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * own}%` })),
-          h("td.st-share", { title: exact(own, 6) }, chanceSaid(text, own, language)),
+          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * owns[i]}%` })),
+          h("td.st-share", { title: exact(owns[i], 6) }, chances[i]),
         );
         return [...gap, row];
       }),
