@@ -135,6 +135,19 @@ def test_the_neuron_is_told_with_what_all_of_its_layer_add(story: Page, roomy_ch
     expect(said).to_contain_text(f"one of {peer.config.intermediate_size:,}")
 
 
+def test_what_gamma_does_is_told_of_its_smallest_and_its_largest(story: Page, roomy_checkpoint: Path) -> None:
+    layer, _, _, key = place_of(story)
+    peer = Peer(roomy_checkpoint, story.evaluate("glass.state.trace.tokens.ids"))
+    gamma = peer.net.model.layers[layer].input_layernorm.weight.detach()
+    divided = peer.run.hidden_states[layer][0, key] / peer.rms(layer, key)
+    told = value(story, "norm")
+    assert [number(told, name) for name in ("low", "high")] == pytest.approx([gamma.min(), gamma.max()], **CLOSE)
+    rows = story.locator("[data-scene=norm] .st-gamma tbody tr")
+    for row, at in zip(rows.all(), (int(gamma.argmin()), int(gamma.argmax())), strict=True):
+        shown = row.locator("td").evaluate_all("(all) => all.map((one) => Number(one.title))")
+        assert shown == pytest.approx([float(x) for x in (divided[at], gamma[at], divided[at] * gamma[at])], rel=1e-4)
+
+
 def test_layer_by_layer_all_chances_are_told_in_one_form(story: Page) -> None:
     value(story, "layers")
     said = story.locator("[data-scene=layers] .st-share").all_inner_texts()

@@ -1,4 +1,4 @@
-// A token's vector and what RMSNorm makes of it: another length, the same direction.
+// A token's vector and what RMSNorm makes of it: another length, the same direction; and what γ makes of that.
 
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
@@ -63,6 +63,50 @@ const head = (id, role) =>
   );
 
 /**
+ * The channels in which γ is smallest and largest.
+ *
+ * @param {ArrayLike<number>} gamma
+ */
+function extremesOf(gamma) {
+  const all = Array.from(gamma);
+  return { low: all.indexOf(Math.min(...all)), high: all.indexOf(Math.max(...all)) };
+}
+
+/** A size with all of its digits, as one that γ has hardly changed is to differ. @param {number} x */
+const sized = (x) => x.toPrecision(4);
+
+/**
+ * What γ makes of the channels in which it is smallest and largest.
+ *
+ * @param {Glass} glass
+ */
+function createGamma({ text }) {
+  const body = h("tbody");
+  const caption = h("caption.gp-hidden", { "data-text": "story.norm_gamma" });
+  const column = (/** @type {string} */ words) => h("th", { scope: "col" }, words);
+  const named = (/** @type {string} */ key) => h("th", { scope: "col", "data-text": `story.norm_${key}` });
+  const head = h("thead", null, h("tr", null, named("channel"), column("x / RMS(x)"), named("times"), named("gives")));
+  const element = h("table.st-gamma", null, caption, head, body);
+  /** @param {ArrayLike<number>} divided @param {ArrayLike<number>} gamma */
+  function draw(divided, gamma) {
+    const { low, high } = extremesOf(gamma);
+    const rows = /** @type {const} */ ([
+      ["least", low],
+      ["most", high],
+    ]);
+    const number = (/** @type {number} */ x) => h("td", { title: exact(x, 6) }, few(x));
+    body.replaceChildren(
+      ...rows.map(([name, channel]) => {
+        const [x, times] = [divided[channel], gamma[channel]];
+        const words = text(`story.norm_${name}`, { channel });
+        return h("tr", null, h("th", { scope: "row" }, words), number(x), number(times), number(x * times));
+      }),
+    );
+  }
+  return { element, draw };
+}
+
+/**
  * @param {Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -72,7 +116,8 @@ export function createNorm(glass) {
   const drawing = svg("svg.st-arrows", { role: "img" });
   const [axes, about] = [h("p.st-note"), h("p.st-note")];
   const rows = createRows(glass, "story.norm_rows");
-  const element = h("div", null, drawing, axes, rows.element);
+  const scaled = createGamma(glass);
+  const element = h("div", null, drawing, axes, rows.element, scaled.element);
   /** @param {VectorReading} reading @param {number} width */
   function drawIn({ input: { x, divisor, gamma } }, width) {
     const [a, b] = strongest(x, 2);
@@ -90,7 +135,7 @@ export function createNorm(glass) {
     /** @type {(name: string, role: string, values: ArrayLike<number>) => import("../strips.js").Row} */
     const row = (name, role, values) => {
       const value = rms(values, 0);
-      return { name, role, values, size: { value, words: glass.text("story.norm_size", { rms: few(value) }) } };
+      return { name, role, values, size: { value, words: glass.text("story.norm_size", { rms: sized(value) }) } };
     };
     rows.paint(
       width,
@@ -105,6 +150,7 @@ export function createNorm(glass) {
       ],
       state.theme,
     );
+    scaled.draw(divided, gamma);
   }
   /** @type {(reading: VectorReading, width: number, ...more: unknown[]) => void} */
   const paint = memo(drawIn);
@@ -123,7 +169,8 @@ export function createNorm(glass) {
       const found = readHere(glass, normVector, { norm: "attn", layer, query: token, channel: null });
       if (!found) return null;
       paint(found, width, language, theme);
-      const { divisor, x } = found.input;
+      const { divisor, x, gamma } = found.input;
+      const [low, high] = Object.values(extremesOf(gamma)).map((channel) => gamma[channel]);
       const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
@@ -132,9 +179,11 @@ export function createNorm(glass) {
           layer: String(layer),
           rms: told(few(divisor), divisor),
           after: told(few(size), size),
+          low: told(few(low), low),
+          high: told(few(high), high),
         },
         select: { layer, query: token },
-        value: `layer ${layer} token ${token} rms=${exact(divisor)}`,
+        value: `layer ${layer} token ${token} rms=${exact(divisor)} low=${exact(low)} high=${exact(high)}`,
       };
     },
   };
