@@ -243,6 +243,7 @@ def test_a_token_that_is_hidden_costs_what_knocking_it_out_costs(story: Page, ro
 
 def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint: Path) -> None:
     answer = int(value(story, "answer").split()[1])
+    layer, head, *_ = place_of(story)
     before = story.locator(".st-bars .st-share").get_attribute("title")
     story.click("[data-act=heads]")
     story.wait_for_function("glass.state.trace.changes.heads?.length")
@@ -259,7 +260,9 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     left = story.locator(".st-bars .is-after .st-share")
     assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
     if needed_now(story):  # else no look leads to a head
-        expect(story.locator(".st-try .st-note")).to_contain_text(text("story.did_heads_chosen"))
+        chosen = f"story.did_heads_chosen_{'too' if (layer, head) in off else 'not'}"
+        said = text(chosen, head=text("story.head", layer=layer, head=head), alone="").removesuffix(".")
+        expect(story.locator(".st-try .st-note")).to_contain_text(said)
     story.click("[data-act=back]")
     story.wait_for_function("!glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")

@@ -6,9 +6,10 @@ import { glossed, glossOf } from "../gloss.js";
 import { isChanged } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
-import { leftWithout } from "../readings/rests.js";
+import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
 import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
+import { placeOf } from "./place.js";
 import { chancesSaid, namedInWord, wordAround } from "./words.js";
 
 const SWAPS = 3;
@@ -33,8 +34,11 @@ const SWAPS = 3;
  *   waits: boolean;
  *   before: (Answer & { prompt: string }) | null;
  *   swap: Swap | null;
+ *   followed: Followed | null;
  * }} Tried
- *   `waits`: for the heads
+ *   `waits`: for the heads; `followed`: the head of the scenes, before others were switched off
+ *
+ * @typedef {{ layer: number; head: number; left: number }} Followed `left`: how probable the answer is without it
  */
 
 /**
@@ -168,10 +172,43 @@ function hidSaid(text, pieces, key) {
   return sentences(text, did, text("story.did_hide_here"));
 }
 
+/**
+ * Whether the head that the scenes follow is one of those that are off, and what the answer loses without it: the
+ * two are found in different ways (place.js).
+ *
+ * @param {Glass} glass
+ * @param {Followed} followed
+ * @param {number[][]} off each a layer and a head
+ * @param {Answer} before
+ */
+function followedSaid({ text, state }, { layer, head, left }, off, { word: answer, p: whole }) {
+  const isOff = off.some((one) => one[0] === layer && one[1] === head);
+  const [p, rest] = chancesSaid(text, [whole, left], state.language);
+  const alone = text(`story.did_heads_alone${p === rest ? "_same" : ""}`, { answer, p, left: rest });
+  return text(`story.did_heads_chosen_${isOff ? "too" : "not"}`, { head: text("story.head", { layer, head }), alone });
+}
+
+/**
+ * Which heads are off, and how they are related to the one that the scenes follow.
+ *
+ * @param {Glass} glass
+ * @param {Tried} tried
+ * @param {import("../decode.js").Trace["changes"]} changes
+ */
+function headsSaid(glass, { followed, before }, { heads: off = [] }) {
+  const { text } = glass;
+  const each = off.map(([layer, head]) => text("story.head_listed", { layer, head }));
+  const did = text("story.did_heads", { heads: each.join(text("why.list")) });
+  return followed && before ? sentences(text, did, followedSaid(glass, followed, off, before)) : did;
+}
+
+/** @type {Tried} */
+const UNTRIED = { act: null, waits: false, before: null, swap: null, followed: null };
+
 /** @param {Glass} glass */
 export function createExperiment(glass) {
   const { state, text } = glass;
-  const view = /** @type {Tried} */ (reactive({ act: null, waits: false, before: null, swap: null }, glass.repaint));
+  const view = /** @type {Tried} */ (reactive({ ...UNTRIED }, glass.repaint));
   const bars = createBars(glass);
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
   const swaps = createSwaps(glass, write);
@@ -186,7 +223,7 @@ export function createExperiment(glass) {
 
   glass.on("run", ({ prompt, changes }) => {
     const own = prompt === expected || (view.act === "heads" && isChanged({ changes }));
-    if (!own) Object.assign(view, { act: null, waits: false, before: null });
+    if (!own) Object.assign(view, UNTRIED);
     expected = null;
   });
 
@@ -208,20 +245,27 @@ export function createExperiment(glass) {
   }
   function back() {
     const { act, before } = view;
-    Object.assign(view, { act: null, waits: false, before: null });
+    Object.assign(view, UNTRIED);
     if (act === "heads" && state.run && isChanged(state.run)) glass.change({});
     if (act === "word" && before) glass.read(before.prompt);
   }
 
-  /** Heads are measured in parts, and once it is known which the answer needs, those are switched off. */
-  function follow() {
+  /**
+   * Heads are measured in parts, and once it is known which the answer needs, those are switched off.
+   *
+   * @param {Rests | null} rests
+   */
+  function follow(rests) {
     measured.hidden = !view.waits;
     if (!view.waits || !state.trace) return;
     const { part, complete } = measuring.follow({ token: state.trace.T - 1 });
     if (part) Object.assign(measured, { max: part.total, value: part.done });
     const found = complete ? glass.detail("why", { token: state.trace.T - 1 }) : null;
-    if (!found) return;
+    const place = found && placeOf(glass);
+    if (!place) return;
+    const { layer, head, look } = place;
     view.waits = false;
+    view.followed = look && rests ? { layer, head, left: leftAfter(rests, look.missed) } : null;
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
   }
 
@@ -236,14 +280,8 @@ export function createExperiment(glass) {
   function sayingOf(act, comes, { changes, tokens }, rests) {
     if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
     if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
-    const heads = (changes.heads ?? []).map(([layer, head]) => text("story.head_listed", { layer, head }));
-    const did = text(`story.did_${act}`, {
-      heads: heads.join(text("why.list")),
-      word: view.swap?.word,
-      other: view.swap?.other,
-    });
-    // the head of the scenes below is found in another way (place.js)
-    return act === "heads" && rests?.tokens.length ? sentences(text, did, text("story.did_heads_chosen")) : did;
+    if (act === "heads") return headsSaid(glass, view, changes);
+    return text("story.did_word", { word: view.swap?.word, other: view.swap?.other });
   }
 
   /**
@@ -255,7 +293,7 @@ export function createExperiment(glass) {
     const { trace, language } = state;
     if (!trace) return;
     now = { ...own, prompt: trace.prompt };
-    follow();
+    follow(rests);
     const { act, before } = view;
     const [key] = rests?.tokens ?? [];
     const left = act === "hide" && rests && key !== undefined ? leftWithout(rests, key) : null;
