@@ -34,7 +34,7 @@ export function createReruns(store, server, once) {
         trace,
         () => server.change({ run: trace.id, changes, layer: locked.layer }),
         (payload) => {
-          store.pin({ ...locked });
+          store.pin({ ...locked }, store.chosen());
           store.publish({ ...payload, source });
         },
       );
@@ -100,7 +100,7 @@ export function createRenewal(store, server, once, need) {
       () => server.rerun(request),
       (payload) => {
         if (run !== state.run) return renamed(run, payload); // the run kept as A: its numbers stay
-        store.pin({ ...state.locked });
+        store.pin({ ...state.locked }, store.chosen());
         return store.publish({ ...payload, source: run.source });
       },
     );

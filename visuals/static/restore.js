@@ -94,7 +94,7 @@ export async function restore(hash, store, fetching) {
     if (state.run !== plain) return; // the reader has run something else meanwhile
     if (first) store.keep(first.trace);
     if (changed) {
-      store.pin({ ...state.locked });
+      store.pin({ ...state.locked }, store.chosen());
       store.publish(changed.message);
     }
     if (first && side) store.showSide(side);

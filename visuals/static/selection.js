@@ -127,6 +127,7 @@ export function createSelection(show, trace, changed) {
   let previewed = {};
   /** @type {Partial<Selection> | null} */
   let pinned = null;
+  let choseIt = false; // whether the reader, or a link, chose what is pinned
   let userChose = false; // whether the reader, or a link, has chosen where to look
 
   const settle = () => show(clamp({ ...locked, ...previewed }, trace()));
@@ -192,9 +193,11 @@ export function createSelection(show, trace, changed) {
      * A selection to use for the next run, whatever was selected before (a link, a run that is fetched again).
      *
      * @param {Partial<Selection>} selection
+     * @param {boolean} [byReader] whether the reader, or a link, has chosen it
      */
-    pin(selection) {
+    pin(selection, byReader = true) {
       pinned = selection;
+      choseIt = byReader;
     },
     /**
      * Where a run that comes is looked at: where the reader is, the server says to look first, or was pinned.
@@ -204,7 +207,7 @@ export function createSelection(show, trace, changed) {
      * @returns {Selection}
      */
     opening(next, start) {
-      if (pinned || start) userChose = Boolean(pinned && saysWhere(pinned));
+      if (pinned || start) userChose = Boolean(pinned && choseIt && saysWhere(pinned));
       const opened = { ...follow(place(), pinned || start ? null : trace(), next), ...start, ...pinned };
       pinned = null;
       return opened;

@@ -28,9 +28,10 @@ export function createColumn(glass, story, { foot, beside }) {
 
   /** @param {string} name @param {ScrollBehavior} [behavior] */
   function goTo(name, behavior = calm() ? "instant" : "smooth") {
-    const scene = scenes.find((one) => one.name === name);
+    const at = scenes.findIndex((one) => one.name === name);
+    const scene = scenes.slice(0, at + 1).findLast(({ element }) => !element.hidden);
     if (!scene) return;
-    view.at = name;
+    view.at = scene.name;
     // scenes on the way there are drawn as they come near, and grow
     hold(() => {
       reading.bring(scene.element);
@@ -51,15 +52,22 @@ export function createColumn(glass, story, { foot, beside }) {
     if (next) goTo(next.name);
     return Boolean(next);
   }
+  const isLast = () => now() === there().at(-1);
   /**
-   * On or back: first through a scene that is taller than the screen.
+   * How far a scene that is taller than the screen goes on, or back; the last one ends with what stands after it.
+   *
+   * @param {1 | -1} by
+   */
+  const unread = (by) => unreadOf(by > 0 && isLast() ? foot : now()?.element, by);
+  /**
+   * On or back: first through a scene that is taller than the screen. At the story's end there is nothing to do.
    *
    * @param {1 | -1} by
    */
   function readOn(by) {
-    const unread = unreadOf(now()?.element, by);
-    if (unread) scrollBy({ top: unread, behavior: calm() ? "instant" : "smooth" });
-    return Boolean(unread) || step(by);
+    const rest = unread(by);
+    if (rest) scrollBy({ top: rest, behavior: calm() ? "instant" : "smooth" });
+    return Boolean(rest) || step(by) || (by > 0 && isLast());
   }
   const map = createMap(glass, story, goTo);
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
@@ -78,6 +86,7 @@ export function createColumn(glass, story, { foot, beside }) {
     aside,
     step,
     readOn,
+    unread,
     element: () => now()?.element,
     stay: () => goTo(view.at),
     /** Where the reader was, though the browser has scrolled meanwhile. */

@@ -2,7 +2,6 @@
 
 import { h, zoomOf } from "../dom.js";
 import { isStory } from "../level.js";
-import { unreadOf } from "./reading-on.js";
 
 const WIDE = 800; // px of a column: on a screen of 1280 its smallest text, 14 px, is 22 there
 
@@ -12,8 +11,8 @@ const TAKES = "input, textarea, select, button, a";
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} place the story
- * @param {{ at: () => HTMLElement | undefined; step: (by: 1 | -1) => boolean; stay: () => void }} scenes `at`: the
- *   one that is read; `stay`: it is brought back into view
+ * @param {{ unread: (by: 1 | -1) => number; step: (by: 1 | -1) => boolean; stay: () => void }} scenes `unread`: px
+ *   to the end of what is read; `stay`: the scene that is read is brought back into view
  * @returns {HTMLElement} the button that begins it
  */
 export function createLarge(glass, place, scenes) {
@@ -38,7 +37,7 @@ export function createLarge(glass, place, scenes) {
   }
   /** @param {1 | -1} by */
   function go(by) {
-    const unread = unreadOf(scenes.at(), by);
+    const unread = scenes.unread(by);
     // the place is zoomed, and scrolls by its own pixels
     if (unread) place.scrollBy({ top: unread / zoomOf(place), behavior: "instant" });
     else scenes.step(by);

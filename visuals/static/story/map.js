@@ -35,11 +35,12 @@ export function createMap(
   );
   const element = h("nav.st-mini", { "data-text-label": `${section}.map` }, list);
   /**
-   * A scene that the network could have and this run has not, or not yet, keeps its stop: nothing below it moves.
+   * A scene of which it is not known yet whether this run has it keeps its stop, which leads to the one before it:
+   * there it is measured.
    *
    * @param {string} at
    * @param {string} names of the scenes that are there
-   * @param {string} possible of those that this network can have
+   * @param {string} possible of those that are there or may come
    * @param {number} layers
    * @param {string} _language of what is said of it
    */
@@ -48,8 +49,9 @@ export function createMap(
     times.textContent = `× ${layers}`;
     for (const [name, dot] of dots) {
       dot.hidden = !some.includes(name);
-      dot.disabled = !there.includes(name);
-      dot.title = dot.disabled ? glass.text("story.map_not_here") : "";
+      const waits = !there.includes(name);
+      dot.toggleAttribute("data-waits", waits);
+      dot.title = waits ? glass.text("story.map_not_here") : "";
       if (name === at) dot.setAttribute("aria-current", "step");
       else dot.removeAttribute("aria-current");
     }

@@ -1,6 +1,7 @@
 // What is taller than the screen is read a screenful at a time.
 
 const MORE = 0.8; // of a screen, at once
+const REST = 0.15; // of a screen: so little more is read with it
 const NEAR = 8; // px beyond the screen that nobody misses
 
 /**
@@ -13,5 +14,6 @@ const NEAR = 8; // px beyond the screen that nobody misses
 export function unreadOf(element, by) {
   const box = element?.getBoundingClientRect();
   const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0;
-  return beyond > NEAR ? by * Math.min(beyond, MORE * innerHeight) : 0;
+  if (beyond <= NEAR) return 0;
+  return by * (beyond <= (MORE + REST) * innerHeight ? beyond : MORE * innerHeight);
 }

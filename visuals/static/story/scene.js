@@ -29,13 +29,14 @@ import { createWithheld, noting } from "../withheld.js";
  *   element: HTMLElement;
  *   notes?: HTMLElement;
  *   has?: (model: import("../types.d.ts").Model) => boolean;
- *   there?: () => boolean;
+ *   there?: () => boolean | null;
  *   opens?: () => void;
  *   draw: (width: number, fresh: boolean) => Told | null;
  * }} Scene
  *   `element`: the picture, and what is read of it; `notes`: what stands below the text; `has`: whether a network has
- *   what the scene is about; `there`: whether this run has it, which is asked once the reader is near; `opens`:
- *   opens what of the panel behind is folded; `draw` gives null while something has not come
+ *   what the scene is about; `there`: whether this run has it, which is asked once the reader is near, and null
+ *   until it is known; `opens`: opens what of the panel behind is folded; `draw` gives null while something has not
+ *   come
  */
 
 const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
@@ -124,13 +125,15 @@ export function createFrame(glass, section, scene, wide) {
   }
   const painted = effect(paint);
   const may = () => Boolean(glass.state.trace && has?.(glass.state.trace.model) !== false);
+  /** Whether this run has it; null until that is known. */
+  const isThere = () => (scene.there ? (sought === glass.state.trace ? scene.there() : null) : true);
   return {
     name,
     element,
     answer: guess.answer,
     isNear: () => near,
-    /** Whether the network has what the scene is about. */
-    may,
+    /** Whether the network has what the scene is about, and the run, as far as that is known. */
+    may: () => may() && isThere() !== false,
     /**
      * Draws it, where it is near, and the network and the run have what it is about.
      *
@@ -142,8 +145,7 @@ export function createFrame(glass, section, scene, wide) {
     draw(fresh, told, comes) {
       const { trace } = glass.state;
       if (near || comes) sought = trace;
-      const isThere = !scene.there || (sought === trace && scene.there());
-      element.hidden = !told || !may() || !isThere;
+      element.hidden = !told || !may() || !isThere();
       if (!trace || element.hidden || !(near || waits)) return;
       changed.textContent = changedText({ B: trace }, glass.text);
       changed.hidden = !changed.textContent;

@@ -2,10 +2,11 @@
 // to another.
 
 import { h } from "../dom.js";
-import { STORIES, STORY } from "../level.js";
+import { isStory, STORIES, STORY } from "../level.js";
 import { ANSWER } from "./answer.js";
 import { createColumn } from "./column.js";
 import { createLarge } from "./large.js";
+import { placeOf } from "./place.js";
 import { followSpace } from "./space.js";
 
 /**
@@ -91,7 +92,7 @@ export default function createStories(place, glass, need) {
   const now = () => columns.get(state.chapter);
 
   const large = createLarge(glass, place, {
-    at: () => now()?.element(),
+    unread: (by) => now()?.unread(by) ?? 0,
     step: (by) => now()?.step(by) ?? false,
     stay: () => now()?.stay(),
   });
@@ -123,6 +124,17 @@ export default function createStories(place, glass, need) {
     if (Object.hasOwn(FOUND, state.chapter)) build(state.chapter);
   }
   glass.on("chapter", open);
+  let last = state.chapter;
+  /** The workbench opens at the head that the story followed, unless the reader or a link has chosen another. */
+  function goOn() {
+    const isLeft = last === STORY && !isStory(state.chapter);
+    last = state.chapter;
+    const place = isLeft && !glass.chosen() ? placeOf(glass) : null;
+    if (!place?.look) return;
+    const { layer, head, query, key } = place;
+    glass.selectByPage({ layer, head, query, key });
+  }
+  glass.on("chapter", goOn);
   glass.on("language", () => {
     for (const { root } of columns.values()) glass.translate(root);
   });

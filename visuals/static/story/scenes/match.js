@@ -158,13 +158,23 @@ export function createMatch(glass) {
     return found && "rival" in found ? lookFor(trace, found) : null;
   }
 
+  /** Whether a head of this run tells the word from a rival; null until it is known. */
+  function isThere() {
+    if (look()) return true;
+    const { trace, status } = state;
+    if (!trace || trace.generating || status === "generating") return null;
+    const back = glass.detail("looks_back", { token: trace.T - 1 });
+    const apart = back && "instead" in back ? toldApart(glass) : back; // where no word is needed, none has a rival
+    return apart ? false : null;
+  }
+
   return {
     name: "match",
     behind: ["attend", "score-terms"],
     element,
     notes: whence,
     has: ({ parts: { latent } }) => !latent,
-    there: () => Boolean(look()),
+    there: isThere,
     draw() {
       const seen = look();
       const held = seen && glass.layerOf(seen.trace, seen.cell.layer);
