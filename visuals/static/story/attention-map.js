@@ -3,14 +3,16 @@
 
 import { labelsOf } from "../characters.js";
 import { attention } from "../compute.js";
-import { h, percent, svg } from "../dom.js";
+import { stepper } from "../controls.js";
+import { h, percent, svg, zoomOf } from "../dom.js";
 import { ink, shade } from "../draw.js";
 import { WEIGHTS } from "../marks/scales.js";
 import { reactive } from "../reads.js";
 import { kept } from "./kept.js";
-import { lengthOf, onEdge } from "./words.js";
+import { lengthOf, onEdge, wordOf } from "./words.js";
 
 const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
+const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
 const SLANT = 60; // degrees
 const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
@@ -55,31 +57,35 @@ function gridOf({ model }, layer, head, query, key) {
 }
 
 /**
- * What the names of a map need around it, and how large its cells are then.
+ * What the names of a map need around it, and how large its cells are then: all is to be seen at once.
  *
  * @param {string[]} words
  * @param {number} width
+ * @param {number} height
  */
-function roomFor(words, width) {
+function roomFor(words, width, height) {
   const long = Math.max(...words.map(lengthOf));
-  const cellBeside = (/** @type {number} */ right) => Math.min(CELL, (width - long - right) / words.length);
-  const aside = long * Math.cos((SLANT * Math.PI) / 180); // how far the last name leans over the map's edge
-  const [turn, right] = cellBeside(aside) < UPRIGHT ? [90, 8] : [SLANT, aside];
-  const above = long * Math.sin((turn * Math.PI) / 180);
-  return { left: long, above, right, cell: cellBeside(right), turn };
+  /** @param {number} turn @param {number} right */
+  function roomAt(turn, right) {
+    const above = long * Math.sin((turn * Math.PI) / 180);
+    const low = Math.max(LEAST, (height - above) / words.length);
+    return { left: long, above, right, cell: Math.min(CELL, (width - long - right) / words.length, low), turn };
+  }
+  const slanted = roomAt(SLANT, long * Math.cos((SLANT * Math.PI) / 180)); // the last name leans over the map's edge
+  return slanted.cell < UPRIGHT ? roomAt(90, 8) : slanted;
 }
 
 /**
  * What of a map is shown.
  *
- * @typedef {{ grid: Grid; pieces: string[]; width: number }} Shown
+ * @typedef {{ grid: Grid; pieces: string[]; width: number; height: number }} Shown
  * @param {Shown} shown
  * @returns {{ wide: number; high: number; parts: SVGElement[]; mark: (query: number, key: number) => void }} its
  *   cells with their names, how large all is, and what frames a cell and marks its two names
  */
-function mapOf({ grid: { tokens, weights }, pieces, width }) {
+function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
   const words = tokens.map((t) => onEdge(labelsOf(pieces)[t]));
-  const { left, above, right, cell, turn } = roomFor(words, width);
+  const { left, above, right, cell, turn } = roomFor(words, width, height);
   const { magnitude } = ink();
   const square = (/** @type {number} */ row, /** @type {number} */ column) => ({
     x: left + column * cell,
@@ -125,10 +131,48 @@ function createScale() {
   return { element: h("p.st-note", null, shades, later), draw };
 }
 
+/**
+ * The cell that is told of by its row and its column, for fingers: the cells are smaller than they are.
+ *
+ * @param {(cell: Cell) => void} choose
+ */
+function createSteps(choose) {
+  /** @type {{ grid: Grid; at: Cell } | null} */
+  let now = null;
+  /**
+   * The cell so many rows and columns on, no column further than its row sees. @param {number} down @param {number}
+   * on
+   */
+  function go(down, on) {
+    if (!now) return;
+    const {
+      grid: { tokens, weights },
+      at,
+    } = now;
+    const row = tokens.indexOf(at[0]) + down;
+    const last = weights[row].findLastIndex((weight) => !Number.isNaN(weight));
+    choose([tokens[row], tokens[Math.min(tokens.indexOf(at[1]) + on, last)]]);
+  }
+  const stepsOf = (/** @type {string} */ name, /** @type {(by: number) => void} */ move) =>
+    stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on` });
+  const [rows, columns] = [stepsOf("query", (by) => go(by, 0)), stepsOf("key", (by) => go(0, by))];
+  /** @param {Grid} grid @param {Cell} at @param {string[]} names */
+  function draw(grid, at, names) {
+    now = { grid, at };
+    const { tokens, weights } = grid;
+    const [r, c] = at.map((t) => tokens.indexOf(t));
+    const isSeen = (/** @type {number} */ column) => !Number.isNaN(weights[r][column] ?? NaN);
+    rows.show(names[at[0]], r === 0, r === tokens.length - 1);
+    columns.show(names[at[1]], !isSeen(c - 1), !isSeen(c + 1));
+  }
+  return { element: h("div.st-steps", null, rows.element, columns.element), draw };
+}
+
 /** @param {import("./scene.js").Glass} glass */
 export function createAttentionMap(glass) {
   const drawing = svg("svg.st-map", { role: "img" });
   const scale = createScale();
+  const steps = createSteps((cell) => Object.assign(view, { at: null, kept: cell }));
   const view = reactive(
     /** @type {{ at: Cell | null; kept: Cell | null }} */ ({ at: null, kept: null }),
     glass.repaint,
@@ -164,6 +208,7 @@ export function createAttentionMap(glass) {
   return {
     element: drawing,
     scale: scale.element,
+    steps: steps.element,
     /**
      * Draws the map; gives the cell that is told of: the one under the pointer, that is kept, or `own`.
      *
@@ -179,6 +224,7 @@ export function createAttentionMap(glass) {
       const pointed = [view.at, view.kept].find((cell) => cell?.every((t) => tokens.includes(t)));
       const told = pointed ?? own;
       map.mark(...told);
+      steps.draw(shown.grid, told, labelsOf(shown.pieces).map(wordOf));
       return told;
     },
   };
@@ -189,5 +235,16 @@ export function createAttentionMap(glass) {
  *   head
  */
 export const gridFor = kept(gridOf);
-/** @type {(grid: Grid, pieces: string[], width: number) => Shown} */
-export const shownFor = kept((grid, pieces, width) => ({ grid, pieces, width }));
+/** @type {(grid: Grid, pieces: string[], width: number, height: number) => Shown} */
+export const shownFor = kept((grid, pieces, width, height) => ({ grid, pieces, width, height }));
+
+/**
+ * What a window has for a map under its scene's title, once that is brought to the top, px.
+ *
+ * @param {Element} map
+ */
+export function heightFor(map) {
+  const scene = map.closest(".st-scene");
+  const above = scene ? parseFloat(getComputedStyle(scene).scrollMarginTop) : 0;
+  return innerHeight / zoomOf(map) - above - TITLE;
+}

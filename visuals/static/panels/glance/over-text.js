@@ -71,9 +71,10 @@ function wayOf(start, end, first, { between, edge }) {
 /**
  * @param {HTMLElement} text
  * @param {Rests} found
+ * @param {number} most how many
  * @returns {SVGElement[]}
  */
-function pathsOf(text, found) {
+function pathsOf(text, found, most) {
   const [parts, last] = [partsLost(found), text.querySelector(".wy-gap:not([hidden])") ?? partAt(text, found.position)];
   const head = text.querySelector("[data-position]");
   if (!last || !head || !text.getClientRects().length) return []; // not shown: nothing has a place
@@ -83,7 +84,7 @@ function pathsOf(text, found) {
   const [end, first] = [boxOf(last, text), boxOf(head, text)];
   const between = parseFloat(getComputedStyle(text).lineHeight) - (first.bottom - first.top);
   // between lines there is room for one; the colours of the words say the rest
-  return found.tokens.slice(0, isWrapped() ? 1 : ARCS).flatMap((t) => {
+  return found.tokens.slice(0, isWrapped() ? 1 : most).flatMap((t) => {
     const part = partAt(text, t);
     if (!part || part === last) return [];
     const { x, top, bottom } = boxOf(part, text);
@@ -106,19 +107,22 @@ export function createArcs(glass, moved) {
   const element = svg("svg.wy-arcs", { "aria-hidden": "true" });
   /** @type {(() => number)[] | null} */
   let sides = null;
-  const put = memo((/** @type {HTMLElement} */ text, /** @type {Rests | null} */ found, ..._lines) => {
-    text.classList.toggle("has-arcs", Boolean(found));
-    element.replaceChildren(...(found ? pathsOf(text, found) : []));
-    moved();
-  });
+  const put = memo(
+    (/** @type {HTMLElement} */ text, /** @type {Rests | null} */ found, /** @type {number} */ most, ..._lines) => {
+      text.classList.toggle("has-arcs", Boolean(found));
+      element.replaceChildren(...(found ? pathsOf(text, found, most) : []));
+      moved();
+    },
+  );
   /**
    * @param {HTMLElement} text
    * @param {Rests | null} found
+   * @param {number} [most] how many arcs
    */
-  function draw(text, found) {
+  function draw(text, found, most = ARCS) {
     sides ??= [widthOf(text, glass), heightOf(text, glass)];
     const [wide, high] = sides.map((side) => side());
-    put(text, found, wide, high, glass.state.trace, glass.state.language);
+    put(text, found, most, wide, high, glass.state.trace, glass.state.language);
   }
   return { element, draw };
 }

@@ -67,6 +67,7 @@ function partsOf(pieces) {
  * @property {number[][]} strange the strange words' tokens
  * @property {import("../../readings/rests.js").Rests | null} rests what the answer rests on, where that is to be
  *   seen
+ * @property {number} [arcs] to how many tokens, at most, arcs lead
  */
 
 /**
@@ -138,12 +139,12 @@ export function createReadText(glass, panelText, ...after) {
   }
 
   /** @param {Marks} marks */
-  function draw({ query, key, inSource, strange, rests }) {
+  function draw({ query, key, inSource, strange, rests, arcs: most }) {
     const { encoder, tokens, nPrompt } = state.trace;
     source(encoder, inSource ? key : -1);
     element.classList.toggle("is-long", tokens.pieces.join("").length > MOST);
     write(tokens.pieces, nPrompt, query, inSource ? -1 : key, strange, encoder ? nPrompt : 0, rests, state.language);
-    arcs.draw(element, rests);
+    arcs.draw(element, rests, most);
   }
   return { element, draw };
 }

@@ -184,7 +184,7 @@ export function createAnswer(glass) {
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
       colours.draw(marked.rests);
       other.draw();
-      sentence.draw({ query: -1, inSource: false, strange: outside.draw(), ...marked });
+      sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;

@@ -6,7 +6,7 @@ import { dot } from "../../arrays.js";
 import { exact, h } from "../../dom.js";
 import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
-import { createAttentionMap, gridFor, shownFor } from "../attention-map.js";
+import { createAttentionMap, gridFor, heightFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chancesSaid, few, named, shareSaid, signed, wordOf } from "../words.js";
 
@@ -64,7 +64,7 @@ export function createLooks(glass) {
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
-  const element = h("div", null, map.element, read, map.scale, sum);
+  const element = h("div", null, map.element, map.steps, read, map.scale, sum);
   return {
     name: "looks",
     behind: ["attend", "cell"],
@@ -81,7 +81,11 @@ export function createLooks(glass) {
       const key = row[place.key] === undefined ? best : place.key;
       const grid = gridFor(trace, held, head, query, key);
       map.element.setAttribute("aria-label", text("story.looks_map", { layer, head }));
-      const [from, to] = map.draw(shownFor(grid, trace.tokens.pieces, width), [query, key], theme);
+      const [from, to] = map.draw(
+        shownFor(grid, trace.tokens.pieces, width, heightFor(map.element)),
+        [query, key],
+        theme,
+      );
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
       const share = shareSaid(text, weight);
       const labels = labelsOf(trace.tokens.pieces);

@@ -72,8 +72,8 @@ function extremesOf(gamma) {
   return { low: all.indexOf(Math.min(...all)), high: all.indexOf(Math.max(...all)) };
 }
 
-/** A size with all of its digits, as one that γ has hardly changed is to differ. @param {number} x */
-const sized = (x) => x.toPrecision(4);
+/** A size with all three digits, also where they are zeros. @param {number} x */
+const sized = (x) => x.toPrecision(3);
 
 /**
  * What γ makes of the channels in which it is smallest and largest.
@@ -178,7 +178,7 @@ export function createNorm(glass) {
           d: String(x.length),
           layer: String(layer),
           rms: told(few(divisor), divisor),
-          after: told(few(size), size),
+          after: told(sized(size), size),
           low: told(few(low), low),
           high: told(few(high), high),
         },
