@@ -129,7 +129,7 @@ def test_the_neuron_is_told_with_what_all_of_its_layer_add(story: Page, roomy_ch
     stream, written = peer.inputs["model.norm"][0, -1], peer.outputs[f"model.layers.{found[1]}.mlp"][-1]
     rms = (stream.square().mean() + peer.config.rms_norm_eps).sqrt()
     best = int(peer.run.logits[0, -1].argmax())
-    whole = float(peer.net.lm_head.weight[best] @ (peer.net.model.norm.weight * written / rms))
+    whole = float(peer.net.lm_head.weight[best].detach() @ (peer.net.model.norm.weight.detach() * written / rms))
     assert number(told, "whole") == pytest.approx(whole, rel=1e-3, abs=1e-4)
     said = story.locator("[data-scene=gate] .st-says")
     expect(said).to_contain_text(f"one of {peer.config.intermediate_size:,}")
@@ -141,7 +141,9 @@ def test_what_gamma_does_is_told_of_its_smallest_and_its_largest(story: Page, ro
     gamma = peer.net.model.layers[layer].input_layernorm.weight.detach()
     divided = peer.run.hidden_states[layer][0, key] / peer.rms(layer, key)
     told = value(story, "norm")
-    assert [number(told, name) for name in ("low", "high")] == pytest.approx([gamma.min(), gamma.max()], **CLOSE)
+    assert [number(told, name) for name in ("low", "high")] == pytest.approx(
+        [float(gamma.min()), float(gamma.max())], **CLOSE
+    )
     rows = story.locator("[data-scene=norm] .st-gamma tbody tr")
     for row, at in zip(rows.all(), (int(gamma.argmin()), int(gamma.argmax())), strict=True):
         shown = row.locator("td").evaluate_all("(all) => all.map((one) => Number(one.title))")
@@ -533,6 +535,72 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     expect(story.locator(f"[data-stop={SCENES[2]}]")).to_have_attribute("aria-current", "step")
     story.click("[data-stop=layers]")
     expect(story.locator("[data-scene=layers]")).to_be_in_viewport()
+
+
+def test_space_reaches_the_end_of_the_story_and_does_nothing_more(story: Page) -> None:
+    story.emulate_media(reduced_motion="reduce")
+    story.locator("[data-stop=cache]").evaluate("(one) => one.click()")
+    value(story, "cache")
+    settled(story)
+    left = "document.querySelector('.st-end').getBoundingClientRect().bottom - innerHeight"
+    for _ in range(4):
+        story.keyboard.press(" ")
+    assert abs(story.evaluate(left)) < 8
+    before = story.evaluate("scrollY")
+    story.keyboard.press(" ")
+    assert story.evaluate("scrollY") == before
+
+
+def test_a_stop_whose_scene_is_not_in_the_run_leads_on_and_is_then_gone(browser: Browser) -> None:
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        for prompt, is_there in (("My cat sleeps and my dog", False), (None, True)):
+            link = f"&prompt={quote(prompt)}" if prompt else ""
+            page = open_page(browser, f"{address}#lang=en&chapter=story{link}", story=True)
+            page.emulate_media(reduced_motion="reduce")
+            stop = page.locator("[data-stop=match]")
+            expect(stop).to_have_attribute("data-waits", "")  # nobody has come near
+            stop.click()
+            expect(page.locator("[data-stop=looks]")).to_have_attribute("aria-current", "step")
+            expect(stop).to_be_visible(visible=is_there)
+            if is_there:
+                expect(stop).not_to_have_attribute("data-waits", "")
+            leave(page)
+
+
+def test_the_workbench_opens_at_the_head_that_the_story_followed(story: Page) -> None:
+    layer, head, query, key = place_of(story)
+    story.click("#level [data-level=workbench]")
+    shown = "[glass.state.layer, glass.state.head, glass.state.query, glass.state.key]"
+    assert story.evaluate(shown) == [layer, head, query, key]
+    story.evaluate("glass.select({ layer: 1, head: 3 })")
+    story.click("#level [data-level=story]")
+    value(story, "looks")
+    story.click("#level [data-level=workbench]")
+    assert story.evaluate(shown)[:2] == [1, 3]  # which the reader chose
+
+
+def test_a_finger_goes_from_cell_to_cell_and_sees_the_whole_map_on_a_turned_phone(screen: Browser) -> None:
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        page = new_page(screen, address, 844, 390, story=True, has_touch=True, is_mobile=True)
+        page.goto(f"{address}#lang=en&chapter=story")
+        wait_for_run(page)
+        _, _, query, key = place_of(page)
+        page.locator("[data-scene=looks]").evaluate("(one) => one.scrollIntoView()")
+        map_box, row = page.locator(".st-map").bounding_box(), page.locator(".st-map .is-query").bounding_box()
+        assert map_box
+        assert row
+        assert page.locator(".st-mini").evaluate("(one) => one.getBoundingClientRect().bottom") < map_box["y"]
+        assert row["y"] + row["height"] <= 390
+        steps = page.locator("[data-scene=looks] .gp-step")
+        for box in (step.bounding_box() for step in steps.all()):
+            assert box
+            assert min(box["width"], box["height"]) >= 44
+        scene = page.locator("[data-scene=looks]")
+        steps.nth(0).tap()
+        expect(scene).to_have_attribute("data-value", re.compile(f" query {query - 1} key {key} "))
+        steps.nth(3).tap()
+        expect(scene).to_have_attribute("data-value", re.compile(f" query {query - 1} key {key + 1} "))
+        leave(page)
 
 
 def test_back_from_a_panel_leads_to_the_scene_that_led_there(story: Page) -> None:

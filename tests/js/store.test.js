@@ -167,6 +167,9 @@ test("where nobody has chosen where to look, a run may open elsewhere; what the 
   assert.equal(store.chosen(), true); // by a link
   store.publish(runMessage([5, 6], { id: "4", start: { layer: 2, head: 1, query: 1, key: 0 } }));
   assert.deepEqual([store.chosen(), store.state.layer, store.state.key], [false, 2, 0]);
+  store.pin({ layer: 1, head: 1 }, store.chosen()); // the same place again, for a run with heads off
+  store.publish(runMessage([5, 6], { id: "5" }));
+  assert.deepEqual([store.chosen(), store.state.layer], [false, 1]);
 });
 
 test("steps grow, missed messages do no harm, and those of another run are dropped", async () => {
