@@ -7,7 +7,6 @@ import { ANSWER } from "./answer.js";
 import { createColumn } from "./column.js";
 import { createLarge } from "./large.js";
 import { placeOf } from "./place.js";
-import { followSpace } from "./space.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -38,6 +37,23 @@ const FOUND = {
   "story-cache": async () => (await import("./cache.js")).CACHE,
   "story-learned": async () => (await import("./learned.js")).LEARNED,
 };
+
+const TAKES = "input, textarea, select, button, a, summary, [contenteditable], dialog";
+
+/**
+ * Space goes on to the next scene, with Shift back to the one before, where nothing else takes the key.
+ *
+ * @param {() => boolean} isOpen whether the story is what is seen
+ * @param {(by: 1 | -1) => boolean} step false: there is no scene that way, and the page scrolls as it does
+ */
+function followSpace(isOpen, step) {
+  addEventListener("keydown", (event) => {
+    const { key, shiftKey, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
+    if (key !== " " || defaultPrevented || ctrlKey || metaKey || altKey || !isOpen()) return;
+    if (target instanceof Element && target.closest(TAKES)) return;
+    if (step(shiftKey ? -1 : 1)) event.preventDefault();
+  });
+}
 
 /** The ways to the other stories. @param {string} own */
 const others = (own) =>

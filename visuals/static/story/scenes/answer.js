@@ -2,13 +2,13 @@
 
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
+import { counterpart } from "../../examples.js";
 import { leftWithout, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
 import { createExperiment } from "../experiment.js";
-import { createOtherExample } from "../other-example.js";
 import { looksBack } from "../place.js";
 import { answerOf, bold, chancesSaid, namedInWord, told } from "../words.js";
 
@@ -107,6 +107,22 @@ function createGap(glass) {
     write(word, written ? "" : glossOf(glass)(piece));
   }
   return { gap, blank, fillGap };
+}
+
+/**
+ * Where the text is still an example in the other language of the page, the example in the reader's.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+function createOtherExample({ text, state }) {
+  const element = h("p.st-acts");
+  const put = memo((/** @type {HTMLElement | null} */ chip, /** @type {string} */ language) => {
+    if (!chip) return element.replaceChildren();
+    const words = text("story.other_example", { example: chip.textContent });
+    element.replaceChildren(h("button.st-act", { lang: language, click: () => chip.click() }, words));
+  });
+  const draw = () => put(state.trace && counterpart(state.trace.prompt, state.language), state.language);
+  return { element, draw };
 }
 
 /**
