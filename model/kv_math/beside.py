@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ..published.spec import ModelSpec
-from ..published.unstated import Unstated, unstated_in
+from ..published.unstated import unstated_in
 from .factors import Factor
 
 STEP_TOKENS = 8192  # vLLM's max_num_batched_tokens, as it logs it on large GPUs
@@ -57,10 +57,19 @@ class Beside:
 
 
 def lacking(spec: ModelSpec) -> tuple[str, ...]:
-    """The fields, missing or wrong in the config, that activations are counted from: those of `activations` that rest
-    on one are left out."""
-    fields = unstated_in([spec.d_model, ffn_width(spec), spec.vocab_size])
-    return tuple(name for one in spec.unstated if (name := str(one.params["field"])) in fields or _of_ffn(name))
+    """The fields, missing or wrong in the config, for which some of the activations are left out."""
+    needed = frozenset[str]().union(*_lacking(spec).values())
+    return tuple(name for one in spec.unstated if (name := str(one.params["field"])) in needed)
+
+
+def _lacking(spec: ModelSpec) -> dict[str, frozenset[str]]:
+    """Of each of the activations, by label, the fields that it is counted from, missing or wrong in the config."""
+    other_kind = [name for one in spec.unstated if _of_ffn(name := str(one.params["field"]))]
+    return {
+        "stream": unstated_in(spec.d_model),
+        "ffn": unstated_in(_ffn_widths(spec)).union(other_kind),
+        "logits": unstated_in(spec.vocab_size),
+    }
 
 
 def _of_ffn(field: str) -> bool:
@@ -80,20 +89,22 @@ def activations(spec: ModelSpec, step_tokens: int, batch: int, tp: int = 1) -> t
         Factor(spec.vocab_size, "vocabulary"),
         Factor(4, "bytes", params={"format": "fp32"}),
     )
+    lacking_of = _lacking(spec)
     return tuple(
         Activations(label, factors)
         for label, factors in (("stream", stream), ("ffn", ffn), ("logits", logits))
-        if all(factor.value for factor in factors)
-        and not unstated_in(factors)
-        and not (label == "ffn" and any(_of_ffn(str(one.params["field"])) for one in spec.unstated))
+        if all(factor.value for factor in factors) and not lacking_of[label]
     )
 
 
 def ffn_width(spec: ModelSpec) -> int:
     """The widest feed-forward block that a token goes through: of experts those that it goes to, and the shared."""
-    widths = spec.ffn_widths if spec.ffn_widths is not None else (spec.ffn_hidden,)
+    return max(_ffn_widths(spec))
+
+
+def _ffn_widths(spec: ModelSpec) -> tuple[int, ...]:
+    """The width of the feed-forward blocks of each kind."""
     if moe := spec.moe:
         routed = moe.top_k * moe.expert_ffn + moe.shared_experts * (moe.shared_ffn or moe.expert_ffn)
-        widths = (routed, moe.dense_ffn or 0)
-    fields = unstated_in(widths)
-    return Unstated(*fields) if fields else max(widths)
+        return routed, moe.dense_ffn or 0
+    return spec.ffn_widths if spec.ffn_widths is not None else (spec.ffn_hidden,)
