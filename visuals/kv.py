@@ -98,7 +98,7 @@ def growth_message(breakdown: KvBreakdown) -> Growth | None:
     """What one more token of a sequence adds before and after a window is full, None where no layer drops tokens.
 
     {kind: "sliding" or "chunked", phases: each {until, terms}}: `until` is the token that fills a window, null in the
-    last phase; the terms are products, one a kind of layer, of 0 layers where all of them drop tokens.
+    last phase; the terms are products, one a kind of layer, none where all of them drop tokens.
     """
     phases = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
     if len(phases) == 1:

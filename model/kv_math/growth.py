@@ -1,6 +1,5 @@
 """What one more token of a sequence adds to the cache: at first in every layer, later where no window is full yet."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..published.spec import ModelSpec
@@ -31,7 +30,7 @@ def kv_growth(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | N
 
     A phase ends at the token that fills a window (see KvOptions.window); a full window takes in one token and drops
     one. The first phase holds the products of `kv_bytes_per_token`. Where every layer drops tokens, the last one holds
-    a product of 0 layers. Pages and reservations do not count. Raises as `kv_cache_bytes`.
+    none. Pages and reservations do not count. Raises as `kv_cache_bytes`.
     """
     spec, options = find_spec(spec), options or KvOptions()
     terms = kv_token_terms(spec, dtype, options)
@@ -48,7 +47,7 @@ def kv_growth(spec: ModelSpec | str, dtype: str = "bf16", options: KvOptions | N
         fills: Place | None = next(
             (term.place for term, end in zip(terms, full_at, strict=True) if until and end == until), None
         )
-        phases.append(Phase(until, kept or (_in_no_layer(terms[0]),), fills))
+        phases.append(Phase(until, kept, fills))
     return tuple(phases)
 
 
@@ -58,8 +57,3 @@ def _full_at(term: KvTerm, spec: ModelSpec, options: KvOptions) -> int | None:
         spec, options = draft_setup(options)
     window = window_slots(spec, term.place, options)
     return window.tokens if window else None
-
-
-def _in_no_layer(term: KvTerm) -> KvTerm:
-    layers, *others = term.factors
-    return replace(term, layers=(), factors=(replace(layers, value=0), *others), elements=0)

@@ -57,6 +57,9 @@ def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
 def _growth_lines(phases: tuple[Phase, ...]) -> Iterable[str]:
     """What a token takes; in several lines where windows drop older tokens once they are full."""
     for i, phase in enumerate(phases):
+        if not phase.terms and i:
+            yield f"{'':<11}nothing for each later token"
+            continue
         when = " for each later token" if i else ""
         if phase.until is not None:
             when = f" up to token {phase.until:,}, which fills a {'chunk' if phase.fills == 'chunked' else 'window'}"

@@ -172,6 +172,15 @@ def test_a_link_restores_the_settings(linked: Callable[[str], Page]) -> None:
     page.wait_for_function("location.hash.includes('kv.batch=3') && location.hash.includes('kvchart.view=stack')")
 
 
+def test_where_all_layers_have_windows_no_product_of_full_layers_is_shown(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.model=Mistral-7B+v0.1")
+    calculated(page, "Mistral-7B v0.1 ")
+    answer = panel(page, "kv-calculator").locator(".kv-answer")
+    expect(answer.locator(".kv-rate")).to_have_count(1)
+    expect(answer).to_contain_text(text("kv.after_sliding_all"))
+    expect(answer).not_to_contain_text("0 B =")
+
+
 def test_the_myth(chapter: Page) -> None:
     panel(chapter, "kv-myth")
     assert shown(chapter, "kv-myth", "wrong=") == "wrong=137438953472 right=8589934592"

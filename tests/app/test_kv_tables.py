@@ -42,15 +42,15 @@ def test_the_calculators_products_and_kinds(chapter: Page) -> None:
     }
     # 32 layers, 32 query and 8 K/V heads of 128; MLA of that shape caches 4 × 128 + 64.
     assert {what: int(row["bytes"]) for what, row in rows.items()} == {
-        "self.full.kv": 1_073_741_824,
+        "Full-attention layers · K and V": 1_073_741_824,
         "total": 1_073_741_824,
-        "as MHA": 4_294_967_296,
-        "as GQA": 1_073_741_824,
-        "as MQA": 134_217_728,
-        "as MLA": 8192 * 32 * 576 * 2,
+        "the same shape as MHA": 4_294_967_296,
+        "the same shape as GQA": 1_073_741_824,
+        "the same shape as MQA": 134_217_728,
+        "the same shape as MLA": 8192 * 32 * 576 * 2,
     }
-    product = "32 layers × 1 sequences × 8192 tokens × 8 k_v_heads × 2 k_and_v × 128 head_dim × 2 bytes"
-    assert rows["self.full.kv"]["product"] == product
+    product = "32 layers × 1 batch × 8192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)"
+    assert rows["Full-attention layers · K and V"]["product"] == product
 
 
 def test_words_in_a_product_are_the_readers(page: Page) -> None:
@@ -60,7 +60,7 @@ def test_words_in_a_product_are_the_readers(page: Page) -> None:
     field(page, "kv-calculator", "shared_prefix").fill("100")
     shown(page, "kv-calculator", "Llama-3 8B tokens=8192 batch=4 dtype=bf16 bytes=4255")
     products = {row["what"]: row["product"] for row in saved(page, "kv-calculator")}
-    assert "32468 tokens (100 shared + 4 sequences × 8,092)" in products["self.full.kv"]
+    assert "32468 tokens (100 shared + 4 sequences × 8,092)" in products["Full-attention layers · K and V"]
 
 
 def test_every_point_of_the_chart(chapter: Page) -> None:

@@ -65,13 +65,15 @@ test("a cache is read to its last byte; its file has products in words, and no k
   assert.equal(reading.at, "text:kv.pasted tokens=2 batch=1 dtype=bf16");
   assert.deepEqual(reading.values, { bytes: HUGE });
   const rows = rowsOf(reading);
-  const product = '3 layers × 2 tokens (<kv.factor_how_shared{"shared":"1"}>) × 8 bytes (2 × 4)';
+  const shared = '<kv.factor_how_shared{"shared":"1"}>';
+  const size = '<kv.factor_bytes{"format":"bf16"}>';
+  const product = `3 <kv.factor_layers{}> × 2 <kv.factor_tokens{}> (${shared}) × 8 ${size} (2 × 4)`;
   assert.deepEqual(
     rows.map(({ what, product: made, bytes }) => [what, made, bytes]),
     [
-      ["self.full.kv", product, 48],
-      ["total", "", HUGE],
-      ["as MHA", `${product} + ${product}`, 96],
+      ["<kv.place_self_full{}> · <kv.part_kv{}>", product, 48],
+      ["<kv.saved_total{}>", "", HUGE],
+      ['<kv.saved_as{"kind":"MHA"}>', `${product} + ${product}`, 96],
     ],
   );
   for (const { model, source } of rows) assert.deepEqual([model, source], ["<kv.pasted{}>", "config.json; its card"]);
@@ -87,7 +89,7 @@ test("what a token adds is summed in each phase, and is one figure where every t
   assert.deepEqual(bytes({ ...CACHE, growth: null }), [[null, "24"]]);
 });
 
-test("a chart's file names the model asked about as it calls itself, parts of a stack by their codes", () => {
+test("a chart's file names the model asked about as it calls itself, parts of a stack in words", () => {
   const points = { tokens: [1, 2], bytes: ["5", HUGE] };
   const data = [
     { ...points, name: "text:kv.pasted", models: ["text:kv.pasted", "text:kv.pasted"], contexts: [null, 1] },
@@ -102,8 +104,8 @@ test("a chart's file names the model asked about as it calls itself, parts of a 
   assert.deepEqual(rowsOf(reading), [
     { model: "Mine", tokens: 1, what: "Mine", bytes: 5, source: "config.json; its card" },
     { model: "Mine", tokens: 2, what: "Mine", bytes: HUGE, source: "config.json; its card" },
-    { model: "Other", tokens: 1, what: "self_full_kv", bytes: 5, source: "" },
-    { model: "Other", tokens: 2, what: "self_full_kv", bytes: HUGE, source: "" },
+    { model: "Other", tokens: 1, what: "<kv.stack_self_full_kv{}>", bytes: 5, source: "" },
+    { model: "Other", tokens: 2, what: "<kv.stack_self_full_kv{}>", bytes: HUGE, source: "" },
   ]);
 });
 

@@ -60,6 +60,10 @@ def test_the_command_tells_what_a_token_adds_before_and_after_a_window_is_full(c
     printed = capsys.readouterr().out
     assert " up to token 8,192, which fills a chunk\n" in printed
     assert "window" not in printed
+    assert main(["Mistral-7B v0.1", "--tokens", "8192"]) == 0  # its layers all have windows
+    assert " up to token 4,096, which fills a window\n           nothing for each later token\n" in (
+        capsys.readouterr().out
+    )
 
 
 def test_the_command_says_what_is_wrong(capsys):

@@ -16,11 +16,11 @@ MISTRAL, GEMMA, SCOUT = "Mistral-7B v0.1", "Gemma-3 12B (text)", "Llama-4 Scout 
     ("name", "options", "phases"),
     [
         # 32 layers, 8 K/V heads, K and V of 128 numbers of 2 bytes; every layer keeps 4,096 tokens.
-        (MISTRAL, {}, [(4096, [[32, 8, 2, 128, 2]], 131_072), (None, [[0, 8, 2, 128, 2]], 0)]),
-        (MISTRAL, {"window": "transformers"}, [(4095, [[32, 8, 2, 128, 2]], 131_072), (None, [[0, 8, 2, 128, 2]], 0)]),
+        (MISTRAL, {}, [(4096, [[32, 8, 2, 128, 2]], 131_072), (None, [], 0)]),
+        (MISTRAL, {"window": "transformers"}, [(4095, [[32, 8, 2, 128, 2]], 131_072), (None, [], 0)]),
         # vLLM keeps W - 1 past tokens and the batch that it schedules: 4,095 + 2,048.
         (MISTRAL, {"window": "vllm", "batched_tokens": 2048},
-         [(6143, [[32, 8, 2, 128, 2]], 131_072), (None, [[0, 8, 2, 128, 2]], 0)]),
+         [(6143, [[32, 8, 2, 128, 2]], 131_072), (None, [], 0)]),
         (MISTRAL, {"window": "off"}, [(None, [[32, 8, 2, 128, 2]], 131_072)]),
         # 48 layers, of which every sixth sees all tokens and 40 keep 1,024; 8 K/V heads of 256.
         (GEMMA, {}, [(1024, [[8, 8, 2, 256, 2], [40, 8, 2, 256, 2]], 393_216), (None, [[8, 8, 2, 256, 2]], 65_536)]),

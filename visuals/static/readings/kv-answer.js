@@ -58,10 +58,30 @@ export const sourceCell = (card) => joined(card.source, "; ");
  * @returns {Part[]} each factor with what it counts, and how it came about
  */
 const productCell = ({ factors }) =>
-  factors.flatMap(({ value, code, how }, i) => {
+  factors.flatMap(({ value, code, params, how }, i) => {
     const came = typeof how === "object" ? { key: `kv.factor_how_${how.code}`, params: how.params } : how;
-    return [`${i ? " × " : ""}${value} ${code}`, ...(came ? [" (", came, ")"] : [])];
+    return [`${i ? " × " : ""}${value} `, { key: `kv.factor_${code}`, params }, ...(came ? [" (", came, ")"] : [])];
   });
+
+/**
+ * The texts that say what a product is of.
+ *
+ * @param {string} label such as "self.full.kv", or "draft.self.full.kv" of a model that drafts
+ */
+export function termTexts(label) {
+  const parts = label.replace("draft.", "").split(".");
+  const what = parts.pop();
+  return { place: `kv.place_${parts.join("_")}`, part: `kv.part_${what}`, draft: label.startsWith("draft.") };
+}
+
+/**
+ * @param {string} label of a product
+ * @returns {Part[]}
+ */
+function termCell(label) {
+  const { place, part, draft } = termTexts(label);
+  return [...(draft ? [{ key: "kv.draft", params: { part: "" } }] : []), { key: place }, " · ", { key: part }];
+}
 
 /**
  * The products, their sum, and the products of the same shape under every kind of attention.
@@ -70,11 +90,14 @@ const productCell = ({ factors }) =>
  * @returns {import("./reading.js").AnswerTable}
  */
 function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
-  /** @type {[what: string, product: Part[], bytes: string][]} */
-  const rows = terms.map((term) => [term.label, productCell(term), term.bytes]);
-  rows.push(["total", [], bytes]);
+  /** @type {[what: Cell, product: Part[], bytes: string][]} */
+  const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes]);
+  rows.push([{ key: "kv.saved_total" }, [], bytes]);
   for (const { kind, terms: own, bytes: all } of kinds)
-    if (all && own) rows.push([`as ${kind}`, own.flatMap((one, i) => [i ? " + " : "", ...productCell(one)]), all]);
+    if (all && own) {
+      const products = own.flatMap((one, i) => [i ? " + " : "", ...productCell(one)]);
+      rows.push([{ key: "kv.saved_as", params: { kind } }, products, all]);
+    }
   const each = (/** @type {Cell} */ cell) => rows.map(() => cell);
   return {
     keys: {

@@ -11,8 +11,6 @@ import { calledCell, counted, nameCell, sourceCell } from "./kv-answer.js";
  * @typedef {import("./kv-answer.js").Card} Card
  */
 
-const STACK = "text:kv.stack_"; // how a part of a stack is called, before its code
-
 /**
  * Every point with its exact bytes, and of the model asked about where its numbers were read; the others are of the
  * catalogue.
@@ -30,7 +28,7 @@ function pointsOf(traces, card) {
     keys: {
       model: points.map(({ model }) => called(model)),
       tokens: points.map(({ tokens }) => tokens),
-      what: points.map(({ what }) => (what.startsWith(STACK) ? what.slice(STACK.length) : called(what))),
+      what: points.map(({ what }) => called(what)),
     },
     columns: {
       bytes: points.map(({ bytes }) => counted(bytes)),

@@ -2,6 +2,7 @@
 
 import { oneLine } from "../../one-line.js";
 import { remarkIn } from "../../remark.js";
+import { termTexts } from "../../readings/kv-answer.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { both, exactBytes, scaled, whole } from "./format.js";
 import { titled } from "./product.js";
@@ -111,23 +112,24 @@ function ratesView({ rates, answer: { growth } }, factor, text) {
     until === null
       ? text(`after_${growth.kind}`)
       : text(i ? "between" : `until_${growth.kind}`, { tokens: whole(until) });
-  return rates.map((rate, i) => rateView(said(rate.until, i), rate, factor));
+  return rates.map((rate, i) =>
+    rate.terms.length ? rateView(said(rate.until, i), rate, factor) : note(text(`after_${growth.kind}_all`)),
+  );
 }
 
 /**
  * The products, and where there are several, their sum.
  *
+ * @param {Glass} glass
  * @param {Answer} answer
  * @param {import("./format.js").Named} factor
- * @param {Say} text of the section "kv"
  */
-function termsView({ terms, bytes }, factor, text) {
+function termsView(glass, { terms, bytes }, factor) {
   /** @param {string} label */
   function nameOfTerm(label) {
-    const parts = label.replace("draft.", "").split(".");
-    const what = parts.pop();
-    const own = `${text(`place_${parts.join("_")}`)} · ${text(`part_${what}`)}`;
-    return label.startsWith("draft.") ? text("draft", { part: own }) : own;
+    const { place, part, draft } = termTexts(label);
+    const own = `${glass.text(place)} · ${glass.text(part)}`;
+    return draft ? glass.text("kv.draft", { part: own }) : own;
   }
   const sum = `${terms.map((term) => exactBytes(term.bytes)).join(" + ")} = `;
   return html`<div class="kv-terms">
@@ -161,6 +163,6 @@ export function answerView(glass, reading) {
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)}
     ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
-    ${termsView(reading.answer, factor, text)} ${notesView(glass, notes)} ${sourceView(glass, card)}
+    ${termsView(glass, reading.answer, factor)} ${notesView(glass, notes)} ${sourceView(glass, card)}
   </div>`;
 }

@@ -147,7 +147,12 @@ function keptText({ answer, catalogue }, model, text) {
   const kept = card && layersKept(card, own?.growth ?? null);
   if (!card || !kept) return "";
   const { all, some, latest } = kept;
-  return text(some ? "keeps_some" : "keeps_all", { layers: card.n_layers, all, some, latest: whole(latest) });
+  return text(!some ? "keeps_all" : all ? "keeps_some" : "keeps_latest", {
+    layers: card.n_layers,
+    all,
+    some,
+    latest: whole(latest),
+  });
 }
 
 /**
