@@ -77,7 +77,10 @@ class NetworkFields(Fields):
 
     def absent(self, name: str, right: Expected) -> GlassLlamaError:
         """The error for a field that is missing."""
-        return GlassLlamaError("config", f"config.json: {self.path}{name} is missing.", field=name)
+        said = f"config.json: {self.path}{name} is missing."
+        if near := self.near(name):
+            said += f" The file has {near}: did you mean {name}?"
+        return GlassLlamaError("config", said, field=name)
 
     def bounds(self, name: str) -> tuple[float, float]:
         """The range of a number that is no count."""

@@ -29,9 +29,14 @@ class Refusals:
         text = self.quote(value)
         return self._error(name, f"is {text}", text, right)
 
-    def missing(self, name: str, right: Expected | str) -> GlassLlamaError:
-        """For the field `name`, which is not there."""
-        return self._error(name, "is missing", None, right)
+    def missing(self, name: str, right: Expected | str, near: str = "") -> GlassLlamaError:
+        """For the field `name`, which is not there; `near` is what the input has that may have been meant by it."""
+        error = self._error(name, "is missing", None, right)
+        if not near:
+            return error
+        near, meant = clipped(near), self.called.get(name, clipped(name))
+        said = f"{error} The file has {near}: did you mean {meant}?"
+        return GlassLlamaError(self.code, said, **error.params, near=near)
 
     def _error(self, name: str, wrong: str, value: str | None, right: Expected | str) -> GlassLlamaError:
         name = clipped(name)

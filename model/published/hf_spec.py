@@ -85,7 +85,10 @@ def _from_file(
     what else is wrong with it."""
     kind, names = config.get("model_type"), ", ".join(MODEL_TYPES)
     if kind is None:
-        raise _unread(f"model_type is missing; this calculator reads: {names}", "no_type", None, names)
+        near = Fields(config).near("model_type")
+        meant = f" (the file has {near}: did you mean model_type?)" if near else ""
+        said = f"model_type is missing{meant}; this calculator reads: {names}"
+        raise _unread(said, "no_type_near" if near else "no_type", None, names, near=near)
     if not isinstance(kind, str) or kind not in FAMILIES:
         said = f"this calculator does not read model_type {shortly(kind)} yet; it reads: {names}"
         raise _unread(said, "unread_type", shortly(kind), names)
@@ -208,9 +211,12 @@ def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     return notes
 
 
-def _unread(said: str, reason: str, kind: str | None, names: str, file: str = "config.json") -> GlassLlamaError:
+def _unread(
+    said: str, reason: str, kind: str | None, names: str, file: str = "config.json", **more: str
+) -> GlassLlamaError:
     """The error for a model_type that no reader knows, with all that are known."""
-    return GlassLlamaError("hf_config", f"{file}: {said}.", field="model_type", reason=reason, kind=kind, names=names)
+    told = {"reason": reason, "kind": kind, "names": names, **more}
+    return GlassLlamaError("hf_config", f"{file}: {said}.", field="model_type", **told)
 
 
 def spec_from_text(text: str, name: str = PASTED) -> ModelSpec:

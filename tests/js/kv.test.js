@@ -375,6 +375,15 @@ test("what is wrong with a setting is said in the reader's language; a config's 
   for (const language of ["en", "zh"]) assert.doesNotMatch(said(language, format), /[{}]/);
 });
 
+test("a misspelt key of a config is asked after", () => {
+  const whole = { expected: "a whole number", expected_code: "whole", expected_params: { low: 1, high: 1000 } };
+  const params = { field: "num_hidden_layers", value: null, near: "num_hiden_layers", ...whole };
+  const said = (language) =>
+    troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
+  assert.match(said("en"), / is missing; .* The file has num_hiden_layers: did you mean num_hidden_layers\?$/);
+  assert.match(said("zh"), /文件里有 num_hiden_layers，是否应为 num_hidden_layers？$/);
+});
+
 test("of a long list of names a few are told, and how many there are", () => {
   const said = (language, code, count) => {
     const names = Array.from({ length: count }, (_, i) => `family${i}`).join(", ");

@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import GlassLlamaError
 from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
-from .fields import Fields, missing, refusal
+from .fields import Fields, refusal
 from .sizes import Heads, rope_base, rope_part, rope_share
 
 _LAYER_TYPES: Mapping[str, LayerKind] = MappingProxyType(
@@ -179,11 +179,11 @@ def _scaling(f: Fields, r: Fields) -> ScalingSpec | None:
     if kind == "llama3":
         for name in ("low_freq_factor", "high_freq_factor"):
             if name not in numbers:
-                raise missing(r.path + name, expected("above_zero"))
+                raise r.absent(name, expected("above_zero"))
     limit = r.count(original, default=None) or f.count(original, default=None)
     if kind in ("longrope", "su"):  # lists of factors, one a frequency; the context grows from one limit to the other
         if limit is None:
-            raise missing(r.path + original, expected("whole_from", low=1))
+            raise r.absent(original, expected("whole_from", low=1))
         factor = r.number("factor", default=f.count("max_position_embeddings") / limit)
         return ScalingSpec("longrope", factor, limit, **numbers)
     return ScalingSpec(kind, r.number("factor"), limit, **numbers)

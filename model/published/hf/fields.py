@@ -5,6 +5,7 @@ import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Self
 
 from ...errors import GlassLlamaError
@@ -93,6 +94,9 @@ _REFUSALS = Refusals("hf_config", "config.json: ", _CALLED)
 refusal, missing = _REFUSALS.wrong, _REFUSALS.missing
 _NOTHING = (None, False, 0, [], {})
 REQUIRED: Any = object()  # as a default: a field that must be there
+_MISSPELT = 0.9  # how near a misspelt name is: one letter of ten is another
+_LETTERS = 2  # letters that it has too many or too few at most
+_MOST_KEYS = 1_000  # keys that a misspelt one is sought among: a file has some hundred
 
 
 class UnreadFieldError(Exception):
@@ -174,7 +178,16 @@ class Fields:
 
     def absent(self, name: str, right: Expected) -> GlassLlamaError:
         """The error for a field that this object lacks."""
-        return missing(self.path + name, right)
+        near = self.near(name)
+        return missing(self.path + name, right, near and self.path + near)
+
+    def near(self, name: str) -> str:
+        """The key of this object that is a misspelt `name`; "" for none. A name with a word more, such as
+        moe_intermediate_size, is a field of its own."""
+        as_long = [key for key in map(str, islice(self.raw, _MOST_KEYS)) if abs(len(key) - len(name)) <= _LETTERS]
+        known = {name, *self._read, *SHAPE_FIELDS}
+        others = [key for key in as_long if key not in known and f"_{name}" not in key and f"{name}_" not in key]
+        return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=_MISSPELT)), "")
 
     def bounds(self, _name: str) -> tuple[float, float]:
         """A number that is no count lies above the first and is at most the second."""

@@ -641,6 +641,32 @@ def test_a_key_that_is_nearly_a_field_and_a_head_that_is_far_too_wide_are_remark
 
 
 @pytest.mark.parametrize(
+    ("field", "key"),
+    [
+        ("num_hidden_layers", "num_hiden_layers"),
+        ("num_hidden_layers", "num_hidden_layer"),
+        ("num_attention_heads", "num_atention_heads"),
+        ("hidden_size", "hidden_szie"),
+    ],
+)
+def test_a_needed_field_under_a_misspelt_name_is_asked_after(field, key) -> None:
+    """The key that is there is named, in a text model too; a field of its own that is named alike is not."""
+    config = {name: value for name, value in BARE.items() if name != field} | {key: BARE[field]}
+    said = refused({"model_type": "llama"}, config)
+    assert said.startswith(f"config.json: {field} is missing; expected ")
+    assert said.endswith(f". The file has {key}: did you mean {field}?")
+    said = refused({"text_config": config}, {"model_type": "mistral3"})
+    assert said.endswith(f". The file has text_config.{key}: did you mean text_config.{field}?")
+    other = {name: value for name, value in BARE.items() if name != field} | {f"swa_{field}": 8}
+    assert "did you mean" not in refused({"model_type": "llama"}, other)
+
+
+def test_a_model_type_under_a_misspelt_name_is_asked_after() -> None:
+    said = refused({"model_typ": "llama"}, BARE)
+    assert said.startswith("config.json: model_type is missing (the file has model_typ: did you mean model_type?); ")
+
+
+@pytest.mark.parametrize(
     "key",
     [
         "num_kv_heads",

@@ -50,14 +50,15 @@ function expectedText(said, { expected, expected_code: code, expected_params: gi
  * @param {Params} params
  */
 function configText(said, params) {
-  const { field, value, problem, reason, file = "config.json" } = params;
+  const { field, value, problem, reason, near, file = "config.json" } = params;
   if (reason) {
     const count = textIn(params.names).split(", ").length; // they stand below the box themselves: settings-form.js
     const slug = textIn(problem).toLowerCase().replace(/\W+/g, "_").replace(/^_|_$/g, "");
     return said(`kv.config_${reason}`, { count, problem: (slug && said(`kv.json_${slug}`)) || problem });
   }
-  const named = { field: said(`kv.config_${field}`) ?? field, file, value, expected: expectedText(said, params) };
-  return said(value === null ? "kv.config_missing" : "kv.config_wrong", named);
+  const named = { field: said(`kv.config_${field}`) ?? field, file, value, near, expected: expectedText(said, params) };
+  if (value !== null) return said("kv.config_wrong", named);
+  return said(near ? "kv.config_missing_near" : "kv.config_missing", named);
 }
 
 /**
