@@ -11,7 +11,7 @@ from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
 from model.kv_math.speed import DecodeBound
-from model.kv_math.weights import WEIGHT_FORMATS, WeightTerm
+from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import quantised_note
 
 from .kv import InLanguages, factor_message, notes_message, refused_message
@@ -81,6 +81,8 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "measured": None if use.weights.measured is None else str(use.weights.measured),
         "all_cache": str(use.cache.total_bytes),
         "weights_in": use.weights.dtype if use.weights.terms else "",
+        "output_in": use.weights.output if use.weights.output != use.weights.embeddings else "",
+        "output_source": OUTPUT.source,
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }

@@ -10,7 +10,7 @@ from .growth import Phase, kv_growth
 from .memory import GpuNeed, Largest, MemoryUse, Needs
 from .speed import DecodeBound
 from .terms import Place
-from .weights import WeightBreakdown
+from .weights import OUTPUT, WeightBreakdown
 
 PLACES: dict[Place, str] = {
     "full": "Full-attention layers",
@@ -72,6 +72,8 @@ def memory_lines(use: MemoryUse) -> list[str]:
     """Weights and cache on a kind of GPU, and whether they fit."""
     weights = use.weights
     formats = f"in {weights.dtype}, embeddings in {weights.embeddings}, norms and biases in {weights.small}"
+    if weights.output != weights.embeddings:
+        formats += f", the output matrix in {weights.output} (as {OUTPUT.source})"
     lines = ["", f"Weights {formats}", ""] if weights.terms else []
     for term in weights.terms:
         lines += _product(term.label, term.factors, term.bytes)

@@ -58,6 +58,15 @@ AS_CONFIG = "config"
 MAX_BYTES = 10**15
 MOST_KEPT = 128  # numbers of stages of which the bytes are kept; one made up with thousands must not fill the memory
 _QUANTISED_TABLES = ("q8_0", "q4_0")  # llama.cpp quantises embeddings too; the others keep them in 16 bits
+# What llama.cpp quantises the output matrix to in a file of q4_0, an embedding that is used as such too.
+OUTPUT = KvFormat(
+    name="q6_K",
+    block=256,
+    block_bytes=210,
+    about="256 6-bit weights, 16 8-bit scales and their fp16 scale",
+    engine="llama.cpp",
+    source="ggml-org/llama.cpp src/llama-quant.cpp @ 007dbbf3fd, llama_tensor_get_type_impl",
+)
 
 
 @dataclass(frozen=True)
@@ -125,7 +134,8 @@ class StageKind(NamedTuple):
 class WeightBreakdown:
     """The weights' bytes as a sum of products. `stage_bytes[s]` is what one GPU of pipeline stage s holds.
 
-    `embeddings` is the format of the embedding tables, `small` that of norms, biases and routers. `measured` are the
+    `embeddings` is the format of the embedding tables, `output` that of the output matrix, which an embedding may be as
+    well, and `small` that of norms, biases and routers. `measured` are the
     bytes that the model's files have, where they are known: they stand in the place of the sum, and are spread over
     ranks and stages as it is. Where a config lacks what the sum is made of, there are no `terms`, and they are spread
     evenly over layers and ranks.
@@ -134,6 +144,7 @@ class WeightBreakdown:
     spec: ModelSpec
     dtype: str
     embeddings: str
+    output: str
     small: str
     tp: int
     pp: int
@@ -256,9 +267,9 @@ def weight_breakdown(
 
     AS_CONFIG: as the model's own config.json says that they are stored (`spec.quantised`), else in bf16.
     `embeddings` is the format of the embedding tables; None: 16 bits under every quantised format except llama.cpp's
-    q8_0 and q4_0, which quantise them too. Norms, biases and routers keep 16 bits under every quantised format. `mtp`
-    counts the multi-token-prediction layers. `measured`: what the model's files take. Raises GlassLlamaError, naming
-    the field.
+    q8_0 and q4_0, which quantise them too, the output matrix as OUTPUT says. Norms, biases and routers keep 16 bits
+    under every quantised format. `mtp` counts the multi-token-prediction layers. `measured`: what the model's files
+    take. Raises GlassLlamaError, naming the field.
     """
     spec = find_spec(spec)
     tp, pp = whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
@@ -269,11 +280,18 @@ def weight_breakdown(
         raise refusal("pp", pp, expected("at_most", name="n_layers", value=spec.n_layers))
     small = fmt if dtype in _PLAIN else SIXTEEN_BIT
     tables = small if dtype not in _QUANTISED_TABLES else fmt
+    output = _output(spec) if dtype == "q4_0" else tables
     if embeddings is not None:
-        tables = weight_format("embeddings", embeddings)
+        tables = output = weight_format("embeddings", embeddings)
     if measured is not None:
         whole("weight_bytes", measured, 1, MAX_BYTES)
-    return _breakdown(spec, quant, fmt, tables, small, tp, pp, mtp, measured)
+    return _breakdown(spec, quant, fmt, tables, output, small, tp, pp, mtp, measured)
+
+
+def _output(spec: ModelSpec) -> KvFormat:
+    """As llama.cpp has it in a file of q4_0: q8_0 for Falcon and where no rows of OUTPUT's blocks are."""
+    falcon = spec.family.lower().startswith(("falcon", "refinedweb"))
+    return FORMATS["q8_0"] if falcon or spec.d_model % OUTPUT.block else OUTPUT
 
 
 @lru_cache(maxsize=64)  # what does not change with the load, while a slider passes over a hundred loads
@@ -282,6 +300,7 @@ def _breakdown(
     quant: QuantSpec | None,
     fmt: KvFormat,
     tables: KvFormat,
+    output: KvFormat,
     small: KvFormat,
     tp: int,
     pp: int,
@@ -294,9 +313,10 @@ def _breakdown(
         if quant and part.matrices:
             terms += (WeightTerm(one, factors) for one, factors in stored_products(part, quant))
         else:
-            terms.append(WeightTerm(part, _factors(part, formats[part.kind])))
+            stored = output if part.label in ("unembedding", "embedding.tied") else formats[part.kind]
+            terms.append(WeightTerm(part, _factors(part, stored)))
     name = quant.name if quant else fmt.name
-    return WeightBreakdown(spec, name, tables.name, small.name, tp, pp, mtp, tuple(terms), measured)
+    return WeightBreakdown(spec, name, tables.name, output.name, small.name, tp, pp, mtp, tuple(terms), measured)
 
 
 def weight_format(field: str, name: str) -> KvFormat:

@@ -263,7 +263,8 @@ class UseMessage(TypedDict):
     share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
     `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
-    is the weights' format, "" where they are not counted, `stored` a remark on it.
+    is the weights' format, "" where they are not counted, `stored` a remark on it. `output_in` is that of the output
+    matrix by `output_source`, "" where the embeddings have the same.
     """
 
     gpu: GpuMessage
@@ -282,6 +283,8 @@ class UseMessage(TypedDict):
     measured: str | None
     all_cache: str
     weights_in: str
+    output_in: str
+    output_source: str
     stored: list[Remark]
     weight_terms: list[Product]
 

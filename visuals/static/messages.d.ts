@@ -1313,7 +1313,8 @@ export interface GpuMessage {
  * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
  * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
  * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
- * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it.
+ * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it. `output_in` is that
+ * of the output matrix by `output_source`, "" where the embeddings have the same.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1332,6 +1333,8 @@ export interface UseMessage {
   measured: string | null;
   all_cache: string;
   weights_in: string;
+  output_in: string;
+  output_source: string;
   stored: Remark[];
   weight_terms: Product[];
 }

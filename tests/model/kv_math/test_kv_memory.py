@@ -120,14 +120,29 @@ TABLES, NORMS, MATRICES = 2 * 525_336_576, 65 * 4096, 32 * 218_103_808
         ("nvfp4", MATRICES // 16 * 9 + 2 * TABLES + 2 * NORMS),
         ("mxfp4", MATRICES // 32 * 17 + 2 * TABLES + 2 * NORMS),
         ("q8_0", (MATRICES + TABLES) // 32 * 34 + 2 * NORMS),
-        ("q4_0", (MATRICES + TABLES) // 32 * 18 + 2 * NORMS),
+        ("q4_0", (MATRICES + TABLES // 2) // 32 * 18 + TABLES // 2 // 256 * 210 + 2 * NORMS),
     ],
 )
 def test_quantised_weights_keep_norms_and_mostly_embeddings_in_16_bits(dtype, size):
     assert MATRICES + TABLES + NORMS == 8_030_261_248
     assert weight_breakdown("Llama-3 8B", dtype).total_bytes == size
     other = weight_breakdown("Llama-3 8B", dtype, embeddings="fp32")
-    assert other.total_bytes == size + TABLES * 4 - (TABLES // 32 * {"q8_0": 34, "q4_0": 18}.get(dtype, 64))
+    embedding, output = {"q8_0": (34, 272), "q4_0": (18, 210)}.get(dtype, (64, 512))
+    assert other.total_bytes == size + TABLES * 4 - TABLES // 2 // 32 * embedding - TABLES // 2 // 256 * output
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [("Llama-3 8B", "q6_K"), ("Llama-3.2 1B", "q6_K"), ("Falcon-7B", "q8_0"), ("SmolLM2-135M", "q8_0")],
+)
+def test_a_file_of_q4_0_has_its_output_matrix_in_more_bits(model, kept):
+    """As llama.cpp's llama-quant.cpp: q6_K, where it is the embedding, too; q8_0 for Falcon and for rows of no 256."""
+    weights = weight_breakdown(model, "q4_0")
+    assert weights.output == kept
+    term = next(one for one in weights.terms if one.label in ("unembedding", "embedding.tied"))
+    block, size = {"q6_K": (256, 210), "q8_0": (32, 34)}[kept]
+    assert term.bytes == term.part.each // block * size
+    assert weight_breakdown(model, "q4_0", embeddings="bf16").output == "bf16"
 
 
 def test_deepseek_v3_in_fp8():

@@ -58,7 +58,8 @@ const storedView = ({ state, text }, { stored, weights_in: format }) =>
  * @param {Fit["use"]} use
  * @param {import("./format.js").Named} factor
  */
-function weightsView(glass, { weight_terms, all_weights, measured, gpus }, factor) {
+function weightsView(glass, use, factor) {
+  const { weight_terms, all_weights, measured, gpus, output_in: output, output_source: source } = use;
   if (all_weights === null) {
     const alone = glass.text("kv-fit.measured_alone", {
       bytes: exactBytes(measured ?? "0"),
@@ -69,8 +70,10 @@ function weightsView(glass, { weight_terms, all_weights, measured, gpus }, facto
   }
   const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
   const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
+  const kept = output && glass.text("kv-fit.output_in", { format: output, source });
   return html`<div>
     ${files ? html`<p class="gp-note kv-measured" .textContent=${files}></p>` : nothing}
+    ${kept ? html`<p class="gp-note kv-output" .textContent=${kept}></p>` : nothing}
     <details class="kv-source">
       <summary .textContent=${glass.text("kv-fit.weights_sum", sum)}></summary>
       ${weight_terms.map(({ label, factors, bytes }) => titled(weightName(glass.text, label), factors, factor, bytes))}
