@@ -34,6 +34,7 @@ def log_message(
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
         "facts": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.facts],
+        "cut": {"line": log.cut.line, "end": log.cut.end} if log.cut else None,
         "conflicts": conflict_messages(found, chosen),
         "agrees": chosen.agrees,
         "another": chosen.another,

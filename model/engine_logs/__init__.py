@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from . import llama_cpp, ollama, sglang, tensorrt_llm, vllm
@@ -36,7 +37,7 @@ LOOKED_FOR: Mapping[Engine, tuple[str, ...]] = MappingProxyType(
 def read_log(text: str) -> EngineLog:
     """What the lines of an engine's log say of its cache, at most MAX_CHARACTERS characters and MAX_LINES lines.
 
-    Raises GlassLlamaError (code "engine_log"; params `reason`: "empty", "long", "lines", "none" or "several").
+    Raises GlassLlamaError (code "engine_log"; params `reason`: "empty", "long", "lines", "none", "cut" or "several").
     """
     lines = log_lines(text)
     read = {name: log for name, reader in ENGINES.items() if (log := reader(lines))}
@@ -45,7 +46,10 @@ def read_log(text: str) -> EngineLog:
     if not read:
         wanted = [line for lines_of in LOOKED_FOR.values() for line in lines_of]
         said = f"No line about a KV cache that this reader knows. It looks for: {'; '.join(wanted)}."
+        if cut := lines.cut:
+            said = f"The log ends within a number, in line {cut.line}: {cut.end!r}. Without it: {said}"
+            raise trouble("cut", said, lines=wanted, line=cut.line, end=cut.end)
         raise trouble("none", said, lines=wanted)
     if len(read) > 1:
         raise trouble("several", f"Lines of {' and '.join(read)}; paste one engine's log.", engines=list(read))
-    return next(iter(read.values()))
+    return replace(next(iter(read.values())), cut=lines.cut)

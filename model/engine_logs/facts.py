@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from .amounts import Printed
-from .lines import Found
+from .lines import Cut, Found
 
 Engine = Literal["llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama"]
 
@@ -59,7 +59,8 @@ class EngineLog:
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
     own. `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
     log. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both stand beside
-    the pools. `printed` is what the engine prints of the model's shape, each value with its line.
+    the pools. `printed` is what the engine prints of the model's shape, each value with its line. `cut` is where the
+    log ends within a number, which is not read.
     """
 
     engine: Engine
@@ -85,6 +86,7 @@ class EngineLog:
     draft_states: Printed | None = None
     printed: Mapping[str, Found] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
+    cut: Cut | None = None
 
 
 @dataclass

@@ -43,11 +43,27 @@ def pattern(text: str) -> re.Pattern[str]:
     return re.compile(named.replace("~", r"[ \t]{0,20}"))
 
 
+# What a number is of, as engines print it, and a number at the end of a text that is followed by no more than the
+# beginning of such a word: whether the number has further digits there, nobody can tell.
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "tokens", "cells", "bytes", "layers")
+_BEGUN = "|".join(sorted({unit[:end] for unit in _UNITS for end in range(1, len(unit))}, reverse=True))
+_CUT = re.compile(rf"(?<![\w.])\d[\d.,]{{0,30}}[ \t]?(?:{_BEGUN})?$")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a log ends within a number: the line, and how that ends."""
+
+    line: int
+    end: str
+
+
 @dataclass(frozen=True)
 class LogLines:
-    """The lines of a log."""
+    """The lines of a log, without the number in which it ends where it is `cut`."""
 
     text: str
+    cut: Cut | None = None
 
     @cached_property
     def lines(self) -> list[str]:
@@ -87,11 +103,21 @@ def log_lines(text: str) -> LogLines:
             f"The log has {len(text):,} characters; up to {MAX_CHARACTERS:,} are read. Paste the engine's start alone."
         )
         raise trouble("long", said, value=len(text), limit=MAX_CHARACTERS)
-    lines = LogLines(text)
+    lines = LogLines(*_without_cut(text))
     if len(lines.lines) > MAX_LINES:
         said = f"The log has {len(lines.lines):,} lines; up to {MAX_LINES:,} are read. Paste the engine's start alone."
         raise trouble("lines", said, value=len(lines.lines), limit=MAX_LINES)
     return lines
+
+
+def _without_cut(text: str) -> tuple[str, Cut | None]:
+    """The text without a number at its end that may have been cut, and where that is. A line break ends a number."""
+    begin = max(text.rfind("\n"), text.rfind("\r")) + 1
+    found = _CUT.search(text[-60:] if len(text) - begin > 60 else text[begin:])
+    if found is None:
+        return text, None
+    kept = text[: len(text) - len(found[0])]
+    return kept, Cut(text.count("\n") + 1, text[max(begin, len(text) - 50) :])
 
 
 def trouble(reason: str, said: str, **params: object) -> GlassLlamaError:

@@ -17,6 +17,13 @@ class LogFact(TypedDict):
     line: int
 
 
+class LogCut(TypedDict):
+    """Where a log ends within a number, which is not read: the line, from 1, and how it ends."""
+
+    line: int
+    end: str
+
+
 class LogCell(TypedDict):
     """A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither.
 
@@ -94,6 +101,7 @@ class KvLogAnswer(TypedDict):
     fitting: list[str]
     ranks: int
     facts: list[LogFact]
+    cut: LogCut | None
     agrees: bool
     another: str
     another_by: By

@@ -1487,6 +1487,12 @@ export interface LogFact {
   line: number;
 }
 
+/** Where a log ends within a number, which is not read: the line, from 1, and how it ends. */
+export interface LogCut {
+  line: number;
+  end: string;
+}
+
 /**
  * A figure as a decimal text, and the arithmetic that it comes from, or how the log prints it; "" for neither.
  *
@@ -1565,6 +1571,7 @@ export interface KvLogAnswer {
   fitting: string[];
   ranks: number;
   facts: LogFact[];
+  cut: LogCut | null;
   agrees: boolean;
   another: string;
   another_by: "" | "name" | "bytes";

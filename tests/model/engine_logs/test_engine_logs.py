@@ -10,7 +10,7 @@ from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
 from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
 from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
 from model.engine_logs.compared.vllm import aligned_block
-from model.engine_logs.lines import LogLines
+from model.engine_logs.lines import Cut, LogLines
 from model.engine_logs.model_info import metadata_of, printed_info
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -143,6 +143,28 @@ def test_llama_cpp_of_which_only_the_buffers_are_left() -> None:
     assert (found.dtype, found.dtype_v) == ("q8_0", "fp16")
     assert figures(found, "bytes") == (8192 * 32 * 8 * (136 + 256), 784 * MIB, 784 * MIB)
     assert steps(found) == {"rounding": 0}
+
+
+@pytest.mark.parametrize("end", ["14", "148.", "148.0", "148.00 ", "148.00 M", "148.00 Mi"])
+def test_a_log_that_ends_within_a_number_is_read_up_to_it(end: str) -> None:
+    """llama.cpp's second buffer is cut: the first is read, and where the log ends is said."""
+    first = "llama_kv_cache_unified: CUDA0 KV buffer size = 392.00 MiB\n"
+    last = f"llama_kv_cache_unified: CUDA1 KV buffer size = {end}"
+    log = read_log(first + last)
+    assert log.logged is not None
+    assert log.logged.bytes == 392 * MIB
+    assert log.cut == Cut(2, last[-50:])
+    with pytest.raises(GlassLlamaError, match="ends within a number, in line 1") as error:
+        read_log(last)
+    assert (error.value.params["reason"], error.value.params["line"]) == ("cut", 1)
+
+
+def test_a_whole_number_at_the_end_of_a_log_counts_where_a_line_break_ends_it() -> None:
+    layers = "KV self size = 1024.00 MiB\nllama_context: n_ctx = 8192"
+    cut, whole = read_log(layers), read_log(layers + "\n")
+    assert (cut.tokens, cut.cut and cut.cut.line) == (None, 2)
+    assert (whole.tokens, whole.cut) == (8192, None)
+    assert read_log(layers.partition("\n")[0]).cut is None
 
 
 def test_llama_cpp_does_not_divide_what_several_caches_hold() -> None:

@@ -149,6 +149,15 @@ const button = (said, press) =>
   html`<p><button type="button" class="kv-button kv-log-take" @click=${press} .textContent=${said}></button></p>`;
 
 /**
+ * Where the log ends within a number, which is not read.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ */
+const cutView = ({ cut }, text) =>
+  cut ? html`<p class="kv-log-cut" role="note" .textContent=${text("cut", { ...cut })}></p>` : nothing;
+
+/**
  * Lines that contradict each other or the model, before any figure that rests on them.
  *
  * @param {Answer} answer
@@ -199,8 +208,9 @@ function verdictView({ conflicts }, pool, text) {
  */
 export function logView(answer, text, named, ways) {
   const { facts } = answer;
-  return html`${heading(answer, text, named, ways.asChosen)} ${conflictsView(answer, text, named)}
-    ${answer.another ? anotherView(answer, text, named, ways) : nothing} ${figuresView(answer, text)}
+  return html`${heading(answer, text, named, ways.asChosen)} ${cutView(answer, text)}
+    ${conflictsView(answer, text, named)} ${answer.another ? anotherView(answer, text, named, ways) : nothing}
+    ${figuresView(answer, text)}
     <details class="kv-log-facts">
       <summary .textContent=${text("read", { count: facts.length })}></summary>
       <ul>
