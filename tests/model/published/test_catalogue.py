@@ -14,7 +14,8 @@ from model.published.spec import AttentionSpec, MlaSpec, ModelSpec
 
 # Model, weights counted from the shapes by hand or read off a checkpoint, and how far the published total may be away,
 # in parts per thousand (0: every digit is published). Wider ones: the totals of Gemma-3 and Scout include a vision
-# tower, GPT-3's, GLM's and Llama-3.1 70B's are round, Llama-3.2 1B's is rounded to three digits, LLaMA-1 7B's to two.
+# tower, GPT-3's, GLM's, Kimi-K2's and Llama-3.1 70B's are round, Llama-3.2 1B's is rounded to three digits, LLaMA-1
+# 7B's and gpt-oss-20b's to two.
 TOTALS = [
     ("LLaMA-1 7B", 6_738_415_616, 6),
     ("LLaMA-1 13B", 13_015_864_320, 2),
@@ -42,6 +43,7 @@ TOTALS = [
     ("Mixtral-8x7B v0.1", 46_702_792_704, 0),
     ("Qwen2.5-7B", 7_615_616_512, 1),
     ("Qwen3-8B", 8_190_735_360, 1),
+    ("Qwen3-32B", 32_762_123_264, 2),
     ("Qwen3-30B-A3B", 30_532_122_624, 0),
     ("Qwen3-235B-A22B", 235_093_634_560, 1),
     ("Gemma-2 9B", 9_241_705_984, 0),
@@ -61,16 +63,18 @@ TOTALS = [
     ("DeepSeek-V2-Lite", 15_706_484_224, 1),
     ("DeepSeek-V3", 671_026_419_200, 1),
     ("DeepSeek-V3.2-Exp", 671_877_944_064, 2),
+    ("Kimi-K2", 1_026_408_232_448, 27),
+    ("gpt-oss-20b", 20_914_757_184, 5),
     ("gpt-oss-120b", 116_829_156_672, 2),
     ("GPT-3 175B", 174_604_259_328, 3),
     ("GPT-2 (124M)", 124_439_808, 0),
 ]
 
 
-def test_it_holds_48_models_in_the_files_order():
+def test_it_holds_51_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 48
+    assert len(catalogue()) == 51
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
