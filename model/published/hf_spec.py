@@ -194,6 +194,10 @@ def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
         if field.rpartition(".")[2] not in ("num_key_value_heads", "head_dim")  # said beside the cache
     ]
     notes += [f"{key} is no field that is read; was {near} meant?" for key, near in shape.misspelt()]
+    notes += [
+        f"{key} is not read by transformers' class for {kind}, which takes head_dim {shape.spec['head_dim']}."
+        for key, kind in shape.passed_over()
+    ]
     inner = config.get("text_config")
     text = inner if isinstance(inner, Mapping) else config
     width, heads, stream = text.get("head_dim"), shape.spec["n_heads"], shape.spec["d_model"]

@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import GlassLlamaError
 from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
+from .class_heads import KNOWN
 from .fields import Fields, refusal
 from .sizes import Heads, rope_base, rope_part, rope_share
 
@@ -27,6 +28,8 @@ _MISSPELT = 0.92
 _WIDTH_OF_A_HEAD = re.compile(
     r"(attention|attn|per)?heads?(dims?|dimensions?|size|width)|(dim|size)(per)?heads?|dheads?"
 )
+# A head's width by the names of other classes. A misspelt head_dim is asked after in any case.
+_OTHER_CLASSES = ("head_size", "attention_head_dim")
 # "su" is the early name of "longrope"; "mrope" gives text the positions of plain RoPE (Qwen2-VL, arXiv 2409.12191).
 _SCALINGS = ("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "mrope")
 
@@ -37,7 +40,7 @@ def checked_heads(f: Fields, heads: Heads) -> dict[str, int]:
     if key := kv_heads_by_another_name(f):
         right = expected("meant", name="num_key_value_heads", value=f.raw[key])
         n_kv_heads = f.fault(f.wrong(key, f.get(key), right))
-    if key := head_dim_by_another_name(f):
+    if (key := head_dim_by_another_name(f)) and not passed_over(f, key):
         head_dim = f.fault(f.wrong(key, f.get(key), expected("meant", name="head_dim", value=f.raw[key])))
     if n_heads % n_kv_heads:
         n_kv_heads = f.fault(_no_divisor(f, n_heads, n_kv_heads))
@@ -68,6 +71,12 @@ def head_dim_by_another_name(f: Fields) -> str:
     if "head_dim" in f.raw:
         return ""
     return next((key for key in f.raw if f.raw[key] is not None and _WIDTH_OF_A_HEAD.fullmatch(_letters(key))), "")
+
+
+def passed_over(f: Fields, key: str) -> bool:
+    """Whether `key` is another class's name for a head's width, which the file's own class in transformers does not
+    read: it then takes its own width."""
+    return key in _OTHER_CLASSES and f.raw.get("model_type") in KNOWN
 
 
 def _letters(key: object) -> str:

@@ -42,6 +42,10 @@ HEAD_DIM = MappingProxyType(
 )  # fmt: skip
 
 
+# The classes that are known: they read a head's width from head_dim alone.
+KNOWN = frozenset({*KV_HEADS, *AS_HEADS, *HEAD_DIM})
+
+
 def class_heads(kind: str) -> dict[str, Any]:
     """What the class of a model_type takes for fields that a file leaves out, by the field's name."""
     tables = {"num_key_value_heads": KV_HEADS, "head_dim": HEAD_DIM}

@@ -310,6 +310,10 @@ class Fields:
                     raise error
                 self.faults.unread.append(error)
 
+    def has_read(self, name: str) -> bool:
+        """Whether a reader asked for the field."""
+        return name in self._read
+
     def misspelt(self) -> Iterator[tuple[str, str]]:
         """(key, field): a key that nothing asked for, and the field that is nearly called so and is not there."""
         lacking = [name for name in sorted(self._read) if name not in self.raw]

@@ -8,7 +8,7 @@ from typing import Any
 from ..expected import expected
 from ..spec import AssumedHeads, FfnSpec, MoeSpec, NormSpec
 from . import sizes
-from .attention import checked_heads
+from .attention import checked_heads, head_dim_by_another_name, passed_over
 from .class_heads import assumed_heads, assumed_width
 from .fields import Fields, refusal
 
@@ -44,6 +44,15 @@ class Shape:
     def misspelt(self) -> Iterable[tuple[str, str]]:
         """(key, field) of keys that are nearly a field that the file lacks."""
         return [item for part in self.parts for item in part.misspelt()]
+
+    def passed_over(self) -> Iterable[tuple[str, str]]:
+        """(key, model_type) of keys that are a head's width by another class's name, and that nothing read."""
+        named = [(part, head_dim_by_another_name(part)) for part in self.parts]
+        return [
+            (part.path + key, str(part.raw["model_type"]))
+            for part, key in named
+            if passed_over(part, key) and not part.has_read(key)
+        ]
 
 
 @dataclass(frozen=True)

@@ -696,7 +696,25 @@ def test_kv_heads_by_another_name_are_no_silence(key) -> None:
     assert refused({"text_config": text}, {"model_type": "mistral3"}) == f"config.json: text_config.{key} {meant}"
 
 
-@pytest.mark.parametrize("key", ["headdim", "head_dims", "headDim", "head-dim", "head_size", "attention_head_dim"])
+@pytest.mark.parametrize("key", ["head_size", "attention_head_dim"])
+def test_a_heads_width_by_another_classs_name_is_what_the_files_own_class_takes(key) -> None:
+    """transformers' class does not read the key, which is remarked; of a class that is not known it is asked."""
+    for kind in ("llama", "qwen3", "mistral"):
+        config = {**BARE, "model_type": kind, key: 96, "num_key_value_heads": 8}
+        theirs = transformers.AutoConfig.for_model(**config)
+        width = getattr(theirs, "head_dim", None) or theirs.hidden_size // theirs.num_attention_heads
+        read = spec_from_config(config)
+        assert read.head_dim == width
+        said = f"{key} is not read by transformers' class for {kind}, which takes head_dim {width}."
+        assert said in read.notes
+    text = {**BARE, "num_key_value_heads": 8, key: 96}
+    read = spec_from_config({"model_type": "mistral3", "text_config": text})
+    assert any(note.startswith(f"text_config.{key} is not read") for note in read.notes)
+    unknown = refused({"model_type": "internlm2", key: 96, "num_key_value_heads": 8}, BARE)
+    assert unknown == f"config.json: {key} is 96; expected another name: did you mean head_dim? It would be 96."
+
+
+@pytest.mark.parametrize("key", ["headdim", "head_dims", "headDim", "head-dim"])
 def test_a_heads_width_by_another_name_is_no_silence(key) -> None:
     """Whether transformers' class has a width of its own or takes hidden_size / heads."""
     meant = "is 96; expected another name: did you mean head_dim? It would be 96."
