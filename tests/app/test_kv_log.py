@@ -75,6 +75,28 @@ def test_keys_compare_and_what_is_wrong_is_said(chapter: Page) -> None:
 
 
 @pytest.mark.thorough
+def test_a_log_that_ends_within_a_number_says_so(chapter: Page) -> None:
+    section = panel(chapter, "kv-log")
+    box = section.locator("textarea")
+    box.fill("KV self size = 1024.00 MiB\nCUDA0 KV buffer size = 14")
+    box.press("Control+Enter")
+    expect(section.locator(".kv-log-cut")).to_have_text(text("kv-log.cut", line=2, end="CUDA0 KV buffer size = 14"))
+    box.fill("CUDA0 KV buffer size = 14")
+    box.press("Control+Enter")
+    said = text("kv-log.trouble_cut", line=1, end="CUDA0 KV buffer size = 14")
+    expect(section.locator(".kv-log-trouble p")).to_have_text(said)
+
+
+def test_the_columns_of_a_comparison_fit_a_desktop(chapter: Page) -> None:
+    chapter.set_viewport_size({"width": 1440, "height": 900})
+    section = panel(chapter, "kv-log")
+    section.locator(".kv-log-example", has_text="vLLM").first.click()
+    expect(section.locator(".kv-log-worked-out").first).to_be_visible()
+    assert section.locator(".kv-scroll").evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    section.locator(".kv-log-taken button").click()
+    chapter.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_examples_follow_the_calculator(chapter: Page) -> None:
     engines = ("llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama")
     for engine in engines:

@@ -7,7 +7,7 @@ import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { both, exactBytes, milli, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
-import { placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
+import { found, placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
   agreement,
@@ -581,6 +581,19 @@ test("a kind that is refused has no bytes, and does not keep the others from bei
   assert.equal(reading.at, "tokens=3 own=MHA");
   assert.deepEqual(reading.values, { MHA: 24 });
   assert.equal(reading.kinds[1], kinds[1]);
+});
+
+test("a model is found by the parts of its name or its family, however they are written", () => {
+  const groups = [
+    ["Qwen3", ["Qwen3-8B", "Qwen3-32B"].map((name) => [name, name])],
+    ["gpt-oss", ["gpt-oss-20b", "gpt-oss-120b"].map((name) => [name, name])],
+  ];
+  const names = (sought) => found(groups, sought).flatMap(([, own]) => own.map(([value]) => value));
+  assert.deepEqual(names("qwen 32b"), ["Qwen3-32B"]);
+  assert.deepEqual(names("GPTOSS 20"), ["gpt-oss-20b", "gpt-oss-120b"]);
+  assert.deepEqual(names("gpt_oss-20B"), ["gpt-oss-20b"]);
+  assert.deepEqual(names("  "), ["Qwen3-8B", "Qwen3-32B", "gpt-oss-20b", "gpt-oss-120b"]);
+  assert.deepEqual(names("bert"), []);
 });
 
 test("a format of K and one of V are one setting, and one where they are the same", () => {

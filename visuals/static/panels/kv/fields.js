@@ -173,6 +173,82 @@ export function choiceField(name, set, options) {
   return { ...field(name, box), show };
 }
 
+/** A name without what parts its words. @param {string} text */
+const letters = (text) => text.toLowerCase().replace(/[\s\-_.()]/g, "");
+
+/**
+ * The options whose names, or their group's, hold every word of what is sought.
+ *
+ * @param {Group[]} groups
+ * @param {string} sought
+ * @returns {Group[]} without those of none
+ */
+export function found(groups, sought) {
+  const words = sought.split(/\s+/).map(letters).filter(Boolean);
+  return groups
+    .map(([group, options]) => {
+      const own = options.filter(([, label]) => words.every((word) => letters(`${group} ${label}`).includes(word)));
+      return /** @type {Group} */ ([group, own]);
+    })
+    .filter(([, options]) => options.length);
+}
+
+/**
+ * A choice in a long list, with a box over it in which to seek: the list holds what is found, and what is chosen;
+ * Enter chooses the first.
+ *
+ * @param {string} name
+ * @param {Change} set
+ * @param {() => Group[]} options
+ * @param {(name: string, params?: Record<string, unknown>) => string} text of the section "kv"
+ * @returns {Field}
+ */
+export function soughtField(name, set, options, text) {
+  /** @type {Settings} */
+  let settings = {};
+  const status = h("span.gp-note", { role: "status" });
+  const box = h("input", {
+    type: "search",
+    autocomplete: "off",
+    spellcheck: "false",
+    "data-text-label": `kv.seek_${name}`,
+    input: () => shown.show(settings),
+    keydown(/** @type {KeyboardEvent} */ event) {
+      const [first] = found(options(), box.value).flatMap(([, own]) => own);
+      if (event.key !== "Enter" || event.isComposing || !box.value.trim() || !first) return;
+      event.preventDefault();
+      box.value = "";
+      set({ [name]: first[0] });
+    },
+  });
+  const listed = () => {
+    const fitting = box.value.trim() ? found(options(), box.value) : options();
+    const chosen = options().flatMap(([group, own]) =>
+      own.filter(([value]) => value === settings[name]).map((one) => [group, [one]]),
+    );
+    const there = fitting.some(([, own]) => own.some(([value]) => value === settings[name]));
+    return there ? fitting : [...fitting, .../** @type {Group[]} */ (chosen)];
+  };
+  const choice = choiceField(name, set, listed);
+  choice.element.querySelector("label")?.after(box);
+  choice.element.append(status);
+  const shown = {
+    ...choice,
+    show(/** @type {Settings} */ given) {
+      settings = given;
+      box.placeholder = text(`seek_${name}`);
+      choice.show(given);
+      const names = found(options(), box.value).flatMap(([, own]) => own);
+      status.textContent = !box.value.trim()
+        ? ""
+        : names.length
+          ? text("sought_found", { count: names.length, first: names[0][1] })
+          : text("sought_none");
+    },
+  };
+  return shown;
+}
+
 /**
  * A box to tick; ticked is "1", else the setting is empty.
  *

@@ -3,7 +3,7 @@
 import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { formatFields } from "./cache-format.js";
-import { choiceField, numberField, slidingField, switchField, textField } from "./fields.js";
+import { choiceField, numberField, slidingField, soughtField, switchField, textField } from "./fields.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -166,7 +166,7 @@ export function settingsForm(glass, asked) {
   const text = (name, params) => glass.text(`kv.${name}`, params);
   /** @type {Change} */
   const set = (change) => asked.set(withParticulars(change, asked.settings, glass.settings.get("kvfit")?.step_tokens));
-  const model = choiceField("model", set, () => modelChoices(asked.catalogue, text));
+  const model = soughtField("model", set, () => modelChoices(asked.catalogue, text), text);
   const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
   const called = textField("config_name", set, 1, text("pasted"));
   called.box.maxLength = MOST_CALLED;
