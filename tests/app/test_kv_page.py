@@ -254,7 +254,10 @@ def test_every_model_can_be_chosen(chapter: Page) -> None:
 def test_a_model_is_found_by_typing_a_part_of_its_name(chapter: Page) -> None:
     section = panel(chapter, "kv-calculator")
     box = section.get_by_label(text("kv.seek_model"))
-    options, status = field(chapter, "kv-calculator", "model").locator("option"), section.locator("[role=status]").first
+    options, status = (
+        field(chapter, "kv-calculator", "model").locator("option"),
+        section.locator("[data-field=model] [role=status]"),
+    )
     box.fill("qwen 32b")
     expect(options).to_have_text(["Qwen3-32B", "Llama-3 8B"])  # what is found, and what is chosen
     expect(status).to_have_text(text("kv.sought_found", count=1, first="Qwen3-32B"))
