@@ -65,7 +65,10 @@ function gridOf({ model }, layer, head, query, key) {
  */
 function roomFor(words, width, height) {
   const long = Math.max(...words.map(lengthOf));
-  /** @param {number} turn @param {number} right */
+  /**
+   * @param {number} turn degrees that the names above stand up
+   * @param {number} right px that the last of them leans over
+   */
   function roomAt(turn, right) {
     const above = long * Math.sin((turn * Math.PI) / 180);
     const low = Math.max(LEAST, (height - above) / words.length);
@@ -140,23 +143,26 @@ function createSteps(choose) {
   /** @type {{ grid: Grid; at: Cell } | null} */
   let now = null;
   /**
-   * The cell so many rows and columns on, no column further than its row sees. @param {number} down @param {number}
-   * on
+   * Chooses the cell so many rows and columns on, no column further than its row sees.
+   *
+   * @param {number} down
+   * @param {number} on
    */
   function go(down, on) {
     if (!now) return;
-    const {
-      grid: { tokens, weights },
-      at,
-    } = now;
-    const row = tokens.indexOf(at[0]) + down;
-    const last = weights[row].findLastIndex((weight) => !Number.isNaN(weight));
-    choose([tokens[row], tokens[Math.min(tokens.indexOf(at[1]) + on, last)]]);
+    const { grid, at } = now;
+    const row = grid.tokens.indexOf(at[0]) + down;
+    const last = grid.weights[row].findLastIndex((weight) => !Number.isNaN(weight));
+    choose([grid.tokens[row], grid.tokens[Math.min(grid.tokens.indexOf(at[1]) + on, last)]]);
   }
   const stepsOf = (/** @type {string} */ name, /** @type {(by: number) => void} */ move) =>
     stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on` });
   const [rows, columns] = [stepsOf("query", (by) => go(by, 0)), stepsOf("key", (by) => go(0, by))];
-  /** @param {Grid} grid @param {Cell} at @param {string[]} names */
+  /**
+   * @param {Grid} grid
+   * @param {Cell} at the cell that is told of
+   * @param {string[]} names of all tokens
+   */
   function draw(grid, at, names) {
     now = { grid, at };
     const { tokens, weights } = grid;
