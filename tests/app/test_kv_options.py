@@ -28,7 +28,7 @@ def page_fields() -> set[str]:
     """Fields of the forms, by the functions that make them."""
     files = ("settings-form.js", "cache-format.js", "kv-fit.js")
     sources = "".join((PANELS / name).read_text(encoding="utf-8") for name in files)
-    return set(re.findall(r"(?:number|sliding|choice|switch|text)Field\(\s*\"(\w+)\"", sources))
+    return set(re.findall(r"(?:number|sliding|choice|sought|switch|text)Field\(\s*\"(\w+)\"", sources))
 
 
 def test_the_page_has_every_option() -> None:

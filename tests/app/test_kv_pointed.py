@@ -165,9 +165,10 @@ def test_every_part_of_the_stack_is_saved(chapter: Page) -> None:
     gemma = {2048: 134_217_728, 8192: 536_870_912, 32_768: 2_147_483_648}  # 8 layers × 8 × 2 × 256 × 2
     latent = {2048: 143_917_056, 8192: 575_668_224, 32_768: 2_302_672_896}  # 61 × 576 × 2
     whole = {"Llama-3 8B": llama3, "Llama-2 7B": llama2, "Gemma-3 12B (text)": gemma}
-    expected = {(model, n, "self_full_kv"): count for model, counts in whole.items() for n, count in counts.items()}
-    expected |= {("DeepSeek-V3", n, "self_full_latent"): count for n, count in latent.items()}
-    expected |= {("Gemma-3 12B (text)", n, "self_sliding_kv"): 335_544_320 for n in llama3}  # 40 windows of 1,024
+    full, kept, window = (text(f"kv.stack_self_{part}") for part in ("full_kv", "full_latent", "sliding_kv"))
+    expected = {(model, n, full): count for model, counts in whole.items() for n, count in counts.items()}
+    expected |= {("DeepSeek-V3", n, kept): count for n, count in latent.items()}
+    expected |= {("Gemma-3 12B (text)", n, window): 335_544_320 for n in llama3}  # 40 windows of 1,024
     assert found == expected
 
 

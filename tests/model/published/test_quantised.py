@@ -180,8 +180,9 @@ def test_names_of_modules() -> None:
     assert names_module("experts", "mlp.experts.up_proj")
 
 
-def test_of_the_catalogue_two_models_are_in_formats_of_their_own() -> None:
-    stored = {"DeepSeek-V3": FP8, "gpt-oss-120b": {"quant_method": "mxfp4"}}
+def test_of_the_catalogue_four_models_are_in_formats_of_their_own() -> None:
+    mxfp4 = {"quant_method": "mxfp4"}
+    stored = {"DeepSeek-V3": FP8, "Kimi-K2": FP8, "gpt-oss-20b": mxfp4, "gpt-oss-120b": mxfp4}
     for spec in catalogue().values():
         own = quantised_of({"quantization_config": stored[spec.name]}) if spec.name in stored else None
         assert (spec.quantised, spec.quantised_unread) == (own, "")

@@ -229,6 +229,11 @@ export function soughtField(name, set, options, text) {
     const there = fitting.some(([, own]) => own.some(([value]) => value === settings[name]));
     return there ? fitting : [...fitting, .../** @type {Group[]} */ (chosen)];
   };
+  function said() {
+    if (!box.value.trim()) return "";
+    const names = found(options(), box.value).flatMap(([, own]) => own);
+    return names.length ? text("sought_found", { count: names.length, first: names[0][1] }) : text("sought_none");
+  }
   const choice = choiceField(name, set, listed);
   choice.element.querySelector("label")?.after(box);
   choice.element.append(status);
@@ -238,12 +243,7 @@ export function soughtField(name, set, options, text) {
       settings = given;
       box.placeholder = text(`seek_${name}`);
       choice.show(given);
-      const names = found(options(), box.value).flatMap(([, own]) => own);
-      status.textContent = !box.value.trim()
-        ? ""
-        : names.length
-          ? text("sought_found", { count: names.length, first: names[0][1] })
-          : text("sought_none");
+      status.textContent = said();
     },
   };
   return shown;
