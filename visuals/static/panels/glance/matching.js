@@ -86,7 +86,7 @@ const WHOLE = 0.97;
  */
 export const isMatch = (found) => broughtApart(found) >= TELLING * (found.score - found.rival_score);
 /**
- * Whether it makes all but a little of the difference, or more: then nothing is to be told of the rest.
+ * Whether it makes all but a little of the difference, or more: then its share tells nothing.
  *
  * @param {Matching} found
  */
@@ -103,7 +103,7 @@ export const isRefuted = ({ other }) => other !== null && other.score >= other.r
  *
  * @param {Matching} found
  */
-const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
+export const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
 
 /**
  * Both scores as sums: a text that names the row, and what it makes of either.

@@ -5,12 +5,12 @@
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h, shown } from "../../dom.js";
-import { chainOf, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { broughtApart, chainOf, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
 import { looksBack, placeOf, toldApart } from "../place.js";
-import { bold, few, named, shareSaid, told } from "../words.js";
+import { bold, few, named, shareSaid, signed, told } from "../words.js";
 
 /**
  * @typedef {import("../../panels/glance/matching.js").Matching} Matching
@@ -101,7 +101,8 @@ function createScores(glass) {
 function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels) {
   const { text } = glass;
   const { from_asked: from, from_share: share, query, key } = names;
-  const given = { gap: shown(found.score - found.rival_score, 3), from, share, query };
+  const gap = found.score - found.rival_score;
+  const given = { gap: shown(gap, 3), from, share, query, rest: signed(gap - broughtApart(found)) };
   const followed = placeOf(glass);
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
