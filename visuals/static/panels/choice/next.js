@@ -2,7 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
-import { chanceSaid } from "../../counts.js";
+import { chancesSaid } from "../../counts.js";
 import { count as asCount, exact, h, share, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -31,6 +31,8 @@ const IN_A_HALL = 5; // so that all are on one screen, also below a line on what
  * @typedef {import("../../readings/next.js").NextReading} NextReading
  *
  * @typedef {ReturnType<typeof createRows>["others"]} Line the elements of a row
+ *
+ * @typedef {{ probability: number; said: string }} Chance in the words of all that stand below one another
  */
 
 /** A row for each of the first candidates, `extra` for the token that was written elsewhere, and one for all others. */
@@ -57,17 +59,16 @@ function createRows() {
 }
 
 /**
- * @param {Glass} glass
  * @param {Line} parts
  * @param {string} piece
- * @param {number} probability
+ * @param {Chance} chance
  * @param {string} logit
  * @param {string} [meaning] as Gloss gives it
  */
-function fill({ text, state }, parts, piece, probability, logit, meaning = "") {
+function fill(parts, piece, { probability, said }, logit, meaning = "") {
   parts.piece.replaceChildren(...glossed(piece, meaning));
   parts.bar.style.width = `${100 * probability}%`;
-  parts.probability.textContent = chanceSaid(text, probability, state.language);
+  parts.probability.textContent = said;
   parts.probability.title = share(probability);
   writeTexts([parts.logit], [logit]);
 }
@@ -77,7 +78,7 @@ function fill({ text, state }, parts, piece, probability, logit, meaning = "") {
  *
  * @param {Glass} glass
  * @param {Line} parts
- * @param {Candidate | null | undefined} candidate
+ * @param {(Candidate & Chance) | null | undefined} candidate
  * @param {Token | null} token
  */
 function show(glass, parts, candidate, token) {
@@ -85,9 +86,9 @@ function show(glass, parts, candidate, token) {
   parts.row.hidden = !candidate;
   parts.row.classList.toggle("is-chosen", chosen);
   if (!candidate) return;
-  const { piece, probability, logit } = candidate;
+  const { piece, logit } = candidate;
   const name = `${chosen ? "✓ " : ""}${visible(piece)}`;
-  fill(glass, parts, name, probability, shown(logit, 5), glossOf(glass)(piece));
+  fill(parts, name, candidate, shown(logit, 5), glossOf(glass)(piece));
 }
 
 /** @type {import("../../frame.js").About} */
@@ -137,12 +138,15 @@ export default function next(element, glass) {
 
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
-    rows.forEach((parts, i) => show(glass, parts, candidates.rows[i], token));
-    const [{ piece, probability }] = candidates.rows;
-    table.element.dataset.result = `${visible(piece)} ${chanceSaid(glass.text, probability, state.language)}`;
-    show(glass, extra, candidates.extra, token);
-    const left = candidates.others;
-    fill(glass, others, panel.text("others", { count: asCount(left.count) }), left.probability, "");
+    const { rows: first, extra: written, others: left } = candidates;
+    const all = [...first, ...(written ? [written] : []), left].map((one) => one.probability);
+    const chances = chancesSaid(glass.text, all, state.language);
+    const listed = first.map((one, i) => ({ ...one, said: chances[i] }));
+    rows.forEach((parts, i) => show(glass, parts, listed[i], token));
+    table.element.dataset.result = `${visible(listed[0].piece)} ${listed[0].said}`;
+    show(glass, extra, written && { ...written, said: chances[first.length] }, token);
+    const rest = { ...left, said: chances[all.length - 1] };
+    fill(others, panel.text("others", { count: asCount(left.count) }), rest, "");
   }
 
   /** @param {NextReading} reading */

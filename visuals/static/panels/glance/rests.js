@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { exact, h, shown, signed } from "../../dom.js";
-import { chanceSaid } from "../../counts.js";
+import { chancesSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
 import { chanceWord, filled, named, sentences, word } from "./words.js";
@@ -114,8 +114,9 @@ export function createNeeded(glass) {
   /**
    * @param {Rests} found
    * @param {number} t
+   * @param {string} left how probable the answer is without a look at it
    */
-  function row(found, t) {
+  function row(found, t, left) {
     const { text } = glass;
     const [lost, parts] = [found.lost.data[t], partsLost(found)];
     const select = () => glass.select({ key: t });
@@ -127,16 +128,16 @@ export function createNeeded(glass) {
       h("th.gp-token", { scope: "row" }, name),
       h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: signed(-lost, DIGITS) })),
       h("td.wy-track", null, bar),
-      h(
-        "td.gp-number",
-        { title: exact(leftWithout(found, t)) },
-        chanceSaid(text, leftWithout(found, t), glass.state.language),
-      ),
+      h("td.gp-number", { title: exact(leftWithout(found, t)) }, left),
     );
   }
   const draw = memo((/** @type {Rests | null} */ found, _language) => {
     element.hidden = !found?.tokens.length;
-    if (found) body.replaceChildren(...most(found).map((t) => row(found, t)));
+    if (!found) return;
+    const listed = most(found);
+    const all = listed.map((t) => leftWithout(found, t));
+    const chances = chancesSaid(glass.text, all, glass.state.language);
+    body.replaceChildren(...listed.map((t, i) => row(found, t, chances[i])));
   });
   return { element, draw };
 }
