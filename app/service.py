@@ -227,12 +227,12 @@ class Service:
         for one in asked.instead:
             self.runs.forget(one)
         layer = nearest_layer(self.engine, held.model, asked.layer)
-        start, count = time.perf_counter(), held.n_prompt + asked.count
+        count = held.n_prompt + asked.count
         trace = self._engine(held.visitor).beginning(held.model, held.trace, count)
         steps = held.steps[: asked.count]
         if trace is None:
             return self.show(self._extend_run(held, steps), layer)
-        return self.show(self._hold_grown(held, trace, steps, time.perf_counter() - start), layer)
+        return self.show(self._hold_grown(held, trace, steps), layer)
 
     @answered
     def one_file(self, data: Sent, visitor: Visitor = NOBODY) -> FileMessage:
@@ -284,11 +284,10 @@ class Service:
 
     def _prompt_run(self, prompt: Any, model: str, visitor: Visitor, shown: HeldRun | None) -> HeldRun:
         """The same, cut off the one that the page shows, which begins with it, where there is one."""
-        start = time.perf_counter()
         trace = None if shown is None else self._engine(visitor).beginning(model, shown.trace, shown.n_prompt)
         if shown is None or trace is None:
             return self._run(prompt, model, visitor, shown)
-        return self._hold_grown(replace(shown, visitor=visitor), trace, (), time.perf_counter() - start)
+        return self._hold_grown(replace(shown, visitor=visitor), trace, ())
 
     def _writing(
         self, held: HeldRun, written: Iterator[Step], growth: Growing, ticket: str, layer: int
@@ -369,21 +368,23 @@ class Service:
 
         The token that fills the context for good cannot be read any more, so it is left out.
         """
-        start = time.perf_counter()
         room = self.engine.about(held.model).config.context_limit - held.n_prompt
         if len(steps) > room:
             steps = (*steps[: room - 1], replace(steps[room - 1], stop="max_context"))
         written = [step.token_id for step in steps]
         trace = None if growth is None else growth.run(held.n_prompt + len(steps) - growth.begun)
         if trace is not None:
-            return self._hold_grown(held, trace, steps, time.perf_counter() - start)
+            return self._hold_grown(held, trace, steps)
         more = {"chosen": held.chosen, "changes": held.changes, "visitor": held.visitor}
         return self._trace(held.model, held.prompt, held.prompt_ids, written, steps, **more)
 
-    def _hold_grown(self, held: HeldRun, trace: Trace, steps: tuple[Step, ...], seconds: float) -> HeldRun:
-        """A run of the same prompt and changes that was made of what was recorded, as a run of its own."""
+    def _hold_grown(self, held: HeldRun, trace: Trace, steps: tuple[Step, ...]) -> HeldRun:
+        """A run of the same prompt and changes that was made of what was recorded, as a run of its own.
+
+        Its `seconds` stay those of the forward pass that it goes back to: to put it together took none.
+        """
         own = (held.key,) * (len(steps) - len(held.chosen))
-        more = {"steps": steps, "seconds": seconds, "changes": held.changes, "visitor": held.visitor}
+        more = {"steps": steps, "seconds": held.seconds, "changes": held.changes, "visitor": held.visitor}
         chosen = (*held.chosen[: len(steps)], *own)
         return self.runs.hold(HeldRun(held.model, held.prompt, held.n_prompt, trace, chosen=chosen, **more))
 

@@ -63,9 +63,9 @@ class HeldRun:
 
     Where an encoder read the prompt, the trace is of what is written, after one token that begins it; `source` is then
     the encoder's run, which goes by the same id with SOURCE after it.
-    `seconds` is how long the forward pass and its recording took; `changes` what the page asked to be changed in it
-    (app/comparing.py), and `chosen` under which changes each of the `steps` was chosen, as `key` tells them apart;
-    `visitor` whose run it is.
+    `seconds` is how long the forward pass and its recording took, of a run that grew the pass that it grew from;
+    `changes` what the page asked to be changed in it (app/comparing.py), and `chosen` under which changes each of the
+    `steps` was chosen, as `key` tells them apart; `visitor` whose run it is.
     """
 
     model: str

@@ -198,6 +198,14 @@ def test_steps_one_by_one_are_the_greedy_generation(service: Service) -> None:
     assert [s["index"] for s in run["steps"]] == [0, 1, 2, 3]
 
 
+def test_a_run_that_grew_is_timed_by_the_pass_that_it_grew_from(service: Service) -> None:
+    """What is put together of recorded tokens takes no time that says anything of the network."""
+    run = service.run(PROMPT, "roomy")
+    grown = service.step(PROMPT, "roomy", GREEDY, {"run": run["id"]})
+    cut = service.cut({"run": grown["id"], "count": 0, "layer": 0})
+    assert run["seconds"] == grown["seconds"] == cut["seconds"]
+
+
 def test_step_starts_afresh_where_the_prompt_changed(service: Service) -> None:
     run = service.run(PROMPT, "roomy")
     other = service.step("A dog", "roomy", GREEDY, {"run": run["id"]})

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chanceSaid, chancesSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
+import { createSettings } from "../../visuals/static/settings.js";
+import { createStatusLine } from "../../visuals/static/status-line.js";
+import { createStore } from "../../visuals/static/store.js";
 import { lookUp } from "../../visuals/static/texts.js";
+import { runMessage, stepMessage } from "./payload_help.js";
+
+globalThis.requestAnimationFrame = () => {};
 
 test("texts are looked up and filled in", () => {
   const table = { page: { hello: "Hello {name}, {name}! {other}" } };
@@ -61,4 +67,22 @@ test("a probability is read in per cent with three digits, a small one as one in
     [0.25, 0.00456, 0, 0.9999].map((x) => shareSaid(text, x)),
     ["25%", "0.456%", "0%", "chance.nearly_all"],
   );
+});
+
+test("the line under the controls times the whole text where all of it was read, else the token that was written last", () => {
+  const store = createStore();
+  const device = { textContent: "", title: "" };
+  const element = { querySelector: (name) => (name === ".page-device" ? device : null) };
+  const text = (key, { tokens, time, read, count } = {}) =>
+    key === "page.milliseconds" ? `${count} ms` : (read ?? `${key} ${tokens} ${time}`);
+  createStatusLine(store, { text }, createSettings(store)).attach(element);
+  globalThis.document = { body: { dataset: {}, toggleAttribute() {} } };
+  store.publish(runMessage([5, 6, 7]));
+  assert.equal(device.textContent, "page.read 3 20 ms");
+  const steps = [
+    { ...stepMessage(0), seconds: 0.03, stop: "stopped" },
+    { ...stepMessage(1), stop: "stopped" },
+  ];
+  store.publish({ ...runMessage([5, 6, 7, 7, 7]), id: "s", n_prompt: 3, steps });
+  assert.equal(device.textContent, "page.read_written 5 10 ms");
 });

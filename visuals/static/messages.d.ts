@@ -2357,9 +2357,10 @@ export interface Start {
  *
  * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice
  * after the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds`
- * is how long the forward pass and its recording took. `sinks` are the positions of tokens whose stream spikes,
- * where heads park (model/analysis/sinks.py). `generating`: more is being written. `start` is where to look first,
- * where the page left that open. `note` is what is to be said of a run that is not all that was asked for.
+ * is how long the forward pass and its recording took; of a run that grew, the pass that it grew from. `sinks` are
+ * the positions of tokens whose stream spikes, where heads park (model/analysis/sinks.py). `generating`: more is
+ * being written. `start` is where to look first, where the page left that open. `note` is what is to be said of a
+ * run that is not all that was asked for.
  */
 export interface RunMessage {
   model: ModelMessage;

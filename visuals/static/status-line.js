@@ -35,11 +35,25 @@ function deviceText({ run: trace, status, language }, text) {
     ...trace.model,
     ...errorOf(trace.model),
     parameters: shortCount(trace.model.n_parameters, language),
-    tokens: trace.T + (trace.encoder?.T ?? 0),
+    read: readText(trace, text),
+  });
+}
+
+/**
+ * How many tokens there are, and how long they took; where some were written, the last of them, as the cache held
+ * the others.
+ *
+ * @param {import("./decode.js").Trace} trace
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+function readText({ T, encoder, steps, seconds: whole }, text) {
+  const seconds = steps.at(-1)?.seconds ?? whole;
+  return text(steps.length ? "page.read_written" : "page.read", {
+    tokens: T + (encoder?.T ?? 0),
     time:
-      trace.seconds < 10
-        ? text("page.milliseconds", { count: Math.max(1, Math.round(trace.seconds * 1000)) })
-        : text("page.seconds", { count: trace.seconds.toFixed(1) }),
+      seconds < 10
+        ? text("page.milliseconds", { count: Math.max(1, Math.round(seconds * 1000)) })
+        : text("page.seconds", { count: seconds.toFixed(1) }),
   });
 }
 
