@@ -99,3 +99,14 @@ def test_a_run_after_a_text_was_written_opens_where_the_first_did(linked: Callab
     settled(page)
     wait_for_run(page)
     assert state(page, "layer", "head") == [0, 1]
+
+
+@pytest.mark.gradio
+def test_the_way_back_covers_nothing_at_the_end_of_the_page(page: Page) -> None:
+    page.evaluate("glass.way.remember()")
+    bar = page.locator(".page-back")
+    expect(bar).to_be_visible()
+    room = page.evaluate("parseFloat(getComputedStyle(document.body).paddingBottom)")
+    box = bar.bounding_box()
+    assert box
+    assert box["height"] <= room
