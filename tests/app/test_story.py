@@ -27,6 +27,7 @@ from tests.peer import Peer
 from tests.plain import plain_site
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
+SHORT = "The dog plays in the"
 SCENES = ("answer", "pieces", "norm", "looks", "rope", "group", "carried", "gate", "layers", "choice", "cache")
 CLOSE = {"rel": 6e-5, "abs": 2e-5}
 WORDS = 45
@@ -321,6 +322,12 @@ def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Pag
     expect(scene.locator(".is-others th")).to_have_text(others)
 
 
+def named(pieces: list[str], t: int) -> str:
+    """A token in a sentence: with its position where its word stands in the text more than once."""
+    words = [piece.strip() for piece in pieces]
+    return text("why.token_at" if words.count(words[t]) > 1 else "why.token", piece=words[t], position=t)
+
+
 def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     """At the one under the pointer, or else at the one that was clicked; and there the button leads."""
     layer, head, query, key = place_of(story)
@@ -340,10 +347,13 @@ def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     scene.locator('rect[data-at="3 1"]').hover()
     told(3, 1)
     pieces = story.evaluate("glass.state.trace.tokens.pieces")
-    assert scene.locator(".st-says b").all_inner_texts() == [pieces[3].strip(), pieces[1].strip()]
+    assert scene.locator(".st-says b").all_inner_texts() == [named(pieces, t) for t in (3, 1)]
     scene.locator(".st-says").hover()
     told(query, key)
     scene.locator('rect[data-at="4 2"]').click()
+    scene.locator(".st-says").hover()
+    told(4, 2)
+    scene.locator("rect.st-masked").first.click()  # what no row sees is no cell to read
     scene.locator(".st-says").hover()
     told(4, 2)
     scene.locator(".st-foot button").click()
@@ -363,7 +373,7 @@ def test_looks_that_add_nothing_are_no_reason(browser: Browser) -> None:
         found = looks_back(read, read.answer, key, attention.numpy(), sinks(read, attention))
         assert found.together <= 0
         scene = page.locator("[data-scene=looks]")
-        expect(scene).to_contain_text(text("story.looks_heads_later", to=lm.tokenizer.pieces(read.ids)[key].strip()))
+        expect(scene).to_contain_text(text("story.looks_heads_later", to=named(lm.tokenizer.pieces(read.ids), key)))
         less = text("story.looks_follows_less", head="", adds="").removesuffix(".").rpartition(":")[2]
         assert (less in scene.inner_text()) is (found.head.adds <= 0)
         leave(page)
@@ -417,7 +427,7 @@ def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Bro
     with watched(page):
         page.goto(panels_alone)
         wait_for_run(page)
-        for prompt in ("The dog plays in the", " ".join([PROMPT] * 4)):
+        for prompt in (SHORT, " ".join([PROMPT] * 4)):
             page.locator("#prompt textarea").tap()
             page.fill("#prompt textarea", prompt)
             page.locator("#run").tap()
@@ -426,6 +436,11 @@ def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Bro
             box = page.locator("[data-scene=answer] .st-gap").bounding_box()
             assert box
             assert 0 < box["y"] < box["y"] + box["height"] < 430
+            title = page.locator("[data-scene=answer] h2").bounding_box()
+            map_ends = page.locator(".st-mini").evaluate("(one) => one.getBoundingClientRect().bottom")
+            assert title
+            if prompt == SHORT:
+                assert map_ends <= title["y"]
     leave(page)
 
 

@@ -9,10 +9,11 @@ import { ink, shade } from "../draw.js";
 import { WEIGHTS } from "../marks/scales.js";
 import { reactive } from "../reads.js";
 import { kept } from "./kept.js";
-import { lengthOf, onEdge, wordOf } from "./words.js";
+import { lengthOf, named, onEdge } from "./words.js";
 
 const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
 const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map
+const [SMALL, LINE] = [16, 13 / 12]; // px of a cell that is lower than a name, and of a cell for one px of such a name
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
 const SLANT = 60; // degrees
 const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
@@ -104,9 +105,12 @@ function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
     }),
   );
   const middle = (/** @type {number} */ i) => i * cell + cell / 2 + 5;
-  const rows = words.map((name, i) => svg("text", { x: left - 8, y: above + middle(i), "text-anchor": "end" }, name));
+  const style = cell < SMALL ? `font-size: ${cell / LINE}px` : "";
+  const rows = words.map((name, i) =>
+    svg("text", { x: left - 8, y: above + middle(i), "text-anchor": "end", style }, name),
+  );
   const columns = words.map((name, i) =>
-    svg("text", { transform: `translate(${left + middle(i)} ${above - 8}) rotate(${-turn})` }, name),
+    svg("text", { transform: `translate(${left + middle(i)} ${above - 8}) rotate(${-turn})`, style }, name),
   );
   const frame = svg("rect.st-mark");
   function mark(/** @type {number} */ query, /** @type {number} */ key) {
@@ -155,27 +159,29 @@ function createSteps(choose) {
     const last = grid.weights[row].findLastIndex((weight) => !Number.isNaN(weight));
     choose([grid.tokens[row], grid.tokens[Math.min(grid.tokens.indexOf(at[1]) + on, last)]]);
   }
-  const stepsOf = (/** @type {string} */ name, /** @type {(by: number) => void} */ move) =>
-    stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on` });
-  const [rows, columns] = [stepsOf("query", (by) => go(by, 0)), stepsOf("key", (by) => go(0, by))];
+  /** @type {(name: string, move: (by: number) => void, signs?: [string, string]) => ReturnType<typeof stepper>} */
+  const stepsOf = (name, move, signs) =>
+    stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on`, signs });
+  const [rows, columns] = [stepsOf("query", (by) => go(by, 0), ["↑", "↓"]), stepsOf("key", (by) => go(0, by))];
   /**
    * @param {Grid} grid
    * @param {Cell} at the cell that is told of
-   * @param {string[]} names of all tokens
+   * @param {(t: number) => string} nameOf a token
    */
-  function draw(grid, at, names) {
+  function draw(grid, at, nameOf) {
     now = { grid, at };
     const { tokens, weights } = grid;
     const [r, c] = at.map((t) => tokens.indexOf(t));
     const isSeen = (/** @type {number} */ column) => !Number.isNaN(weights[r][column] ?? NaN);
-    rows.show(names[at[0]], r === 0, r === tokens.length - 1);
-    columns.show(names[at[1]], !isSeen(c - 1), !isSeen(c + 1));
+    rows.show(nameOf(at[0]), r === 0, r === tokens.length - 1);
+    columns.show(nameOf(at[1]), !isSeen(c - 1), !isSeen(c + 1));
   }
   return { element: h("div.st-steps", null, rows.element, columns.element), draw };
 }
 
 /** @param {import("./scene.js").Glass} glass */
 export function createAttentionMap(glass) {
+  const { text } = glass;
   const drawing = svg("svg.st-map", { role: "img" });
   const scale = createScale();
   const steps = createSteps((cell) => Object.assign(view, { at: null, kept: cell }));
@@ -192,7 +198,7 @@ export function createAttentionMap(glass) {
     if (String(at) !== String(view.at)) view.at = at;
   });
   drawing.addEventListener("click", (event) => {
-    view.kept = cellOf(event); // also of a finger, which has left by then
+    view.kept = cellOf(event) ?? view.kept; // also of a finger, which has left by then
   });
   drawing.addEventListener("pointerleave", () => {
     view.at = null;
@@ -230,7 +236,7 @@ export function createAttentionMap(glass) {
       const pointed = [view.at, view.kept].find((cell) => cell?.every((t) => tokens.includes(t)));
       const told = pointed ?? own;
       map.mark(...told);
-      steps.draw(shown.grid, told, labelsOf(shown.pieces).map(wordOf));
+      steps.draw(shown.grid, told, (t) => named(text, shown.pieces, t));
       return told;
     },
   };

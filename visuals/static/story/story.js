@@ -81,16 +81,22 @@ const endOf = (name, section) =>
   );
 
 /**
- * Brings the word in its gap into the middle of what is seen, where a keyboard covers it or it stands further down.
+ * Brings the word in its gap into what is seen, where a keyboard covers it or it stands further down: with its
+ * scene's title, else in the middle.
  *
  * @param {HTMLElement} place
  */
 function showWord(place) {
   const gap = place.querySelector(".st-told:not([hidden]) .st-gap");
-  if (!gap) return;
+  const scene = gap?.closest(".st-scene");
+  if (!gap || !scene) return;
   const { offsetTop, height } = visualViewport ?? { offsetTop: 0, height: innerHeight };
   const { top, bottom } = gap.getBoundingClientRect();
-  if (bottom > offsetTop + height) scrollBy({ top: (top + bottom) / 2 - offsetTop - height / 2, behavior: "instant" });
+  const end = offsetTop + height;
+  if (bottom <= end) return;
+  const titled = scene.getBoundingClientRect().top - parseFloat(getComputedStyle(scene).scrollMarginTop) - offsetTop;
+  const middle = (top + bottom) / 2 - offsetTop - height / 2;
+  scrollBy({ top: bottom - titled <= end ? titled : middle, behavior: "instant" });
 }
 
 /**

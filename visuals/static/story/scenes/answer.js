@@ -3,7 +3,7 @@
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { counterpart } from "../../examples.js";
-import { leftWithout, restsOf } from "../../readings/rests.js";
+import { leftWithout, partsLost, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
@@ -74,11 +74,18 @@ function createColours({ text }) {
   const element = h("p.st-note");
   /** @param {import("../../readings/rests.js").Rests | null} rests what is drawn there */
   function draw(rests) {
-    element.hidden = !rests?.tokens.length;
+    element.hidden = !rests?.sinks.length && !(rests && partsLost(rests).some(Boolean));
     element.textContent = text(`story.answer_colours${rests?.sinks.length ? "_sinks" : ""}`);
   }
   return { element, draw };
 }
+
+/**
+ * What was written since the sentence was drawn; the steps before stand in the sentence.
+ *
+ * @param {Trace} trace
+ */
+const freshIn = ({ generating, steps, T, nPrompt }) => (generating ? steps.slice(T - nPrompt) : []);
 
 /**
  * The gap, and before it the blank, where the piece has one.
@@ -98,10 +105,11 @@ function createGap(glass) {
    * @param {string} piece of the next word
    * @param {string} answer the same by name
    */
-  function fillGap({ generating, steps, T, nPrompt }, piece, answer) {
+  function fillGap(trace, piece, answer) {
     const bare = piece.trim();
-    const fresh = generating ? steps.slice(T - nPrompt) : []; // those before them stand in the sentence
-    const written = fresh.map((step) => step.piece).join("");
+    const written = freshIn(trace)
+      .map((step) => step.piece)
+      .join("");
     blank.textContent = !written && bare && bare === piece ? "" : " ";
     const word = written || (bare === "." ? bare : answer); // in a sentence a full stop needs no name
     write(word, written ? "" : glossOf(glass)(piece));
@@ -201,7 +209,10 @@ export function createAnswer(glass) {
       colours.draw(marked.rests);
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
-      experiment.draw({ id: best.id, word: answer, p: best.probability }, rests, instead);
+      const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
+      const word = last ? answerOf(text, last.piece, endsWith(trace, last.id)) : answer;
+      const { id, probability: p } = last ?? best;
+      experiment.draw({ id, word, p }, rests, instead);
       const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
       return {

@@ -1,6 +1,5 @@
 // One head's attention: words that look back are rows, words that are looked at columns.
 
-import { labelsOf } from "../../characters.js";
 import { attention, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h } from "../../dom.js";
@@ -8,7 +7,7 @@ import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { createAttentionMap, gridFor, heightFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chancesSaid, few, named, shareSaid, signed, wordOf } from "../words.js";
+import { answerOf, bold, chancesSaid, few, named, shareSaid, signed } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -18,9 +17,9 @@ import { answerOf, bold, chancesSaid, few, named, shareSaid, signed, wordOf } fr
  *
  * @param {import("../scene.js").Glass} glass
  * @param {import("../place.js").Place} place
- * @param {string[]} labels of the tokens
+ * @param {string[]} pieces of the text
  */
-function reasonOf(glass, { layer, head, key, look, rival }, labels) {
+function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const { text, state, detail } = glass;
   const which = text("story.head", { layer, head });
   const counted = text("story.looks_counted");
@@ -29,7 +28,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
   const back = look && looksBack(glass);
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: which }), counted);
   const { looking, together } = back;
-  const to = wordOf(labels[key]);
+  const to = named(text, pieces, key);
   const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
   const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
     count: looking.length,
@@ -42,7 +41,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, labels) {
     head: which,
     adds: signed(look.adds),
     to,
-    rival: rival === undefined ? "" : wordOf(labels[rival]),
+    rival: rival === undefined ? "" : named(text, pieces, rival),
   });
   const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
   const [p, left, none] = chancesSaid(text, chances, state.language);
@@ -88,8 +87,8 @@ export function createLooks(glass) {
       );
       const weight = attention(held, trace.model, head, from)[to] ?? 0;
       const share = shareSaid(text, weight);
-      const labels = labelsOf(trace.tokens.pieces);
-      const [looks, seen] = [from, to].map((t) => named(text, labels, t));
+      const { pieces } = trace.tokens;
+      const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       const whole = grid.tokens.length < trace.T ? [said, some] : [said];
@@ -101,12 +100,12 @@ export function createLooks(glass) {
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
-      which.textContent = reasonOf(glass, place, labels);
+      which.textContent = reasonOf(glass, place, pieces);
       return {
         select: { layer, head, query: from, key: to },
         words: {
-          from: bold(wordOf(labels[from]), "q"),
-          to: bold(wordOf(labels[to]), "k"),
+          from: bold(looks, "q"),
+          to: bold(seen, "k"),
         },
         value: `layer ${layer} head ${head} query ${from} key ${to} weight=${exact(weight)} qk=${exact(product)}`,
       };

@@ -72,11 +72,12 @@ function extremesOf(gamma) {
   return { low: all.indexOf(Math.min(...all)), high: all.indexOf(Math.max(...all)) };
 }
 
-/** A size with all three digits, also where they are zeros. @param {number} x */
-const sized = (x) => x.toPrecision(3);
+/** A number with all its digits, also where they are zeros. @param {number} x */
+const sized = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
 
 /**
- * What γ makes of the channels in which it is smallest and largest.
+ * What γ makes of the channels in which it is smallest and largest; its factors have a digit more than the product,
+ * which can then be worked out of them.
  *
  * @param {Glass} glass
  */
@@ -94,12 +95,12 @@ function createGamma({ text }) {
       ["least", low],
       ["most", high],
     ]);
-    const number = (/** @type {number} */ x) => h("td", { title: exact(x, 6) }, few(x));
+    const number = (/** @type {number} */ x, digits = 4) => h("td", { title: exact(x, 6) }, sized(x, digits));
     body.replaceChildren(
       ...rows.map(([name, channel]) => {
         const [x, times] = [divided[channel], gamma[channel]];
         const words = text(`story.norm_${name}`, { channel });
-        return h("tr", null, h("th", { scope: "row" }, words), number(x), number(times), number(x * times));
+        return h("tr", null, h("th", { scope: "row" }, words), number(x), number(times), number(x * times, 3));
       }),
     );
   }

@@ -1,7 +1,6 @@
 // RoPE: the pairs that count in a score as dials, and what the score would be at any other distance.
 
 import { strongest } from "../../arrays.js";
-import { labelsOf } from "../../characters.js";
 import { attention, kvHead, vectorOf } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
@@ -12,7 +11,7 @@ import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
-import { bold, few, told, wordOf } from "../words.js";
+import { bold, few, named, told } from "../words.js";
 
 const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
@@ -212,7 +211,7 @@ export function createRope(glass) {
       const distance = view.distance ?? own;
       const pair = pairFor(held, model, head, query, key);
       away.show(distance, String(distance), { max: Math.max(FAR, own) });
-      const [from, to] = [query, key].map((t) => wordOf(labelsOf(tokens.pieces)[t]));
+      const [from, to] = [query, key].map((t) => named(text, tokens.pieces, t));
       const names = { head: text("story.head", { layer, head }), from, to };
       paint(pair, distance, own, width, JSON.stringify(names), state.language);
       const { score } = scoreAt(pair, own);
