@@ -28,6 +28,7 @@ from tests.plain import plain_site
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 SHORT = "The dog plays in the"
+SPREAD = "Tom is in the kitchen. Lily is in the garden. Tom is in"  # hide any one word: the next one hardly changes
 SCENES = ("answer", "pieces", "norm", "looks", "rope", "group", "carried", "gate", "layers", "choice", "cache")
 CLOSE = {"rel": 6e-5, "abs": 2e-5}
 WORDS = 45
@@ -149,6 +150,13 @@ def test_what_gamma_does_is_told_of_its_smallest_and_its_largest(story: Page, ro
     for row, at in zip(rows.all(), (int(gamma.argmin()), int(gamma.argmax())), strict=True):
         shown = row.locator("td").evaluate_all("(all) => all.map((one) => Number(one.title))")
         assert shown == pytest.approx([float(x) for x in (divided[at], gamma[at], divided[at] * gamma[at])], rel=1e-4)
+        x, factor, gives = (float(one.replace("−", "-")) for one in row.locator("td").all_inner_texts())
+        assert x * factor == pytest.approx(gives, rel=0.006)  # as a reader works it out from what is written
+    story.set_viewport_size({"width": 390, "height": 844})
+    ends = "(one) => one.getBoundingClientRect().right"
+    assert story.locator(".st-gamma").evaluate(ends) < story.locator("[data-scene=norm]").evaluate(ends)
+    cells = story.locator(".st-gamma :is(th, td)").evaluate_all(f"(all) => all.map({ends})")
+    assert max(cells) <= story.locator("[data-scene=norm] .st-says").evaluate(ends) + 1
 
 
 def test_layer_by_layer_all_chances_are_told_in_one_form(story: Page) -> None:
@@ -298,6 +306,18 @@ def test_the_arrow_leads_from_the_gap_to_the_word_wherever_their_lines_are(story
         story.wait_for_timeout(300)
         settled(story)
         assert story.evaluate(where, key) == pytest.approx([3, 0, 0], abs=1.5), (width, height)
+
+
+def test_what_colours_mean_is_said_of_an_answer_that_needs_no_single_word(browser: Browser) -> None:
+    lm = model.load(device="cpu")
+    with plain_site(LocalEngine([lm]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote(SPREAD)}", story=True)
+        assert not needed_now(page)
+        scene = page.locator("[data-scene=answer]")
+        assert scene.locator(".is-lost, .is-gained").count()
+        expect(scene).to_contain_text(text("story.answer_colours"))
+        expect(scene).not_to_contain_text(text("story.answer_colours_arrow"))
+        leave(page)
 
 
 def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: Page) -> None:

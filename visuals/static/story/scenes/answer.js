@@ -8,6 +8,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
+import { sentences } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
 import { answerOf, bold, chancesSaid, namedInWord, told } from "../words.js";
@@ -74,8 +75,14 @@ function createColours({ text }) {
   const element = h("p.st-note");
   /** @param {import("../../readings/rests.js").Rests | null} rests what is drawn there */
   function draw(rests) {
-    element.hidden = !rests?.sinks.length && !(rests && partsLost(rests).some(Boolean));
-    element.textContent = text(`story.answer_colours${rests?.sinks.length ? "_sinks" : ""}`);
+    const meanings = rests && [
+      partsLost(rests).some(Boolean) ? text("story.answer_colours") : "",
+      rests.tokens.length ? text("story.answer_colours_arrow") : "",
+      rests.sinks.length ? text("story.answer_colours_sinks") : "",
+    ];
+    const [one = "", two = "", three] = meanings?.filter(Boolean) ?? [];
+    element.hidden = !one;
+    element.textContent = sentences(text, one, two, three);
   }
   return { element, draw };
 }
