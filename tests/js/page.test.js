@@ -69,7 +69,7 @@ test("a probability is read in per cent with three digits, a small one as one in
   );
 });
 
-test("the line under the controls times the whole text where all of it was read, else the token that was written last", () => {
+test("the line under the controls times a text that was read, and of one that was written its last token", () => {
   const store = createStore();
   const device = { textContent: "", title: "" };
   const element = { querySelector: (name) => (name === ".page-device" ? device : null) };

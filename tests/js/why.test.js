@@ -14,7 +14,7 @@ const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
 const { verdict } = await import("../../visuals/static/readings/verdict.js");
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { apart, filled, positionOfOne, readersOff } = await import(`${panels}/glance/words.js`);
+const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, after another too; a link's own choice goes first", () => {
   const store = createStore();
@@ -167,16 +167,10 @@ test("a circuit's rows name the layers that are left out", () => {
   ]);
 });
 
-test("a word that stands in a text several times is told by its position, and parts of words do not count", () => {
-  const [text, pieces] = [
-    "Tom is in. Tomato. 😀 Tom is in the",
-    ["<s>", "Tom", " is in.", " Tomato", ".", " ⟨F0⟩⟨9F⟩"],
-  ];
-  const all = [...pieces, "⟨98⟩⟨80⟩", " Tom", " is in", " the", " yard"];
-  const at = (one, start) => positionOfOne(text, one, start, all);
-  assert.deepEqual([at("Tom", 0), at("Tom", 21), at("the", 31)], [1, 7, null]);
-  const [rooms, words] = ["汤姆在厨房里。汤姆在", ["汤姆", "在", "厨房", "里", "。", "汤姆", "在"]];
-  assert.deepEqual([positionOfOne(rooms, "汤姆", 7, words), positionOfOne("( [ (", "(", 4, ["(", " [", " ("])], [5, 2]);
+test("a word that stands in a text several times is told by its number, and parts of words do not count", () => {
+  const text = "Tom is in. Tomato. 😀 Tom is in the";
+  assert.deepEqual([whichOf(text, "Tom", 0), whichOf(text, "Tom", 21), whichOf(text, "the", 31)], [1, 2, 0]);
+  assert.deepEqual([whichOf("汤姆在厨房里。汤姆在", "汤姆", 7), whichOf("( [ (", "(", 4)], [2, 2]);
 });
 
 test("at each depth the answer lives where most is lost", () => {

@@ -117,16 +117,16 @@ export function slider(look, text, range, act, bare = false) {
  * A small "‹ 2 ›".
  *
  * @param {(by: number) => void} move
- * @param {{ label: string; back: string; on: string; name?: boolean; signs?: [string, string] }} texts keys of the
- *   group's name, which is written before it where `name`, and of the buttons'; `signs`: what stands on these
+ * @param {{ label: string; back: string; on: string; name?: boolean }} texts keys of the group's name, which is
+ *   written before it where `name`, and of the buttons'
  * @returns {{ element: HTMLElement; show: (words: string, first: boolean, last: boolean) => void }} `first`,
  *   `last`: no way on from there
  */
-export function stepper(move, { label, back, on, name = true, signs = ["‹", "›"] }) {
+export function stepper(move, { label, back, on, name = true }) {
   const value = h("output.gp-step-value");
   /** @type {(key: string, sign: string, by: number) => HTMLButtonElement} */
   const button = (key, sign, by) => h("button.gp-step", { "data-text-label": key, click: () => move(by) }, sign);
-  const [less, more] = [button(back, signs[0], -1), button(on, signs[1], 1)];
+  const [less, more] = [button(back, "‹", -1), button(on, "›", 1)];
   const words = name ? [h("span", { "data-text": label })] : [];
   const element = h("span.gp-stepper", { role: "group", "data-text-label": label }, ...words, less, value, more);
   /** @type {(words: string, first: boolean, last: boolean) => void} */

@@ -40,8 +40,7 @@ function deviceText({ run: trace, status, language }, text) {
 }
 
 /**
- * How many tokens there are, and how long they took; where some were written, the last of them, as the cache held
- * the others.
+ * How many tokens there are, and how long they, or the last that was written, took.
  *
  * @param {import("./decode.js").Trace} trace
  * @param {import("./types.d.ts").Texts["text"]} text

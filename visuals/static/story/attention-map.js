@@ -13,7 +13,7 @@ import { lengthOf, named, onEdge } from "./words.js";
 
 const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
 const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map
-const [SMALL, LINE] = [16, 13 / 12]; // px of a cell that is lower than a name, and of a cell for one px of such a name
+const SMALL = 16; // px of a cell that is lower than a name
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
 const SLANT = 60; // degrees
 const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
@@ -105,7 +105,7 @@ function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
     }),
   );
   const middle = (/** @type {number} */ i) => i * cell + cell / 2 + 5;
-  const style = cell < SMALL ? `font-size: ${cell / LINE}px` : "";
+  const style = cell < SMALL ? `font-size: ${cell - 1}px` : "";
   const rows = words.map((name, i) =>
     svg("text", { x: left - 8, y: above + middle(i), "text-anchor": "end", style }, name),
   );
@@ -159,10 +159,9 @@ function createSteps(choose) {
     const last = grid.weights[row].findLastIndex((weight) => !Number.isNaN(weight));
     choose([grid.tokens[row], grid.tokens[Math.min(grid.tokens.indexOf(at[1]) + on, last)]]);
   }
-  /** @type {(name: string, move: (by: number) => void, signs?: [string, string]) => ReturnType<typeof stepper>} */
-  const stepsOf = (name, move, signs) =>
-    stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on`, signs });
-  const [rows, columns] = [stepsOf("query", (by) => go(by, 0), ["↑", "↓"]), stepsOf("key", (by) => go(0, by))];
+  const stepsOf = (/** @type {string} */ name, /** @type {(by: number) => void} */ move) =>
+    stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on` });
+  const [rows, columns] = [stepsOf("query", (by) => go(by, 0)), stepsOf("key", (by) => go(0, by))];
   /**
    * @param {Grid} grid
    * @param {Cell} at the cell that is told of

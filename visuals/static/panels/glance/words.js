@@ -1,6 +1,6 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
-import { labelsOf, shownTokens } from "../../characters.js";
+import { labelsOf } from "../../characters.js";
 import { chanceSaid, shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -209,24 +209,20 @@ function again(part) {
 
 const LETTER = /[A-Za-z]/;
 /**
- * At which position a word begins that stands in the text more than once.
+ * Which one of several a word is in the text.
  *
  * @param {string} text
  * @param {string} one
  * @param {number} start in characters, as Python counts them
- * @param {string[]} pieces of the tokens, among which may be more than the text has
- * @returns {number | null} null where it stands there once
+ * @returns {number} from 1; 0 where it stands there once
  */
-export function positionOfOne(text, one, start, pieces) {
+export function whichOf(text, one, start) {
   const all = [...text];
   const here = (/** @type {number} */ i) =>
     all.slice(i, i + [...one].length).join("") === one &&
     !(LETTER.test(one) && (LETTER.test(all[i - 1] ?? "") || LETTER.test(all[i + [...one].length] ?? "")));
-  if (all.filter((_, i) => here(i)).length < 2) return null;
-  const tokens = shownTokens(pieces.map((piece, position) => ({ piece, position })));
-  const whole = tokens.map((token) => token.text).join("");
-  let end = -[...whole.slice(0, Math.max(0, whole.indexOf(text)))].length; // what begins the tokens is no text
-  return tokens.find((token) => (end += [...token.text].length) > start)?.position ?? null;
+  const places = all.map((_, i) => i).filter(here);
+  return places.length > 1 ? places.indexOf(start) + 1 : 0;
 }
 
 /**
@@ -239,13 +235,10 @@ export function positionOfOne(text, one, start, pieces) {
  * @param {(swap: Swap) => void} choose
  * @param {import("../../gloss.js").Gloss} gloss
  */
-export function swapButtons(glass, { swaps, text }, choose, gloss) {
-  const { trace } = glass.state;
-  const { pieces = [] } = (trace?.encoder ?? trace)?.tokens ?? {};
-  return swaps.map((swap) => {
-    const position = positionOfOne(text, swap.word, swap.start, pieces);
+export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
+  swaps.map((swap) => {
+    const which = whichOf(text, swap.word, swap.start);
     const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
-    const words = glass.text(position === null ? "why.swap" : "why.swap_at", { position, word: one, other, answer });
+    const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: one, other, answer });
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap) }, words);
   });
-}

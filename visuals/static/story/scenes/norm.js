@@ -76,8 +76,7 @@ function extremesOf(gamma) {
 const sized = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
 
 /**
- * What γ makes of the channels in which it is smallest and largest; its factors have a digit more than the product,
- * which can then be worked out of them.
+ * What γ makes of the channels in which it is smallest and largest.
  *
  * @param {Glass} glass
  */
