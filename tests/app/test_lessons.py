@@ -218,17 +218,23 @@ WRITTEN = """() => {
 }"""
 
 
-@pytest.mark.parametrize("language", one_of(["en", "zh"]))
-def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(browser: Browser, language: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "beside", "width", "height"),
+    one_of([("en", "follow", 1280, 720), ("zh", "present", 1280, 720), ("zh", "present", 1920, 1080)]),
+)
+def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(
+    browser: Browser, language: str, beside: str, width: int, height: int
+) -> None:
     file = next(one for one in lesson_files()[language] if "attention" in one.name)
     view = json.loads(file.read_text(encoding="utf-8"))["views"][1]
     prompt = parse_qs(view["link"].removeprefix("#"))["prompt"][0]
     lm = model.load(device="cpu")
     trace = model.run_trace(lm, prompt)
     with plain_site(LocalEngine([lm]), Runs()) as address:
-        page = open_page(browser, f"{address}#lang={language}")
+        page = open_page(browser, f"{address}#lang={language}", width, height)
         desk(page)
-        page.locator(".ls-row").nth(lesson_files()[language].index(file)).locator("button").first.click()
+        row = page.locator(".ls-row").nth(lesson_files()[language].index(file))
+        row.get_by_role("button", name=re.compile(text(f"lessons.{beside}", language))).first.click()
         for _ in range(2):  # the first view's answer, then the second view
             on_stage(page)
             page.keyboard.press("PageDown")
@@ -337,6 +343,9 @@ def check_own_window(page: Page, answer: str) -> None:
     own.locator(".ls-guess").fill("a rug")  # what the class says is written on either, and seen by all
     expect(page.locator(".ls-guess")).to_have_value("a rug")
     assert on_stage(page)["covered"]
+    own.locator(".ls-guess").press("Enter")  # kept; the answer is not shown yet
+    expect(page.locator(".ls-guess")).to_have_value("a rug, ")
+    assert on_stage(page)["covered"]
     own.locator(".ls-guess").press("Escape")
     own.keyboard.press("r")
     expect(own.locator(".ls-guess")).to_have_count(0)
@@ -439,8 +448,14 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     guess.click()
     page.keyboard.type("nr next?")
     expect(guess).to_have_value("nr next?")
-    page.keyboard.press("Enter")  # shows the answer
+    page.keyboard.press("Enter")  # keeps it, for the next one
+    page.keyboard.type("or never")
+    page.keyboard.press("Enter")
+    expect(guess).to_have_value("nr next?, or never, ")
+    assert on_stage(page)["covered"]
+    page.keyboard.press("Enter")  # with nothing more written: shows the answer
     assert not on_stage(page)["covered"]
+    expect(guess).to_have_value("nr next?, or never")
     with page.expect_popup() as caught:
         page.keyboard.press("n")
     expect(note).to_be_hidden()
@@ -448,11 +463,11 @@ def test_a_guess_is_typed_until_the_answer_is_shown_and_a_remote_control_always_
     expect(page.locator(".ls-bar")).to_be_visible()
     page.keyboard.press("r")
     assert on_stage(page)["covered"]
-    guess.click()
+    guess.press("End")
     page.keyboard.type("!")
     page.keyboard.press("PageDown")
     assert not on_stage(page)["covered"]
-    expect(guess).to_have_value("nr next?!")
+    expect(guess).to_have_value("nr next?, or never!")
     page.keyboard.press("PageDown")
     expect(count).to_have_text("2 / 2")
     page.keyboard.press("PageUp")

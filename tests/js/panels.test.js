@@ -195,19 +195,28 @@ test("three digits are rounded once, from the number itself", () => {
   }
 });
 
-test("in a lesson the heads of one K/V head stand in one line that fits its stage, larger than all heads would", () => {
+test("in a lesson the heads of one K/V head fit its stage, larger than all heads would, with a word under each", () => {
   const model = { n_heads: 8, n_kv_heads: 2 };
-  for (const [width, room] of [
-    [794, 238],
-    [794, 320],
+  for (const [width, room, columns] of [
+    [794, 238, 4],
+    [794, 320, 4],
+    [540, 500, 2],
+    [374, 500, 2],
   ]) {
     const { boxes, frames, size, height } = layoutGroup(width, model, { kv: 1, room, word: 40 });
     assert.deepEqual(
       boxes.map(({ head }) => head),
       [4, 5, 6, 7],
     );
+    assert.deepEqual(
+      boxes.filter(({ leads }) => leads).map(({ head }) => head),
+      columns === 4 ? [4] : [4, 6],
+    );
     assert.deepEqual([frames.length, frames[0].first, frames[0].last], [1, 4, 7]);
     assert.ok(size > layoutMaps(width, model, room, 40).size && height <= room, `${size} ${height}`);
-    assert.ok(boxes.at(-1).x + size <= frames[0].width && frames[0].width <= width);
+    for (const { x, y } of boxes) {
+      const { width: wide, height: high } = frames[0];
+      assert.ok(x + size <= wide && y + size + 28 <= high && wide <= width);
+    }
   }
 });

@@ -28,11 +28,30 @@ const tool = (name, sign, act) =>
   button(name, sign, act, h("span.ls-word", { "aria-hidden": "true", "data-text": `lessons.${name}_word` }));
 
 /**
+ * What Enter does in the field of the class's guesses: it keeps the word that was written, with a comma for the
+ * next one; where nothing more is written, it shows the answer. An input method's own Enter does neither.
+ *
+ * @param {HTMLInputElement} field
+ * @param {KeyboardEvent} event
+ * @param {{ comma: string; reveal: () => void }} how
+ * @returns {boolean} whether a word was kept
+ */
+export function enterGuess(field, { key, isComposing }, { comma, reveal }) {
+  if (key !== "Enter" || isComposing || field.disabled) return false;
+  const written = field.value.trim();
+  const isNew = written !== "" && !written.endsWith(comma.trim());
+  if (isNew) field.value = written + comma;
+  else reveal();
+  return isNew;
+}
+
+/**
  * What the class answers before the answer is shown: a field for its guess, and the button that uncovers.
  *
  * @param {Acts} acts
+ * @param {Say} text
  */
-function makeGame(acts) {
+function makeGame(acts, text) {
   const asked = h("span", { "data-text": "lessons.asks" });
   const guess = h("input.ls-guess", {
     type: "text",
@@ -40,9 +59,8 @@ function makeGame(acts) {
     autocomplete: "off",
     "data-text-label": "lessons.guess",
     "data-text-placeholder": "lessons.guess_hint",
-    keydown: (/** @type {KeyboardEvent} */ { key }) => {
-      if (key === "Enter" && !guess.disabled) acts.reveal();
-    },
+    keydown: (/** @type {KeyboardEvent} */ event) =>
+      void enterGuess(guess, event, { comma: text("guess_comma"), reveal: acts.reveal }),
   });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
   const label = h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess);
@@ -76,9 +94,12 @@ function makeTools(acts) {
   return { fold, tools: [more, tools, leave] };
 }
 
-/** @param {Acts} acts */
-function makeElements(acts) {
-  const game = makeGame(acts);
+/**
+ * @param {Acts} acts
+ * @param {Say} text
+ */
+function makeElements(acts, text) {
+  const game = makeGame(acts, text);
   const { fold, tools } = makeTools(acts);
   const parts = {
     trouble: h("p.ls-trouble", { role: "status", hidden: "" }),
@@ -110,7 +131,7 @@ export function createBar(glass, acts) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
   const { element, trouble, note, game, asked, label, guess, reveal, back, count, next, part, keys, title, fold } =
-    makeElements(acts);
+    makeElements(acts, text);
 
   let [isCovered, page, pages] = [false, 0, 1];
   let [isFirst, isLast] = [true, true]; // of the lesson's views
@@ -150,7 +171,11 @@ export function createBar(glass, acts) {
     // what nobody guessed leaves its room to the answer
     game.hidden = label.hidden = !covered && !(asks(view) && guess.value);
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
-    if (!covered) guess.blur();
+    if (!covered) {
+      guess.blur();
+      const comma = text("guess_comma").trim();
+      if (guess.value.trim().endsWith(comma)) guess.value = guess.value.trim().slice(0, -comma.length);
+    }
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
     [isFirst, isLast, isCovered] = [at === 0, at === views.length - 1, covered];

@@ -1,6 +1,7 @@
 // What stands in the presenter's window.
 
 import { html, nothing } from "../vendor/lit-html.js";
+import { enterGuess } from "./bar.js";
 import { asks, partsOfNote } from "./lesson.js";
 import { clockOf } from "./timing.js";
 
@@ -79,8 +80,9 @@ const saying = (name, words, look) =>
  */
 function guessOf(text, guess, acts) {
   const write = (/** @type {Event} */ { target }) => guess.type(/** @type {HTMLInputElement} */ (target).value);
-  const enter = (/** @type {KeyboardEvent} */ { key }) => {
-    if (key === "Enter") acts.reveal();
+  const enter = (/** @type {KeyboardEvent} */ event) => {
+    const field = /** @type {HTMLInputElement} */ (event.target);
+    if (enterGuess(field, event, { comma: text("guess_comma"), reveal: acts.reveal })) write(event);
   };
   return html`<label class="ls-guesses">
     <span .textContent=${text("guess")}></span>

@@ -56,12 +56,14 @@ export const boxAt = (boxes, width, height, x, y) =>
  *   layout: (width: number, model: Model) => Shape;
  *   labels: (context: CanvasRenderingContext2D, layout: Shape, model: Model, width: number) => void;
  *   mark: (context: CanvasRenderingContext2D, layout: Shape) => void;
+ *   asked?: (context: CanvasRenderingContext2D, layout: Shape) => void;
  *   corner?: (context: CanvasRenderingContext2D, box: Box, size: number) => void;
  *   urgent?: boolean;
  * }} What
  *   `of`: what all maps of a run depend on; `read`: one map, null while its layer is not here; `labels`: what stands
- *   around the maps; `mark`: what changes with a hover; `corner`: what is drawn on a map; `urgent`: made a little
- *   with every frame, the selected head first, else while the browser is idle
+ *   around the maps; `mark`: what changes with a hover; `asked`: the same while the answer is covered; `corner`:
+ *   what is drawn on a map; `urgent`: made a little with every frame, the selected head first, else while the
+ *   browser is idle
  */
 
 /**
@@ -203,7 +205,8 @@ export function createHeadGrid(glass, what) {
       placed.height,
       (context) => drawGround(context, what, drawn, glass.text),
       (context) => {
-        if (!covered) what.mark(context, placed);
+        if (covered) what.asked?.(context, placed);
+        else what.mark(context, placed);
       },
     );
     return done;

@@ -156,8 +156,12 @@ export function layoutMaps(width, model, room = Infinity, word = ROOM) {
   return { boxes, frames, size, above, rowed: 0, legend: foot + 14, narrow, height: foot + below };
 }
 
+/** How tall a frame is whose maps have a word under each. @type {(size: number, lines: number) => number} */
+const groupHeight = (size, lines) => frameHeight(size, lines, 0) + lines * UNDER;
+
 /**
- * The heads of one K/V head alone, in one line, whose rows have their words.
+ * The heads of one K/V head alone, in as many lines as make them largest. The rows of a line have their words once,
+ * and each map has room for one under it.
  *
  * @param {number} width CSS pixels
  * @param {{ n_heads: number; n_kv_heads: number }} model
@@ -165,23 +169,29 @@ export function layoutMaps(width, model, room = Infinity, word = ROOM) {
  * @returns {Layout}
  */
 export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word }) {
-  const columns = n_heads / n_kv_heads;
+  const heads = n_heads / n_kv_heads;
   const narrow = width < NARROW;
   const below = narrow ? NARROW_FOOT : FOOT;
   const left = word + BESIDE - ROOM;
-  const wide = (width - 2 * PAD - (columns - 1) * GAP - left) / columns;
-  const tall = room - below - GAP - frameHeight(0, 1, 0) - UNDER;
-  const size = Math.floor(Math.min(MOST, wide, Math.max(SMALLEST, tall)));
-  const high = frameHeight(size, 1, 0) + UNDER;
-  const first = kv * columns;
-  const frame = { kv, first, last: first + columns - 1, x: 0, y: 0, height: high };
-  const boxes = Array.from({ length: columns }, (_, i) => ({
+  let [columns, size] = [heads, 0];
+  for (let lines = 1; lines <= heads; lines++) {
+    const across = Math.ceil(heads / lines);
+    const wide = (width - 2 * PAD - (across - 1) * GAP - left) / across;
+    const tall = (room - below - GAP - groupHeight(0, lines)) / lines;
+    const found = Math.floor(Math.min(MOST, wide, Math.max(SMALLEST, tall)));
+    if (found > size) [columns, size] = [across, found];
+  }
+  const high = groupHeight(size, Math.ceil(heads / columns));
+  const first = kv * heads;
+  const inside = left + columns * size + (columns - 1) * GAP;
+  const boxes = Array.from({ length: heads }, (_, i) => ({
     head: first + i,
-    x: PAD + left + i * (size + GAP),
-    y: TOP + CAPTION - 4,
-    leads: i === 0,
+    x: PAD + left + (i % columns) * (size + GAP),
+    y: TOP + Math.floor(i / columns) * (size + UNDER + CAPTION + MARK) + CAPTION - 4,
+    leads: i % columns === 0,
   }));
-  const frames = [{ ...frame, width: 2 * PAD + left + columns * (size + GAP) - GAP }];
+  const frame = { kv, first, last: first + heads - 1, x: 0, y: 0, height: high };
+  const frames = [{ ...frame, width: narrow ? width : 2 * PAD + inside }]; // or its title is cut
   const foot = high + GAP;
   return { boxes, frames, size, above: 0, rowed: word, legend: foot + 14, narrow, height: foot + below };
 }
@@ -227,6 +237,20 @@ function drawKey(context, { legend, narrow }, width, says, text) {
 }
 
 /**
+ * The word of the query's row, beside each line of maps.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Pick<Layout, "boxes" | "size" | "rowed">} layout
+ * @param {State} state
+ */
+function nameRow(context, { boxes, size, rowed }, { query, trace }) {
+  if (!rowed) return;
+  const { pieces } = trace.tokens;
+  const side = { pieces, step: size / pieces.length, above: false, room: rowed };
+  for (const { x, y, leads } of boxes) if (leads) drawChosenAt(context, { x, y, size }, side, { t: query, role: "q" });
+}
+
+/**
  * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head. Where
  * the columns have no words, another head's is the one at which its own row looks most.
  *
@@ -235,16 +259,16 @@ function drawKey(context, { legend, narrow }, width, says, text) {
  * @param {State} state
  * @param {ReturnType<Glass["layer"]>} held
  */
-function mark(context, { boxes, size, above, rowed }, state, held) {
+function mark(context, layout, state, held) {
+  const { boxes, size, above, rowed } = layout;
   const { query } = state;
   const { pieces } = state.trace.tokens;
   const step = size / pieces.length;
+  nameRow(context, layout, state);
   for (const { head, x, y, leads } of boxes) {
     const chosen = head === state.head;
     const own = rowed > 0 && held !== null && !chosen;
     const key = own ? strongest(attention(held, state.trace.model, head, query), 1)[0] : state.key;
-    const side = { pieces, step, above: false, room: rowed };
-    if (rowed && leads) drawChosenAt(context, { x, y, size }, side, { t: query, role: "q" });
     if (rowed)
       write(context, visible(pieces[key]), x + (key + 0.5) * step, y + size + 28, {
         align: key * step < size / 4 ? "left" : key * step > (3 * size) / 4 ? "right" : "center",
@@ -267,8 +291,8 @@ export function createMaps(glass, label) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`attention.${name}`, params);
   /**
-   * All heads; in a lesson, where their maps would have no words, those of the chosen head's K/V head, which are
-   * larger.
+   * All heads; in a lesson those of the chosen head's K/V head, which are larger, and show the same on every
+   * screen.
    *
    * @param {number} width
    * @param {import("../../decode.js").Model} model
@@ -276,11 +300,9 @@ export function createMaps(glass, label) {
    */
   function layoutFor(width, model, word) {
     const room = roomToDraw();
-    const whole = layoutMaps(width, model, room, word);
     const size = model.n_heads / model.n_kv_heads;
-    if (!state.presenting || whole.above || size === 1) return whole;
-    const group = layoutGroup(width, model, { kv: Math.floor(state.head / size), room, word });
-    return group.size >= whole.size ? group : whole;
+    if (!state.presenting || size === 1) return layoutMaps(width, model, room, word);
+    return layoutGroup(width, model, { kv: Math.floor(state.head / size), room, word });
   }
   const grid = createHeadGrid(glass, {
     label,
@@ -319,6 +341,7 @@ export function createMaps(glass, label) {
       );
     },
     mark: (context, layout) => mark(context, layout, state, glass.layer()),
+    asked: (context, layout) => nameRow(context, layout, state),
   });
 
   /**
