@@ -300,6 +300,19 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(page.locator(".ls-bar")).to_be_hidden()
 
 
+def test_a_worksheet_says_what_is_drawn_or_filled_in_and_tells_nothing_that_is_in_no_picture(page: Page) -> None:
+    desk(page)
+    number = next(i for i, file in enumerate(lesson_files()["en"]) if "cache" in file.name)
+    with page.expect_popup() as caught:
+        page.locator(".ls-row").nth(number).get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
+    sheet = caught.value
+    sheet.locator(".ls-sheet[data-whole]").wait_for()
+    todo = [text(f"lessons.sheet_{name}") for name in ("lines", "kinds", "product", "lines")]
+    expect(sheet.locator(".ls-todo")).to_have_text(todo)
+    expect(sheet.locator(".ls-result").first).to_be_hidden()  # the value line is of one cell
+    sheet.close()
+
+
 DOG = "The cat sleeps on the sofa. The dog plays on the"
 
 

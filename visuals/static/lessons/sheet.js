@@ -35,15 +35,29 @@ const strip = (pieces) =>
 /** @param {number} count */
 const lines = (count) => Array.from({ length: count }, () => h("span"));
 
-/** @param {View} view */
-const task = (view) =>
-  h(
+/** What a panel's picture is to be completed with on paper: a text of the lessons. */
+const TO_DO = new Map([
+  ["kv-race", "sheet_lines"],
+  ["kv-chart", "sheet_lines"],
+  ["kv-kinds", "sheet_kinds"],
+  ["kv-calculator", "sheet_product"],
+]);
+
+/**
+ * @param {View} view
+ * @param {Text} text of the lessons
+ */
+function task(view, text) {
+  const toDo = TO_DO.get(view.panel);
+  return h(
     "li.ls-task",
     null,
     h("div", null, h("strong", null, name(view)), h("p", null, view.question ?? "")),
     h("div.ls-lines", { "aria-hidden": "true" }, ...lines(LINES)),
+    ...(toDo ? [h("div.ls-todo", null, text(toDo))] : []),
     place(),
   );
+}
 
 /** @param {View} view */
 const solved = (view) =>
@@ -160,7 +174,7 @@ function sheetOf({ title, views }, text) {
     h("button.ls-button.is-first.ls-print", { disabled: "" }),
     h("h1", null, title),
     h("p.ls-who", null, text("sheet_name"), h("span"), text("sheet_date"), h("span")),
-    h("ol", null, ...asked.map(task)),
+    h("ol", null, ...asked.map((view) => task(view, text))),
     h("section.ls-answers", null, h("h2", null, text("answers")), h("ol", null, ...asked.map(solved))),
   );
 }

@@ -71,6 +71,9 @@ function createCopy(language, onPaper = false) {
   return element;
 }
 
+/** Its value line is of one cell, which its picture does not mark. */
+const UNREAD = '[data-kind="kv-live"]';
+
 /**
  * What a panel reads of its run: what is marked as that in the part that is shown, else its value line.
  *
@@ -81,7 +84,8 @@ function resultOf(section, part) {
   const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
   const marked = [within, ...within.querySelectorAll("[data-result]")].filter((one) => one.matches("[data-result]"));
   const seen = marked.filter((one) => one.getClientRects().length);
-  const found = seen.length ? seen : [...section.querySelectorAll(".gp-readout")];
+  const read = section.matches(UNREAD) ? [] : [...section.querySelectorAll(".gp-readout")];
+  const found = seen.length ? seen : read;
   const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
   return words.filter(Boolean).join(" · ");
 }

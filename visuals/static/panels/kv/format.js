@@ -51,6 +51,15 @@ export function scaled(count, system) {
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
 }
 
+const GIB = 2 ** 30;
+
+/**
+ * A count of bytes in GiB with two decimals, as all cells of a column have.
+ *
+ * @param {number | string | bigint} count of bytes
+ */
+export const inGibibytes = (count) => `${fixed(Number(count) / GIB, 2)} GiB`;
+
 /**
  * Both systems: "8 GiB = 8.59 GB".
  *

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html.js";
 import { notesView } from "./answer.js";
-import { both, scaled, whole } from "./format.js";
+import { both, inGibibytes, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
 
@@ -37,8 +37,8 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
     html`<tr>
       ${head(gpu)}
-      <td .textContent=${scaled(gpu.memory, "binary")}></td>
-      <td .textContent=${scaled(gpu.alone, "binary")}></td>
+      <td .textContent=${inGibibytes(gpu.memory)}></td>
+      <td .textContent=${inGibibytes(gpu.alone)}></td>
       <td data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
     </tr>`;
   const each = scaled(BigInt(cache) / BigInt(users), "binary");
