@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import model
 from app.engine import LocalEngine
@@ -613,6 +613,46 @@ def test_the_workbench_opens_at_the_head_that_the_story_followed(story: Page) ->
     value(story, "looks")
     story.click("#level [data-level=workbench]")
     assert story.evaluate(shown)[:2] == [1, 3]  # which the reader chose
+
+
+def held_back(page: Page, what: str) -> list[Route]:
+    """What a page asks about a run, held until it is continued."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if f'"{what}"' in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/*", hold)
+    return held
+
+
+def test_the_workbench_follows_the_story_once_its_head_is_known(browser: Browser) -> None:
+    prompt = "Lily is in the garden. Tom is in the kitchen. Lily is in the"
+    shown = "[glass.state.layer, glass.state.head]"
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        for chooses in (False, True):
+            page = new_page(browser, address, story=True)
+            held = held_back(page, "told_apart")
+            page.goto(f"{address}#lang=en&chapter=story&prompt={quote(prompt)}")
+            wait_for_run(page)
+            page.click("#level [data-level=workbench]")
+            while not held:
+                page.wait_for_timeout(50)
+            first = page.evaluate(shown)
+            if chooses:
+                page.evaluate("glass.select({ head: 2 })")
+            held[0].continue_()
+            settled(page)
+            opened = page.evaluate(shown)
+            page.unroute("**/*")
+            page.click("#level [data-level=story]")
+            followed = list(place_of(page)[:2])
+            assert followed != first
+            assert opened == ([first[0], 2] if chooses else followed)
+            leave(page)
 
 
 def test_a_finger_goes_from_cell_to_cell_and_sees_the_whole_map_on_a_turned_phone(screen: Browser) -> None:

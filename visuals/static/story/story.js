@@ -147,15 +147,27 @@ export default function createStories(place, glass, need) {
   }
   glass.on("chapter", open);
   let last = state.chapter;
-  /** The workbench opens at the head that the story followed, unless the reader or a link has chosen another. */
-  function goOn() {
-    const isLeft = last === STORY && !isStory(state.chapter);
-    last = state.chapter;
-    const place = isLeft && !glass.chosen() ? placeOf(glass) : null;
-    if (!place?.look) return;
+  let following = false; // the workbench is to open at the head that the story follows, once that is known
+  /** Selects that head, unless the reader or a link has chosen another. */
+  function follow() {
+    following &&= !glass.chosen() && !state.presenting;
+    const place = following ? placeOf(glass) : null;
+    if (!place) return;
+    following = false;
+    if (!place.look) return;
     const { layer, head, query, key } = place;
     glass.selectByPage({ layer, head, query, key });
   }
+  function goOn() {
+    following = !isStory(state.chapter) && (following || last === STORY);
+    last = state.chapter;
+    follow();
+  }
+  for (const event of ["run", "select"])
+    glass.on(event, () => {
+      following = false;
+    });
+  glass.on("painted", follow);
   glass.on("chapter", goOn);
   glass.on("language", () => {
     for (const { root } of columns.values()) glass.translate(root);

@@ -7,6 +7,8 @@ import { fixed, h, shown, signed } from "../../dom.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { widthOf } from "../../pointing.js";
+import { hold } from "../../scroll-anchor.js";
+import { sentences } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -153,6 +155,12 @@ export function createMissed(glass, toggle) {
     most,
   );
   const wide = widthOf(map.element, glass);
+  /** Keeps the choice where it is pressed: while heads are measured anew, what stands above it goes and comes. */
+  function stay() {
+    const { top } = ablation.element.getBoundingClientRect();
+    hold(() => element.hidden || scrollBy(0, ablation.element.getBoundingClientRect().top - top));
+  }
+  ablation.element.addEventListener("click", stay, { capture: true }); // before the panel is drawn anew
 
   /**
    * The head without which most is lost, unless it is the framed one, of which that is said.
@@ -175,7 +183,9 @@ export function createMissed(glass, toggle) {
     const { measured, all } = countsOf(shown);
     const by = text(`why.by_${shown.ablation}`);
     if (heads?.part && !heads.complete) return text("why.grid_so_far", { measured, total: heads.part.total, by });
-    return text(`why.grid_${measured < all ? "some" : "all"}`, { measured, all, by });
+    const how = text(`why.grid_${measured < all ? "some" : "all"}`, { measured, all, by });
+    const isOther = shown.ablation !== "zero" && !state.presenting; // than the story's, which tells other numbers then
+    return sentences(text, how, isOther ? text("why.grid_story") : "");
   }
 
   /**
