@@ -397,3 +397,19 @@ def test_the_story_says_so_too(browser: Browser, address: str, width: int, heigh
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])
     expect(hint).to_be_hidden()
     leave(page)
+
+
+def test_the_page_stays_where_heads_are_measured_in_another_way(opened: Page) -> None:
+    zero = opened.locator(".wy-missed [data-choice=zero]")
+    expect(opened.locator(".wy-about")).to_contain_text(text("why.grid_story"))
+    opened.locator(".wy-how summary").click()
+    zero.scroll_into_view_if_needed()
+    settled(opened)
+    top = "(one) => one.getBoundingClientRect().top"
+    before = zero.evaluate(top)
+    zero.click()
+    expect(opened.locator(".wy-about")).to_contain_text(text("why.by_zero"))
+    settled(opened)
+    opened.wait_for_timeout(200)  # what was asked has come; the last of it still grows
+    assert abs(zero.evaluate(top) - before) < 8
+    expect(opened.locator(".wy-about")).not_to_contain_text(text("why.grid_story"))

@@ -390,13 +390,29 @@ def test_looks_that_add_nothing_are_no_reason(browser: Browser) -> None:
         value(page, "looks")
         key = needed(page)
         attention = last_attention(read)
-        found = looks_back(read, read.answer, key, attention.numpy(), sinks(read, attention))
+        parked = sinks(read, attention)
+        found = looks_back(read, read.answer, key, attention.numpy(), parked)
         assert found.together <= 0
         scene = page.locator("[data-scene=looks]")
         expect(scene).to_contain_text(text("story.looks_heads_later", to=named(lm.tokenizer.pieces(read.ids), key)))
         less = text("story.looks_follows_less", head="", adds="").removesuffix(".").rpartition(":")[2]
         assert (less in scene.inner_text()) is (found.head.adds <= 0)
+        assert (text("story.looks_apart") in scene.inner_text()) is bool(len(parked))
+        value(page, "carried")
+        last = text("why.token_at", piece="is", position=len(read.ids) - 1)  # one of two
+        expect(page.locator("[data-scene=carried] .st-says")).to_contain_text(last)
         leave(page)
+
+
+def test_dials_stay_where_they_are_while_the_slider_moves(story: Page) -> None:
+    value(story, "rope")
+    places = "(all) => all.map((one) => one.getBoundingClientRect().left)"
+    seen = []
+    for apart in (0, 1, 7, 20, 33, 64):
+        story.locator("[data-scene=rope] input").fill(str(apart))
+        settled(story)
+        seen.append(story.locator(".st-dial").evaluate_all(places))
+    assert all(one == seen[0] for one in seen)
 
 
 def test_a_term_is_explained_where_it_first_stands(story: Page) -> None:
@@ -522,6 +538,15 @@ def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:
         story.click(".page-back button >> nth=0")
         expect(story.locator(f"[data-scene={scene}]")).to_be_in_viewport()
         assert story.evaluate("glass.state.chapter") == "story"
+    value(story, "carried")
+    story.locator("[data-scene=carried] .st-more").click()
+    summed = story.locator("section[data-kind=cell] [data-part=carried]")
+    expect(summed).to_be_in_viewport()
+    settled(story)
+    assert (
+        summed.evaluate("(one) => one.getBoundingClientRect().top") < 200
+    )  # the sum's own step, not the panel's first
+    story.click(".page-back button >> nth=0")
     story.locator("[data-scene=answer] .st-more").click()
     expect(story.locator("section[data-kind=why] .wy-answer")).to_be_visible()  # opened, as the words promise it
 
@@ -558,7 +583,7 @@ def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> No
     story.locator("[data-scene=answer]").focus()
     ends = "(scene) => scene.getBoundingClientRect().bottom - innerHeight"
     for before, scene in itertools.pairwise(SCENES[:4]):
-        while story.locator(f"[data-scene={before}]").evaluate(ends) > 8:  # what is taller than the screen is read
+        while story.locator(f"[data-scene={before}]").evaluate(ends) > 60:  # what is taller than the screen is read
             settled(story)
             top = story.evaluate("scrollY")
             story.keyboard.press(" ")

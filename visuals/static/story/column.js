@@ -11,6 +11,7 @@ import { createFrame } from "./scene.js";
 const MORE = 0.8; // of a screen, at once
 const REST = 0.15; // of a screen: so little more is read with it
 const NEAR = 8; // px beyond the screen that nobody misses
+const BELOW = 60; // px: what stands below a scene's last sentence
 
 /**
  * How far to scroll on, or back, to read more of an element: px of the screen, at most to where it ends; 0 where
@@ -18,11 +19,12 @@ const NEAR = 8; // px beyond the screen that nobody misses
  *
  * @param {Element | undefined} element
  * @param {1 | -1} by
+ * @param {number} [slight] so few px more are no step of their own
  */
-function unreadOf(element, by) {
+function unreadOf(element, by, slight = NEAR) {
   const box = element?.getBoundingClientRect();
   const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0;
-  if (beyond <= NEAR) return 0;
+  if (beyond <= slight) return 0;
   return by * (beyond <= (MORE + REST) * innerHeight ? beyond : MORE * innerHeight);
 }
 
@@ -75,7 +77,10 @@ export function createColumn(glass, story, { foot, beside }) {
    *
    * @param {1 | -1} by
    */
-  const unread = (by) => unreadOf(by > 0 && isLast() ? foot : now()?.element, by);
+  function unread(by) {
+    if (by < 0) return unreadOf(now()?.element, by);
+    return isLast() ? unreadOf(foot, by) : unreadOf(now()?.element, by, BELOW);
+  }
   /**
    * On or back: first through a scene that is taller than the screen. At the story's end there is nothing to do.
    *

@@ -26,6 +26,7 @@ import { createWithheld, noting } from "../withheld.js";
  * @typedef {{
  *   name: string;
  *   behind: [chapter: string, kind: string];
+ *   part?: string;
  *   element: HTMLElement;
  *   notes?: HTMLElement;
  *   has?: (model: import("../types.d.ts").Model) => boolean;
@@ -33,10 +34,10 @@ import { createWithheld, noting } from "../withheld.js";
  *   opens?: () => void;
  *   draw: (width: number, fresh: boolean) => Told | null;
  * }} Scene
- *   `element`: the picture, and what is read of it; `notes`: what stands below the text; `has`: whether a network has
- *   what the scene is about; `there`: whether this run has it, which is asked once the reader is near, and null
- *   until it is known; `opens`: opens what of the panel behind is folded; `draw` gives null while something has not
- *   come
+ *   `element`: the picture, and what is read of it; `part`: of the panel behind, the part that is brought into view
+ *   (its data-part); `notes`: what stands below the text; `has`: whether a network has what the scene is about;
+ *   `there`: whether this run has it, which is asked once the reader is near, and null until it is known; `opens`:
+ *   opens what of the panel behind is folded; `draw` gives null while something has not come
  */
 
 const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
@@ -69,10 +70,11 @@ export function createFrame(glass, section, scene, wide) {
   /** @type {Partial<import("../selection.js").Selection> | undefined} */
   let chosen;
   function look() {
-    leadTo(glass, ...behind, () => {
+    function select() {
       if (chosen) glass.select(chosen);
       scene.opens?.();
-    });
+    }
+    leadTo(glass, ...behind, select, scene.part);
   }
   const view = reactive({ answered: false }, glass.repaint);
   const more = h("button.st-more", { "data-text": `${section}.${name}_more`, click: look });

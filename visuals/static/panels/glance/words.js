@@ -74,21 +74,23 @@ export const chooseText = (glass, text, at) => {
 };
 
 /**
- * Opens a panel of a chapter and brings it into view; from there a way leads back.
+ * Opens a panel of a chapter and brings it, or a part of it, into view; from there a way leads back.
  *
  * @param {Glass} glass
  * @param {string} chapter
  * @param {string} kind
  * @param {() => void} [select] what it is to show
+ * @param {string} [part]
  */
-export async function leadTo(glass, chapter, kind, select) {
+export async function leadTo(glass, chapter, kind, select, part) {
   glass.way.remember();
   select?.();
   glass.way.led(() => glass.open(chapter));
   glass.reveal(kind);
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const panel = /** @type {HTMLElement | null} */ (document.querySelector(`section[data-kind="${kind}"]`));
-  if (panel) hold(() => panel.scrollIntoView({ block: "start", behavior: "instant" }));
+  const place = () => (part && panel?.querySelector(`[data-part="${part}"]`)) || panel;
+  if (panel) hold(() => place()?.scrollIntoView({ block: "start", behavior: "instant" }));
   panel?.focus({ preventScroll: true });
 }
 

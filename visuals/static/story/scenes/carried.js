@@ -9,7 +9,7 @@ import { kept } from "../kept.js";
 import { sentences } from "../../panels/glance/words.js";
 import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
-import { answerOf, bold, few, shareSaid, signed, told, wordOf } from "../words.js";
+import { answerOf, bold, few, named, shareSaid, signed, told } from "../words.js";
 
 /** @param {ArrayLike<number>} vector */
 const lengthOf = (vector) => Math.hypot(...Array.from(vector));
@@ -42,13 +42,13 @@ export function createCarried(glass) {
   const element = h("div", null, rows.element);
   const adds = h("p.st-note");
   const paint = memo((width, word, part, written, stream, theme, _language) => {
-    const named = (/** @type {string} */ name, params = {}) => text(`story.carried_${name}`, params);
+    const say = (/** @type {string} */ name, params = {}) => text(`story.carried_${name}`, params);
     rows.paint(
       width,
       [
-        { name: named("part", { word }), role: "v", values: part },
-        { name: named("written"), role: "output", values: written },
-        { name: named("stream"), role: "muted", values: stream },
+        { name: say("part", { word }), role: "v", values: part },
+        { name: say("written"), role: "output", values: written },
+        { name: say("stream"), role: "muted", values: stream },
       ],
       theme,
     );
@@ -56,6 +56,7 @@ export function createCarried(glass) {
   return {
     name: "carried",
     behind: ["attend", "cell"],
+    part: "carried",
     element,
     notes: adds,
     has: ({ parts: { latent } }) => !latent,
@@ -71,7 +72,7 @@ export function createCarried(glass) {
       const { model, tokens } = trace;
       const weight = attention(held, model, head, query)[key] ?? 0;
       const part = partFor(values.v, kvHead(model, head), key, weight);
-      const word = wordOf(labelsOf(tokens.pieces)[key]);
+      const [word, from] = [key, query].map((t) => named(text, labelsOf(tokens.pieces), t));
       paint(width, word, part, write.written.data, write.stream.data, theme, language);
       adds.textContent = addsSaid(glass, trace, place, word);
       const share = lengthOf(write.written.data) / lengthOf(write.stream.data);
@@ -81,7 +82,7 @@ export function createCarried(glass) {
         words: {
           head: bold(text("story.head", { layer, head })),
           word: bold(word, "v"),
-          from: bold(wordOf(labelsOf(tokens.pieces)[query])),
+          from: bold(from),
           weight: told(shareSaid(text, weight), weight),
           d: String(model.d_model),
           share: told(few(share, 2), share),

@@ -8,7 +8,7 @@ import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chancesSaid, wordOf } from "../words.js";
+import { answerOf, bold, chancesSaid, named, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
 
@@ -144,11 +144,11 @@ export function createLayers(glass) {
       const { layer, head, key, look } = place;
       const isMarked = Boolean(look) && !headOff(trace, layer, head);
       paint(lens, token, isMarked ? layer + 1 : 0, language, glossOf(glass));
-      const word = wordOf(labelsOf(trace.tokens.pieces)[key]);
+      const word = named(text, labelsOf(trace.tokens.pieces), key);
       const marks = isMarked ? text("story.layers_head", { layer, head, word }) : "";
       const looking = isMarked ? lookingSaid(text, looksBack(glass)?.looking ?? [], word) : "";
-      const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
-      own.textContent = text("story.layers_own", { word: named });
+      const said = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(trace.next.ids[0]));
+      own.textContent = text("story.layers_own", { word: said });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
       const gloss = glossOf(glass);
@@ -160,7 +160,7 @@ export function createLayers(glass) {
       return {
         form: from === 0 ? "_ever" : from === best.length - 1 ? "_last" : "",
         words: {
-          answer: bold(named),
+          answer: bold(said),
           layer: bold(String(Math.max(0, from - 1))),
           layers: String(trace.model.n_layers),
         },

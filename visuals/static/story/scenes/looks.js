@@ -33,6 +33,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
     count: looking.length,
     to,
+    apart: rests.sinks.length ? text("story.looks_apart") : "",
     together: signed(together),
     answer,
   });

@@ -10,7 +10,7 @@ import { rms } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { placeOf } from "../place.js";
 import { createRows } from "../strips.js";
-import { few, told, wordOf } from "../words.js";
+import { few, named, told } from "../words.js";
 
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
@@ -174,7 +174,7 @@ export function createNorm(glass) {
       const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
-          word: wordOf(labelsOf(trace.tokens.pieces)[token]),
+          word: named(glass.text, labelsOf(trace.tokens.pieces), token),
           d: String(x.length),
           layer: String(layer),
           rms: told(few(divisor), divisor),
