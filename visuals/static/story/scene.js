@@ -69,13 +69,11 @@ export function createFrame(glass, section, scene, wide) {
   const notHere = h("p.st-waits", { role: "status", "data-text": "story.waits" });
   /** @type {Partial<import("../selection.js").Selection> | undefined} */
   let chosen;
-  function look() {
-    function select() {
-      if (chosen) glass.select(chosen);
-      scene.opens?.();
-    }
-    leadTo(glass, ...behind, select, scene.part);
+  function select() {
+    if (chosen) glass.select(chosen);
+    scene.opens?.();
   }
+  const look = () => leadTo(glass, ...behind, select, scene.part);
   const view = reactive({ answered: false }, glass.repaint);
   const more = h("button.st-more", { "data-text": `${section}.${name}_more`, click: look });
   const element = h("section.st-scene", {

@@ -100,6 +100,38 @@ function showWord(place) {
 }
 
 /**
+ * The workbench opens at the head that the story follows, or goes there once that is known, unless the reader or a
+ * link has chosen another.
+ *
+ * @param {Glass} glass
+ */
+function leaveAtHead(glass) {
+  const { state } = glass;
+  let last = state.chapter;
+  let following = false; // the head is still to be selected
+  function follow() {
+    following &&= !glass.chosen() && !state.presenting;
+    const place = following ? placeOf(glass) : null;
+    if (!place) return;
+    following = false;
+    if (!place.look) return;
+    const { layer, head, query, key } = place;
+    glass.selectByPage({ layer, head, query, key });
+  }
+  function stop() {
+    following = false;
+  }
+  glass.on("chapter", () => {
+    following = !isStory(state.chapter) && (following || last === STORY);
+    last = state.chapter;
+    follow();
+  });
+  glass.on("painted", follow);
+  glass.on("run", stop);
+  glass.on("select", stop);
+}
+
+/**
  * @param {HTMLElement} place
  * @param {Glass} glass
  * @param {(section: string) => Promise<void>} need makes sure of a section's texts
@@ -146,29 +178,7 @@ export default function createStories(place, glass, need) {
     if (Object.hasOwn(FOUND, state.chapter)) build(state.chapter);
   }
   glass.on("chapter", open);
-  let last = state.chapter;
-  let following = false; // the workbench is to open at the head that the story follows, once that is known
-  /** Selects that head, unless the reader or a link has chosen another. */
-  function follow() {
-    following &&= !glass.chosen() && !state.presenting;
-    const place = following ? placeOf(glass) : null;
-    if (!place) return;
-    following = false;
-    if (!place.look) return;
-    const { layer, head, query, key } = place;
-    glass.selectByPage({ layer, head, query, key });
-  }
-  function goOn() {
-    following = !isStory(state.chapter) && (following || last === STORY);
-    last = state.chapter;
-    follow();
-  }
-  for (const event of ["run", "select"])
-    glass.on(event, () => {
-      following = false;
-    });
-  glass.on("painted", follow);
-  glass.on("chapter", goOn);
+  leaveAtHead(glass);
   glass.on("language", () => {
     for (const { root } of columns.values()) glass.translate(root);
   });

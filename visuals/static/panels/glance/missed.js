@@ -91,6 +91,20 @@ function createProgress(glass, toggle) {
   return { element, draw };
 }
 
+/**
+ * Keeps a choice where it is pressed: while heads are measured anew, what stands above it goes and comes.
+ *
+ * @param {HTMLElement} choice
+ * @param {HTMLElement} around what is hidden meanwhile
+ */
+function keepPlace(choice, around) {
+  function stay() {
+    const { top } = choice.getBoundingClientRect();
+    hold(() => around.hidden || scrollBy(0, choice.getBoundingClientRect().top - top));
+  }
+  choice.addEventListener("click", stay, { capture: true }); // before the panel is drawn anew
+}
+
 /** A line that says how much is lost. @param {string} name */
 const saysHow = (name) => h(`p.gp-note.${name}`, { "data-result": "", "data-answer": "beside" });
 
@@ -155,12 +169,7 @@ export function createMissed(glass, toggle) {
     most,
   );
   const wide = widthOf(map.element, glass);
-  /** Keeps the choice where it is pressed: while heads are measured anew, what stands above it goes and comes. */
-  function stay() {
-    const { top } = ablation.element.getBoundingClientRect();
-    hold(() => element.hidden || scrollBy(0, ablation.element.getBoundingClientRect().top - top));
-  }
-  ablation.element.addEventListener("click", stay, { capture: true }); // before the panel is drawn anew
+  keepPlace(ablation.element, element);
 
   /**
    * The head without which most is lost, unless it is the framed one, of which that is said.
