@@ -20,10 +20,6 @@ _PATTERNS = (
         r"GGUF metadata does not say whether the output reuses the embedding; it is counted once\.",
         "GGUF 元数据没有说明输出层是否与词嵌入共用权重；这里只计一次。",
     ),
-    (
-        r"(.+) is not read by transformers' class for (.+), which takes head_dim (.+)\.",
-        r"transformers 中 \2 的类不读取 \1，它取 head_dim \3。",
-    ),
     (r"(.+) is no field that is read; was (.+) meant\?", r"\1 不是会读取的字段；是否应为 \2？"),
     (
         r"Unusually wide: head_dim (.+) × (.+) heads are more than (.+) × hidden_size (.+)\.",

@@ -201,6 +201,7 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         )
         params = {"field": width.field, "kind": width.kind, "width": spec.head_dim}
         notes.append(KvNote("assumed_head_dim", text, params))
+    notes += [_passed_over_note(spec, key, kind) for key, kind in spec.head_dim_passed_over]
     if spec.unstated:
         fields = [str(one.params["field"]) for one in spec.unstated]
         text = (
@@ -238,6 +239,17 @@ def _assumed_note(assumed: AssumedHeads, heads: int) -> KvNote:
     params = {"field": assumed.field, "kind": assumed.kind, "heads": heads}
     text = _ASSUMED[assumed.origin].format(**{**params, "heads": f"{heads:,}"})
     return KvNote(f"assumed_heads_{assumed.origin}", text, params)
+
+
+def _passed_over_note(spec: ModelSpec, key: str, kind: str) -> KvNote:
+    """What is counted in the place of a head's width that the file gives by another class's name."""
+    params = {"field": key, "kind": kind, "width": spec.head_dim}
+    code, counted = "passed_over", f"{spec.head_dim:,}"
+    if not spec.head_dim_assumed and spec.d_model == spec.n_heads * spec.head_dim:
+        code, params = "passed_over_quotient", {**params, "stream": spec.d_model, "heads": spec.n_heads}
+        counted = f"{spec.d_model:,} / {spec.n_heads:,} = {counted}"
+    said = f"{key} is not read by transformers' class for {kind}; head_dim {counted} is counted. Was head_dim meant?"
+    return KvNote(code, said, params)
 
 
 def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[KvNote]:

@@ -107,6 +107,7 @@ def _from_file(
             verified="every number as the config.json states it",
             kv_heads_assumed=shape.assumed_heads(),
             head_dim_assumed=shape.assumed_width(),
+            head_dim_passed_over=tuple(shape.passed_over()),
             notes=(*_notes(config, shape), *dict.fromkeys(_aside(told(one)) for one in found.nothing)),
             unstated=tuple(map(told, found.weights)),
             **shape.spec,
@@ -194,10 +195,6 @@ def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
         if field.rpartition(".")[2] not in ("num_key_value_heads", "head_dim")  # said beside the cache
     ]
     notes += [f"{key} is no field that is read; was {near} meant?" for key, near in shape.misspelt()]
-    notes += [
-        f"{key} is not read by transformers' class for {kind}, which takes head_dim {shape.spec['head_dim']}."
-        for key, kind in shape.passed_over()
-    ]
     inner = config.get("text_config")
     text = inner if isinstance(inner, Mapping) else config
     width, heads, stream = text.get("head_dim"), shape.spec["n_heads"], shape.spec["d_model"]

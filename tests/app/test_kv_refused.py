@@ -165,6 +165,18 @@ def test_a_refused_config_is_explained_in_chinese(chapter: Page) -> None:
         expect(panel(page, "kv-calculator").locator("[data-field=config] .kv-trouble")).to_have_text(said)
 
 
+def test_a_heads_width_by_another_classs_name_is_asked_after_beside_the_cache(chapter: Page) -> None:
+    page = chapter
+    field(page, "kv-calculator", "model").select_option(":config")
+    field(page, "kv-calculator", "config").fill(json.dumps(REFUSED | {"head_size": 8}))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == 8192 * 2 * 4 * 16 * 2 * 2
+    told = {"field": "head_size", "kind": "llama", "width": 16, "stream": 64, "heads": 4}
+    for language in ("en", "zh"):
+        page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+        note = panel(page, "kv-calculator").get_by_text(text("kv.note_passed_over_quotient", language, **told))
+        expect(note).to_be_visible()
+
+
 def test_a_config_without_what_the_weights_need_has_a_cache_and_says_what_is_left_out(chapter: Page) -> None:
     page = chapter
     field(page, "kv-calculator", "model").select_option(":config")

@@ -33,6 +33,8 @@ class ModelSpec:
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
     - `kv_heads_assumed`: where `n_kv_heads` comes from if the file does not count them, else None.
     - `head_dim_assumed`: the same of `head_dim`, where transformers' class has a width of its own.
+    - `head_dim_passed_over`: (key, model_type) of keys that are a head's width by another class's name, which
+      transformers' class for the file's own model_type does not read.
     - `source`: where the numbers were read; `not_verified`: which of them were not.
 
     Raises GlassLlamaError ("spec"), naming the field, for numbers that do not fit each other.
@@ -70,6 +72,7 @@ class ModelSpec:
     mtp_layers: int = 0
     kv_heads_assumed: AssumedHeads | None = None
     head_dim_assumed: AssumedHeads | None = None
+    head_dim_passed_over: tuple[tuple[str, str], ...] = ()
     unstated: tuple[GlassLlamaError, ...] = ()
     quantised: QuantSpec | None = None
     quantised_unread: str = ""

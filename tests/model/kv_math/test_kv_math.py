@@ -352,6 +352,31 @@ def test_a_heads_width_that_a_config_does_not_state_is_said_to_be_the_classs() -
     assert kv_breakdown(spec_from_config({"model_type": "llama", **sizes}), 100).notes == ()  # 1024 / 16
 
 
+def test_a_heads_width_by_another_classs_name_is_remarked_beside_the_cache() -> None:
+    sizes = {"num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336, "vocab_size": 128_256}
+    sizes |= {"num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "head_size": 64}
+    asked = "Was head_dim meant?"
+    own = kv_breakdown(spec_from_config({"model_type": "llama", **sizes}), 100)
+    params = {"field": "head_size", "kind": "llama", "width": 128}
+    assert [(note.code, note.text, note.params) for note in own.notes] == [
+        (
+            "passed_over_quotient",
+            "head_size is not read by transformers' class for llama; head_dim 4,096 / 32 = 128 is counted. " + asked,
+            {**params, "stream": 4096, "heads": 32},
+        )
+    ]
+    assert own.total_bytes == 100 * 32 * 8 * 2 * 128 * 2
+    theirs = kv_breakdown(spec_from_config({"model_type": "qwen3", **sizes, "hidden_size": 1024}), 100)
+    assert [(note.code, note.text) for note in theirs.notes] == [
+        ("assumed_head_dim", "head_dim is not in the file: 128, as transformers' class for qwen3 then has it."),
+        (
+            "passed_over",
+            "head_size is not read by transformers' class for qwen3; head_dim 128 is counted. " + asked,
+        ),
+    ]
+    assert kv_breakdown(spec_from_config({"model_type": "llama", **sizes, "head_dim": 64}), 100).notes == ()
+
+
 def test_shared_layers_extra_layers_and_the_indexers_dtype():
     """Gemma-3n's last layers read an earlier layer's cache; V3's MTP layer caches 576 numbers more."""
     shared = replace(catalogue()["Llama-3 8B"], kv_shared_layers=12)
