@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
-from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs
+from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
 from model.kv_math.speed import DecodeBound
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import quantised_note
@@ -125,24 +125,30 @@ def largest_message(found: Largest) -> LargestMessage:
     }
 
 
-def needs_message(needs: Needs) -> KvNeedsAnswer:
+def needs_message(needs: Needs, setup: Setup, say: InLanguages) -> KvNeedsAnswer:
     """What a load takes, and how many GPUs of each kind."""
     return {
+        "by": "lines" if setup.usable_percent is None else "share",
         "users": needs.cache.batch,
         "tokens": needs.cache.tokens,
         "weights": str(needs.weights.total_bytes),
         "cache": str(needs.cache.total_bytes),
         "total": str(needs.total_bytes),
-        "gpus": [_need_message(need) for need in needs.gpus],
+        "gpus": [_need_message(need, setup, say) for need in needs.gpus],
         "notes": notes_message(needs.cache),
     }
 
 
-def _need_message(need: GpuNeed) -> GpuNeedMessage:
+def _need_message(need: GpuNeed, setup: Setup, say: InLanguages) -> GpuNeedMessage:
     message: GpuNeedMessage = {
         "name": need.gpu.name,
         "own": need.gpu.own,
         "memory": str(need.gpu.memory),
+        "percent": need.gpu.percent_of(setup.usable_percent or 100),
+        "reported": need.gpu.reported,
+        "reported_in": need.gpu.reported_in,
+        "source": say(need.gpu.source),
+        "room": str(need.room),
         "alone": str(need.alone),
         "at_least": need.at_least,
         "layout": None,

@@ -140,7 +140,7 @@ def kv_needs(_engine: Engine, data: Sent) -> KvNeedsAnswer:
     spec, gpu, setup = asked.spec(), asked.device(), asked.setup()
     alone = replace(setup, options=replace(setup.options, tp=1, pp=1, dcp=1))
     kinds = [*GPUS.values(), *([gpu] if gpu.own else [])]
-    return fit.needs_message(gpus_needed(spec, asked.users, asked.user_tokens, kinds, alone))
+    return fit.needs_message(gpus_needed(spec, asked.users, asked.user_tokens, kinds, alone), alone, in_languages)
 
 
 Answered = Callable[[Engine, Sent], Mapping[str, object]]

@@ -96,7 +96,7 @@ _ALL = (
         512 * GB,
         819 * GB,
         "Apple Mac Studio (2025) specifications: up to 512 GB shared with the CPU, 819 GB/s; macOS lets the GPU take "
-        "about 75 % of it",
+        "about 75% of it (Metal's recommendedMaxWorkingSetSize)",
         limit=75,
     ),
     Gpu(
@@ -104,7 +104,7 @@ _ALL = (
         128 * GB,
         546 * GB,
         "Apple MacBook Pro (2024) specifications: up to 128 GB shared with the CPU, 546 GB/s; macOS lets the GPU take "
-        "about 75 % of it",
+        "about 75% of it (Metal's recommendedMaxWorkingSetSize)",
         limit=75,
     ),
 )
@@ -112,6 +112,8 @@ _ALL = (
 _REPORTED: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         "B200 180 GB": (183_359, "NVIDIA/TensorRT-LLM #10278"),
+        "H200 141 GB": (143_771, "NVIDIA/TensorRT-LLM #9554"),
+        "H20 96 GB": (97_871, "NVIDIA/nvtrust #128"),
         "H100 80 GB": (81_559, "NVIDIA/nccl #1264"),
         "A100 80 GB": (81_920, "modal-labs/modal-client #2797"),
         "A100 40 GB": (40_960, "modal-labs/modal-client #2797"),

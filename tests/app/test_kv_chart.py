@@ -90,7 +90,7 @@ def test_what_fits_follows_every_slider_without_a_request(
         value += f"{found['batch']['value'] or 'none'} context={found['context']['value'] or 'none'}"
         expect(panel(page, "kv-fit")).to_have_attribute("data-value", value)
         needed = service.calculate({"what": "kv_needs", **settings})["data"]["gpus"]
-        expect(panel(page, "kv-fit").locator("tbody td:nth-child(2)")).to_have_text(
+        expect(panel(page, "kv-fit").locator("tbody td:nth-child(3)")).to_have_text(
             [f"{gpu['at_least']:,}" for gpu in needed]
         )
     assert [text for text in asked if '"what":"kv' in text] == []

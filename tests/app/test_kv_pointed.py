@@ -146,7 +146,7 @@ def test_a_link_restores_the_chart_the_gpu_and_the_heads(browser: Browser, panel
     for name, setting in FIT.items():
         expect(field(page, "kv-fit", name)).to_have_value(setting)
     # 10 users of 4,096 tokens: 13,476,831,232 + 21,474,836,480 = 34,951,667,712 bytes, on 85 % of each GPU.
-    cells = panel(page, "kv-fit").locator("tbody td:nth-child(2)")
+    cells = panel(page, "kv-fit").locator("tbody td:nth-child(3)")
     expect(cells).to_have_text([*"11111111", "2", "2", "3", *"1111"])
     for setting in LINK.split("&"):
         page.wait_for_function("(one) => location.hash.slice(1).split('&').includes(one)", arg=setting)

@@ -133,12 +133,13 @@ const USE = {
 const BESIDE = { kept_back: "20", activation_bytes: "15", context: "5", left: "0" };
 const FIT = { use: USE, beside: BESIDE, batch: { value: 2 }, context: { refused: {} }, bound: { each: 7.5 } };
 const LAYOUT = { gpus: 4, tp: 2, pp: 2 };
+const SHEET = { en: "a datasheet", zh: "数据手册" };
 const NEEDS = {
   users: 3,
   tokens: 9,
   gpus: [
-    { name: "G", at_least: 2, layout: LAYOUT },
-    { name: "S", at_least: 9, layout: null },
+    { name: "G", memory: "100", percent: 100, reported: 0, source: SHEET, room: "70", at_least: 2, layout: LAYOUT },
+    { name: "S", memory: "9", percent: 75, reported: 8, reported_in: "a/b #1", room: "6", at_least: 9, layout: null },
   ],
 };
 
@@ -157,6 +158,9 @@ test("a GPU's memory is shared out to the last byte; what is refused is said to 
     rowsOf(reading).map(({ question, gpu, quantity, value }) => [`${question} ${gpu} ${quantity}`, value]),
   );
   assert.equal(rows["model  name"], "<kv.pasted{}>");
+  const needed = (gpu, ...names) => names.map((name) => rows[`needed ${gpu} ${name}`]);
+  assert.deepEqual(needed("G", "memory_from", "percent_usable", "room_bytes"), ["a datasheet", 100, 70]);
+  assert.deepEqual(needed("S", "memory_from", "percent_usable", "room_bytes"), ["nvidia-smi: a/b #1", 75, 6]);
   assert.deepEqual([rows["fits G free_bytes"], rows["fits G fits"], rows["fits G largest_context"]], [10, "true", ""]);
   assert.equal(rows["fits G tokens_per_second_at_most"], 7.5);
   assert.deepEqual([rows["needed G gpus_that_fit"], rows["needed S gpus_that_fit"]], [4, ""]);

@@ -289,12 +289,13 @@ def test_fit_messages_are_the_sums():
 
 
 def test_what_a_load_needs():
-    needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], Setup(usable_percent=90)))
+    setup = Setup(usable_percent=90)
+    needs = kv_fit.needs_message(gpus_needed(LLAMA, 64, 32_768, ["H100 80 GB"], setup), setup, in_languages)
     assert int(needs["cache"]) == 64 * 32_768 * 131_072
     assert needs["gpus"][0]["at_least"] == -(-int(needs["total"]) // ((81_559 << 20) * 9 // 10))
     assert needs["gpus"][0]["layout"]["gpus"] >= needs["gpus"][0]["at_least"]
     # What a class compares in the lesson: the sum, and what of a card's memory is for weights and cache.
-    load = kv_fit.needs_message(gpus_needed(LLAMA, 64, 8192))
+    load = kv_fit.needs_message(gpus_needed(LLAMA, 64, 8192), Setup(), in_languages)
     for gpu in load["gpus"]:
         assert 0 < int(gpu["alone"]) < int(gpu["memory"])
         assert gpu["layout"]

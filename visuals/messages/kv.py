@@ -357,14 +357,20 @@ class Layout(TypedDict):
 
 
 class GpuNeedMessage(TypedDict):
-    """How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
-    take all of one; the `layout` that fits, null where none does;
-    `one_server` the fewest without stages. `memory`: bytes of one; `alone`: those of them that weights and cache may
-    take where it is the only one. `own`: the reader's own figures."""
+    """How many GPUs of one kind a load needs: `at_least` by bytes alone, over the bytes that weights and cache may take
+    of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none does;
+    `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose figure it is
+    as in GpuMessage. `alone`: those of them that weights and cache may take where it is the only one. `own`: the
+    reader's own figures."""
 
     name: str
     own: bool
     memory: str
+    percent: int
+    reported: int
+    reported_in: str
+    source: Remark
+    room: str
     alone: str
     at_least: int | None
     layout: Layout | None
@@ -373,8 +379,9 @@ class GpuNeedMessage(TypedDict):
 
 
 class KvNeedsAnswer(TypedDict):
-    """What `users` with `tokens` tokens each take, and how many GPUs of each kind."""
+    """What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage."""
 
+    by: Literal["lines", "share"]
     users: int
     tokens: int
     weights: str

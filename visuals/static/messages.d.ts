@@ -1409,15 +1409,21 @@ export interface Layout {
 }
 
 /**
- * How many GPUs of one kind a load needs: `at_least` by bytes alone, null where the lines beside weights and cache
- * take all of one; the `layout` that fits, null where none does; `one_server` the fewest without stages. `memory`:
- * bytes of one; `alone`: those of them that weights and cache may take where it is the only one. `own`: the
- * reader's own figures.
+ * How many GPUs of one kind a load needs: `at_least` by bytes alone, over the bytes that weights and cache may take
+ * of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none
+ * does; `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose
+ * figure it is as in GpuMessage. `alone`: those of them that weights and cache may take where it is the only one.
+ * `own`: the reader's own figures.
  */
 export interface GpuNeedMessage {
   name: string;
   own: boolean;
   memory: string;
+  percent: number;
+  reported: number;
+  reported_in: string;
+  source: Remark;
+  room: string;
   alone: string;
   at_least: number | null;
   layout: Layout | null;
@@ -1425,8 +1431,9 @@ export interface GpuNeedMessage {
   per_gpu?: string;
 }
 
-/** What `users` with `tokens` tokens each take, and how many GPUs of each kind. */
+/** What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage. */
 export interface KvNeedsAnswer {
+  by: "lines" | "share";
   users: number;
   tokens: number;
   weights: string;

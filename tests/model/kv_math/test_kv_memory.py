@@ -37,6 +37,8 @@ DATASHEETS = {
 # MiB that nvidia-smi reports.
 REPORTED = {
     "B200 180 GB": 183_359,
+    "H200 141 GB": 143_771,
+    "H20 96 GB": 97_871,
     "H100 80 GB": 81_559,
     "A100 80 GB": 81_920,
     "A100 40 GB": 40_960,
@@ -282,6 +284,7 @@ def test_64_users_at_32k():
     stated = {name: memory * 10**9 for name, (memory, _) in DATASHEETS.items()}
     memory = stated | {name: mebibytes << 20 for name, mebibytes in REPORTED.items()}
     usable = {name: bytes_ * percent[name] // 100 for name, bytes_ in memory.items()}
+    assert {n.gpu.name: n.room for n in needs.gpus} == usable
     assert {n.gpu.name: n.at_least for n in needs.gpus} == {
         k: -(-828_302_180_352 // size) for k, size in usable.items()
     }

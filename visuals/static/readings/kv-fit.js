@@ -118,13 +118,17 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
  * @returns {Group[]}
  */
 const groupsOfNeeds = ({ users, tokens, gpus }, cached) =>
-  gpus.map(({ name, at_least, layout }) => [
+  gpus.map(({ name, memory, percent, reported, reported_in: report, source, room, at_least, layout }) => [
     "needed",
     name,
     {
       users,
       tokens_each: tokens,
       ...(cached && { kv_format: cached.dtype }),
+      memory_bytes: counted(memory),
+      memory_from: reported ? `nvidia-smi: ${report}` : source,
+      percent_usable: percent,
+      room_bytes: counted(room),
       gpus_by_bytes: at_least,
       gpus_that_fit: layout?.gpus,
       tp: layout?.tp,

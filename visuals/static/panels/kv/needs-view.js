@@ -1,18 +1,58 @@
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
-import { html, nothing } from "../../vendor/lit-html.js";
+import { remarkIn } from "../../remark.js";
+import { html } from "../../vendor/lit-html.js";
 import { notesView } from "./answer.js";
 import { both, inGibibytes, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
+
+/** @typedef {import("../../types.d.ts").Say} Say */
+
+/**
+ * How much of one GPU weights and cache may take, and whose figure its memory is.
+ *
+ * @param {Needs["gpus"][number]} gpu
+ * @param {Say} text of the section "kv-fit"
+ */
+function roomCell({ room, percent, own, reported }, text) {
+  const whose = text(own ? "room_own" : reported ? "room_reported" : "room_stated");
+  const said = percent < 100 ? text("room_percent", { percent, whose }) : whose;
+  return html`<td>
+    <span .textContent=${scaled(room, "decimal")}></span>
+    <div class="kv-how" .textContent=${said}></div>
+  </td>`;
+}
+
+/**
+ * What of a memory counts, the division behind the least count, and where each memory was read.
+ *
+ * @param {import("../../types.d.ts").Glass} glass
+ * @param {Needs} needs
+ * @param {Say} text of the section "kv-fit"
+ */
+function roomView(glass, { by, total, gpus }, text) {
+  const from = (/** @type {Needs["gpus"][number]} */ { name, reported, reported_in: report, source }) => {
+    const told = { name, reported: whole(reported), in: report, source: remarkIn(source, glass.state.language) };
+    return html`<li .textContent=${text(reported ? "room_from_report" : "room_from", told)}></li>`;
+  };
+  return html`<p class="gp-note" .textContent=${text(`room_${by}`, { total: scaled(total, "decimal") })}></p>
+    <details class="kv-source">
+      <summary .textContent=${text("room_sources")}></summary>
+      <ul>
+        ${gpus.filter(({ own }) => !own).map(from)}
+      </ul>
+    </details>`;
+}
 
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Needs} needs
  * @param {string} model its name
  */
-export function needsView(glass, { users, tokens, weights, cache, total, gpus, notes }, model) {
-  /** @type {import("../../types.d.ts").Say} */
+export function needsView(glass, needs, model) {
+  const { users, tokens, weights, cache, total, gpus, notes } = needs;
+  /** @type {Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   const means = text(gpus.some(({ layout: one }) => one && one.dcp > 1) ? "layout_dcp_means" : "layout_means");
   /** @param {Needs["gpus"][number]["layout"]} found */
@@ -23,7 +63,7 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
   const row = (/** @type {Needs["gpus"][number]} */ gpu) => {
     const { at_least: least, layout: found, one_server: one } = gpu;
     return html`<tr>
-      ${head(gpu)}
+      ${head(gpu)} ${roomCell(gpu, text)}
       <td .textContent=${least === null ? "—" : whole(least)}></td>
       <td .textContent=${layout(found)}></td>
       <td .textContent=${one ? String(one) : "—"}></td>
@@ -46,7 +86,7 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
   const [{ name: gpu, memory, alone }] = gpus;
   const rest = scaled(BigInt(memory) - BigInt(alone), "binary");
   const room = html`<p class="gp-note" .textContent=${text("lesson_room", { gpu, rest })}></p>`;
-  const columns = inLesson ? ["memory", "for_both", "needed"] : ["at_least", "found", "one_server"];
+  const columns = inLesson ? ["memory", "for_both", "needed"] : ["room_each", "at_least", "found", "one_server"];
   return html`<h3
       class="gp-subtitle"
       .textContent=${text("reverse_title", { model, users: whole(users), tokens: whole(tokens) })}
@@ -66,5 +106,5 @@ export function needsView(glass, { users, tokens, weights, cache, total, gpus, n
         </tbody>
       </table>
     </div>
-    ${inLesson ? room : nothing} ${notesView(glass, notes)}`;
+    ${inLesson ? room : roomView(glass, needs, text)} ${notesView(glass, notes)}`;
 }
