@@ -95,9 +95,10 @@ def _from_file(
     try:
         shape, found = _read(config, kind)
         if besides:
-            raise _FaultyError(found.weights)
+            raise _FaultyError([], found.weights)
     except _FaultyError as error:
-        raise _together([told(one) for one in (*besides, *error.faults)], kind) from error
+        needed = [told(one) for one in (*besides, *error.faults)]
+        raise _together(needed, [told(one) for one in error.spare], kind) from error
     shape.spec.update(_unnamed(shape.spec, found))
     try:
         spec = ModelSpec(
@@ -119,11 +120,11 @@ def _from_file(
 
 
 class _FaultyError(Exception):
-    """Faults without which there is no cache to count."""
+    """Faults without which there is no cache to count, and `spare` ones, which the weights alone depend on."""
 
-    def __init__(self, faults: list[GlassLlamaError]):
-        super().__init__(faults)
-        self.faults = faults
+    def __init__(self, faults: list[GlassLlamaError], spare: Sequence[GlassLlamaError] = ()):
+        super().__init__(faults, spare)
+        self.faults, self.spare = faults, spare
 
 
 def _read(config: Mapping[str, Any], kind: str) -> tuple[Shape, Judged]:
@@ -141,7 +142,7 @@ def _read(config: Mapping[str, Any], kind: str) -> tuple[Shape, Judged]:
         found = judged(shape, faults, kind)
         if not found.cache:
             return shape, found
-        raise _FaultyError([*found.cache, *found.weights])
+        raise _FaultyError(found.cache, found.weights)
     raise _FaultyError([*faults.found, *unread(faults, kind)])
 
 
@@ -153,17 +154,30 @@ def _unnamed(spec: dict[str, Any], found: Judged) -> dict[str, Any]:
     return unknown
 
 
-def _together(faults: list[GlassLlamaError], kind: str) -> GlassLlamaError:
-    """One error that names all faults, those last after which it says what else is read."""
-    first, *others = sorted(faults, key=lambda one: one.params.get("expected_code") == "absent")
-    said = " ".join([str(first), *(str(one).partition(": ")[2] for one in others)])
+def _together(faults: list[GlassLlamaError], spare: list[GlassLlamaError], kind: str) -> GlassLlamaError:
+    """One error that names all faults: those last after which it says what else is read, and after these the spare
+    ones, which the cache does not need."""
+    first, *others = sorted(faults, key=_says_what_is_read)
+    said = " ".join([str(first), *map(_without_file, others)])
     params = dict(first.params)
-    if others:
-        params["faults"] = [one.params for one in (first, *others)]
-    if [first, *others][-1].params.get("expected_code") == "absent":
+    if others or spare:
+        marked = [{**one.params, "spare": True} for one in spare]
+        params["faults"] = [*(dict(one.params) for one in (first, *others)), *marked]
+    if _says_what_is_read([first, *others][-1]):
         params["names"] = ", ".join(known for known in MODEL_TYPES if known != kind)
         said = f"{said.removesuffix('.')}; besides {kind} without it, it reads: {params['names']}."
+    if spare:
+        said = f"{said} Not needed for the cache: {' '.join(map(_without_file, spare))}"
     return GlassLlamaError("hf_config", said, **params)
+
+
+def _says_what_is_read(error: GlassLlamaError) -> bool:
+    return error.params.get("expected_code") == "absent"
+
+
+def _without_file(error: GlassLlamaError) -> str:
+    """An error's text after the first that names the file."""
+    return str(error).partition(": ")[2]
 
 
 def _aside(error: GlassLlamaError) -> str:

@@ -143,6 +143,12 @@ SAID = [
         (json.dumps(REFUSED | {"hidden_size": None, "num_hidden_layers": 0}),
          "config.json 中 num_hidden_layers 是 0，应为 1 到 1,000 的整数。\n"
          "config.json 缺少 hidden_size，应为 1 到 1,000,000,000 的整数。"),
+        (json.dumps({k: v for k, v in REFUSED.items() if k not in ("num_hidden_layers", "vocab_size")}
+                    | {"num_hidden_layer": 2, "intermediate_size": 0}),
+         "config.json 缺少 num_hidden_layers，应为 1 到 1,000 的整数。文件里有 num_hidden_layer，"
+         "是否应为 num_hidden_layers？\n"
+         "缓存用不到：config.json 中 intermediate_size 是 0，应为 1 到 1,000,000,000 的整数。\n"
+         "缓存用不到：config.json 缺少 vocab_size，应为 1 到 1,000,000,000 的整数。"),
         (json.dumps(REFUSED | {"num_key_value_heads": 3}),
          "config.json 中 num_key_value_heads 是 3，应为 num_attention_heads（4）的约数。"),
         (json.dumps(REFUSED | {"kv_lora_rank": 512}),

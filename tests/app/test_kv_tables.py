@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from app.engine import LocalEngine
+from app.texts import text
 from model import kv_cache_bytes
 from tests.app.kv_chapter import field, opened, panel
 from tests.app.looking import shown
@@ -30,8 +31,8 @@ def saved(page: Page, kind: str) -> list[dict[str, str]]:
     section.locator("[data-text-label='frame.save']").click()
     with page.expect_download() as download:
         section.locator("[data-format=CSV]").click()
-    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    content = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    return list(csv.DictReader(io.StringIO(content, newline="")))
 
 
 def test_the_calculators_products_and_kinds(chapter: Page) -> None:
@@ -51,6 +52,10 @@ def test_the_calculators_products_and_kinds(chapter: Page) -> None:
     }
     product = "32 layers × 1 batch × 8192 tokens × 8 K/V heads × 2 K and V × 128 head_dim × 2 bytes (bf16)"
     assert rows["Full-attention layers · K and V"]["product"] == product
+    own = rows["the same shape as GQA"]["source"]
+    assert {row["source"] for what, row in rows.items() if what != "the same shape as MLA"} == {own}
+    widths = text("kv.mla_assumed", head_dim=128, latent=512, rope=64)
+    assert rows["the same shape as MLA"]["source"] == f"{own}; {widths}"
 
 
 def test_words_in_a_product_are_the_readers(page: Page) -> None:
@@ -60,7 +65,7 @@ def test_words_in_a_product_are_the_readers(page: Page) -> None:
     field(page, "kv-calculator", "shared_prefix").fill("100")
     shown(page, "kv-calculator", "Llama-3 8B tokens=8192 batch=4 dtype=bf16 bytes=4255")
     products = {row["what"]: row["product"] for row in saved(page, "kv-calculator")}
-    assert "32468 tokens (100 shared + 4 sequences × 8,092)" in products["Full-attention layers · K and V"]
+    assert "32468 tokens (100 shared + 4 sequences × 8092)" in products["Full-attention layers · K and V"]
 
 
 def test_every_point_of_the_chart(chapter: Page) -> None:

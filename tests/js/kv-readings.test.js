@@ -80,6 +80,22 @@ test("a cache is read to its last byte; its file has products in words, and no k
   assert.equal(rowsOf(readCache({ ...CACHE, card: { ...CARD, called: "Mine" } }))[0].model, "Mine");
 });
 
+test("of a kind that is assumed, its row's source says so; numbers in a product have no commas", () => {
+  const factors = [{ value: 1024, code: "tokens", params: {}, how: "min(1,048,576, 1,024)" }];
+  const terms = [{ ...PRODUCT, factors }];
+  const latent = { kind: "MLA", bytes: "6", terms, own: false, assumed: true, latent: [512, 64], head_dim: 128 };
+  const grouped = { kind: "GQA", bytes: "7", terms, own: false, assumed: false, latent: null, n_kv_heads: 8 };
+  const rows = rowsOf(readCache({ ...CACHE, kinds: [latent, grouped] })).slice(2);
+  assert.deepEqual(
+    rows.map(({ source }) => source),
+    [
+      'config.json; its card; <kv.mla_assumed{"head_dim":128,"latent":512,"rope":64}>',
+      'config.json; its card; <kv.gqa_assumed{"kv":8}>',
+    ],
+  );
+  assert.equal(rows[0].product, "1024 <kv.factor_tokens{}> (min(1048576, 1024))");
+});
+
 test("what a token adds is summed in each phase, and is one figure where every token adds the same", () => {
   const bytes = (answer) => readCache(answer).rates.map(({ until, bytes: added }) => [until, added]);
   assert.deepEqual(bytes(CACHE), [

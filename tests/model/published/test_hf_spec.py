@@ -387,16 +387,20 @@ def test_all_faults_are_named_at_once():
     assert [(one["field"], one["value"], one["expected"]) for one in told] == [
         ("num_hidden_layers", "0", "a whole number from 1 to 1,000"),
         ("num_attention_heads", None, "a whole number from 1 to 1,000,000,000"),
-        ("intermediate_size", "'x'", "a whole number from 1 to 1,000,000,000"),
         ("n_kv_heads", "2", "it absent: this calculator does not read llama with it yet"),
         ("use_cla", "True", "it absent: this calculator does not read llama with it yet"),
+        ("intermediate_size", "'x'", "a whole number from 1 to 1,000,000,000"),
     ]
+    assert [one["field"] for one in told if one.get("spare")] == ["intermediate_size"]
     assert caught.value.params["field"] == "num_hidden_layers"
     said = str(caught.value)
     assert said.startswith(
         "config.json: num_hidden_layers is 0; expected a whole number from 1 to 1,000. num_attention"
     )
     assert "; besides llama without it, it reads: " in said
+    assert said.endswith(
+        ". Not needed for the cache: intermediate_size is 'x'; expected a whole number from 1 to 1,000,000,000."
+    )
 
 
 def test_a_number_that_is_not_stated_marks_what_is_worked_out_of_it():

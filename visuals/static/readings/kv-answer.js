@@ -54,12 +54,28 @@ const joined = (parts, between) => parts.flatMap((part, i) => (i ? [between, par
 export const sourceCell = (card) => joined(card.source, "; ");
 
 /**
+ * Numbers as the file has them all: without commas between their thousands.
+ *
+ * @param {string} sum
+ */
+const plain = (sum) => sum.replace(/(?<=\d),(?=\d{3}(?!\d))/g, "");
+
+/**
+ * The particulars of a text with plain numbers.
+ *
+ * @param {Record<string, unknown>} params
+ */
+const plainIn = (params) =>
+  Object.fromEntries(Object.entries(params).map(([name, one]) => [name, typeof one === "string" ? plain(one) : one]));
+
+/**
  * @param {Product} product
  * @returns {Part[]} each factor with what it counts, and how it came about
  */
 const productCell = ({ factors }) =>
   factors.flatMap(({ value, code, params, how }, i) => {
-    const came = typeof how === "object" ? { key: `kv.factor_how_${how.code}`, params: how.params } : how;
+    const came =
+      typeof how === "object" ? { key: `kv.factor_how_${how.code}`, params: plainIn(how.params) } : plain(how ?? "");
     return [`${i ? " × " : ""}${value} `, { key: `kv.factor_${code}`, params }, ...(came ? [" (", came, ")"] : [])];
   });
 
@@ -84,20 +100,37 @@ function termCell(label) {
 }
 
 /**
+ * Where the numbers of a kind come from: the model's own, and what is assumed of a kind that is not its own.
+ *
+ * @param {Card} card
+ * @param {Answer["kinds"][number]} row
+ * @returns {Part[]}
+ */
+function kindSource(card, { kind, own, assumed, latent, head_dim, n_kv_heads: kv }) {
+  const read = sourceCell(card);
+  if (assumed && latent)
+    return [...read, "; ", { key: "kv.mla_assumed", params: { head_dim, latent: latent[0], rope: latent[1] } }];
+  return kind === "GQA" && !own ? [...read, "; ", { key: "kv.gqa_assumed", params: { kv } }] : read;
+}
+
+/**
  * The products, their sum, and the products of the same shape under every kind of attention.
  *
  * @param {Answer} answer
  * @returns {import("./reading.js").AnswerTable}
  */
 function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
-  /** @type {[what: Cell, product: Part[], bytes: string][]} */
-  const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes]);
-  rows.push([{ key: "kv.saved_total" }, [], bytes]);
-  for (const { kind, terms: own, bytes: all } of kinds)
+  const read = sourceCell(card);
+  /** @type {[what: Cell, product: Part[], bytes: string, source: Part[]][]} */
+  const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes, read]);
+  rows.push([{ key: "kv.saved_total" }, [], bytes, read]);
+  for (const row of kinds) {
+    const { kind, terms: own, bytes: all } = row;
     if (all && own) {
       const products = own.flatMap((one, i) => [i ? " + " : "", ...productCell(one)]);
-      rows.push([{ key: "kv.saved_as", params: { kind } }, products, all]);
+      rows.push([{ key: "kv.saved_as", params: { kind } }, products, all, kindSource(card, row)]);
     }
+  }
   const each = (/** @type {Cell} */ cell) => rows.map(() => cell);
   return {
     keys: {
@@ -108,7 +141,7 @@ function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
       what: rows.map(([what]) => what),
       product: rows.map(([, product]) => product),
     },
-    columns: { bytes: rows.map(([, , count]) => counted(count)), source: each(sourceCell(card)) },
+    columns: { bytes: rows.map(([, , count]) => counted(count)), source: rows.map(([, , , source]) => source) },
   };
 }
 

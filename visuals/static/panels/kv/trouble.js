@@ -62,7 +62,7 @@ function configText(said, params) {
 }
 
 /**
- * Everything that is wrong with a config.json, a line for each field.
+ * Everything that is wrong with a config.json, a line for each field; of what the cache does not need, it says so.
  *
  * @param {Said} said
  * @param {unknown[]} faults
@@ -70,7 +70,7 @@ function configText(said, params) {
 const faultsText = (said, faults) =>
   faults
     .filter(isParams)
-    .map((one) => configText(said, one))
+    .map((one) => (one.spare ? said("kv.config_spare", { fault: configText(said, one) }) : configText(said, one)))
     .join("\n");
 
 /**
