@@ -22,14 +22,14 @@ MIB = r"~#size:n# (?P<unit>[KMG]iB)"
 _POOL = pattern(
     rf"llama_kv_cache\w{{0,16}}: size ={MIB} \(~#cells:w# cells,~#layers:w# layers"
     r"(?:,~#seqs:w#(?:/#streams:w#)? seqs)?\)"
-    r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):~#vsize:n# [KMG]iB)?"
+    r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):(?:~#vsize:n# [KMG]iB)?)?"
 )
 _STATE = pattern(
     rf"llama_memory_recurrent: size ={MIB} \(~#cells:w# cells,~#layers:w# layers(?:,~#seqs:w# seqs)?"
     r"(?:~#snapshots:w# rs_seq)?[^)\n]{0,40}\)"
 )
 _OLD = pattern(
-    rf"KV self size~={MIB}(?:, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):~#vsize:n# MiB)?"
+    rf"KV self size~={MIB}(?:, K \((?P<k>\w{{1,10}})\):~#ksize:n# MiB, V \((?P<v>\w{{1,10}})\):(?:~#vsize:n# MiB)?)?"
 )
 _OLD_SIZE = pattern(
     r"kv_size = #cells:w#,[^\n]{0,30}?(?: type_k = '(?P<k>\w{1,10})', type_v = '(?P<v>\w{1,10})',)?"

@@ -159,6 +159,17 @@ def test_a_log_that_ends_within_a_number_is_read_up_to_it(end: str) -> None:
     assert (error.value.params["reason"], error.value.params["line"]) == ("cut", 1)
 
 
+@pytest.mark.parametrize(
+    "size", ["KV self size  = 1024.00 MiB", "llama_kv_cache: size = 1024.00 MiB (8192 cells, 32 layers)"]
+)
+def test_a_log_cut_in_the_bytes_of_v_still_states_its_format(size: str) -> None:
+    log = read_log(f"{size}, K (f16):  512.00 MiB, V (f16):  5")
+    assert log.cut
+    assert (log.dtype, log.stated) == ("fp16", ("f16", "f16"))
+    assert log.logged is not None
+    assert log.logged.bytes == 1024 * MIB
+
+
 def test_a_whole_number_at_the_end_of_a_log_counts_where_a_line_break_ends_it() -> None:
     layers = "KV self size = 1024.00 MiB\nllama_context: n_ctx = 8192"
     cut, whole = read_log(layers), read_log(layers + "\n")
