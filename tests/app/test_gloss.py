@@ -79,7 +79,8 @@ def test_chinese_words_have_their_meaning_beside_them(page: Page) -> None:
         "(all) => all.every((one) => one.scrollWidth <= one.clientWidth + 1)"
     )
     page.evaluate("glass.open('ffn')")
-    shown(page, "ffn-token", "")
+    page.evaluate("glass.select({ layer: 5 })")  # whose neurons write words that are known here
+    shown(page, "ffn-token", "layer 5 ")
     pieces = page.locator("section[data-kind=ffn-token] :is(.ffn-words .gp-piece, .ffn-pushes .gp-token)")
     check(glossed([words for words in pieces.all_inner_texts() if "(" in words]))
     assert page.locator("section[data-kind=ffn-token] .ffn-pushes .gp-gloss").count()

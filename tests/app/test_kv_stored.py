@@ -47,8 +47,9 @@ def test_what_fits_counts_the_weights_as_they_are_stored(chapter: Page) -> None:
     assert field(chapter, "kv-fit", "weights").input_value() == ""
     expect(fit.locator(".kv-stored")).to_contain_text("The checkpoint is quantised (quantization_config): mxfp4;")
     expect(fit.locator(".kv-stored")).to_contain_text("Counted here: mxfp4.")
-    fit.locator("details.kv-source summary").click()
-    expect(fit.locator("details.kv-source")).to_contain_text(text("kv-fit.beside_scales", "en", part="experts"))
+    weights = fit.locator("details.kv-source").filter(has_text=text("kv.beside_scales", "en", part="experts"))
+    weights.locator("summary").click()
+    expect(weights).to_have_attribute("open", "")
     field(chapter, "kv-fit", "weights").select_option("bf16")
     shown(chapter, "kv-fit", "gpu=RTX 4090 24 GB fits=false")
     expect(fit.locator(".kv-stored")).to_contain_text("Counted here: bf16.")

@@ -123,9 +123,9 @@ export function productLine({ factors, bytes }, name) {
  */
 export function weightName(text, label) {
   const [, part, beside] = label.match(/^(.+)\.(scales|zeros|order|tables)$/) ?? [];
-  if (beside) return text(`kv-fit.beside_${beside}`, { part: weightName(text, part) });
-  const exact = text(`kv-fit.w_${label.replace(/\./g, "_")}`);
-  return exact.startsWith("kv-fit.") ? text(`kv-fit.w_${label.split(".")[0]}`) : exact;
+  if (beside) return text(`kv.beside_${beside}`, { part: weightName(text, part) });
+  const exact = text(`kv.w_${label.replace(/\./g, "_")}`);
+  return exact.startsWith("kv.") ? text(`kv.w_${label.split(".")[0]}`) : exact;
 }
 
 /**
