@@ -22,7 +22,7 @@ from app.chapters import FIRST
 from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import run, settled
+from tests.app.looking import run, settled, to_theme
 from tests.page import leave, listen, new_page, open_page, wait_for_run, watched
 from tests.panels import of_a_llama
 from tests.plain import plain_site
@@ -231,7 +231,7 @@ def test_a_table_holds_the_runs_own_numbers(shown: Page) -> None:
 def test_a_picture_has_the_colours_of_the_page(shown: Page) -> None:
     panel = panel_of(shown, FIRST, "next")
     for dark in (True, False):
-        shown.click("#theme")
+        to_theme(shown, "dark" if dark else "light")
         ground = shown.evaluate("getComputedStyle(document.querySelector('[data-kind=next]')).backgroundColor")
         pixels = np.asarray(Image.open(io.BytesIO(save(shown, panel, "next", "png"))).convert("RGB"))
         assert ground == "rgb({}, {}, {})".format(*pixels[2, 2])
