@@ -290,7 +290,7 @@ def weight_breakdown(
 
 def _output(spec: ModelSpec) -> KvFormat:
     """As llama.cpp has it in a file of q4_0: q8_0 for Falcon and where no rows of OUTPUT's blocks are."""
-    falcon = spec.family.lower().startswith(("falcon", "refinedweb"))
+    falcon = spec.family.lower() in ("falcon", "refinedweb", "refinedwebmodel")  # Falcon-H1 is not of that kind
     return FORMATS["q8_0"] if falcon or spec.d_model % OUTPUT.block else OUTPUT
 
 

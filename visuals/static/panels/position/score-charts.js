@@ -12,6 +12,7 @@ import { shownIn } from "../../run-for.js";
 const [LEFT, RIGHT] = [60, 12];
 const [BARS, WAVES, TALL] = [200, 130, 456];
 const [ABOVE, FAR_ABOVE] = [150, 40]; // px of what stands above a chart with its note, where the room is low
+const HEAD = 28; // px over the bars, for their names
 const AXIS = 46; // px under a chart, for its axis and its name
 const FAR = 300;
 const WIDEST = 120; // a bar, where there are few pairs
@@ -59,9 +60,9 @@ function running(values) {
 function chartsOf(width, tall, half, [low, high], [short, long]) {
   const x = { low: -0.5, high: half - 0.5 };
   const y = roomy(low, high, 0.06);
-  if (tall < TALL) return { bars: chartIn([width, tall], [LEFT, RIGHT, 28, AXIS], x, y), waves: null };
+  if (tall < TALL) return { bars: chartIn([width, tall], [LEFT, RIGHT, HEAD, AXIS], x, y), waves: null };
   return {
-    bars: chartIn([width, 28 + BARS], [LEFT, RIGHT, 28, 0], x, y),
+    bars: chartIn([width, HEAD + BARS], [LEFT, RIGHT, HEAD, 0], x, y),
     waves: chartIn([width, BARS + 74 + WAVES], [LEFT, RIGHT, BARS + 74, 0], x, { low: short, high: long, log: true }),
   };
 }
@@ -84,7 +85,7 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
 export function drawPairs(canvas, width, { here, moved }, how) {
   const { inv_freq, tokens, context: trained, covered, inLesson, text } = how;
   const pair = inLesson ? -1 : how.pair;
-  const tall = chartHeight(inLesson ? 28 + BARS + AXIS : TALL, ABOVE);
+  const tall = chartHeight(inLesson ? HEAD + BARS + AXIS : TALL, ABOVE);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const sums = running(moved);

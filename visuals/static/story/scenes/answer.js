@@ -75,14 +75,11 @@ function createColours({ text }) {
   const element = h("p.st-note");
   /** @param {import("../../readings/rests.js").Rests | null} rests what is drawn there */
   function draw(rests) {
-    const meanings = rests && [
-      partsLost(rests).some(Boolean) ? text("story.answer_colours") : "",
-      rests.tokens.length ? text("story.answer_colours_arrow") : "",
-      rests.sinks.length ? text("story.answer_colours_sinks") : "",
-    ];
-    const [one = "", two = "", three] = meanings?.filter(Boolean) ?? [];
-    element.hidden = !one;
-    element.textContent = sentences(text, one, two, three);
+    const colours = rests && partsLost(rests).some(Boolean) ? text("story.answer_colours") : "";
+    const arrow = rests?.tokens.length ? text("story.answer_colours_arrow") : "";
+    const sinks = rests?.sinks.length ? text("story.answer_colours_sinks") : "";
+    element.textContent = sentences(text, colours, sentences(text, arrow, sinks));
+    element.hidden = !element.textContent;
   }
   return { element, draw };
 }

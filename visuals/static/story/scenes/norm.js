@@ -170,7 +170,8 @@ export function createNorm(glass) {
       if (!found) return null;
       paint(found, width, language, theme);
       const { divisor, x, gamma } = found.input;
-      const [low, high] = Object.values(extremesOf(gamma)).map((channel) => gamma[channel]);
+      const extremes = extremesOf(gamma);
+      const [low, high] = [gamma[extremes.low], gamma[extremes.high]];
       const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
