@@ -315,12 +315,11 @@ class Fields:
         return name in self._read
 
     def misspelt(self) -> Iterator[tuple[str, str]]:
-        """(key, field): a key that nothing asked for, and the field that is nearly called so and is not there."""
-        lacking = [name for name in sorted(self._read) if name not in self.raw]
-        for key in self.raw:
-            if key not in self._read and key not in SHAPE_FIELDS:
-                for near in difflib.get_close_matches(str(key)[:60], lacking, n=1, cutoff=0.94):
-                    yield self.path + str(key)[:60], near
+        """(key, field): a key that nothing asked for, and the field that is not there, of which it is a misspelling."""
+        for name in sorted(self._read):
+            key = "" if name in self.raw else self.near(name)
+            if key:
+                yield self.path + key, name
 
     def _given(self, names: tuple[str, ...]) -> str:
         """That of the names under which the file has the field."""

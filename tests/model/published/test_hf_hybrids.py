@@ -18,6 +18,7 @@ from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.kv_math.memory import memory_use
 from model.kv_math.report import breakdown_lines
+from model.kv_math.weights import weight_breakdown
 from model.published.catalogue import parameter_count
 from model.published.hf import FAMILIES
 from model.published.hf.fields import SHAPE_FIELDS
@@ -223,6 +224,12 @@ def test_full_layers_may_have_heads_of_their_own():
         kv_cache_bytes(gemma, 10, options=KvOptions(tp=3))
     eight = kv_breakdown(gemma, 10, options=KvOptions(tp=8))  # two heads a rank in sliding layers, copies in full ones
     assert eight.per_gpu_bytes == 10 * 2 * 2 * (50 * 2 * 256 + 10 * 1 * 512)
+
+
+def test_falcon_h1_is_quantised_as_a_llama_not_as_falcon():
+    """llama.cpp keeps the output matrix of the architecture falcon in q8_0; falcon-h1 is another one."""
+    spec = spec_from_config(CONFIGS["Falcon-H1 34B"])
+    assert weight_breakdown(spec, "q4_0").output == "q6_K"
 
 
 def test_weights_of_a_hybrid_on_gpus():

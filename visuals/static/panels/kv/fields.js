@@ -204,9 +204,11 @@ export function found(groups, sought) {
  * @returns {Field}
  */
 export function soughtField(name, set, options, text) {
+  const status = h("span.gp-note", { role: "status" });
   /** @type {Settings} */
   let settings = {};
-  const status = h("span.gp-note", { role: "status" });
+  /** What fits the words in the box; with none of them, all. @type {Group[]} */
+  let fitting = [];
   const box = h("input", {
     type: "search",
     autocomplete: "off",
@@ -214,24 +216,22 @@ export function soughtField(name, set, options, text) {
     "data-text-label": `kv.seek_${name}`,
     input: () => shown.show(settings),
     keydown(/** @type {KeyboardEvent} */ event) {
-      const [first] = found(options(), box.value).flatMap(([, own]) => own);
+      const [first] = fitting.flatMap(([, own]) => own);
       if (event.key !== "Enter" || event.isComposing || !box.value.trim() || !first) return;
       event.preventDefault();
       box.value = "";
       set({ [name]: first[0] });
     },
   });
+  const chosen = (/** @type {Option} */ [value]) => value === settings[name];
   const listed = () => {
-    const fitting = box.value.trim() ? found(options(), box.value) : options();
-    const chosen = options().flatMap(([group, own]) =>
-      own.filter(([value]) => value === settings[name]).map((one) => [group, [one]]),
-    );
-    const there = fitting.some(([, own]) => own.some(([value]) => value === settings[name]));
-    return there ? fitting : [...fitting, .../** @type {Group[]} */ (chosen)];
+    if (fitting.some(([, own]) => own.some(chosen))) return fitting;
+    const kept = options().map(([group, own]) => /** @type {Group} */ ([group, own.filter(chosen)]));
+    return [...fitting, ...kept.filter(([, own]) => own.length)];
   };
   function said() {
     if (!box.value.trim()) return "";
-    const names = found(options(), box.value).flatMap(([, own]) => own);
+    const names = fitting.flatMap(([, own]) => own);
     return names.length ? text("sought_found", { count: names.length, first: names[0][1] }) : text("sought_none");
   }
   const choice = choiceField(name, set, listed);
@@ -241,6 +241,7 @@ export function soughtField(name, set, options, text) {
     ...choice,
     show(/** @type {Settings} */ given) {
       settings = given;
+      fitting = found(options(), box.value);
       box.placeholder = text(`seek_${name}`);
       choice.show(given);
       status.textContent = said();
