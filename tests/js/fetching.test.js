@@ -142,6 +142,51 @@ test("of a larger run the layers beside the selected one are fetched ahead once 
   assert.deepEqual(layers(), [[1], [3], [2]]);
 });
 
+test("of a larger run the layer on which the pointer rests is there when it is clicked", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { store, asked, fetching } = connected();
+  const layers = () => asked.filter(([name]) => name === "layers").map(([, request]) => request.layers);
+  const rest = async (long) => {
+    context.mock.timers.tick(long);
+    await settled();
+  };
+  store.publish(runMessage(new Array(6_000).fill(1)));
+  store.preview({ layer: 2 }); // passed over
+  await rest(60);
+  store.preview({ layer: 3 });
+  await rest(60);
+  assert.deepEqual(layers(), []);
+  await rest(60);
+  assert.deepEqual(layers(), [[3]]);
+  assert.ok(store.state.trace.layers.has(3));
+  store.preview({ layer: 3 });
+  store.select({ layer: 3 });
+  fetching.expect(3);
+  await rest(100);
+  assert.deepEqual(layers(), [[3]]); // what is here is not asked for again
+});
+
+test("a click waits for the layer that the pointer has asked for, and a large layer for the click", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  let answer;
+  const slow = ({ layers, token }) =>
+    new Promise((done) => (answer = () => done(layersMessage(layers, token)))).then((message) => message);
+  const { store, asked, fetching } = connected({ layers: slow });
+  const layers = () => asked.filter(([name]) => name === "layers").map(([, request]) => request.layers);
+  store.publish(runMessage(new Array(6_000).fill(1)));
+  fetching.expect(3);
+  context.mock.timers.tick(100);
+  store.select({ layer: 3 });
+  answer();
+  await settled();
+  assert.deepEqual(layers(), [[3]]);
+  store.publish(runMessage(new Array(20_000).fill(1), { id: "large" }));
+  fetching.expect(2);
+  context.mock.timers.tick(100);
+  await settled();
+  assert.deepEqual(layers(), [[3], [3]]); // the selected one, of either run
+});
+
 test("of a network with many weights one layer is asked for at once, of a small one eight", () => {
   const { store } = connected();
   store.publish(runMessage());

@@ -2,7 +2,7 @@
 
 import { decodeAll } from "./decode.js";
 import { createLayers } from "./layers.js";
-import { createAhead, idleNow } from "./prefetch.js";
+import { createAhead, createExpected, idleNow } from "./prefetch.js";
 import { counted, createOnce } from "./questions.js";
 import { createRenewal, createReruns } from "./reruns.js";
 import { createInUse } from "./runs-in-use.js";
@@ -105,9 +105,10 @@ export function createFetching(store, functions, there = Promise.resolve()) {
   );
   const { fetchLayers, fetchSelected, layerOf } = createLayers(store, server, once, used, idle);
 
-  /** Fetches what the locked selection needs. Hovering never asks: it shows what is there. */
+  /** Fetches what the locked selection needs. Hovering shows what is there. */
   const need = () => Promise.all(comparable().map(fetchSelected));
   const prefetch = createAhead(store.state, { fetchLayers, comparable, used, idle });
+  const expect = createExpected(store.state, { fetchLayers, comparable });
 
   /** @type {Map<string, { what: string }>} what was asked without a run, for a file of the page */
   const sums = new Map();
@@ -148,8 +149,10 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       need();
       prefetch();
     });
+  store.on("preview", () => expect(store.state.layer));
   return {
     need,
+    expect,
     /** The server is back: fetches what is missing. */
     async again() {
       once.forgive();

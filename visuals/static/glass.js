@@ -265,6 +265,12 @@ const detail = (what, params, trace) => fetching?.detail(what, params, trace) ??
  */
 const layerOf = (trace, layer) => fetching?.layerOf(trace, layer) ?? null;
 /**
+ * The pointer is on what leads to a layer, without a preview of it.
+ *
+ * @type {Fetching["expect"]}
+ */
+const expect = (layer) => fetching?.expect(layer);
+/**
  * What needs no run: a promise of the answer of one of app/chapters' CALCULATORS, or of what went wrong.
  *
  * @type {Fetching["calculate"]}
@@ -362,6 +368,7 @@ const core = {
   read,
   readBy,
   layerOf,
+  expect,
   open,
   present,
   reveal,

@@ -9,6 +9,8 @@ const PREFETCH_BYTES = 1_000_000;
 const NEIGHBOUR_BYTES = 4_000_000;
 /** ms that the selected layer stands still before those beside it are fetched: who steps on is not to wait for them. */
 const RESTS = 300;
+/** ms that the pointer rests on a layer that is not here before it is fetched: who only passes over it asks nothing. */
+const POINTED = 100;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
 const AHEAD_AT_ONCE = 8;
 /** More layers than one are asked for at once where together they have no more weights: others wait meanwhile. */
@@ -112,4 +114,34 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
     prefetching = false;
   }
   return prefetch;
+}
+
+/**
+ * @param {import("./store.js").State} state
+ * @param {{
+ *   fetchLayers: (trace: Trace, layers: number[], token: number) => Promise<boolean>;
+ *   comparable: () => Trace[];
+ * }} fetching
+ *   of fetching.js
+ * @returns {(layer: number) => void} is told the layer of what the pointer is on, which a click would lead to:
+ *   where it rests, the layer is fetched unless it is large, so that the click finds it
+ */
+export function createExpected(state, { fetchLayers, comparable }) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let pointed = -1;
+  const lacking = (/** @type {number} */ layer) =>
+    comparable().filter(
+      (trace) => !trace.generating && !trace.layers.has(layer) && layerBytes(trace) <= NEIGHBOUR_BYTES,
+    );
+  return (layer) => {
+    if (layer === pointed) return;
+    clearTimeout(timer);
+    pointed = lacking(layer).length ? layer : -1;
+    if (pointed < 0) return;
+    timer = setTimeout(() => {
+      pointed = -1;
+      for (const trace of lacking(layer)) fetchLayers(trace, [layer], Math.min(state.locked.query, trace.T - 1));
+    }, POINTED);
+  };
 }

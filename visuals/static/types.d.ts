@@ -125,6 +125,7 @@ export interface Glass
   detail: Fetching["detail"];
   /** One layer of a run that is compared, or null until it has come. */
   layerOf: Fetching["layerOf"];
+  expect: Fetching["expect"];
   /** The answer of one of app/chapters' CALCULATORS, or what went wrong. */
   calculate: Fetching["calculate"];
   /** What is shown as one HTML file, which the server makes: its text, or why there is none. */

@@ -126,6 +126,7 @@ function chipView(glass, { layer, head, words }) {
   const chosen = layer === glass.state.layer && head === glass.state.head;
   return html`<button
     class=${chosen ? "at-chip gp-holds is-chosen" : "at-chip gp-holds"}
+    @pointerenter=${() => glass.expect(layer)}
     @click=${() => glass.select({ layer, head })}
     .textContent=${words}
   ></button>`;

@@ -186,7 +186,8 @@ export function createThumbs(glass, label, read) {
         hovered &&
         cellUnder({ ...layout.place(hovered.layer, hovered.head), size: layout.size }, state.trace, x, y),
     );
-    return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // hovering never asks the server
+    if (hovered) glass.expect(hovered.layer);
+    return hovered && state.trace.layers.has(hovered.layer) ? hovered : null; // there is nothing else to preview
   });
   grid.element.addEventListener("click", () => {
     if (hovered) glass.select(hovered); // for a layer that has not arrived, this fetches it

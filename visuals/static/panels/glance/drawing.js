@@ -89,7 +89,10 @@ function nodeOf(glass, node, piece, { most, say, circuit }) {
     tell();
     look();
   });
-  button.addEventListener("pointerenter", tell);
+  button.addEventListener("pointerenter", () => {
+    tell();
+    if (!form) glass.expect(layer);
+  });
   button.addEventListener("focus", tell);
   return button;
 }

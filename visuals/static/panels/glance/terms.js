@@ -30,7 +30,16 @@ export function createTerms(glass, section) {
   };
   /** @param {Term} term */
   const named = ({ words, select }) =>
-    select ? h("button.wy-lead", { click: () => glass.select(select) }, words) : words;
+    select
+      ? h(
+          "button.wy-lead",
+          {
+            pointerenter: () => glass.expect(select.layer ?? glass.state.layer),
+            click: () => glass.select(select),
+          },
+          words,
+        )
+      : words;
 
   /**
    * @param {Term[]} terms all of them, or those known by name

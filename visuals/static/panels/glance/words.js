@@ -104,7 +104,11 @@ export async function leadTo(glass, chapter, kind, select, part) {
  * @param {string} kind
  */
 export function lead(glass, words, selection, chapter, kind) {
-  return h("button.wy-lead", { click: () => leadTo(glass, chapter, kind, () => glass.select(selection)) }, words);
+  const act = {
+    pointerenter: () => glass.expect(selection.layer ?? glass.state.layer),
+    click: () => leadTo(glass, chapter, kind, () => glass.select(selection)),
+  };
+  return h("button.wy-lead", act, words);
 }
 
 /** @typedef {"head" | "cross" | "neuron" | "encoder_head" | "encoder_neuron"} PartKind */
