@@ -152,11 +152,11 @@ test("of a larger run the layer on which the pointer rests is there when it is c
   };
   store.publish(runMessage(new Array(6_000).fill(1)));
   store.preview({ layer: 2 }); // passed over
-  await rest(60);
+  await rest(40);
   store.preview({ layer: 3 });
-  await rest(60);
+  await rest(40);
   assert.deepEqual(layers(), []);
-  await rest(60);
+  await rest(40);
   assert.deepEqual(layers(), [[3]]);
   assert.ok(store.state.trace.layers.has(3));
   store.preview({ layer: 3 });

@@ -10,7 +10,7 @@ const NEIGHBOUR_BYTES = 4_000_000;
 /** ms that the selected layer stands still before those beside it are fetched: who steps on is not to wait for them. */
 const RESTS = 300;
 /** ms that the pointer rests on a layer that is not here before it is fetched: who only passes over it asks nothing. */
-const POINTED = 100;
+const POINTED = 65;
 /** Up to this many layers by one question; the server gives no more (app/requests.py). */
 const AHEAD_AT_ONCE = 8;
 /** More layers than one are asked for at once where together they have no more weights: others wait meanwhile. */
