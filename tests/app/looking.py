@@ -1,6 +1,7 @@
 """How the tests of the page type, wait and read."""
 
 import json
+import math
 import random
 import re
 from collections.abc import Iterable, Iterator
@@ -200,10 +201,11 @@ def as_read(share: float) -> str:
 
 
 def as_chance(p: float, language: str = "en") -> str:
-    """A probability as sentences write it: per cent with three significant digits, below 1% as one in so many."""
-    if p >= 0.01:
-        return f"{float(f'{100 * p:.3g}'):g}%"
-    return text("chance.one_in", language, count=f"{float(f'{1 / p:.2g}'):,.0f}")
+    """A probability as the page writes it: per cent with three significant digits, what is next to nothing in words."""
+    if p < 1e-5:
+        return text("chance.hardly_any", language)
+    decimals = 2 - math.floor(math.log10(100 * p))
+    return f"{100 * p:.{max(0, decimals)}f}%"
 
 
 def pick(page: Page, chance: random.Random) -> dict[str, int]:

@@ -149,12 +149,13 @@ test("a head's row stands in A, in B, and B − A, key by key", () => {
 });
 
 test("a change has its sign, and none where one side is unknown", () => {
-  assert.equal(changeText(0.25 - 0.5), "−0.250000");
-  assert.equal(changeText(0.5 - 0.25), "+0.250000");
-  assert.equal(changeText(0), "0.000000");
-  assert.equal(changeText(0.250229 - 0.25), "+0.000229"); // as many decimals as the others in the column
-  assert.equal(changeText(1e-9 - 3e-9), "−2.00×10⁻⁹");
-  assert.equal(changeText(null), "");
+  const said = (change) => changeText((key) => key, change);
+  assert.equal(said(0.25 - 0.5), "−25.0");
+  assert.equal(said(0.5 - 0.25), "+25.0");
+  assert.equal(said(0), "0");
+  assert.equal(said(0.250229 - 0.25), "+0.0229"); // of 25.0% and 25.0%
+  assert.equal(said(1e-9 - 3e-9), "chance.hardly_any");
+  assert.equal(said(null), "");
 });
 
 test("changes are listed once and can be taken back", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chanceSaid, chancesSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
+import { atMost, shareSaid, shortCount } from "../../visuals/static/counts.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { createStatusLine } from "../../visuals/static/status-line.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -44,28 +44,26 @@ test("counts are short", () => {
   for (const [count, said] of chinese) assert.equal(shortCount(count, "zh"), said);
 });
 
-test("a probability is read in per cent with three digits, a small one as one in so many, a share in per cent", () => {
-  const text = (key, { count } = {}) => (count ? `${key} ${count}` : key);
+test("a probability is read in per cent with three digits, next to nothing and nearly all in words", () => {
+  const text = (key) => key;
   const said = {
-    0.954321: "95.4%",
-    0.1: "10%",
-    0.045678: "4.57%",
-    0.01: "1%",
-    0.00999: "chance.one_in 100",
-    0.0003137: "chance.one_in 3,200",
-    1e-7: "chance.never",
-    0: "chance.never",
-    0.99996: "chance.nearly_all",
     1: "100%",
+    0.99996: "chance.nearly_all",
+    0.9994: "99.9%",
+    0.954321: "95.4%",
+    0.1: "10.0%",
+    0.045678: "4.57%",
+    0.00726: "0.726%",
+    0.000417: "0.0417%",
+    0.00001: "0.00100%",
+    0.0000099: "chance.hardly_any",
+    0: "0%",
   };
-  for (const [p, words] of Object.entries(said)) assert.equal(chanceSaid(text, Number(p), "en"), words);
-  const inALine = (...all) => chancesSaid(text, all, "en");
-  assert.deepEqual(inALine(0.954321, 0.00999, 0.0003137), ["95.4%", "0.999%", "0.0314%"]); // all in one way
-  assert.deepEqual(inALine(0.5, 0.0000023, 1e-7), ["50%", "0.0002%", "chance.never_percent"]);
-  assert.deepEqual(inALine(0.00999, 0.0003137), ["chance.one_in 100", "chance.one_in 3,200"]);
+  for (const [p, words] of Object.entries(said)) assert.equal(shareSaid(text, Number(p)), words);
+  assert.equal(shareSaid(text, NaN), "–");
   assert.deepEqual(
-    [0.25, 0.00456, 0, 0.9999].map((x) => shareSaid(text, x)),
-    ["25%", "0.456%", "0%", "chance.nearly_all"],
+    [0.0042, 1e-7].map((p) => atMost(text, p)),
+    ["≤ 0.420%", "chance.hardly_any"],
   );
 });
 

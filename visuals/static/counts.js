@@ -4,8 +4,7 @@ import { percent } from "./dom.js";
 
 /** @typedef {import("./types.d.ts").Texts["text"]} Say */
 
-const [RARE, NEVER] = [0.01, 1e-6]; // a probability below these is one in so many, and is not told any more
-const TINY = 1e-5; // below it per cent have decimals alone: three digits would take a power of ten
+const HARDLY = 1e-5; // below it per cent would be zeros, or a power of ten
 const NEARLY = 0.9995; // from here on three digits would say "100%"
 
 /**
@@ -46,46 +45,22 @@ export function shortCount(count, language = "en", digits = 0) {
 export const grouped = (x, language) => x.toLocaleString(language === "zh" ? "zh-CN" : "en");
 
 /**
- * A share of a whole: per cent with three digits; what is just below the whole is not it.
+ * A probability, or another share of a whole: per cent with three digits, wherever on the page it stands. What is
+ * just below the whole is not the whole, and what is next to nothing is not nothing.
  *
  * @param {Say} text
  * @param {number} x
  */
-export const shareSaid = (text, x) => (x >= NEARLY && x < 1 ? text("chance.nearly_all") : percent(x, 3));
-
-/**
- * A probability: per cent with three digits, a small one as one in so many.
- *
- * @param {Say} text
- * @param {number} p
- * @param {string} language
- */
-export function chanceSaid(text, p, language) {
-  if (!(p < RARE)) return shareSaid(text, p);
-  if (p < NEVER) return text("chance.never");
-  return text("chance.one_in", { count: grouped(Number((1 / p).toPrecision(2)), language) });
+export function shareSaid(text, x) {
+  if (x >= NEARLY && x < 1) return text("chance.nearly_all");
+  if (x > 0 && x < HARDLY) return text("chance.hardly_any");
+  return x > 0 ? `${(100 * x).toPrecision(3)}%` : percent(x);
 }
 
 /**
- * A probability in per cent, however small it is.
+ * What is only known to be at most so probable.
  *
  * @param {Say} text
- * @param {number} p
+ * @param {number} most
  */
-function chanceInPercent(text, p) {
-  if (p < NEVER) return text("chance.never_percent");
-  return p < TINY ? `${(100 * p).toFixed(4)}%` : shareSaid(text, p);
-}
-
-/**
- * Several probabilities of one line or column, all in one way: as one in so many where all are small, else per
- * cent.
- *
- * @param {Say} text
- * @param {number[]} all
- * @param {string} language
- */
-export function chancesSaid(text, all, language) {
-  const areRare = all.every((p) => p < RARE);
-  return all.map((p) => (areRare ? chanceSaid(text, p, language) : chanceInPercent(text, p)));
-}
+export const atMost = (text, most) => (most < HARDLY ? shareSaid(text, most) : `≤ ${shareSaid(text, most)}`);

@@ -1,6 +1,7 @@
 // Tables: heads named by texts, over rows that are made once and filled again, or made anew.
 
-import { brief, h } from "../dom.js";
+import { shareSaid } from "../counts.js";
+import { brief, h, share } from "../dom.js";
 
 /** @param {string} tag */
 const isText = (tag) => tag.includes(".") && !tag.includes(".gp-number");
@@ -119,6 +120,18 @@ export function writeNumber(field, text) {
   field.textContent = short;
   if (short === text) field.removeAttribute("title");
   else field.title = text;
+}
+
+/**
+ * Writes a probability as it is read, with all of its digits on pointing.
+ *
+ * @param {HTMLElement} field
+ * @param {import("../types.d.ts").Texts["text"]} text
+ * @param {number} p
+ */
+export function writeShare(field, text, p) {
+  field.textContent = shareSaid(text, p);
+  field.title = share(p);
 }
 
 /**

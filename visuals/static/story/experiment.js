@@ -10,7 +10,7 @@ import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
 import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
 import { placeOf } from "./place.js";
-import { chancesSaid, namedInWord, wordAround } from "./words.js";
+import { namedInWord, shareSaid, wordAround } from "./words.js";
 
 const SWAPS = 3;
 
@@ -46,25 +46,20 @@ const SWAPS = 3;
  *
  * @param {Glass} glass
  */
-function createBars({ text, state }) {
+function createBars({ text }) {
   const body = h("tbody");
   const element = h("table.st-bars", null, body);
   const draw = memo((/** @type {string} */ packed, /** @type {Gloss} */ gloss, _language) => {
     const bars = /** @type {Bar[]} */ (JSON.parse(packed)); // as text, so that the same bars are not drawn again
-    const chances = chancesSaid(
-      text,
-      bars.map(({ p }) => p),
-      state.language,
-    );
     body.replaceChildren(
-      ...bars.map(({ name, word, p }, i) =>
+      ...bars.map(({ name, word, p }) =>
         h(
           `tr.is-${name}`,
           null,
           h("th", { scope: "row" }, text(`story.bar_${name}`)),
           h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-          h("td.st-share", { title: exact(p, 6) }, chances[i]),
+          h("td.st-share", { title: exact(p, 6) }, shareSaid(text, p)),
         ),
       ),
     );
@@ -181,9 +176,9 @@ function hidSaid(text, pieces, key) {
  * @param {number[][]} off each a layer and a head
  * @param {Answer} before
  */
-function followedSaid({ text, state }, { layer, head, left }, off, { word: answer, p: whole }) {
+function followedSaid({ text }, { layer, head, left }, off, { word: answer, p: whole }) {
   const isOff = off.some((one) => one[0] === layer && one[1] === head);
-  const [p, rest] = chancesSaid(text, [whole, left], state.language);
+  const [p, rest] = [whole, left].map((x) => shareSaid(text, x));
   const alone = text(`story.did_heads_alone${p === rest ? "_same" : ""}`, { answer, p, left: rest });
   return text(`story.did_heads_chosen_${isOff ? "too" : "not"}`, { head: text("story.head", { layer, head }), alone });
 }

@@ -2,6 +2,7 @@
 // at low rank; what the cache then takes, what is multiplied, and how far the prediction moves.
 
 import { linkRows, slider } from "../../controls.js";
+import { shareSaid } from "../../counts.js";
 import { count, h, line, shown, strong, sub } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -126,8 +127,9 @@ function createKinds(glass) {
       writeTexts(fields, [
         one === own ? glass.text(`${KIND}.its_own`, { called }) : called,
         count(bytes),
-        ...[kl, p].map((x) => shown(x, 3)),
-        Number.isNaN(kl) ? "…" : `${visible(best)} (${shown(pBest, 3)})`,
+        shown(kl, 3),
+        shareSaid(glass.text, p),
+        Number.isNaN(kl) ? "…" : `${visible(best)} (${shareSaid(glass.text, pBest)})`,
         count(products.keys + products.values),
         count(products.scores + products.mix),
       ]);
@@ -179,8 +181,9 @@ function timesOf(names, factors, product) {
  * @param {KindsReading} reading
  * @param {Model} model
  * @param {Text} text
+ * @param {Glass["text"]} whole of the page
  */
-function linesOf(reading, model, text) {
+function linesOf(reading, model, text, whole) {
   const { chosen, width, tokens, p } = reading;
   const { n_layers: layers, n_heads: heads, head_dim: wide } = model;
   const { products, bytes, heads: n, rank, kl, p: now } = chosen;
@@ -194,7 +197,7 @@ function linesOf(reading, model, text) {
     madeLine(reading, model, text),
     line`QKᵀ: n${sub("heads")} · ${paired},   AV: ${text("same")}`,
     line`KL = Σ p · ln(p / p′) = ${strong(kl, 3)} ${text("nats")}`,
-    line`p(${text("answer")}) = ${shown(p, 3)} → ${strong(now, 3)}`,
+    line`p(${text("answer")}) = ${shareSaid(whole, p)} → ${h("strong", null, shareSaid(whole, now))}`,
   ];
 }
 
@@ -203,8 +206,9 @@ function linesOf(reading, model, text) {
  *
  * @param {KindsReading} reading
  * @param {Text} text
+ * @param {Glass["text"]} whole of the page
  */
-function noticeOf({ chosen, own, answer, p, tokens, kinds, latents, done }, text) {
+function noticeOf({ chosen, own, answer, p, tokens, kinds, latents, done }, text, whole) {
   if (Number.isNaN(chosen.kl)) return text("measuring", { done, total: kinds.length + latents.length });
   const isWhole = chosen.rank === tokens && chosen === latents[latents.length - 1];
   const ofHeads = chosen === own ? "notice_own" : chosen.repeated ? "notice_repeated" : "notice";
@@ -217,8 +221,8 @@ function noticeOf({ chosen, own, answer, p, tokens, kinds, latents, done }, text
     own_bytes: count(own.bytes),
     kl: shown(chosen.kl, 2),
     answer: visible(answer),
-    p: shown(p, 3),
-    p_now: shown(chosen.p, 3),
+    p: shareSaid(whole, p),
+    p_now: shareSaid(whole, chosen.p),
     best: visible(chosen.best),
   });
 }
@@ -247,7 +251,9 @@ export default function attentionKinds(element, glass) {
     return html`
       <p
         class="wy-notice"
-        .textContent=${reading ? noticeOf(reading, panel.text) : panel.text("measuring", { done: 0, total: "…" })}
+        .textContent=${
+          reading ? noticeOf(reading, panel.text, glass.text) : panel.text("measuring", { done: 0, total: "…" })
+        }
       ></p>
       ${heads.element} ${ranks.element}
       <div class="gp-columns">
@@ -256,7 +262,7 @@ export default function attentionKinds(element, glass) {
           ${half} ${numbered.length ? namesView(numbered) : nothing}
           <p class="gp-note" .textContent=${reading ? panel.text("trained_with") : ""}></p>
         </div>
-        <div class="gp-formula">${reading && model && linesOf(reading, model, panel.text)}</div>
+        <div class="gp-formula">${reading && model && linesOf(reading, model, panel.text, glass.text)}</div>
       </div>
       ${kinds.element}
       <p class="at-told" .textContent=${panel.text("repeat_kv")}></p>

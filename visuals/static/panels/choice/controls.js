@@ -2,7 +2,8 @@
 // for.
 
 import { slider } from "../../controls.js";
-import { h, share } from "../../dom.js";
+import { shareSaid } from "../../counts.js";
+import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
 import { reactive } from "../../reads.js";
@@ -129,7 +130,7 @@ export function createControls(glass, panel) {
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
     const params = {
       piece: visible(drawn.piece),
-      p: share(drawn.probability),
+      p: shareSaid(glass.text, drawn.probability),
       own: now.seed,
       seed: step ? now.seed : now.seed + before,
       written: before,

@@ -2,9 +2,9 @@
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
 import { labelsOf } from "../../characters.js";
-import { count as asCount, h, share } from "../../dom.js";
+import { count as asCount, h, percent, share } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { chanceSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -31,6 +31,9 @@ import { fitOf, isFitted } from "./lens-fit.js";
 
 const DARKEST = 4; // powers of ten below 1 that the colours of a probability span
 
+/** @type {[number, string][]} */
+const HALVES = [0, 0.5, 1].map((p) => [p, percent(p)]);
+
 /**
  * What the colour of a cell says, by choice.
  *
@@ -47,17 +50,13 @@ const COLOURS = {
     place: (p) => 1 + Math.max(-DARKEST, Math.log10(p)) / DARKEST,
     ticks: Array.from({ length: DARKEST + 1 }, (_, i) => [
       i / DARKEST,
-      i === 0 ? `≤ ${10 ** -DARKEST}` : String(10 ** (i - DARKEST)),
+      `${i === 0 ? "≤ " : ""}${percent(10 ** (i - DARKEST))}`,
     ]),
   },
   top: {
     value: (lens, depth, token) => lens.best(depth, token)[0]?.probability ?? NaN,
     place: (x) => x,
-    ticks: [
-      [0, "0"],
-      [0.5, "0.5"],
-      [1, "1"],
-    ],
+    ticks: HALVES,
   },
 };
 
@@ -203,9 +202,7 @@ function bestLines(glass, { lens, best, followed }, written) {
         ${glossed(`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`, gloss(lens.piece(id)))}
       </th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
-      <td class="gp-number" title=${share(probability)}>
-        ${chanceSaid(glass.text, probability, glass.state.language)}
-      </td>
+      <td class="gp-number" title=${share(probability)}>${shareSaid(glass.text, probability)}</td>
     </tr>
   `;
   const apart = best.length > 0 && !best.some(({ id }) => id === followed.id);
@@ -300,11 +297,7 @@ function createCurves(glass, text) {
       ...common,
       values: way.map(({ p }) => p),
       title: text("curve_own", { piece }),
-      ticks: [
-        [0, "0.0"],
-        [0.5, "0.5"],
-        [1, "1.0"],
-      ],
+      ticks: HALVES,
       y: (p) => p,
     });
     drawRank(width(), {
@@ -330,7 +323,7 @@ function wordsAt(glass, text, { lens, selection: { depth, token }, here, best, f
   if (!here) return text("unfitted", { ...params, layer: lens.first - 1 });
   const gloss = glossOf(glass);
   const [top, target] = [best[0].id, followed.id].map(lens.piece).map((piece) => piece + gloss(piece));
-  const numbers = { p: share(best[0].probability), rank: followed.rank, own: share(followed.p) };
+  const numbers = { p: percent(best[0].probability, 5), rank: followed.rank, own: percent(followed.p, 5) };
   return text("read", { ...params, top, target, ...numbers });
 }
 

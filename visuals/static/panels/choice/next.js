@@ -2,11 +2,11 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
-import { chancesSaid } from "../../counts.js";
-import { count as asCount, exact, h, share, shown } from "../../dom.js";
+import { shareSaid } from "../../counts.js";
+import { count as asCount, h, percent, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { createTable, writeTexts } from "../../marks/table.js";
+import { createTable, writeShare, writeTexts } from "../../marks/table.js";
 import { momentOf } from "../../chosen-step.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { noChoice } from "../../parts.js";
@@ -31,8 +31,6 @@ const IN_A_HALL = 5; // so that all are on one screen, also below a line on what
  * @typedef {import("../../readings/next.js").NextReading} NextReading
  *
  * @typedef {ReturnType<typeof createRows>["others"]} Line the elements of a row
- *
- * @typedef {{ probability: number; said: string }} Chance in the words of all that stand below one another
  */
 
 /** A row for each of the first candidates, `extra` for the token that was written elsewhere, and one for all others. */
@@ -59,17 +57,17 @@ function createRows() {
 }
 
 /**
+ * @param {Glass} glass
  * @param {Line} parts
  * @param {string} piece
- * @param {Chance} chance
+ * @param {number} probability
  * @param {string} logit
  * @param {string} [meaning] as Gloss gives it
  */
-function fill(parts, piece, { probability, said }, logit, meaning = "") {
+function fill({ text }, parts, piece, probability, logit, meaning = "") {
   parts.piece.replaceChildren(...glossed(piece, meaning));
   parts.bar.style.width = `${100 * probability}%`;
-  parts.probability.textContent = said;
-  parts.probability.title = share(probability);
+  writeShare(parts.probability, text, probability);
   writeTexts([parts.logit], [logit]);
 }
 
@@ -78,7 +76,7 @@ function fill(parts, piece, { probability, said }, logit, meaning = "") {
  *
  * @param {Glass} glass
  * @param {Line} parts
- * @param {(Candidate & Chance) | null | undefined} candidate
+ * @param {Candidate | null | undefined} candidate
  * @param {Token | null} token
  */
 function show(glass, parts, candidate, token) {
@@ -86,9 +84,9 @@ function show(glass, parts, candidate, token) {
   parts.row.hidden = !candidate;
   parts.row.classList.toggle("is-chosen", chosen);
   if (!candidate) return;
-  const { piece, logit } = candidate;
+  const { piece, probability, logit } = candidate;
   const name = `${chosen ? "✓ " : ""}${visible(piece)}`;
-  fill(parts, name, candidate, shown(logit, 5), glossOf(glass)(piece));
+  fill(glass, parts, name, probability, shown(logit, 5), glossOf(glass)(piece));
 }
 
 /** @type {import("../../frame.js").About} */
@@ -139,25 +137,21 @@ export default function next(element, glass) {
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
     const { rows: first, extra: written, others: left } = candidates;
-    const all = [...first, ...(written ? [written] : []), left].map((one) => one.probability);
-    const chances = chancesSaid(glass.text, all, state.language);
-    const listed = first.map((one, i) => ({ ...one, said: chances[i] }));
-    rows.forEach((parts, i) => show(glass, parts, listed[i], token));
-    table.element.dataset.result = `${visible(listed[0].piece)} ${listed[0].said}`;
-    show(glass, extra, written && { ...written, said: chances[first.length] }, token);
-    const rest = { ...left, said: chances[all.length - 1] };
-    fill(others, panel.text("others", { count: asCount(left.count) }), rest, "");
+    rows.forEach((parts, i) => show(glass, parts, first[i], token));
+    table.element.dataset.result = `${visible(first[0].piece)} ${shareSaid(glass.text, first[0].probability)}`;
+    show(glass, extra, written, token);
+    fill(glass, others, panel.text("others", { count: asCount(left.count) }), left.probability, "");
   }
 
   /** @param {NextReading} reading */
   function wordsOf({ selection: { row }, candidate, candidates: { others: left, logZ }, values }) {
-    if (!candidate) return panel.text("read_others", { count: left.count, probability: share(values.p) });
+    if (!candidate) return panel.text("read_others", { count: left.count, probability: percent(values.p, 5) });
     const { id, piece, rank = row } = candidate;
     return panel.text("read", {
       piece: visible(piece) + glossOf(glass)(piece),
       id,
       rank: rank + 1,
-      probability: exact(values.p),
+      probability: percent(values.p, 5),
       logit: shown(values.logit, 6),
       log_z: shown(logZ, 6),
     });
@@ -168,7 +162,7 @@ export default function next(element, glass) {
     const { layer, head, query, key, trace } = state;
     const { weights } = tokensReader.read({ trace, details: {} }, { layer, head, query, key });
     return state.presenting && weights
-      ? panel.text("looks", { ...cellNames(state), layer, head, weight: share(weights[key]) })
+      ? panel.text("looks", { ...cellNames(state), layer, head, weight: shareSaid(glass.text, weights[key]) })
       : "";
   }
 

@@ -1,7 +1,7 @@
 // The sums of one token on its way to the draw: softmax with a temperature, what the filters leave, and the race that
 // draws.
 
-import { fraction, h, shown, sub, tinted } from "../../dom.js";
+import { fraction, h, percent, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { sumAfter } from "../../readings/filters.js";
 
@@ -20,8 +20,10 @@ import { sumAfter } from "../../readings/filters.js";
 const name = () => tinted("output", "p");
 /** @param {...(Node | string)} parts */
 const line = (...parts) => h("p", null, ...parts);
-/** @param {number} value */
-const result = (value) => h("strong", null, shown(value, 5));
+/** A probability with all digits that a sum is checked by. @param {number} p */
+const chance = (p) => percent(p, 5);
+/** @param {string} text */
+const result = (text) => h("strong", null, text);
 
 /**
  * The exponential of how far a logit lies below the largest, divided by the temperature.
@@ -47,8 +49,8 @@ function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
   if (rank >= kept) return line(label, " = 0   ", text(`out_${to}`, { rank: rank + 1, kept, k: topK, p: topP }));
   const mass = sumAfter(after, to) / sumAfter(after, from);
   const before = after.weights[rank] / sumAfter(after, from);
-  const sum = fraction(shown(before, 5), shown(mass, 6));
-  return line(label, " = ", sum, " = ", result(before / mass), `   ${text(`mass_${to}`, { kept })}`);
+  const sum = fraction(chance(before), chance(mass));
+  return line(label, " = ", sum, " = ", result(chance(before / mass)), `   ${text(`mass_${to}`, { kept })}`);
 }
 
 /**
@@ -62,12 +64,12 @@ export function stepsOf(text, { result: of, selection: { rank, stage }, settings
   const { ranked, plain, after } = of;
   if (stage === "softmax") {
     const sum = fraction(power(ranked, rank, 1), shown(sumAfter(plain, "all"), 6));
-    return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(p))];
+    return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(chance(p)))];
   }
   if (after.greedy) return [line(text("greedy"))];
   const all = sumAfter(after, "all");
   const sum = fraction(power(ranked, rank, settings.temperature), shown(all, 6));
-  const lines = [line(name(), sub("T"), " = ", sum, " = ", result(after.weights[rank] / all))];
+  const lines = [line(name(), sub("T"), " = ", sum, " = ", result(chance(after.weights[rank] / all)))];
   /** @type {(letter: string, stages: [Stage, Exclude<Stage, "all">]) => void} */
   const share = (letter, stages) => {
     lines.push(filtered(text, h("span", null, name(), sub(letter)), of, rank, stages, settings));
@@ -91,9 +93,9 @@ export function raceOf(text, { drawn }) {
     `“${visible(piece)}” `,
     fraction("p", "E"),
     " = ",
-    fraction(shown(p, 5), shown(e, 5)),
+    fraction(chance(p), shown(e, 5)),
     " = ",
-    result(p / e),
+    result(shown(p / e, 5)),
   ];
   const beaten = second ? ["   ", text("beat"), " ", ...one(second)] : [];
   return [line(text("race_why")), line(text("won"), " ", ...one(winner), ...beaten)];

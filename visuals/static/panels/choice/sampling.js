@@ -1,7 +1,7 @@
 // Logits → temperature → top-k → top-p → the draw, redrawn from the run's own logits while a slider moves.
 
 import { labelsOf } from "../../characters.js";
-import { count, h, share, shown } from "../../dom.js";
+import { count, h, percent, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { choices } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -70,7 +70,7 @@ export default function sampling(element, glass) {
   const panel = frame(element, glass, "sampling", { parts: ["what", "formula", "draw", "myth"] });
   const controls = createControls(glass, panel);
   const how = choices(glass, "moment", "draw", ["then", "sliders"]);
-  const stages = createStages(panel, ROWS, (pointed, keep) => {
+  const stages = createStages({ text: panel.text, whole: glass.text }, ROWS, (pointed, keep) => {
     if (pointed && keep) place.kept = pointed;
     place.under = pointed;
   });
@@ -116,7 +116,7 @@ export default function sampling(element, glass) {
     const greedy = result.after.greedy && stage !== "softmax";
     const name = greedy ? (values.p > 0 ? "read_taken" : "read_passed") : values.p > 0 ? `read_${stage}` : "read_out";
     const piece = nameOfRank(reading, rank);
-    return panel.text(name, { piece, rank: rank + 1, p: share(values.p), logit: shown(values.logit, 6) });
+    return panel.text(name, { piece, rank: rank + 1, p: percent(values.p, 5), logit: shown(values.logit, 6) });
   }
 
   return inView(element, function draw() {

@@ -1,7 +1,8 @@
 // The table of the stages: a row for each of the first tokens, one for all others, a column for each filter.
 
-import { count as asCount, h, share, shown } from "../../dom.js";
-import { writeNumber } from "../../marks/table.js";
+import { shareSaid } from "../../counts.js";
+import { count as asCount, h, shown } from "../../dom.js";
+import { writeNumber, writeShare } from "../../marks/table.js";
 import { sumAfter } from "../../readings/filters.js";
 import { nameOfRank, othersIn, probabilityIn, STAGES } from "../../readings/sampling.js";
 
@@ -13,6 +14,9 @@ import { nameOfRank, othersIn, probabilityIn, STAGES } from "../../readings/samp
  * @typedef {import("../../readings/sampling.js").SamplingReading} SamplingReading
  *
  * @typedef {ReturnType<typeof makeRow>} Row
+ *
+ * @typedef {{ text: import("../../types.d.ts").Say; whole: import("../../types.d.ts").Texts["text"] }} Says the
+ *   panel's own texts, and those of the page
  */
 
 /**
@@ -132,13 +136,27 @@ function thrownBy({ result, drawn }, rank) {
 }
 
 /**
+ * Writes a cell's probability, or `none` where it is 0.
+ *
+ * @param {HTMLElement} field
+ * @param {Says["whole"]} text
+ * @param {number} p
+ * @param {string} none
+ */
+function writeChance(field, text, p, none) {
+  if (p > 0) writeShare(field, text, p);
+  else writeNumber(field, none);
+}
+
+/**
  * Writes the token of a rank into a row.
  *
+ * @param {Says} says
  * @param {Row} parts
  * @param {number} rank
  * @param {SamplingReading} reading
  */
-function fill(parts, rank, reading) {
+function fill({ whole }, parts, rank, reading) {
   const { result, drawnRank } = reading;
   parts.piece.textContent = nameOfRank(reading, rank);
   writeNumber(parts.logit, shown(result.ranked.values[rank], 5));
@@ -147,7 +165,7 @@ function fill(parts, rank, reading) {
     const { bar, number, cell } = parts.cells[stage];
     cell.dataset.rank = String(rank);
     bar.style.width = `${100 * p}%`;
-    writeNumber(number, p > 0 ? share(p) : "–");
+    writeChance(number, whole, p, "–");
     cell.classList.toggle("is-out", p === 0);
   }
   const thrown = thrownBy(reading, rank);
@@ -162,11 +180,11 @@ function fill(parts, rank, reading) {
 /**
  * What a stage keeps, under its name.
  *
- * @param {import("../../types.d.ts").Say} text the panel's own
+ * @param {Says} says
  * @param {Column} stage
  * @param {SamplingReading} reading
  */
-function keptText(text, stage, { result: { ranked, after }, settings: { topK, topP } }) {
+function keptText({ text, whole }, stage, { result: { ranked, after }, settings: { topK, topP } }) {
   const total = ranked.values.length;
   if (stage === "softmax") return text("kept_all", { kept: asCount(total) });
   if (after.greedy) return text(stage === "all" ? "kept_greedy" : "kept_unused");
@@ -176,15 +194,15 @@ function keptText(text, stage, { result: { ranked, after }, settings: { topK, to
   const kept = after.kept[stage];
   return off
     ? text("kept_off", { kept: asCount(kept) })
-    : text("kept", { kept: asCount(kept), mass: share(sumAfter(after, stage) / sumAfter(after, from)) });
+    : text("kept", { kept: asCount(kept), mass: shareSaid(whole, sumAfter(after, stage) / sumAfter(after, from)) });
 }
 
 /**
- * @param {import("../../frame.js").Panel} panel
+ * @param {Says} says
  * @param {number} count rows
  * @param {(place: Place | null, lock: boolean) => void} point
  */
-export function createStages(panel, count, point) {
+export function createStages(says, count, point) {
   const { head, kept } = makeHead();
   const rows = Array.from({ length: count }, (_, i) => makeRow(i));
   const drawnRow = makeRow(-1);
@@ -201,14 +219,14 @@ export function createStages(panel, count, point) {
     const total = result.ranked.values.length;
     const far = drawnRank >= count;
     others.row.hidden = total <= count;
-    others.piece.textContent = panel.text("others", { count: asCount(total - count - (far ? 1 : 0)) });
+    others.piece.textContent = says.text("others", { count: asCount(total - count - (far ? 1 : 0)) });
     for (const stage of STAGES) {
       const { bar, number } = others.cells[stage];
       const left = othersIn(result, stage, count);
       const own = far ? probabilityIn(result, stage, drawnRank) : 0;
       const mass = Math.max(0, left.probability - own);
       bar.style.width = `${100 * mass}%`;
-      writeNumber(number, mass > 0 ? share(mass) : left.count ? "0" : "–");
+      writeChance(number, says.whole, mass, left.count ? "0" : "–");
     }
   }
 
@@ -218,13 +236,13 @@ export function createStages(panel, count, point) {
     const total = result.ranked.values.length;
     rows.forEach((parts, i) => {
       parts.row.hidden = i >= total;
-      if (i < total) fill(parts, i, reading);
+      if (i < total) fill(says, parts, i, reading);
     });
     const far = drawnRank >= count;
     drawnRow.row.hidden = !far;
-    if (far) fill(drawnRow, drawnRank, reading);
+    if (far) fill(says, drawnRow, drawnRank, reading);
     showOthers(reading);
-    for (const stage of STAGES) kept[stage].textContent = keptText(panel.text, stage, reading);
+    for (const stage of STAGES) kept[stage].textContent = keptText(says, stage, reading);
   }
 
   return { element, show };

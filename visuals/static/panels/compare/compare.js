@@ -1,7 +1,8 @@
 // Two runs: one is kept as A; the newest, with another prompt or with parts of it changed, is B.
 
 import { sourceTokens, textOf } from "../../characters.js";
-import { count, share, shown as number } from "../../dom.js";
+import { shareSaid } from "../../counts.js";
+import { count, shown as number } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../hindrance.js";
@@ -118,14 +119,14 @@ function lossText(text, losses) {
 /**
  * The most probable next token of both, in words; what to do first, where there are no two runs.
  *
+ * @param {Glass} glass
  * @param {Say} text
  * @param {Reading | null} reading
- * @param {Trace | null} kept
  */
-function outcomeText(text, reading, kept) {
+function outcomeText({ text: whole, state: { kept } }, text, reading) {
   if (!reading) return text(kept ? "no_second" : "no_outcome");
   const said = (/** @type {Reading["likeliest"]["a"]} */ { piece, probability }) =>
-    text("likeliest", { piece: visible(piece), probability: share(probability) });
+    text("likeliest", { piece: visible(piece), probability: shareSaid(whole, probability) });
   return text("outcome", { a: said(reading.likeliest.a), b: said(reading.likeliest.b) });
 }
 
@@ -168,7 +169,7 @@ export default function compare(element, glass) {
   const { text } = panel;
   /** @type {number | null} the candidate that is looked at */
   let pointed = null;
-  const predictions = createPredictions((id) => {
+  const predictions = createPredictions(glass.text, (id) => {
     pointed = id;
     tell(read());
   });
@@ -180,8 +181,8 @@ export default function compare(element, glass) {
   /** @param {Reading | null} reading */
   function tell(reading) {
     const { candidate, least } = reading ?? {};
-    if (!candidate || !least) return panel.show(reading, outcomeText(text, reading, glass.state.kept));
-    const [a, b, change] = cellsOf(candidate, least);
+    if (!candidate || !least) return panel.show(reading, outcomeText(glass, text, reading));
+    const [a, b, change] = cellsOf(glass.text, candidate, least);
     return panel.show(reading, text("read", { piece: visible(candidate.piece), a, b, change: change || "–" }));
   }
 
@@ -191,8 +192,8 @@ export default function compare(element, glass) {
     const apart = sides && !glass.subtractable() ? hindrance(sides) : null;
     const note = (/** @type {string} */ words, look = "") =>
       html`<p class=${`gp-note${look}`} .textContent=${words}></p>`;
-    return html`${note(outcomeText(text, reading, glass.state.kept))}
-      ${note(lossText(text, reading?.losses ?? null), " cmp-loss")} ${apart ? note(text(apart)) : nothing}
+    return html`${note(outcomeText(glass, text, reading))} ${note(lossText(text, reading?.losses ?? null), " cmp-loss")}
+      ${apart ? note(text(apart)) : nothing}
       <p
         class="gp-note"
         role="status"
@@ -204,7 +205,7 @@ export default function compare(element, glass) {
   return effect(function draw() {
     const reading = read();
     predictions.element.hidden = !reading?.candidates;
-    if (reading?.candidates) predictions.fill(reading.candidates, reading.least, text);
+    if (reading?.candidates) predictions.fill(reading.candidates, reading.least);
     panel.title.textContent = text("title");
     render(
       html`

@@ -1,7 +1,8 @@
 // The next token in two runs: every candidate that one of them ranks high, with its probability in both.
 
 import { linkRows } from "../../controls.js";
-import { fixed, shown, untied } from "../../dom.js";
+import { atMost, shareSaid } from "../../counts.js";
+import { shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 
@@ -9,38 +10,42 @@ import { createTable, writeTexts } from "../../marks/table.js";
  * @typedef {import("../../readings/compare.js").Candidate} Candidate
  *
  * @typedef {import("../../readings/compare.js").ChoicesReading["least"]} Least
+ *
+ * @typedef {import("../../types.d.ts").Texts["text"]} Text
  */
 
 const COUNT = 10;
 
 /**
- * All three columns have so many decimals, so that B − A can be checked by eye; what they cannot show is a power of
- * ten.
- */
-const DECIMALS = 6;
-/** @param {number} x */
-const sixth = (x) => (x === 0 || x >= 10 ** -DECIMALS / 2 ? untied(x, DECIMALS, fixed) : shown(x, 3));
-/** @type {(value: number | null, least: number) => string} */
-const written = (value, least) => (value === null ? `≤ ${sixth(least)}` : sixth(value));
-
-/**
- * B − A with its sign; nothing while one of the two is only known to be small.
+ * B − A in points of per cent, with its sign; nothing while one of the two is only known to be small.
  *
+ * @param {Text} text of the page
  * @param {number | null} change
  */
-export const changeText = (change) =>
-  change === null ? "" : `${change < 0 ? "−" : change > 0 ? "+" : ""}${sixth(Math.abs(change))}`;
+export function changeText(text, change) {
+  if (change === null) return "";
+  const points = shareSaid(text, Math.abs(change)).replace("%", "");
+  return /^\d/.test(points) && change ? `${change < 0 ? "−" : "+"}${points}` : points;
+}
 
 /**
  * A candidate's probabilities and their change as they stand in a row.
  *
+ * @param {Text} text of the page
  * @param {Candidate} candidate
  * @param {Least} least
  */
-export const cellsOf = ({ a, b, change }, least) => [written(a, least.a), written(b, least.b), changeText(change)];
+export const cellsOf = (text, { a, b, change }, least) => [
+  a === null ? atMost(text, least.a) : shareSaid(text, a),
+  b === null ? atMost(text, least.b) : shareSaid(text, b),
+  changeText(text, change),
+];
 
-/** @param {(id: number | null) => void} point says which candidate is looked at; null: none */
-export function createPredictions(point) {
+/**
+ * @param {Text} text of the page
+ * @param {(id: number | null) => void} point says which candidate is looked at; null: none
+ */
+export function createPredictions(text, point) {
   /** @type {[string, string][]} */
   const numbers = ["a", "b", "change"].map((name) => [name, "td.gp-number"]);
   const table = createTable(null, [["token", "th.gp-token"], ...numbers], { rows: COUNT, focus: true });
@@ -50,13 +55,15 @@ export function createPredictions(point) {
   /**
    * @param {Candidate[]} candidates
    * @param {Least} least
-   * @param {import("../../types.d.ts").Say} text of the panel
    */
-  function fill(candidates, least, text) {
-    table.entitle(text);
+  function fill(candidates, least) {
+    table.entitle((name) => text(`compare.${name}`));
     table.fill(candidates.slice(0, COUNT), (fields, candidate, line) => {
       line.dataset.id = String(candidate.id);
-      writeTexts(fields, [visible(candidate.piece), ...cellsOf(candidate, least)]);
+      writeTexts(fields, [visible(candidate.piece), ...cellsOf(text, candidate, least)]);
+      [candidate.a, candidate.b, candidate.change].forEach((value, i) => {
+        fields[i + 1].title = value === null ? "" : shown(value, 5);
+      });
     });
   }
   return { element: table.element, fill };

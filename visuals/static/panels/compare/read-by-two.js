@@ -1,6 +1,7 @@
 // One sentence read by two networks: words, what a head of each reads, next tokens, and what each network costs.
 
 import { labelsOf } from "../../characters.js";
+import { shareSaid } from "../../counts.js";
 import { share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -81,11 +82,12 @@ function step(glass, side, name, by) {
  *
  * @param {Reading} reading
  * @param {Say} text of the panel
+ * @param {Glass["text"]} whole of the page
  */
-function wordsOf({ word, runs }, text) {
+function wordsOf({ word, runs }, text, whole) {
   if (!word) {
     const said = SIDES.map((side) => runs[side].likeliest).map(
-      ({ piece, probability }) => `“${visible(piece)}” ${share(probability)}`,
+      ({ piece, probability }) => `“${visible(piece)}” ${shareSaid(whole, probability)}`,
     );
     return text("read", { a: said[0], b: said[1] });
   }
@@ -169,6 +171,6 @@ export default function readByTwo(element, glass) {
     const reading = sides && readBeside(glass, twoReader, sides, { ...placesIn(glass, sides), pointed: pointed.at });
     panel.title.textContent = text("title");
     render(view(sides, reading), panel.body);
-    panel.show(reading, reading ? wordsOf(reading, text) : "");
+    panel.show(reading, reading ? wordsOf(reading, text, glass.text) : "");
   });
 }

@@ -2,7 +2,8 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows, stepper } from "../../controls.js";
-import { brief, h, share } from "../../dom.js";
+import { shareSaid } from "../../counts.js";
+import { h, share } from "../../dom.js";
 import { ink, inkOn, shade, visible } from "../../draw.js";
 import { WEIGHTS } from "../../marks/scales.js";
 import { changesOf } from "../../off.js";
@@ -43,9 +44,10 @@ function wordsView({ trace, look, query }) {
  * What the network would write next.
  *
  * @param {Say} text of the panel
+ * @param {import("../../types.d.ts").Glass["text"]} whole of the page
  * @param {ReadRun} run
  */
-const nextView = (text, { next }) =>
+const nextView = (text, whole, { next }) =>
   html`<table class="gp-table">
     <thead>
       <tr>
@@ -58,7 +60,7 @@ const nextView = (text, { next }) =>
         ({ piece, probability }) =>
           html`<tr>
             <th class="gp-token" scope="row" dir="auto" .textContent=${visible(piece)}></th>
-            <td class="gp-number" .textContent=${brief(share(probability))}></td>
+            <td class="gp-number" title=${share(probability)} .textContent=${shareSaid(whole, probability)}></td>
           </tr>`,
       )}
     </tbody>
@@ -137,7 +139,7 @@ export function createCard(side, glass, text, { step, point }) {
       <div class="cmp-row">${layers.element} ${heads.element}</div>
       ${words}
       <p class="gp-note" .textContent=${run ? mostText(text, run) : ""}></p>
-      ${run ? nextView(text, run) : nothing}
+      ${run ? nextView(text, glass.text, run) : nothing}
     </div>`;
   };
 }

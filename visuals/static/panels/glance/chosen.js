@@ -1,6 +1,6 @@
 // Under what was written: a word of it that was clicked, what else was offered then, and the way to why it is that one.
 
-import { chanceSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { h } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
 import { apart, word } from "./words.js";
@@ -30,7 +30,7 @@ export function createChosen(glass) {
     const choice = choiceOf(glass, state.trace, momentOf(state), OTHERS);
     if (!choice) return; // what it was chosen from has not come
     const { own, others } = choice;
-    const chance = (/** @type {number} */ p) => chanceSaid(glass.text, p, state.language);
+    const chance = (/** @type {number} */ p) => shareSaid(glass.text, p);
     const [, ...names] = apart(
       glass.text,
       [own, ...others].map(({ piece }) => piece),

@@ -1,6 +1,6 @@
 // What an answer would miss most: heads and neurons by what is left of the probability without each of them.
 
-import { chanceSaid, shareSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { h } from "../../dom.js";
 import { neuronIn } from "../../neuron-names.js";
 import { shownIn } from "../../run-for.js";
@@ -84,7 +84,7 @@ function lookText(glass, { kind, key, query, weight }) {
 export function rankingOf(glass, { parts, position }) {
   return ranked(parts).map((one) => {
     const words = nameOfPart(one, shownIn(glass).trace, glass.text);
-    const left = ` ${glass.text("why.part_without", { p: chanceSaid(glass.text, one.without, glass.state.language) })}`;
+    const left = ` ${glass.text("why.part_without", { p: shareSaid(glass.text, one.without) })}`;
     return isNeuron(one)
       ? h("li", null, toNeuron(glass, words, one, position), left)
       : h("li", null, leadToCell(glass, words, one, position), `${left}${lookText(glass, one)}`);

@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { exact, h, shown, signed } from "../../dom.js";
-import { chancesSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
 import { chanceWord, filled, named, sentences, word } from "./words.js";
@@ -135,9 +135,7 @@ export function createNeeded(glass) {
     element.hidden = !found?.tokens.length;
     if (!found) return;
     const listed = most(found);
-    const all = listed.map((t) => leftWithout(found, t));
-    const chances = chancesSaid(glass.text, all, glass.state.language);
-    body.replaceChildren(...listed.map((t, i) => row(found, t, chances[i])));
+    body.replaceChildren(...listed.map((t) => row(found, t, shareSaid(glass.text, leftWithout(found, t)))));
   });
   return { element, draw };
 }

@@ -1,6 +1,6 @@
 // The first screen: the text as text, the model's next word beside it, and why it is that word.
 
-import { chanceSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { share } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
@@ -62,7 +62,7 @@ function nextView(glass, panelText, reading) {
   const sides = shownIn(glass).side === "B-A" ? glass.sides() : null;
   const first = sides && choiceOf(glass, sides.A, choiceAt(sides.A, Math.min(reading.position, sides.A.T - 1)), OTHERS);
   const exactly = (/** @type {number[]} */ ...all) => all.map((p) => share(p)).join(" · ");
-  const said = (/** @type {number} */ p) => chanceSaid(glass.text, p, glass.state.language);
+  const said = (/** @type {number} */ p) => shareSaid(glass.text, p);
   const sure = first ? `A ${said(first.own.probability)} · B ${said(now.probability)}` : said(now.probability);
   const [, ...names] = apart(
     glass.text,

@@ -1,7 +1,7 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
 import { labelsOf } from "../../characters.js";
-import { chanceSaid, shareSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { hold } from "../../scroll-anchor.js";
@@ -167,7 +167,7 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
 export const shareWord = (text, x) => h("span", { title: exact(x) }, shareSaid(text, x));
 
 /** A probability as it is read, exact on pointing. @param {Glass} glass @param {number} p */
-export const chanceWord = ({ text, state }, p) => h("span", { title: exact(p) }, chanceSaid(text, p, state.language));
+export const chanceWord = ({ text }, p) => shareWord(text, p);
 
 /**
  * A number that leads to the cell of a head, of whichever kind.

@@ -1,6 +1,7 @@
 // The diagram for B − A: each tensor's change in its place, and its length beside it.
 
 import { largest, poolColumns, subtract } from "../../arrays.js";
+import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { norm } from "../../readings/cell.js";
 import { diagramReader, isScores, sizeOf, tensorOf } from "../../readings/diagram.js";
@@ -110,7 +111,10 @@ export function createChanges({ glass, text, chosen }) {
       return first === second ? say("id", { id: second }) : `${first} → ${second}`;
     }
     if (!isScores(key)) return change ? text("apart_length", { value: lengthText(norm(change)) }) : "…";
-    const [first, second] = [a, b].map((place) => shown(sizeOf(key, place) ?? NaN, 3));
+    const [first, second] = [a, b].map((place) => {
+      const size = sizeOf(key, place) ?? NaN;
+      return key === "softmax" ? shareSaid(glass.text, size) : shown(size, 3);
+    });
     return text("largest_of_both", { a: first, b: second });
   }
 

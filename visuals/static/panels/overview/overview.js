@@ -1,6 +1,7 @@
 // The loaded model as a diagram, drawn from its config, with the run's real tensors beside every part.
 
 import { labelsOf } from "../../characters.js";
+import { shareSaid } from "../../counts.js";
 import { shown } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -75,15 +76,17 @@ export const about = {
  *
  * @param {import("./diagram.js").Diagram} diagram
  * @param {Place} place
- * @param {Say} text the panel's own
+ * @param {import("./sentences.js").Says} says
  */
-function drawTensors(diagram, place, text) {
+function drawTensors(diagram, place, says) {
   nameTensors(diagram, place);
   for (const { key } of rowsOf(place.trace.model)) {
     const parts = diagram.row(key);
-    parts.size.textContent = sizeText(text, place, key);
+    parts.size.textContent = sizeText(says, place, key);
     const strip = diagram.drawStrip(key, tensorOf(key, place).values, key === "softmax");
-    parts.limit.textContent = strip ? `${key === "softmax" ? "0–" : "±"}${shown(strip.limit, 3)}` : "";
+    const limit =
+      strip && (key === "softmax" ? `0–${shareSaid(says.whole, strip.limit)}` : `±${shown(strip.limit, 3)}`);
+    parts.limit.textContent = limit || "";
   }
 }
 
@@ -126,6 +129,7 @@ export default function overview(element, glass) {
   const { svg, player, diagram, room } = createView(glass);
   const panel = frame(element, glass, "overview", { svg: () => svg, parts: ["what", "formula", "myth"] });
   const { text } = panel;
+  const says = { text, whole: glass.text };
   const band = createBand(glass, text);
 
   /**
@@ -135,7 +139,7 @@ export default function overview(element, glass) {
    */
   function view(reading) {
     const stream = reading?.place.stream;
-    const said = reading && stream ? sentence(text, { ...reading.place, stream }, reading.selection.key) : "";
+    const said = reading && stream ? sentence(says, { ...reading.place, stream }, reading.selection.key) : "";
     return html`
       ${band()} ${player.element}
       <p class="ov-say" .textContent=${said}></p>
@@ -153,7 +157,7 @@ export default function overview(element, glass) {
   /** @type {Place} */
   let place;
   /** Draws `place`. @type {(...key: unknown[]) => void} */
-  const fill = memo(() => drawTensors(diagram, place, text));
+  const fill = memo(() => drawTensors(diagram, place, says));
 
   /** @param {Reading} reading */
   function tell(reading) {

@@ -1,6 +1,7 @@
 // What happens at each row of the diagram, in words with the run's numbers.
 
 import { labelsOf } from "../../characters.js";
+import { shareSaid } from "../../counts.js";
 import { shown, signed } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { oneLine } from "../../one-line.js";
@@ -12,22 +13,23 @@ import { crosses, sideBySide } from "../../readings/diagram-rows.js";
 /**
  * @typedef {import("../../readings/diagram.js").Place} Place
  *
- * @typedef {import("../../types.d.ts").Say} Say
+ * @typedef {{ text: import("../../types.d.ts").Say; whole: import("../../types.d.ts").Texts["text"] }} Says the
+ *   panel's own texts, and those of the page
  */
 
 /**
  * How large a row's tensor is, in words.
  *
- * @param {Say} text the panel's own
+ * @param {Says} says
  * @param {Place} run
  * @param {string} key of the row
  */
-export function sizeText(text, run, key) {
+export function sizeText({ text, whole }, run, key) {
   if (key === "ids") return text("id", { id: run.trace.tokens.ids[run.token] });
   if (!run.stream) return "…";
   const size = sizeOf(key, run) ?? NaN;
   if (key === "head") return text("largest", { value: shown(size, 5) });
-  if (key === "softmax") return text("largest", { value: shown(size, 4) });
+  if (key === "softmax") return text("largest", { value: shareSaid(whole, size) });
   return text("length", { value: shown(size, 5) });
 }
 
@@ -35,9 +37,10 @@ export function sizeText(text, run, key) {
  * By row, the numbers that only its sentence has.
  *
  * @param {Place & { stream: import("../../readings/diagram.js").Stream }} run
+ * @param {Says["whole"]} whole
  * @returns {Record<string, () => Record<string, unknown>>}
  */
-function numbersOf(run) {
+function numbersOf(run, whole) {
   const { trace, layer, token, stream } = run;
   const { model, T, rms, mean } = trace;
   const at = layer * T + token;
@@ -69,7 +72,7 @@ function numbersOf(run) {
     after: () => ({ norm: norm("after") }),
     final_norm: () => divided("final", token),
     head: () => ({ best: best(), logit: shown(stream.best?.logit.data[token] ?? NaN, 5) }),
-    softmax: () => ({ best: best(), p: shown(stream.best?.probability.data[token] ?? NaN, 4) }),
+    softmax: () => ({ best: best(), p: shareSaid(whole, stream.best?.probability.data[token] ?? NaN) }),
   };
 }
 
@@ -91,16 +94,16 @@ function nameOf(key, { parts: { latent, ffn } }, layer) {
 /**
  * What happens at a row, as a sentence.
  *
- * @param {Say} text the panel's own
+ * @param {Says} says
  * @param {Place & { stream: import("../../readings/diagram.js").Stream }} run
  * @param {string} key of the row
  * @returns {string}
  */
-export function sentence(text, run, key) {
+export function sentence({ text, whole }, run, key) {
   const { trace, layer, token } = run;
   const { model, T } = trace;
   const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
-  const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run)[key]() });
+  const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run, whole)[key]() });
   return key === "attn" ? oneLine([said, positionOf(model, text)]) : said;
 }

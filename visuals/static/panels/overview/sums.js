@@ -1,7 +1,7 @@
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
 import { dot } from "../../arrays.js";
-import { fraction, inBrackets, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { fraction, h, inBrackets, line, percent, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
 import { centres } from "../../parts.js";
 import { isScores } from "../../readings/diagram.js";
 import { sideBySide } from "../../readings/diagram-rows.js";
@@ -163,7 +163,8 @@ const SUMS = {
   ],
   softmax({ ends: { logits, log_z: logZ = NaN } }, value, j, id) {
     const power = `e^(${shown(logits?.values.data[j] ?? NaN, 6)} − ${shown(logZ, 6)})`;
-    return [line`${at(tinted("output", "p"), id)} = e^(logit − log Σ e^logit) = ${power} = ${strong(value)}`];
+    const p = h("strong", null, percent(value, 5));
+    return [line`${at(tinted("output", "p"), id)} = e^(logit − log Σ e^logit) = ${power} = ${p}`];
   },
 };
 

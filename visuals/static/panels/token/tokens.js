@@ -2,7 +2,7 @@
 
 import { largest, subtract } from "../../arrays.js";
 import { spanSeen } from "../../compute.js";
-import { chanceSaid } from "../../counts.js";
+import { shareSaid } from "../../counts.js";
 import { h, sample } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
@@ -172,7 +172,7 @@ function fill(chips, glass, built) {
     });
   }
   for (const step of coming.slice(built.coming)) {
-    const meta = h("span.gp-meta", null, `p ${chanceSaid(glass.text, step.probability, glass.state.language)}`);
+    const meta = h("span.gp-meta", null, `p ${shareSaid(glass.text, step.probability)}`);
     chips.append(h("span.gp-chip.is-generated.is-coming", null, pieceOf(step.piece), meta));
     chips.scrollTop = chips.scrollHeight;
   }

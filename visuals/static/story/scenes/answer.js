@@ -11,7 +11,7 @@ import { createReadText } from "../../panels/glance/read-text.js";
 import { sentences } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
-import { answerOf, bold, chancesSaid, namedInWord, told } from "../words.js";
+import { answerOf, bold, namedInWord, shareSaid, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -184,8 +184,7 @@ export function createAnswer(glass) {
    */
   function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
     const all = [best.probability, left, hidden?.p ?? NaN];
-    const said = chancesSaid(text, all.filter(Number.isFinite), state.language);
-    const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? String(said.shift()) : "", x));
+    const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
     const gloss = glossOf(glass);
     const withGloss = (/** @type {string} */ word) => bold(word + gloss(word));
     return {

@@ -6,7 +6,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { answerOf, bold, chancesSaid, count } from "../words.js";
+import { answerOf, bold, count, shareSaid } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
@@ -28,24 +28,22 @@ export function createChoice(glass) {
   /**
    * @param {(Node | string)[]} name
    * @param {number} p
-   * @param {string} chance the same in words
    */
-  const rowOf = (name, p, chance, isRest = false) =>
+  const rowOf = (name, p, isRest = false) =>
     h(
       `tr${isRest ? ".is-others" : ""}`,
       null,
       h("th", { scope: "row" }, ...name),
       h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
-      h("td.st-share", { title: exact(p, 6) }, chance),
+      h("td.st-share", { title: exact(p, 6) }, shareSaid(text, p)),
     );
   const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {
     const left = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
-    const [rest, ...chances] = chancesSaid(text, [left, ...candidates.map((one) => one.probability)], language);
     body.replaceChildren(
-      ...candidates.map(({ id, piece, probability }, i) =>
-        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability, chances[i]),
+      ...candidates.map(({ id, piece, probability }) =>
+        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability),
       ),
-      ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, rest, true)] : []),
+      ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, true)] : []),
     );
   });
   return {

@@ -8,7 +8,7 @@ import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chancesSaid, named, wordOf } from "../words.js";
+import { answerOf, bold, named, shareSaid, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
 
@@ -101,13 +101,12 @@ export function createLayers(glass) {
   const head = h("thead", null, h("tr", null, h("td"), first, own));
   const where = h("p.st-note");
   const element = h("div", null, h("table.st-layers", null, caption, columns, head, body));
-  /** @param {Lens} lens @param {number} token @param {number} marked @param {string} language @param {Gloss} gloss */
-  function rowsIn(lens, token, marked, language, gloss) {
+  /** @param {Lens} lens @param {number} token @param {number} marked @param {string} _language @param {Gloss} gloss */
+  function rowsIn(lens, token, marked, _language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
     const depths = depthsShown(first, marked);
     const owns = depths.map((depth) => lens.own(depth, token));
-    const chances = chancesSaid(text, owns, language);
     body.replaceChildren(
       ...depths.flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
@@ -121,7 +120,7 @@ export function createLayers(glass) {
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * owns[i]}%` })),
-          h("td.st-share", { title: exact(owns[i], 6) }, chances[i]),
+          h("td.st-share", { title: exact(owns[i], 6) }, shareSaid(text, owns[i])),
         );
         return [...gap, row];
       }),

@@ -7,7 +7,7 @@ import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { createAttentionMap, gridFor, heightFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, chancesSaid, few, named, shareSaid, signed } from "../words.js";
+import { answerOf, bold, few, named, shareSaid, signed } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -45,7 +45,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
     rival: rival === undefined ? "" : named(text, pieces, rival),
   });
   const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
-  const [p, left, none] = chancesSaid(text, chances, state.language);
+  const [p, left, none] = chances.map((x) => shareSaid(text, x));
   // what these add directly is no reason: the loss is there all the same
   const later = looking.length && together <= 0 && rests.lost.data[key] >= NEEDED;
   const added = later ? sentences(text, found, text("story.looks_heads_later", { to })) : found;

@@ -5,7 +5,7 @@ import { exact, h } from "../../../dom.js";
 import { glossOf } from "../../../gloss.js";
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
-import { answerOf, bold, chanceSaid, told, wordOf } from "../../words.js";
+import { answerOf, bold, shareSaid, told, wordOf } from "../../words.js";
 
 const SHOWN = 4;
 
@@ -24,14 +24,14 @@ export function createAttempt(glass) {
     (
       /** @type {import("../../../decode.js").Next} */ next,
       eos,
-      language,
+      _language,
       /** @type {import("../../../gloss.js").Gloss} */ gloss,
     ) => {
       bars.draw(
         topCandidates(next, SHOWN).rows.map(({ id, piece, probability }, i) => ({
           name: answerOf(text, piece, eos.includes(id)) + gloss(piece),
           value: probability,
-          words: chanceSaid(text, probability, language),
+          words: shareSaid(text, probability),
           strong: i === 0,
         })),
       );
@@ -59,7 +59,7 @@ export function createAttempt(glass) {
           sequence: bold(sequence()),
           last: bold(wordOf(trace.tokens.pieces[trace.T - 1])),
           answer: bold(answerOf(text, best.piece, eos.includes(best.id))),
-          p: told(chanceSaid(text, best.probability, language), best.probability),
+          p: told(shareSaid(text, best.probability), best.probability),
         },
         value: `answer ${best.id} p=${exact(best.probability)}`,
       };

@@ -6,7 +6,7 @@ import { memo } from "../../../reads.js";
 import { createCurve, startsOf } from "../../curve.js";
 import { kept } from "../../kept.js";
 import { recordOf } from "../../record.js";
-import { count, few, large, chanceSaid, told } from "../../words.js";
+import { count, few, large, shareSaid, told } from "../../words.js";
 
 /** @typedef {import("../../../readings/record.js").Loss} Loss */
 
@@ -46,7 +46,7 @@ export function createLoss(glass) {
           vocabulary: count(vocabulary, language),
           first: told(few(first), first),
           last: told(few(last), last),
-          p: told(chanceSaid(text, p, language), p),
+          p: told(shareSaid(text, p), p),
         },
         value: `first=${exact(first)} last=${exact(last)} blind=${exact(blind)} p=${exact(p)}`,
       };
