@@ -70,26 +70,38 @@ function leftAt({ shape: [depths, tokens], data }, { row, token }) {
   return { depth, token: t, left: data[depth * tokens + t] };
 }
 
+const NEARLY = 0.9; // of the most that is lost at a depth: so much is about as much
+
 /**
- * Where most is lost at the bottom and at the top, and the last depth at which it is where it was at the bottom.
+ * The tokens of a depth where about as much is lost as where most is, that one first.
  *
  * @param {NumArray} left
- * @returns {{ first: number; last: number; moves: number; stays: boolean; lost: number; lostAfter: number }}
- *   tokens, depth, and what is lost at that depth and at the next
+ * @param {number} depth
+ * @returns {{ tokens: number[]; lost: number }} `lost`: the most
+ */
+function mostLost({ shape: [, tokens], data }, depth) {
+  const lost = Array.from(data.subarray(depth * tokens, (depth + 1) * tokens), (part) => 1 - part);
+  const most = Math.max(...lost);
+  const ranked = lost.map((_, token) => token).sort((a, b) => lost[b] - lost[a]);
+  return { tokens: most > 0 ? ranked.filter((token) => lost[token] >= NEARLY * most) : ranked.slice(0, 1), lost: most };
+}
+
+/**
+ * Where most is lost at the bottom and at the top: the last depth at which it is where it was at the bottom, and
+ * the first from which on it is where it is at the top.
+ *
+ * @param {NumArray} left
+ * @returns {{ moves: number; settles: number; stays: boolean; from: Most; to: Most }} depths, and what is lost
+ *   there
+ *
+ * @typedef {ReturnType<typeof mostLost>} Most
  */
 export function moveOf(left) {
   const homes = homesOf(left);
   const top = homes.length - 1;
   const moves = homes.lastIndexOf(homes[0]);
-  const lost = (/** @type {number} */ depth) => 1 - leftAt(left, { row: depth, token: homes[depth] }).left;
-  return {
-    first: homes[0],
-    last: homes[top],
-    moves,
-    stays: moves === top,
-    lost: lost(moves),
-    lostAfter: lost(Math.min(top, moves + 1)),
-  };
+  const settles = homes.findLastIndex((home) => home !== homes[top]) + 1;
+  return { moves, settles, stays: moves === top, from: mostLost(left, moves), to: mostLost(left, settles) };
 }
 
 /**

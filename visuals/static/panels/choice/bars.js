@@ -14,12 +14,29 @@ import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
  * @typedef {Span & { slot: number; width: number; count: number; yOf: (value: number) => number }} Size in pixels
  *   to draw in: `slot` of a bar's place
  *
- * @typedef {{ first: string; axis: string; per: number }} Words and how many parts a layer has
+ * @typedef {{ first: string; axis: string; high: string; per: number }} Words `high`: what the bars' height is;
+ *   `per`: how many parts a layer has
  */
 
-const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 8, 52, 240];
+const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 32, 52, 240];
+const [FEWEST, MOST] = [3, 6]; // decimals of a sum's terms
 /** @type {Record<Kind, string>} */
 export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "gate" };
+
+/**
+ * How many decimals terms have, so that they add up as they are printed.
+ *
+ * @param {number[]} terms
+ * @param {number} sum
+ */
+export function decimalsOf(terms, sum) {
+  const rounded = (/** @type {number} */ x, /** @type {number} */ decimals) => Math.round(x * 10 ** decimals);
+  for (let decimals = FEWEST; decimals < MOST; decimals++) {
+    const added = terms.reduce((all, term) => all + rounded(term, decimals), 0);
+    if (added === rounded(sum, decimals)) return decimals;
+  }
+  return FEWEST;
+}
 
 /**
  * The values that bars and running sums span.
@@ -90,6 +107,7 @@ function drawGround(context, { low, high, yOf, slot, width, count }, words) {
   );
   const y = TOP + HIGH + 20;
   const colour = ink().colour("muted");
+  write(context, words.high, 0, 12, { colour });
   layerNumbers(context, (count - 1) / words.per, LEFT + (1 + words.per / 2) * slot, words.per * slot, y);
   write(context, words.first, LEFT + slot / 2, y, { colour, align: slot > 44 ? "center" : "right" });
   write(context, words.axis, width - RIGHT, y + 22, { colour, align: "right" });

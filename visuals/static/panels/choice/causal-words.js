@@ -21,6 +21,19 @@ const percent = (x) => `${shown(100 * x, 3)}%`;
  */
 export function createWords(glass, text) {
   /**
+   * Where most is lost, by word and position; of two places where about as much is, both.
+   *
+   * @param {import("../../readings/causal-map.js").Most} most
+   * @param {string[]} pieces
+   */
+  function placesOf({ tokens: [first, second] }, pieces) {
+    const named = (/** @type {number} */ at) => text("token", { piece: word(pieces[at]), at });
+    return second === undefined
+      ? text("at_one", { first: named(first) })
+      : text("at_two", { first: named(first), second: named(second) });
+  }
+
+  /**
    * Where most is lost at the bottom and at the top, and at which depth that changes.
    *
    * @param {CausalMap} found
@@ -28,17 +41,20 @@ export function createWords(glass, text) {
    * @param {NumArray} left
    */
   function notice({ answer, other }, pieces, left) {
-    const { first, last, moves, stays, lost, lostAfter } = moveOf(left);
-    return text(stays ? "notice_stays" : "notice", {
-      first: word(pieces[first]),
-      last: word(pieces[last]),
+    const { moves, settles, stays, from, to } = moveOf(left);
+    const top = left.shape[0] - 1;
+    const moved = text(stays ? "notice_stays" : "notice", {
+      first: placesOf(from, pieces),
+      last: placesOf(to, pieces),
       moves,
-      after: moves + 1,
-      lost: percent(lost),
-      lost_last: percent(lostAfter),
+      settles: settles === top ? text("before_final") : text("before_layer", { layer: settles }),
+      lost: percent(from.lost),
+      lost_last: percent(to.lost),
       answer: word(answer),
       other: word(other),
     });
+    const between = !stays && settles > moves + 1 ? text("notice_between") : "";
+    return glass.text("why.sentences", { one: moved, two: between, three: "" }).trim();
   }
 
   /**

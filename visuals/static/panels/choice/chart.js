@@ -4,7 +4,7 @@ import { ink, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { levels } from "../../plot.js";
 
-const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 28, 44];
+const [LEFT, RIGHT, TOP, BELOW] = [64, 12, 40, 44];
 const HIGH = 150;
 
 /**
@@ -54,7 +54,9 @@ function depths(context, width, count, labels, axis) {
     if (i && (i - 1) % step) continue; // the first stands for no layer
     const label = labels(i);
     const half = context.measureText(label).width / 2;
-    const left = Math.max(0, Math.min(xOf(i, count, width) - half, width - 2 * half));
+    // the first is a word: it gives way to the left, so that layer 0 has its number
+    const room = i ? width : xOf(1, count, width) - 20;
+    const left = Math.max(0, Math.min(xOf(i, count, width) - half, room - 2 * half));
     if (left < free) continue;
     free = left + 2 * half + 10;
     write(context, label, left, TOP + HIGH + 20, { colour: colour("muted") });

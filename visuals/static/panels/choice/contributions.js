@@ -14,7 +14,7 @@ import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { contributionReader, kindsOf, partAt, rowOf, sharesOf } from "../../readings/contributions.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { barAt, createBars, HUES, spanOf } from "./bars.js";
+import { barAt, createBars, decimalsOf, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
 /**
@@ -184,7 +184,7 @@ function pointAtBars(glass, bars, rowAt) {
 }
 
 /**
- * The sum over all parts, the network's own logit, and how far rounding takes them apart.
+ * The sum over all parts, the network's own logit, and how far rounding takes them apart where that can be seen.
  *
  * @param {Say} text the panel's own
  * @param {ContributionReading} reading
@@ -192,23 +192,27 @@ function pointAtBars(glass, bars, rowAt) {
  */
 function lineOfAll(text, { shares, selection: { token }, parts, against, values: { sum, logit } }, kinds) {
   const of = (/** @type {Kind} */ kind) => parts.reduce((all, part) => all + (part.kind === kind ? part.value : 0), 0);
-  const added = kinds.flatMap((kind) => [tinted(HUES[kind], text(kind)), ` ${signed(of(kind), 6)}   `]);
   // what a changed run took over from another, and what the final norm adds to any vector
   /** @type {[string, number][]} */
   const others = [
     ["patched", shares.patched(token)],
     ["constant", shares.constant(token)],
   ];
-  const further = others.flatMap(([name, value]) => (value ? [text(name), ` ${signed(value, 6)}   `] : []));
+  const there = others.filter(([, value]) => value);
+  const decimals = decimalsOf([...kinds.map(of), ...there.map(([, value]) => value)], sum);
+  const written = (/** @type {number} */ value) => value.toFixed(decimals).replace("-", "−");
+  const plus = (/** @type {number} */ value) => ` ${value > 0 ? "+" : ""}${written(value)}   `;
+  const added = kinds.flatMap((kind) => [tinted(HUES[kind], text(kind)), plus(of(kind))]);
+  const further = there.flatMap(([name, value]) => [text(name), plus(value)]);
+  const rounding = written(sum) === written(logit) ? "" : `   ${text("difference")} ${signed(sum - logit, 2)}`;
   return h(
     "p",
     null,
     ...added,
     ...further,
     "= ",
-    h("strong", null, shown(sum, 7)),
-    `   ${text(against ? "gap" : "logit")} ${shown(logit, 7)}`,
-    `   ${text("difference")} ${signed(sum - logit, 2)}`,
+    h("strong", null, written(sum)),
+    `   ${text(against ? "gap" : "logit")} ${written(logit)}${rounding}`,
   );
 }
 
@@ -290,7 +294,12 @@ export default function contributionsPanel(element, glass) {
     const widths = [wide(), mapWide()];
     if (!reading || widths.includes(0)) return undefined;
     const { trace } = state;
-    const words = { first: panel.text("first"), axis: panel.text("layers"), per: kindsOf(trace.model).length };
+    const words = {
+      first: panel.text("first"),
+      axis: panel.text("layers"),
+      high: panel.text("scale_bar"),
+      per: kindsOf(trace.model).length,
+    };
     drawBars(widths[0], spanned(reading.shares), reading.parts, reading.row, words);
     map.draw([{ trace, details: { shares: reading.answer } }], widths[1], fresh);
     return () => {

@@ -1,6 +1,7 @@
 // What the output head reads off the stream after every layer, all tokens at once, and one place in detail: as the
 // stream is (the logit lens), or carried by the mean effect of the layers that are left (the Jacobian lens).
 
+import { onceFor } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { count as asCount, h, percent, share } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -140,6 +141,30 @@ const lensMap = (glass, label, colour) =>
     hover: (place) => embedding.hover(place && place.row === 0),
     moves: { ArrowUp: step(1), ArrowDown: step(-1) },
   });
+
+const IN_KEY = 24; // words that the key under the map explains
+
+/** What stands in the map's cells and is not plain to every reader: the meanings of words, and the signs. */
+const keyOf = onceFor(
+  (
+    /** @type {Parameters<typeof readLens>[0]} */ answer,
+    /** @type {ReturnType<typeof glossOf>} */ gloss,
+    /** @type {Glass} */ glass,
+  ) => {
+    const lens = readLens(answer);
+    const ids = new Set();
+    for (let depth = lens.first; depth < lens.depths; depth++)
+      for (let token = 0; token < lens.tokens; token++) ids.add(lens.best(depth, token)[0].id);
+    const ends = shownIn(glass).trace.model.eos_ids;
+    const pieces = [...ids].map((id) => ({ id, piece: lens.piece(id) }));
+    const words = pieces.filter(({ piece }) => gloss(piece)).map(({ piece }) => piece + gloss(piece));
+    const signs = [
+      ...pieces.filter(({ id }) => ends.includes(id)).map(({ piece }) => glass.text("lens.key_end", { piece })),
+      ...(pieces.some(({ piece }) => piece.includes("⏎")) ? [glass.text("lens.key_line")] : []),
+    ];
+    return [...signs, ...words.slice(0, IN_KEY), ...(words.length > IN_KEY ? ["…"] : [])].join(" · ");
+  },
+);
 
 /**
  * What the panel is set with.
@@ -350,10 +375,12 @@ export default function lensPanel(element, glass) {
     };
     const title =
       place && moment ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}` : "";
+    const key = reading?.answer ? keyOf(reading.answer, glossOf(glass), glass) : "";
     const about = trace && wantsJacobian(glass) ? fitView(panel.text, trace.model.n_layers, fit) : nothing;
     return html`
       <div class="gp-options">${set.kind.element} ${set.follow.element} ${set.colour.element}</div>
       ${about} ${map.element}
+      <p class="gp-note" data-part="key" dir="auto" .textContent=${key}></p>
       <h3 class="gp-subtitle" .textContent=${title}></h3>
       <div class="gp-columns">${bestTable(glass, reading, moment?.token?.id)} ${curves.elements}</div>
     `;

@@ -60,13 +60,17 @@ function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
  * @param {SamplingReading} reading
  * @returns {HTMLElement[]}
  */
-export function stepsOf(text, { result: of, selection: { rank, stage }, settings, values: { p } }) {
+export function stepsOf(text, { result: of, selection: { rank, stage }, settings }) {
   const { ranked, plain, after } = of;
-  if (stage === "softmax") {
-    const sum = fraction(power(ranked, rank, 1), shown(sumAfter(plain, "all"), 6));
-    return [line(name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(chance(p)))];
+  // at T = 0 nothing is left to work out but what the model itself gives
+  if (stage === "softmax" || after.greedy) {
+    const whole = sumAfter(plain, "all");
+    const sum = fraction(power(ranked, rank, 1), shown(whole, 6));
+    const own = chance(plain.weights[rank] / whole);
+    return [
+      line(`${text("stage_softmax")}:  `, name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(own)),
+    ];
   }
-  if (after.greedy) return [line(text("greedy"))];
   const all = sumAfter(after, "all");
   const sum = fraction(power(ranked, rank, settings.temperature), shown(all, 6));
   const lines = [line(name(), sub("T"), " = ", sum, " = ", result(chance(after.weights[rank] / all)))];
