@@ -14,7 +14,8 @@ const PARTS = ".gp-explain .gp-part > [data-text], .gp-explain .gp-part > span";
 const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
 const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
-const OTHER = "button, a, summary, label, select, input, .gp-hidden, .st-says b"; // a run's words and numbers are bold
+// a run's words and numbers are bold; of a source, names of files are no terms
+const OTHER = "button, a, summary, label, select, input, .gp-hidden, .st-says b, [data-source]";
 const LATEST = 1000; // milliseconds: a browser that is never idle marks them then
 /** @type {(act: () => void, options?: IdleRequestOptions) => void} */
 const whenIdle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));

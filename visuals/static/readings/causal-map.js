@@ -87,12 +87,12 @@ function mostLost({ shape: [, tokens], data }, depth) {
 }
 
 /**
- * Where most is lost at the bottom and at the top: the last depth at which it is where it was at the bottom, and
- * the first from which on it is where it is at the top.
+ * Where most is lost at the bottom and at the top: the last depth at which it is where it was at the bottom, the
+ * first from which on it is at the top's place alone, and the places in between.
  *
  * @param {NumArray} left
- * @returns {{ moves: number; settles: number; stays: boolean; from: Most; to: Most }} depths, and what is lost
- *   there
+ * @returns {{ moves: number; settles: number; stays: boolean; from: Most; to: Most; between: number[] }} depths,
+ *   what is lost there, and tokens
  *
  * @typedef {ReturnType<typeof mostLost>} Most
  */
@@ -100,8 +100,11 @@ export function moveOf(left) {
   const homes = homesOf(left);
   const top = homes.length - 1;
   const moves = homes.lastIndexOf(homes[0]);
-  const settles = homes.findLastIndex((home) => home !== homes[top]) + 1;
-  return { moves, settles, stays: moves === top, from: mostLost(left, moves), to: mostLost(left, settles) };
+  const most = homes.map((_, depth) => mostLost(left, depth));
+  const isAlone = (/** @type {Most} */ { tokens }) => tokens.length === 1 && tokens[0] === homes[top];
+  const settles = Math.min(top, most.findLastIndex((one) => !isAlone(one)) + 1);
+  const between = [...new Set(most.slice(moves + 1, settles).flatMap(({ tokens }) => tokens))];
+  return { moves, settles, stays: moves === top, from: most[moves], to: most[settles], between };
 }
 
 /**

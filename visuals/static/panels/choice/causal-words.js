@@ -41,7 +41,7 @@ export function createWords(glass, text) {
    * @param {NumArray} left
    */
   function notice({ answer, other }, pieces, left) {
-    const { moves, settles, stays, from, to } = moveOf(left);
+    const { moves, settles, stays, from, to, between: tokens } = moveOf(left);
     const top = left.shape[0] - 1;
     const moved = text(stays ? "notice_stays" : "notice", {
       first: placesOf(from, pieces),
@@ -53,7 +53,8 @@ export function createWords(glass, text) {
       answer: word(answer),
       other: word(other),
     });
-    const between = !stays && settles > moves + 1 ? text("notice_between") : "";
+    const named = tokens.map((at) => text("token", { piece: word(pieces[at]), at }));
+    const between = !stays && named.length ? text("notice_between", { places: named.join(text("and")) }) : "";
     return glass.text("why.sentences", { one: moved, two: between, three: "" }).trim();
   }
 

@@ -82,7 +82,7 @@ export default function sampling(element, glass) {
     <div ?hidden=${!reading?.moment.step}>${how.element}</div>
     ${controls.element}
     <div class="ch-wide">${stages.element}</div>
-    <div class="gp-formula ch-sums">${reading && sums(reading)}</div>
+    <div class=${`gp-formula ch-sums${reading?.result.after.greedy ? " is-one" : ""}`}>${reading && sums(reading)}</div>
   `;
   render(view(null), panel.body);
 

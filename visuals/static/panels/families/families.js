@@ -72,7 +72,7 @@ function sourcesView(columns, text) {
       ({ name, sources }) =>
         html`<div>
           <dt>${name}</dt>
-          <dd lang="en">${sources.join("; ")}</dd>
+          <dd lang="en" data-source>${sources.join("; ")}</dd>
         </div>`,
     );
   return html`<details class="fa-sources">

@@ -2,6 +2,7 @@
 // write.
 
 import { labelsOf } from "../../characters.js";
+import { shareSaid } from "../../counts.js";
 import { h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -265,7 +266,11 @@ export default function ffnToken(element, glass) {
   const titleOf = ({ selection: { lockedLayer, lockedQuery } }) =>
     panel.text("written_title", named(lockedLayer, lockedQuery));
   /** @param {WritesReading} reading */
-  const noteOf = ({ full, ffn }) => panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k });
+  const noteOf = ({ full, ffn }) => {
+    // of the four corners the two whose gate is below 0
+    const left = full.gate ? shareSaid(glass.text, full.quadrants[0].share + full.quadrants[2].share) : "";
+    return panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k, left });
+  };
   /** @param {WritesReading | null} reading null before it has come */
   const view = (reading) => html`
     <div class="gp-columns">

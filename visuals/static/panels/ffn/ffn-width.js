@@ -220,7 +220,7 @@ export default function ffnWidth(element, glass) {
     if (!reading) return undefined;
     drawMatrices(canvas, width, rowsOf(reading, panel.text));
     return () => {
-      panel.title.textContent = panel.text("title");
+      panel.title.textContent = panel.text("title", { width: whole(reading.own.width) });
       render(view(reading), panel.body);
       controls.show(reading);
       panel.show(reading, "");

@@ -5,7 +5,8 @@ import { drawOff } from "../../off.js";
 import { axes, chartIn, dot, path, rule, spread, xOf } from "../../plot.js";
 import { meanName, MEASURES } from "../../readings/firing.js";
 
-const [LEFT, RIGHT, TOP, BELOW, HIGH] = [44, 12, 76, 46, 330]; // the legend takes up to three lines on top
+const [LEFT, RIGHT, BELOW, HIGH] = [44, 12, 46, 330];
+const [ONE, THREE, WIDE] = [56, 92, 760]; // px above it: of a legend in one line, where it is so wide, or in three
 /**
  * Each measure's hue and stroke.
  *
@@ -15,7 +16,12 @@ const LOOKS = { top: ["output", []], open: ["gate", [8, 4]], needed: ["up", [2, 
 
 /** @type {(width: number, layers: number) => import("../../plot.js").Chart} */
 const chartOf = (width, layers) =>
-  chartIn([width, HIGH], [LEFT, RIGHT, TOP, BELOW], { low: -0.5, high: layers - 0.5 }, { low: 0, high: 1 });
+  chartIn(
+    [width, HIGH],
+    [LEFT, RIGHT, width < WIDE ? THREE : ONE, BELOW],
+    { low: -0.5, high: layers - 0.5 },
+    { low: 0, high: 100 },
+  );
 
 /**
  * Draws over the layers whose FFN is off.
@@ -44,7 +50,8 @@ export function drawSparsity(canvas, width, { keys, columns }, { layer, text, of
   axes(context, chart, {
     xTicks: spread(layers, Math.max(3, chart.width / 44)),
     xName: text("layers"),
-    yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1],
+    yTicks: [0, 20, 40, 60, 80, 100],
+    yName: text("sparsity_axis"),
   });
   rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
   let left = 0;
@@ -55,10 +62,10 @@ export function drawSparsity(canvas, width, { keys, columns }, { layer, text, of
     path(
       context,
       chart,
-      Array.from(columns[meanName(name)], (mean, i) => /** @type {[number, number]} */ ([i, mean])),
+      Array.from(columns[meanName(name)], (mean, i) => /** @type {[number, number]} */ ([i, 100 * mean])),
       { colour, dash, width: 2.5 },
     );
-    for (let i = 0; i < layers; i++) dot(context, chart, i, columns[name][i], colour, i === layer ? 6 : 3);
+    for (let i = 0; i < layers; i++) dot(context, chart, i, 100 * columns[name][i], colour, i === layer ? 6 : 3);
     const words = text(`measure_${name}`);
     const long = context.measureText(words).width + 46;
     if (left > 0 && left + long > width) [left, line] = [0, line + 1];

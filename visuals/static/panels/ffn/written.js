@@ -62,7 +62,9 @@ export function pushes(row, name, text, gloss) {
   if (!row?.norm) return [];
   const most = Math.max(...[...row.raised, ...row.lowered].map(({ by }) => Math.abs(by))) || 1;
   const line = (/** @type {MovedToken} */ { piece, by }) => {
-    const bar = h(`span.ffn-bar.${by < 0 ? "is-down" : "is-up"}`, { style: `width: ${(100 * Math.abs(by)) / most}%` });
+    const half = (50 * Math.abs(by)) / most; // of the track: what lowers runs to the left of its middle
+    const style = `width: ${half}%; margin-left: ${by < 0 ? 50 - half : 50}%`;
+    const bar = h(`span.ffn-bar.${by < 0 ? "is-down" : "is-up"}`, { style });
     return h(
       "tr",
       null,

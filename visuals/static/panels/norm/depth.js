@@ -5,8 +5,8 @@ import { axes, chartIn, dot, path, rule, spread, xAt, xOf, yOf } from "../../plo
 import { centres } from "../../parts.js";
 import { indexOf, normAt, normCount, perLayer } from "../../readings/norm-places.js";
 
-const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 132, 30, 46];
-const [SAMPLE, APART] = [24, 26]; // px of a line before its name; from one shape of a line to the next
+const [HIGH, LEFT, RIGHT, TOP, BELOW] = [300, 56, 140, 30, 46];
+const [END, APART] = [26, 26]; // px from the end of a line to its name; from one shape of a line to the next
 export const LINES = 3; // channels that are drawn
 /**
  * What a channel's line looks like: its shape tells it from the others where colour and dash do not.
@@ -109,7 +109,7 @@ export function drawDepth(canvas, width, model, selected, divisors, depth, text)
     ...line,
     y: yOf(chart, Math.max(line.points[line.points.length - 1][1], chart.y.low)),
   }));
-  for (const label of apart(labels)) nameLine(context, LEFT + chart.width + 8, label);
+  for (const label of apart(labels)) nameLine(context, LEFT + chart.width + END, label);
   dot(context, chart, at, divisors[at], ink().colour("norm"), 6);
 }
 
@@ -183,25 +183,16 @@ function drawLine(context, chart, line) {
 }
 
 /**
- * A line's name with a piece of the line before it.
+ * A line's name with its shape, apart from the points of the chart.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {number} left
  * @param {Line & { y: number }} line
  */
 function nameLine(context, left, line) {
-  const { colour, dash, width } = strokeOf(line);
-  context.save();
-  context.strokeStyle = colour;
-  context.lineWidth = width;
-  context.setLineDash(dash);
-  context.beginPath();
-  context.moveTo(left, line.y);
-  context.lineTo(left + SAMPLE, line.y);
-  context.stroke();
-  context.restore();
-  drawShape(context, line, left + SAMPLE / 2, line.y);
-  write(context, line.name, left + SAMPLE + 6, line.y, { base: "middle", colour, most: RIGHT - SAMPLE - 14 });
+  const { colour } = strokeOf(line);
+  drawShape(context, line, left + 5, line.y);
+  write(context, line.name, left + 14, line.y, { base: "middle", colour, most: RIGHT - END - 16 });
 }
 
 /**

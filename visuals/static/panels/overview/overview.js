@@ -139,7 +139,10 @@ export default function overview(element, glass) {
    */
   function view(reading) {
     const stream = reading?.place.stream;
-    const said = reading && stream ? sentence(says, { ...reading.place, stream }, reading.selection.key) : "";
+    const said =
+      reading && stream
+        ? sentence(says, { ...reading.place, stream }, reading.selection.key, !diagram.layout().wide)
+        : "";
     return html`
       ${band()} ${player.element}
       <p class="ov-say" .textContent=${said}></p>

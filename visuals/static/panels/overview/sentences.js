@@ -97,13 +97,14 @@ function nameOf(key, { parts: { latent, ffn } }, layer) {
  * @param {Says} says
  * @param {Place & { stream: import("../../readings/diagram.js").Stream }} run
  * @param {string} key of the row
+ * @param {boolean} positions whether it is said how they enter, where the diagram does not
  * @returns {string}
  */
-export function sentence({ text, whole }, run, key) {
+export function sentence({ text, whole }, run, key, positions) {
   const { trace, layer, token } = run;
   const { model, T } = trace;
   const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   const common = { ...model, layer, token, piece, id: trace.tokens.ids[token], tokens: T, last: model.n_layers - 1 };
   const said = text(`say_${nameOf(key, model, layer)}`, { ...common, ...numbersOf(run, whole)[key]() });
-  return key === "attn" ? oneLine([said, positionOf(model, text)]) : said;
+  return key === "attn" && positions ? oneLine([said, positionOf(model, text)]) : said;
 }

@@ -140,10 +140,7 @@ export default function merges(element, glass) {
 
   /** What it is, and how it was made. @param {MergesReading} reading */
   const wordsOf = ({ id, made, kind, info, across }) => ({
-    facts: [
-      [panel.text("id"), String(id)],
-      [panel.text("bytes"), info.bytes[id] ? hex(info.bytes[id]) : panel.text("no_bytes")],
-    ],
+    facts: [[panel.text("bytes"), info.bytes[id] ? hex(info.bytes[id]) : panel.text("no_bytes")]],
     verdict: panel.text(`kind_${kind}`, { count: made.steps.length, total: asCount(info.merges), kind: info.kind }),
     note: across.map((one) => panel.text("across", { ...one })).join(" "),
   });
