@@ -150,7 +150,8 @@ def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
     page.locator("[data-scene=looks]").scroll_into_view_if_needed()
     settled(page)
     expect(scene).to_be_hidden()  # nothing is asked about anyone: there is nothing to tell
-    expect(page.locator("[data-stop=match]")).to_be_hidden()  # no stop leads nowhere
+    expect(page.locator("[data-stop=match]")).to_have_attribute("data-waits", "")  # and the scene before it says so
+    expect(page.locator("[data-scene=looks]")).to_contain_text(text("story.looks_untold", language))
     leave(page)
 
 

@@ -612,7 +612,7 @@ def test_space_reaches_the_end_of_the_story_and_does_nothing_more(story: Page) -
     assert story.evaluate("scrollY") == before
 
 
-def test_a_stop_whose_scene_is_not_in_the_run_leads_on_and_is_then_gone(browser: Browser) -> None:
+def test_a_stop_whose_scene_is_not_in_the_run_leads_to_the_one_that_says_so(browser: Browser) -> None:
     with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
         for prompt, is_there in (("My cat sleeps and my dog", False), (None, True)):
             link = f"&prompt={quote(prompt)}" if prompt else ""
@@ -622,10 +622,51 @@ def test_a_stop_whose_scene_is_not_in_the_run_leads_on_and_is_then_gone(browser:
             expect(stop).to_have_attribute("data-waits", "")  # nobody has come near
             stop.click()
             expect(page.locator("[data-stop=looks]")).to_have_attribute("aria-current", "step")
-            expect(stop).to_be_visible(visible=is_there)
+            value(page, "looks")
+            expect(stop).to_be_visible()  # also where it is not: the map keeps its room
             if is_there:
                 expect(stop).not_to_have_attribute("data-waits", "")
+            else:
+                expect(page.locator("[data-scene=looks]")).to_contain_text(text("story.looks_untold"))
+                expect(stop).to_have_attribute("data-waits", "")
             leave(page)
+
+
+def test_the_way_back_to_a_story_leads_to_the_scene_that_was_read(story: Page) -> None:
+    story.emulate_media(reduced_motion="reduce")
+    for scene in SCENES:
+        if story.locator(f"[data-scene={scene}]").is_visible():
+            value(story, scene)
+    story.click("[data-stop=group]")
+    expect(story.locator("[data-stop=group]")).to_have_attribute("aria-current", "step")
+    story.click("#level [data-level=workbench]")
+    expect(story.locator("[data-scene=group]")).to_be_hidden()
+    story.click("#level [data-level=story]")
+    expect(story.locator("[data-scene=group] h2")).to_be_in_viewport()
+    expect(story.locator("[data-stop=group]")).to_have_attribute("aria-current", "step")
+    named = story.locator(".st-ways:visible [aria-current]")
+    expect(named).to_have_text(text("story.name_story"))
+
+
+def test_a_far_scene_is_there_at_once(story: Page) -> None:
+    """It is not scrolled to past all that would have to be drawn on the way."""
+    story.locator("[data-stop=cache]").click()
+    assert story.locator("[data-scene=cache]").evaluate("(one) => one.getBoundingClientRect().top") < 400
+
+
+def test_while_a_scene_is_measured_nothing_of_another_sentence_stands_in_it(story: Page) -> None:
+    value(story, "choice")
+    scene = story.locator("[data-scene=choice]")
+    expect(scene.locator(".st-says")).to_be_visible()
+    held = held_back(story, "logits")
+    story.evaluate("glass.read('The cat is')")
+    story.wait_for_function("glass.state.trace.prompt === 'The cat is'")
+    expect(scene).to_have_attribute("data-waits", "")
+    for part in ("h2", ".st-says"):
+        expect(scene.locator(part)).to_be_hidden()
+    for route in held:
+        route.continue_()
+    expect(scene.locator(".st-says")).to_be_visible()
 
 
 def test_the_workbench_opens_at_the_head_that_the_story_followed(story: Page) -> None:

@@ -1,4 +1,5 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
+import { fewThatGive } from "../../visuals/static/story/words.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
@@ -156,6 +157,20 @@ test("what is shown of a sum adds up to the digit, whatever is left out", () => 
     rest: "0.00",
     whole: "−2.00",
   });
+});
+
+test("a sum is shown in so many digits that, divided as it is shown, it gives what is shown of the score", () => {
+  const scale = 1 / Math.sqrt(32);
+  for (let seed = 1; seed < 400; seed++) {
+    const whole = 100 * Math.sin(seed * 7.3);
+    const { whole: said } = turning.addingUp([whole / 3, whole / 7], whole, scale);
+    assert.equal((Number(said.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
+    const few = fewThatGive(whole, scale);
+    assert.equal(
+      Number((Number(few.replace("−", "-")) * scale).toPrecision(3)),
+      Number((whole * scale).toPrecision(3)),
+    );
+  }
 });
 
 test("quadrants count every neuron once, and shares sum to 1", () => {

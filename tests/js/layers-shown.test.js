@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 globalThis.requestAnimationFrame = () => {};
-const { depthsShown } = await import("../../visuals/static/story/scenes/layers.js");
+const { depthsAsked, depthsShown } = await import("../../visuals/static/story/scenes/layers.js");
 
 const upTo = (count) => Array.from({ length: count }, (_, depth) => depth);
 
@@ -22,4 +22,12 @@ test("where the word changes all the time, the last changes are shown, with room
   const shown = depthsShown(upTo(31));
   assert.deepEqual([shown[0], shown.at(-1)], [0, 30]);
   assert.deepEqual(shown.slice(1), upTo(31).slice(-12)); // and a row that says so
+});
+
+test("which depth it is, is asked with two others that are far from it, where there are as many", () => {
+  assert.deepEqual(depthsAsked(6, 8), [1, 4, 6]);
+  assert.deepEqual(depthsAsked(8, 8), [1, 4, 8]);
+  assert.deepEqual(depthsAsked(2, 8), [2, 4, 8]);
+  assert.deepEqual(depthsAsked(0, 8), []); // it comes first from the start
+  assert.deepEqual(depthsAsked(1, 2), []);
 });

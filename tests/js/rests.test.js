@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
+import { aloneForm } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
@@ -38,11 +39,36 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
 test("a copy is spoken of where what is needed most is copied, and of a word that is not there where it is not", () => {
   const told = (form, best) =>
     formOf({ found, rests: { form, tokens: [2] }, best: { piece: best } }, [".", " is", " in"]);
-  assert.equal(told("copied", "in"), "_copied");
-  assert.equal(told("copied", "."), "_needs");
-  assert.equal(told("recalled", "the"), "_recalled");
+  assert.equal(told("copied", " in"), "_copied");
+  assert.equal(told("copied", " on"), "_needs");
+  assert.equal(told("recalled", " the"), "_recalled");
   assert.equal(told("recalled", " Is"), "_needs");
   assert.equal(formOf({ found: null, rests: null, best: { piece: "." } }, []), "_waits");
+});
+
+test("of a space, of a sign and of the rest of a word it is not said whether the word stands in the text", () => {
+  const told = (form, piece) => formOf({ found, rests: { form, tokens: [0] }, best: { piece } }, [" key", " unlock"]);
+  for (const piece of [" ", "\n", ".", "ed"]) {
+    assert.equal(told("recalled", piece), "_needs");
+    assert.equal(told("copied", piece), "_needs");
+    assert.equal(told("habit", piece), "_habit");
+  }
+  assert.equal(told("recalled", " door"), "_recalled");
+});
+
+test("others are said to do a head's work only where what they add has its sign", () => {
+  const look = { layer: 4, head: 2, adds: 0.0365, missed: 0 };
+  const looking = [
+    [1, 0],
+    [4, 2],
+  ];
+  assert.equal(aloneForm(look, { looking, together: 0.4 }, false), "shared");
+  assert.equal(aloneForm(look, { looking, together: 0.4 }, true), "same");
+  assert.equal(aloneForm(look, { looking, together: -0.0821 }, true), "little_same");
+  assert.equal(aloneForm(look, { looking, together: 0.02 }, false), "little"); // the others take some of it away
+  assert.equal(aloneForm(look, { looking: [[4, 2]], together: 0.0365 }, false), "only");
+  assert.equal(aloneForm({ ...look, missed: 0.06 }, { looking, together: 0.4 }, false), "missed");
+  assert.equal(aloneForm({ ...look, missed: -0.15 }, { looking, together: 0.4 }, false), "gains");
 });
 
 test("a text's places are filled, and of two words one is taken", () => {

@@ -14,7 +14,7 @@ const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
 const { verdict } = await import("../../visuals/static/readings/verdict.js");
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { apart, filled, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
+const { apart, filled, positionAt, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, after another too; a link's own choice goes first", () => {
   const store = createStore();
@@ -171,6 +171,24 @@ test("a word that stands in a text several times is told by its number, and part
   const text = "Tom is in. Tomato. 😀 Tom is in the";
   assert.deepEqual([whichOf(text, "Tom", 0), whichOf(text, "Tom", 21), whichOf(text, "the", 31)], [1, 2, 0]);
   assert.deepEqual([whichOf("汤姆在厨房里。汤姆在", "汤姆", 7), whichOf("( [ (", "(", 4)], [2, 2]);
+});
+
+test("a word that stands in a text several times is told with its token's position", () => {
+  const pieces = [
+    "Tom",
+    " is",
+    " in",
+    ".",
+    " \u27e8F0\u27e9",
+    "\u27e89F\u27e9\u27e898\u27e9",
+    "\u27e880\u27e9",
+    " Tom",
+    " is",
+    " on",
+  ];
+  const text = "Tom is in. 😀 Tom is";
+  assert.deepEqual([positionAt(pieces, text, 0), positionAt(pieces, text, 4), positionAt(pieces, text, 13)], [0, 1, 7]);
+  assert.equal(positionAt(pieces, "Ben is in.", 4), null); // another text
 });
 
 test("at each depth the answer lives where most is lost", () => {

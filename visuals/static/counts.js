@@ -33,7 +33,8 @@ const SCALES = {
 export function shortCount(count, language = "en", digits = 0) {
   const [scale, unit] = SCALES[language].find(([least]) => count >= least) ?? [1, ""];
   const value = count / scale;
-  return `${unit && value < 100 ? Number(value.toPrecision(digits || (value < 2 ? 3 : 2))) : grouped(Math.round(value), language)}${unit}`;
+  if (!unit || value >= 100) return `${grouped(Math.round(value), language)}${unit}`;
+  return `${Number(value.toPrecision(digits || (value < 2 ? 3 : 2)))}${unit}`;
 }
 
 /**

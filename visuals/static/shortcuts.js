@@ -17,6 +17,7 @@ const SHORTCUTS = [
   [["Esc"], "escape"],
   [["Enter"], "run"],
   [["Shift", "Enter"], "line"],
+  [["Space"], "scene"],
   [["Space"], "pace"],
   [["."], "pace_next"],
   [["?"], "list"],
@@ -44,7 +45,9 @@ function build() {
     h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }),
   );
   const parts = [
-    h("p", { "data-text": "shortcuts.begin" }),
+    // which of the two is seen goes by the chapter that is open (story/style.css)
+    h("p.is-of-bench", { "data-text": "shortcuts.begin" }),
+    h("p.is-of-story", { "data-text": "shortcuts.begin_story" }),
     ways,
     h("h3", { "data-text": "shortcuts.keys" }),
     h("dl", null, ...lines),

@@ -131,14 +131,18 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
  */
 
 /**
- * Some terms of a sum, the rest of it, and the sum, rounded so that what is shown adds up.
+ * Some terms of a sum, the rest of it, and the sum, rounded so that what is shown adds up, and so that the sum that
+ * is shown, times `scale`, is what is shown of the true product in three digits.
  *
  * @param {number[]} terms those that are shown one by one
  * @param {number} whole the sum of all
+ * @param {number} [scale]
  */
-export function addingUp(terms, whole) {
+export function addingUp(terms, whole, scale = 0) {
   const most = Math.max(...terms.map(Math.abs), Math.abs(whole));
-  const decimals = most >= 100 ? 1 : most >= 1 ? 2 : 3;
+  let decimals = most >= 100 ? 1 : most >= 1 ? 2 : 3;
+  const scaled = (/** @type {number} */ x) => (x * scale).toPrecision(3);
+  while (decimals < 7 && scaled(Number(whole.toFixed(decimals))) !== scaled(whole)) decimals++;
   const unit = 10 ** decimals;
   const [units, all] = [terms.map((term) => Math.round(term * unit)), Math.round(whole * unit)];
   const drawn = units.reduce((sum, one) => sum + one, 0);

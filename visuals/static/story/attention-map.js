@@ -11,7 +11,8 @@ import { reactive } from "../reads.js";
 import { kept } from "./kept.js";
 import { lengthOf, named, onEdge } from "./words.js";
 
-const [MOST, CELL] = [16, 26]; // how many words at most, and px of a cell
+const [MOST, FEW, WIDE] = [20, 16, 500]; // how many words at most, and in a picture that is less wide, px
+const CELL = 26; // px
 const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map
 const SMALL = 16; // px of a cell that is lower than a name
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
@@ -29,15 +30,17 @@ const SHADES = [0, 0.01, 0.1, 0.5, 1]; // weights whose shades are named
  */
 
 /**
- * The tokens that the map has: all, or of a long text those that the query looks at most, and the key.
+ * The tokens that the map has: all, or of a long text the first, at which the first rows can look alone, the key,
+ * and those that the query looks at most.
  *
  * @param {ArrayLike<number>} weights of the query
  * @param {number} query
  * @param {number} key
+ * @param {number} most
  */
-function tokensShown(weights, query, key) {
+function tokensShown(weights, query, key, most) {
   const order = Array.from(weights, (_, t) => t).sort((a, b) => weights[b] - weights[a]);
-  const wanted = new Set([...new Set([query, key, ...order])].slice(0, MOST));
+  const wanted = new Set([...new Set([query, key, 0, ...order])].slice(0, most));
   return [...wanted].sort((a, b) => a - b);
 }
 
@@ -47,10 +50,11 @@ function tokensShown(weights, query, key) {
  * @param {number} head
  * @param {number} query
  * @param {number} key
+ * @param {number} width
  * @returns {Grid}
  */
-function gridOf({ model }, layer, head, query, key) {
-  const tokens = tokensShown(attention(layer, model, head, query), query, key);
+function gridOf({ model }, layer, head, query, key, width) {
+  const tokens = tokensShown(attention(layer, model, head, query), query, key, width < WIDE ? FEW : MOST);
   return {
     tokens,
     weights: tokens.map((row) => tokens.map((key) => attention(layer, model, head, row)[key] ?? NaN)),
@@ -242,8 +246,8 @@ export function createAttentionMap(glass) {
 }
 
 /**
- * @type {(trace: Trace, held: Layer, head: number, query: number, key: number) => Grid} the same grid for the same
- *   head
+ * @type {(trace: Trace, held: Layer, head: number, query: number, key: number, width: number) => Grid} the same
+ *   grid for the same head
  */
 export const gridFor = kept(gridOf);
 /** @type {(grid: Grid, pieces: string[], width: number, height: number) => Shown} */

@@ -11,6 +11,7 @@ import { createFrame } from "./scene.js";
 const MORE = 0.8; // of a screen, at once
 const REST = 0.15; // of a screen: so little more is read with it
 const NEAR = 8; // px beyond the screen that nobody misses
+const AT_ONCE = 2; // screens: what is further away is jumped to, past what would have to be drawn on the way
 const BELOW = 60; // px: what stands below a scene's last sentence
 
 /**
@@ -34,7 +35,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
  * @param {import("../types.d.ts").Glass} glass
  * @param {import("./story.js").Story} story
  * @param {{ foot: HTMLElement; beside: HTMLElement[] }} around `foot`: what stands after the last scene; `beside`:
- *   the ways to other stories, which stand under the map
+ *   the stories by name, which stand at the top
  */
 export function createColumn(glass, story, { foot, beside }) {
   const { section, lacks, note, of = (own) => own } = story;
@@ -45,12 +46,14 @@ export function createColumn(glass, story, { foot, beside }) {
   const view = reactive({ at: scenes[0].name }, glass.repaint);
   const there = () => scenes.filter(({ element }) => !element.hidden);
 
-  /** @param {string} name @param {ScrollBehavior} [behavior] */
-  function goTo(name, behavior = calm() ? "instant" : "smooth") {
+  /** @param {string} name @param {boolean} [atOnce] */
+  function goTo(name, atOnce = calm()) {
     const at = scenes.findIndex((one) => one.name === name);
     const scene = scenes.slice(0, at + 1).findLast(({ element }) => !element.hidden);
     if (!scene) return;
     view.at = scene.name;
+    const isFar = Math.abs(scene.element.getBoundingClientRect().top) > AT_ONCE * innerHeight;
+    const behavior = atOnce || isFar ? "instant" : "smooth";
     // scenes on the way there are drawn as they come near, and grow
     hold(() => {
       reading.bring(scene.element);
@@ -93,10 +96,10 @@ export function createColumn(glass, story, { foot, beside }) {
   }
   const map = createMap(glass, story, goTo);
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
-  const aside = h("div.st-aside", null, map.element, ways);
+  const aside = h("div.st-aside", null, map.element);
   const none = h("p.st-none", { role: "status", hidden: "" });
   column.append(none, ...scenes.map(({ element }) => element), foot);
-  const root = h("div.st-told", null, aside, column);
+  const root = h("div.st-told", null, ways, aside, column);
 
   const reading = followReader(column, foot, there, (name) => {
     view.at = name;
@@ -111,11 +114,13 @@ export function createColumn(glass, story, { foot, beside }) {
     unread,
     element: () => now()?.element,
     stay: () => goTo(view.at),
+    /** Whether the reader is further on than at the first scene. */
+    begun: () => view.at !== there()[0]?.name,
     /** Where the reader was, though the browser has scrolled meanwhile. */
     comeBack() {
       const { at } = view;
-      goTo(at, "instant");
-      requestAnimationFrame(() => goTo(at, "instant"));
+      goTo(at, true);
+      requestAnimationFrame(() => goTo(at, true));
     },
     /** @param {boolean} fresh */
     draw(fresh) {

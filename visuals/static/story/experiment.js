@@ -13,6 +13,7 @@ import { placeOf } from "./place.js";
 import { namedInWord, shareSaid, wordAround } from "./words.js";
 
 const SWAPS = 3;
+const HAN = /\p{Script=Han}/u;
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -146,7 +147,9 @@ function createActs({ state, text }, does) {
 function createSwaps(glass, write) {
   const element = h("p.st-acts.st-swaps");
   const draw = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
-    const few = found && { ...found, swaps: found.swaps.slice(0, SWAPS) };
+    // where a swap has an answer in the text's own script, none is offered whose answer is in another
+    const same = found?.swaps.filter(({ piece }) => HAN.test(piece) === HAN.test(found.text)) ?? [];
+    const few = found && { ...found, swaps: (same.length ? same : found.swaps).slice(0, SWAPS) };
     const buttons = few ? swapButtons(glass, few, write, gloss) : [];
     for (const one of buttons) one.classList.add("st-act");
     element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));

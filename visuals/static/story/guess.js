@@ -5,13 +5,14 @@ import { h } from "../dom.js";
 import { memo } from "../reads.js";
 
 /**
- * @typedef {{ asks: string; choices: string[]; right: number; hides?: boolean }} Guess `right`: which choice it is;
- *   `hides`: the picture would give it away
+ * @typedef {{ asks: string; choices: string[]; right: number; hides?: boolean; of?: string }} Guess `right`: which
+ *   choice it is; `hides`: the picture would give it away; `of`: the sentence that it is asked about: with another
+ *   it is asked again
  */
 
 /**
  * @param {HTMLElement} scene whose attribute `data-guess` says that the answer is not shown yet: "" or "picture"
- * @param {() => void} done
+ * @param {(of: string) => void} done given of what it was asked
  */
 export function createGuess(scene, done) {
   const asks = h("p.st-asks");
@@ -19,11 +20,12 @@ export function createGuess(scene, done) {
   const element = h("div.st-guess", { hidden: "" }, asks, choices);
   /** @type {number | null} */
   let chosen = null;
+  let asked = "";
 
   /** @param {number | null} choice */
   function answer(choice) {
     chosen = choice;
-    done();
+    done(asked);
   }
   const write = memo((/** @type {string} */ question, /** @type {string} */ all, right, chosen, open) => {
     asks.textContent = question;
@@ -42,10 +44,12 @@ export function createGuess(scene, done) {
     element,
     /**
      * @param {Guess | undefined} guess
-     * @param {boolean} answered
+     * @param {string | null} answered of what it was answered
      */
     draw(guess, answered) {
-      const open = Boolean(guess) && !answered;
+      asked = guess?.of ?? "";
+      const open = Boolean(guess) && answered !== asked;
+      if (open) chosen = null;
       element.hidden = !guess;
       if (open) scene.dataset.guess = guess?.hides ? "picture" : "";
       else delete scene.dataset.guess;

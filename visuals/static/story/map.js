@@ -35,12 +35,12 @@ export function createMap(
   );
   const element = h("nav.st-mini", { "data-text-label": `${section}.map` }, list);
   /**
-   * A scene of which it is not known yet whether this run has it keeps its stop, which leads to the one before it:
-   * there it is measured.
+   * A scene that this run does not have, or of which that is not known yet, keeps its stop, which leads to the one
+   * before it: there it is measured, and said.
    *
    * @param {string} at
    * @param {string} names of the scenes that are there
-   * @param {string} possible of those that are there or may come
+   * @param {string} possible of those that another run may have
    * @param {number} layers
    * @param {string} _language of what is said of it
    */

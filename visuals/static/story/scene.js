@@ -74,7 +74,7 @@ export function createFrame(glass, section, scene, wide) {
     scene.opens?.();
   }
   const look = () => leadTo(glass, ...behind, select, scene.part);
-  const view = reactive({ answered: false }, glass.repaint);
+  const view = reactive({ answered: /** @type {string | null} */ (null) }, glass.repaint);
   const more = h("button.st-more", { "data-text": `${section}.${name}_more`, click: look });
   const element = h("section.st-scene", {
     "data-scene": name,
@@ -83,8 +83,8 @@ export function createFrame(glass, section, scene, wide) {
     tabindex: "-1",
     hidden: "", // until it is known that this network has what the scene is about
   });
-  const guess = createGuess(element, () => {
-    view.answered = true;
+  const guess = createGuess(element, (of) => {
+    view.answered = of;
   });
   const below = scene.notes ? [scene.notes] : [];
   element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, ...below);
@@ -132,8 +132,8 @@ export function createFrame(glass, section, scene, wide) {
     element,
     answer: guess.answer,
     isNear: () => near,
-    /** Whether the network has what the scene is about, and the run, as far as that is known. */
-    may: () => may() && isThere() !== false,
+    /** Whether the network has what the scene is about. */
+    may,
     /**
      * Draws it, where it is near, and the network and the run have what it is about.
      *

@@ -55,11 +55,15 @@ function followSpace(isOpen, step) {
   });
 }
 
-/** The ways to the other stories. @param {string} own */
-const others = (own) =>
-  STORIES.filter((name) => name !== own).map((name) =>
-    h("button.st-act", { "data-story": name, "data-text": `story.name_${name}` }),
-  );
+/** The way to a story. @param {string} name */
+const wayTo = (name) => h("button.st-act", { "data-story": name, "data-text": `story.name_${name}` });
+
+/** The ways to all stories, of which the one that is open is marked. @param {string} own */
+function waysBeside(own) {
+  const ways = STORIES.map(wayTo);
+  ways[STORIES.indexOf(own)].setAttribute("aria-current", "page");
+  return ways;
+}
 
 /**
  * How a story ends: what to do next.
@@ -76,7 +80,7 @@ const endOf = (name, section) =>
       "p.st-acts",
       null,
       h("button.st-act.is-first", { "data-level": "workbench", "data-text": "story.end_open" }),
-      ...others(name),
+      ...STORIES.filter((other) => other !== name).map(wayTo),
     ),
   );
 
@@ -158,7 +162,7 @@ export default function createStories(place, glass, need) {
     try {
       const story = await FOUND[name]();
       await need(story.section);
-      const column = createColumn(glass, story, { foot: endOf(name, story.section), beside: others(name) });
+      const column = createColumn(glass, story, { foot: endOf(name, story.section), beside: waysBeside(name) });
       columns.set(name, column);
       place.append(column.root);
       open();
@@ -177,7 +181,13 @@ export default function createStories(place, glass, need) {
     glass.translate(place);
     if (Object.hasOwn(FOUND, state.chapter)) build(state.chapter);
   }
-  glass.on("chapter", open);
+  let shown = state.chapter;
+  glass.on("chapter", () => {
+    open();
+    const from = shown;
+    shown = state.chapter;
+    if (!isStory(from) && now()?.begun()) now()?.comeBack(); // from the workbench, to where the reader was
+  });
   leaveAtHead(glass);
   glass.on("language", () => {
     for (const { root } of columns.values()) glass.translate(root);

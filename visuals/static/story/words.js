@@ -48,6 +48,19 @@ export const large = (x, language, digits = 3) =>
 export const few = (x, digits = 3) => String(Number(x.toPrecision(digits))).replace("-", "−");
 
 /**
+ * A number in as many digits as it takes, three at least, that what is shown, times `scale`, is what is shown of
+ * the true product.
+ *
+ * @param {number} x
+ * @param {number} scale
+ */
+export function fewThatGive(x, scale) {
+  const given = (/** @type {number} */ digits) => few(Number(x.toPrecision(digits)) * scale);
+  const digits = [3, 4, 5, 6, 7].find((one) => given(one) === few(x * scale)) ?? 8;
+  return few(x, digits);
+}
+
+/**
  * The same of what is added: with its sign.
  *
  * @param {number} x

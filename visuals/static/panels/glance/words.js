@@ -1,9 +1,10 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
-import { labelsOf } from "../../characters.js";
+import { labelsOf, shownTokens } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
 
 /**
@@ -232,6 +233,23 @@ export function whichOf(text, one, start) {
 }
 
 /**
+ * The token that holds a character of a text; null where the pieces are not this text.
+ *
+ * @param {string[]} pieces
+ * @param {string} text
+ * @param {number} at in characters, as Python counts them
+ */
+export function positionAt(pieces, text, at) {
+  const all = shownTokens(pieces.map((piece, position) => ({ piece, position })));
+  const before = all
+    .map((one) => one.text)
+    .join("")
+    .indexOf(text);
+  let end = before < 0 ? NaN : -before;
+  return all.find((one) => (end += [...one.text].length) > at)?.position ?? null;
+}
+
+/**
  * Words to change as buttons, which hand on the swap, with the text that then results.
  *
  * @param {Glass} glass
@@ -243,8 +261,10 @@ export function whichOf(text, one, start) {
  */
 export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
   swaps.map((swap) => {
-    const which = whichOf(text, swap.word, swap.start);
+    const { trace } = shownIn(glass);
+    const position = positionAt((trace.encoder ?? trace).tokens.pieces, text, swap.start);
+    const which = position !== null && whichOf(text, swap.word, swap.start) ? "_one_of" : "";
     const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
-    const words = glass.text(which ? "why.swap_one_of" : "why.swap", { which, word: one, other, answer });
+    const words = glass.text(`why.swap${which}`, { position, word: one, other, answer });
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap) }, words);
   });

@@ -24,9 +24,18 @@ import { answerOf, bold, namedInWord, shareSaid, told } from "../words.js";
 const endsWith = ({ model }, id) => model.eos_ids.includes(id);
 
 /**
+ * Whether an answer is a word, and not a space, a sign or a piece that goes on with the word before it.
+ *
+ * @param {string} piece
+ * @param {string} [before] the last piece of the text
+ */
+const isWhole = (piece, before = "") =>
+  /[\p{L}\p{N}]/u.test(piece) && !(/^\p{Script=Latin}/u.test(piece) && /\p{Script=Latin}$/u.test(before));
+
+/**
  * In which form the answer is told: by what it rests on, as far as that has come and can be measured. A copy is
  * spoken of where the token that is needed most is the one that is copied, and that a word stands nowhere in the
- * text where it does not.
+ * text where it does not; of a space, of a sign and of a piece that goes on with a word neither is.
  *
  * @param {{
  *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
@@ -40,6 +49,7 @@ export function formOf({ found, rests, best }, pieces) {
   if (!rests) return "_other";
   if (!rests.tokens.length) return "_none";
   const isAnswer = (/** @type {string} */ piece) => piece.trim().toLowerCase() === best.piece.trim().toLowerCase();
+  if (!isWhole(best.piece, pieces.at(-1))) return rests.form === "habit" ? "_habit" : "_needs";
   const copiedFromElsewhere = rests.form === "copied" && !isAnswer(pieces[rests.tokens[0]]);
   const recalledThoughThere = rests.form === "recalled" && pieces.some(isAnswer);
   return copiedFromElsewhere || recalledThoughThere ? "_needs" : `_${rests.form}`;

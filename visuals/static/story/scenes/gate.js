@@ -8,7 +8,7 @@ import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, count, few, signed, told, wordOf } from "../words.js";
+import { answerOf, bold, count, few, named as namedToken, signed, told } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
@@ -32,6 +32,8 @@ function curveOf(width, { gate, open }) {
   return [
     svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
     svg("line.st-axis", { x1: x(0), x2: x(0), y1: 10, y2: HIGH - 10 }),
+    svg("text", { x: width, y: y(0) + 20, "text-anchor": "end" }, "gate"),
+    svg("text", { x: x(0) - 8, y: 22, "text-anchor": "end" }, "SiLU(gate)"),
     svg("polyline.st-silu", { points }),
     svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(open) }),
     svg("circle.st-gate", { cx: x(gate), cy: y(open), r: 8 }),
@@ -58,7 +60,8 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, laye
   const pieces = raised
     .slice(0, NAMED)
     .map(({ piece, by }) => text("story.gate_raised", { piece: visible(piece) + gloss(piece), by: signed(by) }));
-  const given = { answer, raised: pieces.join(text("why.list")) };
+  const dot = pieces.some((one) => one.includes("·")) ? text("story.gate_dot") : "";
+  const given = { answer, raised: pieces.join(text("why.list")), dot };
   // what it writes then points away from the answer, and minus turns it round
   const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
   const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, rank });
@@ -116,7 +119,7 @@ export function createGate(glass) {
         words: {
           layer: String(layer),
           neuron: bold(String(neuron)),
-          word: bold(wordOf(labelsOf(trace.tokens.pieces)[query])),
+          word: bold(namedToken(text, labelsOf(trace.tokens.pieces), query)),
           gate: told(few(gate), gate),
           open: told(few(open), open),
           product: told(few(product), product),

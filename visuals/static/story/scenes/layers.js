@@ -70,6 +70,32 @@ function staysFrom(first, answer) {
 }
 
 /**
+ * After which layer the answer comes first to stay, as a question: the depth where it does, and two others that are
+ * far from it and from each other; none where it does from the start, or there are too few layers.
+ *
+ * @param {number} from
+ * @param {number} end the last depth
+ */
+export function depthsAsked(from, end) {
+  const others = [1, Math.ceil(end / 2), end].sort((a, b) => Math.abs(b - from) - Math.abs(a - from)).slice(0, 2);
+  const all = [...new Set([from, ...others])].sort((a, b) => a - b);
+  return from > 0 && all.length === 3 ? all : [];
+}
+
+/**
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {number[]} asked the depths to choose from
+ * @param {number} from the one that is right
+ * @param {{ of: string; answer: string; layers: number }} named the sentence, and what the question names
+ * @returns {import("../guess.js").Guess | undefined}
+ */
+function guessOf(text, asked, from, { of, ...named }) {
+  if (!asked.length) return undefined;
+  const choices = asked.map((depth) => text("story.layers_after", { layer: depth - 1 }));
+  return { hides: true, asks: text("story.layers_asks", named), choices, right: asked.indexOf(from), of };
+}
+
+/**
  * How many heads of each layer look at the word that is needed; nothing where those are too many layers to name.
  *
  * @param {import("../scene.js").Glass["text"]} text
@@ -156,12 +182,14 @@ export function createLayers(glass) {
       const hint = sentences(text, text("story.layers_hint"), tongues);
       where.textContent = sentences(text, sentences(text, marks, looking), hint);
       const from = staysFrom(best, answer);
+      const { n_layers: layers } = trace.model;
       return {
+        guess: guessOf(text, depthsAsked(from, best.length - 1), from, { of: trace.prompt, answer: said, layers }),
         form: from === 0 ? "_ever" : from === best.length - 1 ? "_last" : "",
         words: {
           answer: bold(said),
           layer: bold(String(Math.max(0, from - 1))),
-          layers: String(trace.model.n_layers),
+          layers: String(layers),
         },
         value: `answer ${answer} from ${from} first ${best.join(",")}`,
         select: { query: trace.T - 1 },

@@ -5,11 +5,31 @@ import { dot } from "../../arrays.js";
 import { exact, h } from "../../dom.js";
 import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
+import { hasMatch, isTold } from "./match.js";
 import { createAttentionMap, gridFor, heightFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, few, named, shareSaid, signed } from "../words.js";
+import { answerOf, bold, few, fewThatGive, named, shareSaid, signed } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
+
+/**
+ * In which form it is told what the answer loses without one head: that it gains, that it loses, that others do the
+ * same, which they do only where what they add together has the sign of what this one adds, or that it matters
+ * little.
+ *
+ * @param {import("../../messages.d.ts").LookingMessage} look
+ * @param {Pick<import("../place.js").LooksBack, "looking" | "together">} back
+ * @param {boolean} same whether both probabilities are written alike
+ */
+export function aloneForm({ layer, head, adds, missed }, { looking, together }, same) {
+  if (missed >= NEEDED) return "missed";
+  if (missed <= -NEEDED) return "gains";
+  const isOne = looking.some((one) => one[0] === layer && one[1] === head);
+  const others = together - (isOne ? adds : 0);
+  if (looking.length - Number(isOne) < 1) return "only";
+  if (others * adds > 0) return same ? "same" : "shared";
+  return same ? "little_same" : "little";
+}
 
 /**
  * Why the scenes follow this head: how many look there, what it adds, and what the answer loses without it, and
@@ -49,8 +69,8 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   // what these add directly is no reason: the loss is there all the same
   const later = looking.length && together <= 0 && rests.lost.data[key] >= NEEDED;
   const added = later ? sentences(text, found, text("story.looks_heads_later", { to })) : found;
-  const shared = looking.length < 2 ? "only" : p === left ? "same" : "shared";
-  const alone = text(`story.looks_alone_${look.missed >= NEEDED ? "missed" : shared}`, { answer, p, left, none });
+  const form = aloneForm(look, back, p === left);
+  const alone = text(`story.looks_alone_${form}`, { answer, p, left, none });
   return sentences(text, sentences(text, added, follows), sentences(text, alone, counted));
 }
 
@@ -79,7 +99,7 @@ export function createLooks(glass) {
       const row = attention(held, trace.model, head, query);
       const best = row.reduce((most, weight, t) => (weight > row[most] ? t : most), 0);
       const key = row[place.key] === undefined ? best : place.key;
-      const grid = gridFor(trace, held, head, query, key);
+      const grid = gridFor(trace, held, head, query, key, width);
       map.element.setAttribute("aria-label", text("story.looks_map", { layer, head }));
       const [from, to] = map.draw(
         shownFor(grid, trace.tokens.pieces, width, heightFor(map.element)),
@@ -93,15 +113,20 @@ export function createLooks(glass) {
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
       const whole = grid.tokens.length < trace.T ? [said, some] : [said];
-      read.textContent = [...whole, text("story.looks_point")].join(" · ");
+      const sinks = restsOf(glass.detail("rests", { token: trace.T - 1 }))?.sinks ?? [];
+      const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
+      const sink = parked.map((t) => text("story.looks_sink", { word: named(text, pieces, t) }));
+      read.textContent = [...whole, ...sink, text("story.looks_point")].join(" · ");
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
       const dim = q.length;
-      const weighed = { product: few(product), dim, score: few(score), weight: share };
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
+      const shown = isRoot ? fewThatGive(product, 1 / Math.sqrt(dim)) : few(product);
+      const weighed = { product: shown, dim, score: few(score), weight: share };
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
-      which.textContent = reasonOf(glass, place, pieces);
+      const untold = hasMatch(trace.model) && isTold(glass) === false ? text("story.looks_untold") : "";
+      which.textContent = sentences(text, reasonOf(glass, place, pieces), untold);
       return {
         select: { layer, head, query: from, key: to },
         words: {

@@ -137,11 +137,40 @@ const lookFor = kept(
 );
 
 /**
+ * The look that is told of, and what was found of it; null where there is none, or none yet.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+function lookIn(glass) {
+  const { trace, status } = glass.state;
+  if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
+  const found = toldApart(glass);
+  return found && "rival" in found ? lookFor(trace, found) : null;
+}
+
+/**
+ * Whether a head of this run tells the word from a rival; null until it is known.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+export function isTold(glass) {
+  if (lookIn(glass)) return true;
+  const { trace, status } = glass.state;
+  if (!trace || trace.generating || status === "generating") return null;
+  const back = glass.detail("looks_back", { token: trace.T - 1 });
+  const apart = back && "instead" in back ? toldApart(glass) : back; // where no word is needed, none has a rival
+  return apart ? false : null;
+}
+
+/** Whether a network has what the scene is about. @param {import("../../types.d.ts").Model} model */
+export const hasMatch = ({ parts: { latent } }) => !latent;
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
 export function createMatch(glass) {
-  const { state, text } = glass;
+  const { text } = glass;
   const scores = createScores(glass);
   const swap = h("button.st-act", { click: () => (view.swapped = !view.swapped) });
   const whence = h("p.st-note");
@@ -151,33 +180,15 @@ export function createMatch(glass) {
     view.swapped = false;
   });
 
-  /** The look that is told of, and what was found of it; null where there is none, or none yet. */
-  function look() {
-    const { trace, status } = state;
-    if (!trace || trace.generating || status === "generating" || !looksBack(glass)) return null;
-    const found = toldApart(glass);
-    return found && "rival" in found ? lookFor(trace, found) : null;
-  }
-
-  /** Whether a head of this run tells the word from a rival; null until it is known. */
-  function isThere() {
-    if (look()) return true;
-    const { trace, status } = state;
-    if (!trace || trace.generating || status === "generating") return null;
-    const back = glass.detail("looks_back", { token: trace.T - 1 });
-    const apart = back && "instead" in back ? toldApart(glass) : back; // where no word is needed, none has a rival
-    return apart ? false : null;
-  }
-
   return {
     name: "match",
     behind: ["attend", "score-terms"],
     element,
     notes: whence,
-    has: ({ parts: { latent } }) => !latent,
-    there: isThere,
+    has: hasMatch,
+    there: () => isTold(glass),
     draw() {
-      const seen = look();
+      const seen = lookIn(glass);
       const held = seen && glass.layerOf(seen.trace, seen.cell.layer);
       if (!seen || !held) return null;
       const { trace, found, cell, labels, marks } = seen;

@@ -180,8 +180,8 @@ export function createNorm(glass) {
           layer: String(layer),
           rms: told(few(divisor), divisor),
           after: told(sized(size), size),
-          low: told(few(low), low),
-          high: told(few(high), high),
+          low: told(sized(low, 4), low), // as in the table
+          high: told(sized(high, 4), high),
         },
         select: { layer, query: token },
         value: `layer ${layer} token ${token} rms=${exact(divisor)} low=${exact(low)} high=${exact(high)}`,

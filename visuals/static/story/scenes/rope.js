@@ -15,6 +15,7 @@ import { bold, few, named, told } from "../words.js";
 
 const NONE = /** @type {number[]} */ ([]);
 const [DIALS, RADIUS, FAR] = [4, 56, 64]; // how many pairs, px, tokens apart at most
+const EDGE = RADIUS - 4; // px: of the dial's face, with room for the end of a hand that reaches it
 const DECIDES = 1; // of the row's spread: a head whose score other distances move by as much goes by distance
 // px of the curve, over it and under it for what its axes are, and left of it for scores
 const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 56];
@@ -59,11 +60,11 @@ function dial({ turned, still, terms }, rotary, i, said) {
     svg("line.st-arm", {
       x1: 0,
       y1: 0,
-      x2: (x / long) * (RADIUS - 6),
-      y2: (-y / long) * (RADIUS - 6),
+      x2: (x / long) * EDGE,
+      y2: (-y / long) * EDGE,
       stroke: `var(--glass-${role})`,
     });
-  const face = svg("circle.st-face", { r: RADIUS - 2 });
+  const face = svg("circle.st-face", { r: EDGE });
   const box = `${-RADIUS} ${-RADIUS} ${2 * RADIUS} ${2 * RADIUS}`;
   return h(
     "figure.st-dial",
@@ -139,11 +140,12 @@ function createDials(text) {
      * @param {number[]} strong the pairs that have a dial
      * @returns {number} how many they are
      */
-    draw({ q, rotary }, at, strong) {
+    draw({ q, rotary, scale }, at, strong) {
       const counted = [...strong].sort((a, b) => a - b);
       const { terms, drawn, rest, whole } = addingUp(
         counted.map((i) => at.terms[i]),
         at.sum,
+        scale,
       );
       dials.replaceChildren(...counted.map((i, n) => dial(at, rotary, i, terms[n])));
       const others = at.terms.length - counted.length;
@@ -169,7 +171,7 @@ export function createRope(glass) {
     view.distance = value;
   });
   const read = h("p.st-note", { "aria-live": "polite" });
-  const element = h("div", null, about, ...dials.elements, away.element, curve, read);
+  const element = h("div", null, ...dials.elements, away.element, curve, read);
   for (const event of ["run", "select"]) {
     glass.on(event, () => {
       view.distance = null;
@@ -195,6 +197,7 @@ export function createRope(glass) {
     name: "rope",
     behind: ["position", "rope"],
     element,
+    notes: about,
     has: ({ parts: { rotary, latent } }) => Boolean(rotary) && !latent,
     draw(width) {
       const { trace } = state;
