@@ -133,9 +133,12 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     scene = page.locator("[data-scene=decode]")
     value(page, "decode")
     expect(scene.locator(".st-says")).to_be_hidden()  # first the question
+    expect(scene.get_by_role("button", name=text("story.cache_write"))).to_be_hidden()  # which would answer it
     scene.locator(".st-guess button").nth(1).click()
     expect(scene.locator("button.is-right")).to_have_text("✓ " + text("story-cache.decode_column"))
     expect(scene.locator(".st-says")).to_be_visible()
+    meets = text("story-cache.columns", count=prompt + 1)  # the new token's own as well
+    expect(scene.locator(".st-says")).to_contain_text(meets)
     before = page.locator("[data-scene=decode] .st-grid g").count()
     scene.get_by_role("button", name=text("story.cache_write")).click()
     page.wait_for_function("(T) => glass.state.trace.T > T && glass.state.status === 'idle'", arg=prompt)
@@ -143,6 +146,7 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     assert scene.locator(".st-grid g").count() == before + config.n_layers
     tokens = page.evaluate("glass.state.trace.T")
     assert value(page, "decode") == f"held {tokens} written {tokens - prompt} each {each}"
+    expect(scene.locator(".st-says")).to_contain_text(meets)  # still answered: it is the same text
 
     assert whole(page, "kept", "bytes") == each // config.n_layers
     layer, head = whole(page, "query", "layer"), whole(page, "query", "head")
@@ -183,6 +187,14 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     page.click(".page-back button >> nth=0")
     expect(page.locator("[data-scene=query]")).to_be_in_viewport()
     assert "chapter=story-cache" in page.evaluate("glass.address()")
+
+    page.evaluate("glass.read('The cat')")
+    page.wait_for_function("glass.state.trace.prompt === 'The cat' && glass.state.status === 'idle'")
+    value(page, "decode")
+    expect(scene).to_have_attribute("data-guess", "")  # of another text it is asked again
+    expect(scene.locator(".st-guess")).not_to_contain_text("✓")
+    page.locator("[data-scene=predict]").scroll_into_view_if_needed()
+    expect(page.locator("[data-scene=predict][data-guess]")).to_have_count(0)  # it is about no text
     look_over(page, "story-cache")
 
 
@@ -229,7 +241,7 @@ def test_space_comes_to_every_scene_on_a_large_screen(page: Page) -> None:
     for scene in CACHE:
         value(page, scene)
     page.evaluate("scrollTo(0, 0)")
-    marked = page.locator(".st-told:not([hidden]) [aria-current]")
+    marked = page.locator(".st-told:not([hidden]) .st-stop[aria-current]")
     expect(marked).to_have_attribute("data-stop", CACHE[0])
     for scene in CACHE[1:]:
         page.keyboard.press(" ")
@@ -246,6 +258,6 @@ def test_every_text_of_the_stories_is_there_in_both_languages() -> None:
         assert tables[0].keys() == tables[1].keys()
         named = {name.split("_")[0] for name in tables[0]}
         assert named <= {*scenes, "map", "lacks", "of", "end", "grid", "layer", "key", "value", "columns", "tokens"} | {
-            "sequence", "skill"
+            "sequence", "skill", "pairs"
         }  # fmt: skip
         assert not any(story in json.loads(text_file(code).read_text(encoding="utf-8")) for code in LANGUAGES)

@@ -2,7 +2,7 @@
 
 import { svg } from "../dom.js";
 
-const [HIGH, TOP, BELOW, LEFT, RIGHT] = [240, 16, 44, 52, 12]; // px
+const [HIGH, TOP, BELOW, LEFT, RIGHT] = [256, 32, 44, 52, 12]; // px
 
 /**
  * @typedef {{ x: number; y: number }} Point
@@ -12,19 +12,19 @@ const [HIGH, TOP, BELOW, LEFT, RIGHT] = [240, 16, 44, 52, 12]; // px
  *   most: number;
  *   ticks: { y: number; words: string }[];
  *   starts: { x: number; words: string }[];
- *   end: string;
+ *   axes: { up: string; stage: string; end: string };
  *   level?: number;
  *   leap?: [Point, Point] | null;
  * }} Curve
- *   `most`: of the upright axis; `starts`: where stages begin; `end`: what the end of the lower axis is called;
- *   `level`: a line across; `leap`: the part that is marked
+ *   `most`: of the upright axis; `starts`: where stages begin; `axes`: what the upright axis is called, the numbers
+ *   of stages, and the end of the lower axis; `level`: a line across; `leap`: the part that is marked
  */
 
 /**
  * @param {Curve} curve
  * @param {number} width
  */
-function partsOf({ points, most, ticks, starts, end, level, leap }, width) {
+function partsOf({ points, most, ticks, starts, axes, level, leap }, width) {
   const last = Math.max(...points.map(({ x }) => x));
   const x = (/** @type {number} */ value) => LEFT + ((width - LEFT - RIGHT) * value) / last;
   const y = (/** @type {number} */ value) => HIGH - BELOW - ((HIGH - TOP - BELOW) * value) / most;
@@ -43,7 +43,9 @@ function partsOf({ points, most, ticks, starts, end, level, leap }, width) {
     svg("polyline.st-curve", { points: path(points) }),
     ...(leap ? [svg("polyline.st-leap", { points: path(leap) })] : []),
     ...points.map((one) => svg("circle.st-point", { cx: x(one.x), cy: y(one.y), r: 2.5 })),
-    svg("text", { x: right, y: HIGH - 4, "text-anchor": "end" }, end),
+    svg("text", { x: 0, y: 14 }, axes.up),
+    ...(starts.length ? [svg("text", { x: 0, y: floor + 18 }, axes.stage)] : []),
+    svg("text", { x: right, y: HIGH - 4, "text-anchor": "end" }, axes.end),
   ];
 }
 
@@ -79,3 +81,16 @@ export function startsOf(stages, last) {
   }
   return starts;
 }
+
+/**
+ * What the axes of a curve are called.
+ *
+ * @param {import("../types.d.ts").Say} text
+ * @param {"loss" | "induction"} scene
+ * @param {string} read tokens that were read in all, in words
+ */
+export const axesOf = (text, scene, read) => ({
+  up: text(`story-learned.${scene}_axis`),
+  stage: text("story-learned.loss_stage"),
+  end: text("story-learned.tokens_read", { read }),
+});

@@ -56,6 +56,15 @@ export const bytesTold = (bytes) => h("b", { title: `${bytes} B` }, inBytes(byte
 export const inBytes = (bytes) => brief(scaled(bytes, "binary")).replace(" ", "\u00a0");
 
 /**
+ * What one cell holds in words: as many pairs as there are K/V heads.
+ *
+ * @param {import("../types.d.ts").Say} text
+ * @param {Trace} trace
+ */
+export const pairsSaid = (text, { model: { n_kv_heads: count } }) =>
+  text(`story-cache.pairs${count === 1 ? "_one" : ""}`, { count });
+
+/**
  * What a grid draws of a run: the same object as long as nothing of it changes.
  *
  * @type {(trace: Trace, until: number, source: string[]) => import("./grid.js").Held}

@@ -3,7 +3,7 @@
 import { h } from "../../../dom.js";
 import { sentences } from "../../../panels/glance/words.js";
 import { createGrid } from "../../grid.js";
-import { bytesEach, bytesTold, gridOf } from "../../held.js";
+import { bytesEach, bytesTold, gridOf, pairsSaid } from "../../held.js";
 import { bold } from "../../words.js";
 
 const NONE = /** @type {string[]} */ ([]);
@@ -18,11 +18,12 @@ export function createDecode(glass) {
   const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
   const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
   const sum = h("p.st-note");
-  const element = h("div", null, grid.element, sum, h("p.st-acts", null, write));
+  const element = h("div", null, grid.element, sum);
   return {
     name: "decode",
     behind: ["kv", "kv-live"],
     element,
+    notes: h("p.st-acts", null, write), // after the question, which it would answer
     draw(width) {
       const { trace, language, status } = state;
       if (!trace) return null;
@@ -38,11 +39,12 @@ export function createDecode(glass) {
       const each = bytesEach(trace);
       const choices = ["column", "row", "all"].map((name) => text(`story-cache.decode_${name}`));
       return {
-        guess: { asks: text("story-cache.decode_asks"), choices, right: 0 },
+        guess: { asks: text("story-cache.decode_asks"), choices, right: 0, of: trace.prompt },
         words: {
           layers: String(model.n_layers),
           each: bytesTold(each),
-          columns: bold(text("story-cache.columns", { count: T })),
+          pairs: pairsSaid(text, trace),
+          columns: bold(text("story-cache.columns", { count: written ? T : T + 1 })), // with its own
         },
         value: `held ${T} written ${written} each ${each}`,
         select: { query: T - 1 },

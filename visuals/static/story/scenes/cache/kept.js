@@ -4,7 +4,7 @@ import { kvHead, rotatedHead, vectorOf } from "../../../compute.js";
 import { h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
-import { bytesOfCell, bytesTold } from "../../held.js";
+import { bytesOfCell, bytesTold, pairsSaid } from "../../held.js";
 import { createRows } from "../../strips.js";
 import { bold, wordOf } from "../../words.js";
 
@@ -46,7 +46,7 @@ export function createKept(glass) {
         words: {
           word: bold(wordOf(tokens.pieces[T - 1])),
           layer: String(layer),
-          kv: String(model.n_kv_heads),
+          pairs: pairsSaid(text, trace),
           dim: String(dim),
           size: String(elementBytes(trace)),
           cell: bytesTold(bytes),

@@ -2,7 +2,7 @@
 
 import { h, sample } from "../../../dom.js";
 import { createGrid } from "../../grid.js";
-import { bytesEach, bytesOfSource, bytesTold, formOf, gridOf } from "../../held.js";
+import { bytesEach, bytesOfSource, bytesTold, formOf, gridOf, pairsSaid } from "../../held.js";
 import { bold } from "../../words.js";
 
 const NONE = /** @type {string[]} */ ([]);
@@ -12,7 +12,7 @@ const NONE = /** @type {string[]} */ ([]);
  * @returns {import("../../scene.js").Scene}
  */
 export function createPrefill(glass) {
-  const { state } = glass;
+  const { state, text } = glass;
   const grid = createGrid(glass, "story-cache.grid");
   const legend = h("p.st-legend", null, sample("span.st-swatch", "story-cache.key", "k"), " ");
   legend.append(sample("span.st-swatch", "story-cache.value", "v"));
@@ -33,7 +33,12 @@ export function createPrefill(glass) {
       const tokens = read.length || nPrompt;
       return {
         form,
-        words: { tokens: bold(String(tokens)), layers: String(model.n_layers), bytes: bytesTold(source || own) },
+        words: {
+          tokens: bold(String(tokens)),
+          layers: String(model.n_layers),
+          pairs: pairsSaid(text, trace),
+          bytes: bytesTold(source || own),
+        },
         value: `tokens ${tokens} layers ${model.n_layers} bytes ${source || own}`,
         select: { query: nPrompt - 1 },
       };

@@ -2,7 +2,7 @@
 // its weights.
 
 import { attention } from "../../../compute.js";
-import { exact, svg } from "../../../dom.js";
+import { exact, h, svg } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
 import { bytesEach, bytesTold, formOf } from "../../held.js";
@@ -10,7 +10,7 @@ import { kept } from "../../kept.js";
 import { bold, lengthOf, onEdge, shareSaid, wordOf } from "../../words.js";
 
 const [MOST, BOX, ASKS, KEYS, WORDS] = [16, 26, 30, 130, 192]; // tokens, and px
-const [FAINT, GAP] = [0.06, 3]; // of a line, and px between boxes
+const [FAINT, GAP] = [0.3, 3]; // of a line: so faint ones are seen on either ground; and px between boxes
 
 /**
  * @param {number} x
@@ -69,16 +69,18 @@ function drawingOf(words, weights, width) {
  */
 export function createQuery(glass) {
   const { state, text } = glass;
-  const element = svg("svg.st-asks-all", { role: "img" });
+  const drawing = svg("svg.st-asks-all", { role: "img" });
+  const note = h("p.st-note");
   const paint = memo((/** @type {string[]} */ words, weights, width, label) => {
-    element.setAttribute("viewBox", `0 0 ${width} ${tallOf(words)}`);
-    element.setAttribute("aria-label", label);
-    element.replaceChildren(...drawingOf(words, weights, width));
+    drawing.setAttribute("viewBox", `0 0 ${width} ${tallOf(words)}`);
+    drawing.setAttribute("aria-label", label);
+    drawing.replaceChildren(...drawingOf(words, weights, width));
   });
   return {
     name: "query",
     behind: ["kv", "kv-live"],
-    element: /** @type {HTMLElement} */ (/** @type {unknown} */ (element)),
+    element: h("div", null, drawing),
+    notes: note,
     draw(width) {
       const { trace, layer, head } = state;
       const held = trace && glass.layerOf(trace, layer);
@@ -86,12 +88,15 @@ export function createQuery(glass) {
       const { model, tokens, T } = trace;
       const shown = shownOf(attention(held, model, head, T - 1), tokens.pieces);
       paint(shown.words, shown.weights, width, text("story-cache.query_drawing", { layer, head }));
+      const [all, count] = [tokens.pieces.length, shown.words.length];
+      const lines = { layer, head, weight: shareSaid(text, Math.max(...shown.weights)), shown: count, all };
+      note.textContent = text(`story-cache.query_note${count < all ? "_some" : ""}`, lines);
       const [each, more] = [bytesEach(trace), model.n_layers * model.n_heads * model.head_dim * elementBytes(trace)];
       const asks = text("story-cache.query_asks");
       const choices = ["next", "all", "nobody"].map((name) => text(`story-cache.query_${name}`));
       return {
         form: formOf(trace) === "_latent" ? "_latent" : "",
-        guess: { asks, choices, right: 2 },
+        guess: { asks, choices, right: 2, of: trace.prompt },
         words: {
           word: bold(wordOf(tokens.pieces[T - 1])),
           heads: String(model.n_heads),

@@ -10,6 +10,7 @@ import { createBars } from "../../bars.js";
 import { bold, count, few, large, told } from "../../words.js";
 
 const DIGITS = 4; // of the numbers that are divided by each other
+const LAST = 8; // tokens of which the times are told: one alone varies with what else the machine does
 
 /**
  * Multiplications for one more token of so many: with the cache, and where all are read again.
@@ -27,6 +28,9 @@ const worksAt = (model, n) => [workOf(model, 1, n), workOf(model, n, pairsOf(n))
  * @param {number} cached
  */
 const ratioShown = (full, cached) => Number(full.toPrecision(DIGITS)) / Number(cached.toPrecision(DIGITS));
+
+/** The middle one of some times; of an even number the lower of two. @param {number[]} all */
+const medianOf = (all) => [...all].sort((a, b) => a - b)[(all.length - 1) >> 1];
 
 /**
  * @param {import("../../scene.js").Glass} glass
@@ -52,17 +56,23 @@ export function createSaves(glass) {
     const names = ["with", "without"].map((name) => text(`story-cache.saves_${name}`));
     bars.draw(worksAt(model, n).map((work, i) => ({ name: names[i], value: work, words: said(work) })));
   });
-  /** What the clock said of the last token that was written both ways. */
+  /** What the clock said of the last tokens that were written both ways. */
   function sayMeasured() {
     const last = race.steps.at(-1);
     if (race.running) return text("story-cache.saves_running");
     if (!last || !state.trace) return "";
+    const some = race.steps.slice(-LAST);
+    const [cached, full] = [
+      medianOf(some.map((step) => step.cached_seconds)),
+      medianOf(some.map((step) => step.full_seconds)),
+    ];
     return text("story-cache.saves_measured", {
       device: state.trace.model.device,
       n: last.tokens,
-      cached: milli(last.cached_seconds),
-      full: milli(last.full_seconds),
-      ratio: few(last.full_seconds / last.cached_seconds, 2),
+      count: some.length,
+      cached: milli(cached),
+      full: milli(full),
+      ratio: few(full / cached, 2),
     });
   }
   return {

@@ -1,6 +1,6 @@
 // What the model still cannot do: the lowest of what was measured when its training was over, each with its aim.
 
-import { exact } from "../../../dom.js";
+import { exact, h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { createBars } from "../../bars.js";
 import { lowestOf } from "../../../readings/record.js";
@@ -21,6 +21,7 @@ const shareOf = ({ right, cases }) => right / cases;
 export function createCannot(glass) {
   const { state, text } = glass;
   const bars = createBars(1);
+  const note = h("p.st-note");
   const named = (/** @type {Measured} */ { name, language }) =>
     text("story-learned.skill_in", {
       skill: text(`training.skill_${name}`),
@@ -42,6 +43,7 @@ export function createCannot(glass) {
     name: "cannot",
     behind: ["overview", "training"],
     element: bars.element,
+    notes: note,
     has: () => recordOf(glass)?.measured.length !== 0,
     draw() {
       const found = recordOf(glass);
@@ -50,6 +52,7 @@ export function createCannot(glass) {
       paint(measured, state.language);
       const short = measured.filter((line) => shareOf(line) < line.bar).length;
       const lowest = lowestOf(measured);
+      note.textContent = text("story-learned.cannot_note");
       return {
         words: {
           lines: bold(String(measured.length)),

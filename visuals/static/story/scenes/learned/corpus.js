@@ -13,17 +13,19 @@ import { bold, count, large } from "../../words.js";
  * @returns {import("../../scene.js").Scene}
  */
 export function createCorpus(glass) {
-  const { state } = glass;
+  const { state, text } = glass;
   const bars = createBars();
   const paint = memo((/** @type {Training} */ found, /** @type {string} */ language) => {
     const read = pointsOf(found).at(-1)?.tokens ?? 0;
     const ends = [...found.stages.slice(1).map(({ tokens }) => tokens), read];
     const sizes = found.stages.map(({ number, name, tokens }, i) => {
       const size = ends[i] - tokens;
-      return { name: `${number} · ${nameOf(glass, name)}`, value: size, words: large(size, language) };
+      return { name: `${number} · ${nameOf(glass, name)}`, value: size, words: counted(size, language) };
     });
-    bars.draw(sizes.length ? sizes : [{ name: "", value: read, words: large(read, language) }]);
+    bars.draw(sizes.length ? sizes : [{ name: "", value: read, words: counted(read, language) }]);
   });
+  const counted = (/** @type {number} */ tokens, /** @type {string} */ language) =>
+    text("story-learned.tokens", { count: large(tokens, language) });
   return {
     name: "corpus",
     behind: ["overview", "training"],

@@ -7,6 +7,7 @@ import { nameOf, recordOf } from "../../record.js";
 import { bold, large, shareSaid } from "../../words.js";
 
 const CHOICES = 3;
+const EXPLAINED = ["recall", "induction"]; // skills whose names do not say what they are
 
 /** @typedef {import("../../../readings/record.js").Training} Training */
 
@@ -18,6 +19,18 @@ const CHOICES = 3;
 function choicesOf(all) {
   const others = all.filter(({ tokens }) => tokens > all[0].tokens).slice(1 - CHOICES);
   return others.length ? [all[0], ...others].sort((a, b) => (a.name < b.name ? -1 : 1)) : [];
+}
+
+/**
+ * What those of some skills are whose names do not say it, in brackets; nothing where there are none.
+ *
+ * @param {import("../../../types.d.ts").Say} text
+ * @param {{ name: string }[]} choices
+ */
+function meansOf(text, choices) {
+  const some = EXPLAINED.filter((skill) => choices.some(({ name }) => name.endsWith(`skill_${skill}`)));
+  const all = some.map((skill) => text(`story-learned.skills_means_${skill}`)).join(text("story-learned.skills_and"));
+  return all && text("story-learned.skills_means", { all });
 }
 
 /**
@@ -35,7 +48,7 @@ export function createSkills(glass) {
         return {
           name: nameOf(glass, name),
           value: known ? tokens : 0,
-          words: known ? large(tokens, language) : never(),
+          words: known ? text("story-learned.tokens", { count: large(tokens, language) }) : never(),
         };
       }),
     );
@@ -59,7 +72,7 @@ export function createSkills(glass) {
         guess: choices.length
           ? {
               hides: true,
-              asks: text("story-learned.skills_asks"),
+              asks: text("story-learned.skills_asks", { means: meansOf(text, choices) }),
               choices: choices.map(({ name }) => nameOf(glass, name)),
               right: choices.indexOf(first),
             }
