@@ -6,6 +6,7 @@ import test from "node:test";
 import { attention, scores } from "../../visuals/static/compute.js";
 import { mapFor } from "../../visuals/static/marks/attention-map.js";
 import { makeMap, makeMaps, readHead } from "../../visuals/static/marks/attention-values.js";
+import { lostIn, sharesAlike, writtenApart } from "../../visuals/static/panels/attend/alike.js";
 import { jobsOf } from "../../visuals/static/panels/attend/known.js";
 import { clickedChannel, madeName } from "../../visuals/static/panels/attend/vector-choice.js";
 import {
@@ -19,7 +20,14 @@ import {
 import { maskLine } from "../../visuals/static/panels/attend/formulas.js";
 import { sourceKey } from "../../visuals/static/panels/attend/source-names.js";
 import { headRow, layerRows, twoHeads } from "../../visuals/static/readings/attend.js";
-import { createSurvey, headHabits, leaders, surveyOf } from "../../visuals/static/readings/habits.js";
+import {
+  createSurvey,
+  habitsOf,
+  headHabits,
+  leaders,
+  onFirst,
+  surveyOf,
+} from "../../visuals/static/readings/habits.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { sinksReader } from "../../visuals/static/readings/sinks.js";
 import { biasIn, writersOf } from "../../visuals/static/readings/score-terms.js";
@@ -399,8 +407,47 @@ test("a head's habits are told as far as its map is made, or measured at once in
   assert.ok(Number.isNaN(columns.mean_weight_on_previous_token[place + 1]));
 });
 
+test("heads that rest on the first token are found in the layers that are here, the most first", () => {
+  const layers = new Map([[1, makeLayer(0.3)]]);
+  const trace = { T: TOKENS, model, layers };
+  const found = onFirst(trace, 2);
+  const all = Array.from({ length: HEADS }, (_, head) => habitsOf(layers.get(1), trace, head).first);
+  assert.deepEqual(
+    found.map(({ layer, score }) => [layer, score]),
+    all
+      .sort((a, b) => b - a)
+      .slice(0, 2)
+      .map((score) => [1, score]),
+  );
+  assert.deepEqual(onFirst({ T: 100_000, model, layers }, 2), []); // a long run's maps are made bit by bit
+});
+
+test("weights beside each other have as many digits, and none is written as the 1 that it is not", () => {
+  assert.deepEqual(sharesAlike([0.99995, 0.9994, 0.2]), ["0.99995", "0.99940", "0.20000"]);
+  assert.deepEqual(sharesAlike([0.7, 1, 0]), ["0.700", "1.000", "0.000"]);
+  assert.deepEqual(sharesAlike([0.7, 0.00001]), ["0.700", "1.00×10⁻⁵"]);
+  assert.deepEqual(writtenApart(0.9978, 0.62847), { a: "0.9978", b: "0.6285", difference: "+0.3693" });
+  for (const [a, b] of [
+    [0.99995, 0.92954],
+    [0.12345, 0.5],
+    [0.0004, 0.0001],
+    [1, 0.25],
+  ]) {
+    const { a: first, b: second, difference } = writtenApart(a, b);
+    const decimals = (text) => text.split(".")[1].length;
+    assert.equal(decimals(first), decimals(second));
+    const apart = Number(first) - Number(second);
+    assert.ok(Math.abs(apart - Number(difference.replace("−", "-"))) < 1e-9, difference);
+  }
+});
+
+test("not all is lost where something is left", () => {
+  const written = [0, 1e-12, 0.18, 0.9987, 0.999995, 1, 1.2].map(lostIn); // an output may change by more than it was
+  assert.deepEqual(written, ["0%", "0%", "18%", "99.9%", ">99.9%", "100%", "120%"]);
+});
+
 test("sinks: the median of the others, the value that a head reads, and the largest stream where there is none", () => {
-  const trace = { T: 3, model: { ...model, n_layers: 1 }, sinks: [0] };
+  const trace = { T: 3, model: { ...model, n_layers: 1 }, sinks: [0], layers: new Map() };
   const held = { v: { shape: [KV, 3, 2], data: Float32Array.of(3, 4, 0, 1, 1, 0, 0, 0, 0, 2, 0, 4) } };
   const found = {
     rms: { shape: [2, 3], data: Float32Array.of(1, 2, 4, 900, 3, 5) },

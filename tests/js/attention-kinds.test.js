@@ -37,6 +37,13 @@ test("without a choice it is MQA, or MHA where MQA is what the network has", () 
   assert.ok(Number.isNaN(read(MODEL, 0, 8).chosen.kl)); // not measured so far
 });
 
+test("what rounding leaves between two passes that compute the same is no distance", () => {
+  const kinds = [1, 8, 32].map(measured);
+  const found = { answer: " a", p: 0.5, done: 5, heads: kinds, latents: [measured(4), { ...measured(10), kl: 5e-15 }] };
+  const run = /** @type {any} */ ({ trace: { model: MODEL, T: 10 }, details: { found } });
+  assert.equal(kindsReader.read(run, { heads: 0, rank: 10 }).chosen.kl, 0);
+});
+
 test("the last part that is here is read, and the next one is asked for", () => {
   const part = (/** @type {number} */ done) => ({ done, heads: [1, 2, 4].map(measured), latents: [measured(1)] });
   const known = /** @type {Record<number, object>} */ ({});

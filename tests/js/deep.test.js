@@ -163,7 +163,7 @@ test("a sum is shown in so many digits that, divided as it is shown, it gives wh
   const scale = 1 / Math.sqrt(32);
   for (let seed = 1; seed < 400; seed++) {
     const whole = 100 * Math.sin(seed * 7.3);
-    const { whole: said } = turning.addingUp([whole / 3, whole / 7], whole, scale);
+    const { whole: said } = turning.addingUp([whole / 3, whole / 7], whole, { scale });
     assert.equal((Number(said.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
     const few = fewThatGive(whole, scale);
     assert.equal(

@@ -193,6 +193,10 @@ export const count = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 2
  */
 export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
+const OPERATOR = /(^|\s)([=≈→+−·]) (?=\S|$)/g;
+/** A line of a formula breaks before an operator, which stays with what follows. @param {string} words */
+const unbroken = (words) => words.replace(OPERATOR, "$1$2\u00a0");
+
 /**
  * Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both.
  *
@@ -203,7 +207,14 @@ export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}
 const written =
   (tag) =>
   (words, ...between) =>
-    h(tag, null, ...words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== ""));
+    h(
+      tag,
+      null,
+      ...words
+        .flatMap((word, i) => [word, between[i] ?? ""].flat())
+        .filter((one) => one !== "")
+        .map((one) => (typeof one === "string" ? unbroken(one) : one)),
+    );
 export const line = written("p");
 export const phrase = written("span");
 /** @param {number} x */

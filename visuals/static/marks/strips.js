@@ -10,6 +10,7 @@ import { createSurface } from "./surface.js";
 /** Least width in pixels of a cell that has its number written in it. */
 export const NUMBER = 66;
 const [BARS, AXIS, LEGEND] = [84, 24, 40];
+const FRAME = 3; // px of a marked column's frame over the first strip, where no name stands above it
 const [LESS, MORE] = [-0.6, 0.6]; // of the colours of both signs: what a bar below the line has, and one above it
 
 /**
@@ -208,7 +209,7 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
    * @param {Strip[]} strips
    */
   function topsOf(strips) {
-    let y = 0;
+    let y = beside ? FRAME : 0;
     const tops = strips.map((one) => (y += above + highOf(one, strip) + gap) - highOf(one, strip) - gap);
     return { tops, foot: y, tall: y + (axis ? AXIS : 0) + (legend ? LEGEND : 0) };
   }

@@ -108,9 +108,12 @@ const kindsTable = (kinds) => ({
 
 /** @typedef {import("../decoded.d.ts").Detail<"attention_kinds">} Found */
 
+// nats: what float32 leaves between two passes that compute the same lies far below it
+const ROUNDING = 1e-9;
+
 /** What was measured. @param {Found["heads"][number]} one */
 const measured = ({ kl, p_answer: p, best, p_best: pBest }) => ({
-  kl: kl ?? NaN,
+  kl: kl === null ? NaN : kl < ROUNDING ? 0 : kl,
   p: p ?? NaN,
   best: best ?? "",
   pBest: pBest ?? NaN,

@@ -160,3 +160,23 @@ export function leaders(heads, name, count) {
     .sort((a, b) => b.score - a.score)
     .slice(0, count);
 }
+
+const AT_ONCE = 5e7; // products of a run's q and k that are added up without a wait
+
+/**
+ * The heads that leave most of their weight on the first token, best first: of every layer that is here where the
+ * run is short, else of the heads whose maps are made.
+ *
+ * @param {Trace} trace
+ * @param {number} count
+ */
+export function onFirst(trace, count) {
+  const { model, T, layers } = trace;
+  const { n_layers, n_heads, head_dim } = model;
+  const short = n_layers * n_heads * T * T * head_dim < AT_ONCE;
+  const measured = surveyOf(trace).heads.map((row, layer) => {
+    const held = short ? layers.get(layer) : undefined;
+    return row.map((one, head) => (held && !one.done ? { ...one, ...habitsOf(held, trace, head), done: true } : one));
+  });
+  return leaders(measured, "first", count);
+}

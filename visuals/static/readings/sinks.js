@@ -1,6 +1,7 @@
 // What is read of a run's sinks: the size of each token's stream by layer, and how long the value is that a head reads
-// at a sink.
+// at a sink; and which heads leave their weight on the first token, with a spike or without.
 
+import { onFirst } from "./habits.js";
 import { valueNorms } from "./cell.js";
 
 /**
@@ -15,10 +16,15 @@ import { valueNorms } from "./cell.js";
  *   others: number[];
  *   sizes: ValueSizes[];
  *   most: { depth: number; token: number; times: number; value: number };
+ *   resting: { layer: number; head: number; score: number }[];
  * }} SinksReading
  *   `others`: the median RMS by depth of the tokens that are no sinks, NaN without any; `sizes` by sink; `most`: the
- *   token whose largest |x| is the most times the median of its depth
+ *   token whose largest |x| is the most times the median of its depth; `resting`: the heads whose mean weight on
+ *   the first token is largest and at least RESTS, as far as their layers are here
  */
+
+const RESTS = 0.3; // as much as a head needs to be called by the job "first token"
+const LEADERS = 3;
 
 /**
  * The value in the middle, or the mean of the two there; NaN of none.
@@ -92,6 +98,7 @@ export const sinksReader = {
       others: depths.map((depth) => median(free.map((token) => found.rms.data[depth * trace.T + token]))),
       sizes: at.map((/** @type {number} */ token) => ({ norm: norms[token], others: beside })),
       most,
+      resting: onFirst(trace, LEADERS).filter(({ score }) => score >= RESTS),
       at: `layer ${layer} head ${head} sinks ${at.join(",") || "none"}`,
       values: { times: most.times, spike, norm, others: beside, parked, lost },
       rows: { stream: () => tableOf(found) },

@@ -10,16 +10,17 @@ import { atCell } from "./attend.js";
  *
  * @typedef {import("../types.d.ts").Model} Model
  *
- * @typedef {{ largest: number; key: number; entropy: number; gradient: number }} Hardness `key`: whose weight is
- *   the largest
+ * @typedef {{ largest: number; rest: number; key: number; entropy: number; gradient: number }} Hardness `key`:
+ *   whose weight is the largest; `rest`: that of all others together, which is told where 1 − largest is rounded to
+ *   0
  *
  * @typedef {{ spread: Float64Array; expected: Float64Array; pairs: number; queries: number }} Spread by the number
  *   of channels, from 1 on: the standard deviation of the products over so many pairs of query and key, and what it
  *   would be if all entries were independent and as large as they are on average; `queries`: how many of them were
  *   taken in each head
  *
- * @typedef {{ layer: number; head: number; query: number; key: number; power: number }} SqrtSelection the divisor
- *   is head_dim to that power
+ * @typedef {{ layer: number; head: number; query: number; key: number; power: number | null }} SqrtSelection the
+ *   divisor is head_dim to that power; null for the one at which the row's own weights look different
  *
  * @typedef {import("./reading.js").Reading<SqrtSelection> & {
  *   width: number;
@@ -32,22 +33,42 @@ import { atCell } from "./attend.js";
  */
 
 const STEPS = 60; // of the curve
+const HARD = 0.99; // from this weight on a row is hard with the network's own divisor, too
 const MOST = 2e7; // products of two entries that are added up for the spread
 
 /**
- * How hard a row of weights is.
+ * How hard a row of weights is. What the largest leaves of 1 is added up from the others: 1 − largest loses it
+ * where that rounds to 0.
  *
  * @param {Float64Array} weights
  * @returns {Hardness}
  */
 export function hardnessOf(weights) {
-  let [key, gradient, entropy] = [0, 0, 0];
+  let [key, rest, gradient, entropy] = [0, 0, 0, 0];
+  for (const [i, weight] of weights.entries()) if (weight > weights[key]) key = i;
   for (const [i, weight] of weights.entries()) {
-    if (weight > weights[key]) key = i;
+    if (i === key) continue;
+    rest += weight;
     gradient += weight * (1 - weight);
     if (weight > 0) entropy -= weight * Math.log(weight);
   }
-  return { largest: weights[key], key, entropy, gradient };
+  const largest = weights[key];
+  return { largest, rest, key, entropy: entropy - largest * Math.log1p(-rest), gradient: gradient + largest * rest };
+}
+
+/** Whether nearly all of a row's weight is on one key. @param {Hardness} own */
+export const isHard = (own) => own.largest > HARD;
+
+/**
+ * Where the divisor stands at first: where it makes a difference. A row that is hard changes with a larger one, d;
+ * another without any; one of a network that does not divide with √d.
+ *
+ * @param {Model} model
+ * @param {Hardness} [own] of the row, where one alone is shown
+ */
+export function firstPower({ parts }, own) {
+  if (parts.scale > 0.5) return 0.5;
+  return own && isHard(own) ? 1 : 0;
 }
 
 /** √mean(x²) over all entries of all heads. */
@@ -143,7 +164,7 @@ const spreadTable = ({ spread: { spread, expected } }) => ({
 export const sqrtReader = {
   layer: true,
   read({ trace, held }, selection) {
-    const { head, query, power } = selection;
+    const { head, query } = selection;
     const { model, tokens } = trace;
     const width = model.head_dim;
     const { scores, weights } = row(held, model, head, query);
@@ -151,13 +172,15 @@ export const sqrtReader = {
     const products = scores.map((score, key) => (score - bias[key]) / model.parts.scale);
     /** @type {(divisor: number) => Float64Array} */
     const at = (divisor) => softmax(products.map((product, key) => product / divisor + bias[key]));
+    const own = hardnessOf(weights);
+    const power = selection.power ?? firstPower(model, own);
     const divisors = { own: 1 / model.parts.scale, set: width ** power, root: Math.sqrt(width) };
     const set = at(divisors.set);
-    const [own, now] = [hardnessOf(weights), hardnessOf(set)];
+    const now = hardnessOf(set);
     const spread = spreadOf(held, "spread", model);
     /** @type {SqrtReading} */
     const reading = {
-      selection,
+      selection: { ...selection, power },
       width,
       divisors,
       spread,

@@ -136,11 +136,15 @@ export function overDistance(q, k, { inv_freq, scaling }, count) {
  *
  * @param {number[]} terms those that are shown one by one
  * @param {number} whole the sum of all
- * @param {number} [scale]
+ * @param {{ scale?: number; decimalsFor?: (most: number) => number }} [shown] `decimalsFor` says how many decimals
+ *   all have, by the largest of them; more where the scaled sum needs them
  */
-export function addingUp(terms, whole, scale = 0) {
-  const most = Math.max(...terms.map(Math.abs), Math.abs(whole));
-  let decimals = most >= 100 ? 1 : most >= 1 ? 2 : 3;
+export function addingUp(
+  terms,
+  whole,
+  { scale = 0, decimalsFor = (most) => (most >= 100 ? 1 : most >= 1 ? 2 : 3) } = {},
+) {
+  let decimals = decimalsFor(Math.max(...terms.map(Math.abs), Math.abs(whole)));
   const scaled = (/** @type {number} */ x) => (x * scale).toPrecision(3);
   while (decimals < 7 && scaled(Number(whole.toFixed(decimals))) !== scaled(whole)) decimals++;
   const unit = 10 ** decimals;

@@ -12,7 +12,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { kindsReader } from "../../readings/attention-kinds.js";
 import { readHere } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { createKindsChart } from "./kinds-chart.js";
+import { createKindsChart, letterOf } from "./kinds-chart.js";
 
 /** @typedef {import("../../readings/attention-kinds.js").KindsReading} KindsReading */
 /** @typedef {import("../../types.d.ts").Glass} Glass */
@@ -58,7 +58,7 @@ function createChoice(glass, by) {
     const isHere = kinds.includes(chosen);
     const at = isHere ? kinds.indexOf(chosen) : by === "rank" ? kinds.length - 1 : kinds.indexOf(own);
     const words = by === "rank" ? `d_c = ${kinds[at].rank}` : `${kinds[at].heads} · ${kinds[at].name.toUpperCase()}`;
-    range.show(at, isHere ? words : "–", { max: kinds.length - 1 });
+    range.show(at, isHere ? words : glass.text(`${KIND}.${by}_unused`), { max: kinds.length - 1 });
   }
   return { element: range.element, show };
 }
@@ -139,10 +139,10 @@ function createKinds(glass) {
   return { element: listed(".at-wide-table.at-kinds-table", `${KIND}.table`, table), fill };
 }
 
-/** @param {string[]} names of the dots that have a number in the chart, 1 first */
+/** @param {string[]} names of the dots that have a letter in the chart, a first */
 function namesView(names) {
   const item = (/** @type {string} */ name, /** @type {number} */ i) =>
-    html`<li><strong .textContent=${String(i + 1)}></strong> <span .textContent=${name}></span></li>`;
+    html`<li><strong .textContent=${letterOf(i)}></strong> <span .textContent=${name}></span></li>`;
   return html`<ol class="gp-note at-kinds-names">
     ${names.map(item)}
   </ol>`;
@@ -228,6 +228,15 @@ function noticeOf({ chosen, own, answer, p, tokens, kinds, latents, done }, text
 }
 
 /**
+ * That a latent of as many numbers as there are tokens loses nothing, where one is that long.
+ *
+ * @param {KindsReading} reading
+ * @param {Text} text
+ */
+const wholeText = ({ latents, tokens }, text) =>
+  latents.at(-1)?.rank === tokens ? text("whole_note", { rank: tokens }) : "";
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
@@ -244,9 +253,9 @@ export default function attentionKinds(element, glass) {
 
   /**
    * @param {KindsReading | null} reading null before it has come
-   * @param {string[]} [numbered] names of dots that have a number in the chart
+   * @param {string[]} [lettered] names of dots that have a letter in the chart
    */
-  function view(reading, numbered = []) {
+  function view(reading, lettered = []) {
     const model = state.trace?.model;
     return html`
       <p
@@ -259,7 +268,9 @@ export default function attentionKinds(element, glass) {
       <div class="gp-columns">
         <div>
           <h3 class="gp-subtitle" .textContent=${panel.text("chart_title")}></h3>
-          ${half} ${numbered.length ? namesView(numbered) : nothing}
+          ${half} ${lettered.length ? namesView(lettered) : nothing}
+          <p class="gp-note" .textContent=${panel.text("dots_note")}></p>
+          <p class="gp-note" .textContent=${reading ? wholeText(reading, panel.text) : ""}></p>
           <p class="gp-note" .textContent=${reading ? panel.text("trained_with") : ""}></p>
         </div>
         <div class="gp-formula">${reading && model && linesOf(reading, model, panel.text, glass.text)}</div>
@@ -275,11 +286,11 @@ export default function attentionKinds(element, glass) {
   return inWidth(element, wide, function draw(width) {
     const reading = readHere(glass, kindsReader, select(glass, pointed()));
     element.toggleAttribute("data-loading", !reading);
-    const numbered = reading ? chart.draw(width, reading) : [];
+    const lettered = reading ? chart.draw(width, reading) : [];
     return () => {
       const model = state.trace?.model;
       panel.title.textContent = panel.text("title", { heads: model?.n_heads, own: model?.n_kv_heads });
-      render(view(reading, numbered), panel.body);
+      render(view(reading, lettered), panel.body);
       if (!reading) return;
       heads.show(reading);
       ranks.show(reading);

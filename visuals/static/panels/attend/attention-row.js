@@ -11,7 +11,7 @@ import { drawOff, headOff } from "../../off.js";
 import { shownIn } from "../../run-for.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
-const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
+const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 26, 20, 18]; // SCALE: under the names, where there is no room above
 /**
  * @typedef {import("../../types.d.ts").Say} Say
  *
@@ -22,6 +22,8 @@ const [HEIGHT, BELOW, ABOVE] = [112, 26, 20];
  * @typedef {{ column: number; foot: number; ceiling: number; width: number; from: number }} BarPlace the bars of
  *   the keys from `from` on
  */
+
+const NUMBERED = 54; // px of a bar that has its number over it
 
 /** Short enough to stand over a bar. @param {number} weight */
 const overBar = (weight) => (weight < 0.001 ? "<0.001" : brief(share(weight)));
@@ -79,8 +81,8 @@ export function createLargest(section, heading, count, others) {
  * @param {number} key
  * @param {Say} text
  */
-function drawNumbers(context, { column, ceiling, width, from }, weights, key, text) {
-  if (column >= 54) {
+function drawNumbers(context, { column, foot, ceiling, width, from }, weights, key, text) {
+  if (column >= NUMBERED) {
     weights.forEach(
       (weight, t) =>
         t >= from &&
@@ -89,6 +91,10 @@ function drawNumbers(context, { column, ceiling, width, from }, weights, key, te
           weight: t === key ? 600 : 400,
         }),
     );
+    write(context, text("ceiling", { ceiling }), width, foot + BELOW + SCALE - 6, {
+      align: "right",
+      colour: ink().colour("muted"),
+    });
     return;
   }
   const x = (key + 0.5) * column;
@@ -156,7 +162,8 @@ export function createBars(glass, text) {
   function draw(width, { selection: { layer, head, query, key }, row: { weights } }) {
     wide = width;
     const { trace } = shownIn(glass);
-    const context = fit(canvas, width, ABOVE + HEIGHT + BELOW);
+    const scale = width / trace.T >= NUMBERED ? SCALE : 0;
+    const context = fit(canvas, width, ABOVE + HEIGHT + BELOW + scale);
     const from = firstKey(trace.model, query);
     const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width, from };
     const { column } = place;

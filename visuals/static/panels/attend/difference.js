@@ -1,7 +1,7 @@
 // Two heads on the same text: the weights of A, of B, and A − B, cell by cell.
 
 import { stepper } from "../../controls.js";
-import { h, share, signed } from "../../dom.js";
+import { h, share } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createMap } from "../../marks/attention-map.js";
@@ -11,6 +11,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { twoHeads } from "../../readings/attend.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { writtenApart } from "./alike.js";
 import { selectedCell, tokenName } from "./cell-selection.js";
 import { otherHead } from "./other-head.js";
 
@@ -211,9 +212,8 @@ export default function difference(element, glass) {
     const { layer, head, ...other } = reading.selection;
     panel.title.textContent = panel.text("title", { layer, head, ...other });
     if (!reading.complete) return panel.show(reading, panel.text("absent", { layer: other.other_layer }));
-    const { a, b, difference: apart } = reading.values;
-    const numbers = { a: share(a), b: share(b), difference: signed(apart, 4) };
-    return panel.show(reading, panel.text("read", { ...cellNames(state), ...numbers }));
+    const { a, b } = reading.values;
+    return panel.show(reading, panel.text("read", { ...cellNames(state), ...writtenApart(a, b) }));
   }
 
   const holder = /** @type {HTMLElement} */ (maps[0].element.parentElement);

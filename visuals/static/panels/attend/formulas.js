@@ -3,6 +3,7 @@
 
 import { strongest } from "../../arrays.js";
 import { biasAt, bucketAt, firstKey, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
+import { addingUp } from "../../readings/turning.js";
 import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
 
 /**
@@ -14,6 +15,8 @@ import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub
  */
 
 const TERMS = 5;
+/** How many decimals give a number five digits. @param {number} x */
+const decimalsOf = (x) => Math.max(0, Math.min(8, 4 - Math.floor(Math.log10(x || 1))));
 
 const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]].map(
   ([role, name = role]) =>
@@ -22,23 +25,30 @@ const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]
 );
 
 /**
- * "a + b − c + (27 others: d) = total": the strongest terms, and the others as their sum.
+ * "a + b − c + d (27 more) = total": the strongest terms, and the others as their sum, with as many decimals each.
  *
  * @param {Float64Array} terms
  * @param {Say} text
- * @param {number} [digits]
  * @returns {(Node | string)[]}
  */
-export function sumOf(terms, text, digits = 4) {
+export function sumOf(terms, text) {
   const order = strongest(terms, TERMS);
   const all = terms.reduce((sum, term) => sum + term, 0);
-  const rest = all - order.reduce((sum, i) => sum + terms[i], 0);
-  const added = (/** @type {number} */ term) => ` ${term < 0 ? "−" : "+"} ${shown(Math.abs(term), digits)}`;
+  const {
+    terms: written,
+    rest,
+    whole,
+  } = addingUp(
+    order.map((i) => terms[i]),
+    all,
+    { decimalsFor: decimalsOf },
+  );
+  const added = (/** @type {string} */ term) => (term.startsWith("−") ? ` − ${term.slice(1)}` : ` + ${term}`);
   /** @type {(Node | string)[]} */
-  const parts = order.map((i, n) => (n === 0 ? shown(terms[i], digits) : added(terms[i])));
+  const parts = written.map((term, n) => (n === 0 ? term : added(term)));
   const others = terms.length - order.length;
   if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, text("others", { count: others })));
-  return [...parts, " = ", strong(all)];
+  return [...parts, " = ", h("strong", null, whole)];
 }
 
 /**
@@ -109,8 +119,9 @@ export function scoreLine(model, { dot, score, head, query, key }, text) {
  * @param {string} [sign] of the weight
  */
 export function weightLine({ score, top, total, weight }, text, sign = " α") {
-  const power = (/** @type {string} */ from) => phrase`e${sup(from)}`;
-  const all = fraction(power(`${text("score")} − max`), phrase`Σ${sub("j")} e${sup(`${text("score")}ⱼ − max`)}`);
+  const power = (/** @type {(Node | string)[]} */ ...from) => phrase`e${sup(...from)}`;
+  const each = power(text("score"), sub("j"), " − max");
+  const all = fraction(power(`${text("score")} − max`), phrase`Σ${sub("j")} ${each}`);
   const numbers = fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6));
   return line`${text("weight")}${sign} = ${all} = ${numbers} = ${strong(weight)}`;
 }

@@ -7,10 +7,12 @@ import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
 import { shownIn } from "../../run-for.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { CLEAR, done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
+import { oneLine } from "../../one-line.js";
 import { runPrompt } from "./run-prompt.js";
 
 const LEADERS = 3;
 const LISTED = 8; // heads of a job
+const COPYING = ["copying", "ov_copying"];
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -71,6 +73,20 @@ function jobOf(glass, kind, isRandom, survey, text) {
 }
 
 /**
+ * That no head does a job, and how that is measured: of copying, why the model may copy all the same.
+ *
+ * @param {import("./known.js").Kind} kind
+ * @param {Glass} glass
+ * @param {boolean} isRandom
+ * @param {Say} text
+ */
+function nobodyDoes(kind, glass, isRandom, text) {
+  const said = text("nobody", { jobs: labelOf(kind.name, glass.text) });
+  const also = COPYING.includes(kind.name) ? [text("nobody_copying")] : [];
+  return [oneLine([said, meaningOf(kind, glass.text, isRandom)]), ...also];
+}
+
+/**
  * The heads that do most of a measure on this run.
  *
  * @param {"first" | "previous"} name
@@ -103,11 +119,11 @@ function leadersOf(name, survey, text) {
 function describe(glass, names, survey, measured, text) {
   const { T, model } = shownIn(glass).trace;
   const total = model.n_layers * model.n_heads;
-  const nobody = undone(names).map(({ name }) => labelOf(name, glass.text));
+  const isRandom = names !== null && names.done !== null;
   return {
-    heading: names && names.done !== null ? text("named_random", { ...names }) : text("named"),
-    jobs: done(names).map((kind) => jobOf(glass, kind, names?.done !== null, survey, text)),
-    nobody: nobody.length ? text("nobody", { jobs: nobody.join(glass.text("why.list")) }) : "",
+    heading: isRandom ? text("named_random", { ...names }) : text("named"),
+    jobs: done(names).map((kind) => jobOf(glass, kind, isRandom, survey, text)),
+    nobody: undone(names).flatMap((kind) => nobodyDoes(kind, glass, isRandom, text)),
     title: measured < total ? text("measured_part", { done: measured, total }) : text("measured"),
     leading: T < 3 ? null : MEASURES.map((name) => leadersOf(name, survey, text)),
   };
@@ -207,9 +223,9 @@ export function createJobs(glass) {
     const { jobs, nobody, title, leading } = found;
     const measuring = measuringView(glass, given[0], text);
     const heading = jobs.length ? html`<h3 class="gp-subtitle" .textContent=${found.heading}></h3>` : nothing;
-    const isThere = jobs.length || nobody || measuring !== nothing;
+    const isThere = jobs.length || nobody.length || measuring !== nothing;
     return {
-      named: isThere ? html`${measuring} ${heading} ${jobsIn(jobs)} ${note(nobody)}` : nothing,
+      named: isThere ? html`${measuring} ${heading} ${jobsIn(jobs)} ${nobody.map(note)}` : nothing,
       measured: html`
         <h3 class="gp-subtitle" .textContent=${title}></h3>
         ${leading ? jobsIn(leading) : note(text("too_short"))}

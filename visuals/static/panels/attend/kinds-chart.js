@@ -1,14 +1,15 @@
 // What the cache takes a token against how far the prediction moves: a dot for each number of K/V heads, and one for
-// each rank of a latent. Each has its name beside it, or where none fits a number in it, whose name stands below.
+// each rank of a latent. Each has its name beside it, or where none fits a letter in it, whose name stands below: names
+// begin with numbers.
 
-import { h } from "../../dom.js";
+import { count, h } from "../../dom.js";
 import { chartHeight, fit, ink, textWidth, write } from "../../draw.js";
 import { axes, chartIn, dot, path, xOf, yOf } from "../../plot.js";
 import { namesBeside, RADIUS } from "./dot-names.js";
 
 const [HIGH, LEFT, RIGHT, TOP, BELOW] = [280, 52, 24, 36, 46];
 const NEAR = 24; // px: of the pointer
-const DIGIT = 13; // px: of a number in a dot
+const LETTER = 13; // px: of a letter in a dot
 
 /** @typedef {import("../../readings/attention-kinds.js").KindsReading} KindsReading */
 /** @typedef {import("../../readings/attention-kinds.js").KvKind} KvKind */
@@ -42,6 +43,9 @@ function drawNames(context, places, { own, chosen }, size, text) {
   return left.sort((a, b) => a.place.x - b.place.x);
 }
 
+/** a, b, c … @param {number} i */
+export const letterOf = (i) => String.fromCharCode("a".charCodeAt(0) + i);
+
 /** @param {Text} text of the panel */
 export function createKindsChart(text) {
   const canvas = h("canvas.gp-canvas", { "data-text-label": "attention-kinds.chart" });
@@ -60,7 +64,7 @@ export function createKindsChart(text) {
   /**
    * @param {number} width
    * @param {KindsReading} reading
-   * @returns {string[]} the names of the dots that have a number in them, 1 first
+   * @returns {string[]} the names of the dots that have a letter in them, a first
    */
   function draw(width, reading) {
     const { kinds, latents, own, chosen } = reading;
@@ -69,13 +73,14 @@ export function createKindsChart(text) {
     const all = [...kinds, ...latents];
     const known = all.filter(({ kl }) => !Number.isNaN(kl));
     const bytes = all.map((one) => one.bytes);
+    const most = Math.max(...known.map(({ kl }) => kl)) || 1;
     const chart = chartIn(
       [width, high],
       [LEFT, RIGHT, TOP, BELOW],
       { low: Math.min(...bytes) / 1.3, high: Math.max(...bytes) * 1.3, log: true },
-      { low: 0, high: Math.max(...known.map(({ kl }) => kl)) * 1.25 || 1 },
+      { low: -0.07 * most, high: most * 1.25 }, // the dots at 0 stand clear of the ticks' texts
     );
-    axes(context, chart, { xName: text("bytes_axis"), yName: text("kl_axis") });
+    axes(context, chart, { xText: count, xName: text("bytes_axis"), yName: text("kl_axis") });
     const { colour } = ink();
     for (const [line, hue] of /** @type {[KvKind[], string][]} */ ([
       [kinds, "muted"],
@@ -97,8 +102,8 @@ export function createKindsChart(text) {
     const left = drawNames(context, places, reading, [width, high], text);
     left.forEach(({ place: { kind, x, y } }, i) => {
       mark(kind, RADIUS);
-      const how = { size: DIGIT, weight: 700, colour: colour("card"), align: "center", base: "middle" };
-      write(context, String(i + 1), x, y + 1, /** @type {Parameters<typeof write>[4]} */ (how));
+      const how = { size: LETTER, weight: 700, colour: colour("card"), align: "center", base: "middle" };
+      write(context, letterOf(i), x, y + 1, /** @type {Parameters<typeof write>[4]} */ (how));
     });
     return left.map(({ words }) => words);
   }

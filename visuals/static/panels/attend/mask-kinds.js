@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { h, percent, sample } from "../../dom.js";
+import { h, sample } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
@@ -11,6 +11,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { masksReader } from "../../readings/mask-kinds.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { lostIn } from "./alike.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { createExample } from "./glm-example.js";
 import { createTiles, layoutTiles, TILES } from "./mask-tiles.js";
@@ -122,7 +123,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
     query: visible(labelsOf(pieces)[query]),
     window,
     sliding: pairs.sliding,
-    lost: percent(lost),
+    lost: lostIn(lost),
   });
 }
 

@@ -87,16 +87,29 @@ export default function sinksPanel(element, glass) {
     });
   }
   /**
+   * Which heads rest on the first token, as the list of all heads has them.
+   *
+   * @param {SinksReading} reading
+   */
+  function restText({ resting, found }) {
+    const heads = resting.map(({ layer, head, score }) =>
+      panel.text("rest_head", { layer, head, score: shown(score, 3) }),
+    );
+    const name = found.sinks.length ? "rest" : "rest_none";
+    return heads.length ? panel.text(name, { heads: heads.join(glass.text("why.list")) }) : "";
+  }
+  /**
    * @param {Trace} trace
    * @param {SinksReading} reading
    */
   function view(trace, reading) {
+    const rest = restText(reading);
     const told = reading.found.sinks.slice(0, MOST).map((_, i) => linesOf(trace, reading, i));
     return html`
       <p class="wy-notice" .textContent=${notice(trace, reading)}></p>
       <h3 class="gp-subtitle" ?hidden=${!told.length} .textContent=${panel.text("chart_title")}></h3>
       <div ?hidden=${!told.length}>${canvas}</div>
-      ${told.map((lines) => html`<div class="at-spike">${lines.map(paragraph)}</div>`)}
+      ${told.map((lines) => html`<div class="at-spike">${lines.map(paragraph)}</div>`)} ${rest ? paragraph(rest) : ""}
     `;
   }
   /**

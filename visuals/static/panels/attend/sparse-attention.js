@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { count, h, line, percent, shown, strong, sub } from "../../dom.js";
+import { count, h, line, phrase, shown, strong, sub } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -11,6 +11,7 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { KEY_BYTES, sparseReader } from "../../readings/sparse-attention.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { lostIn } from "./alike.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { createNamedMap } from "./named-map.js";
 import { createWeightRows } from "./weight-rows.js";
@@ -62,9 +63,6 @@ export const about = {
   },
   unused: /** @type {const} */ ("head"),
 };
-
-/** A share in per cent; what rounding leaves where nothing is lost is 0. @param {number} share */
-const lostIn = (share) => percent(share < 1e-9 ? 0 : share);
 
 /** @param {Text} text */
 function createChoices(text) {
@@ -119,7 +117,8 @@ function sumsOf(tokens, k, seen, causal) {
  */
 function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, query, key } }, model, text) {
   const bold = (/** @type {number} */ value) => h("strong", null, count(value));
-  const each = heads.length > 8 ? "Σ a" : heads.map((a) => shown(a, 3)).join(" + ");
+  const each = heads.length > 8 ? "Σ a" : heads.map((a) => a.toFixed(4)).join(" + ");
+  const mean = phrase`I${sub(`${query},${key}`)} = (${each}) / ${String(heads.length)}`;
   const { all, read } = sumsOf(tokens, k, pairs.all, causal);
   const { tokens: L, k: K, main, indexer, latent } = LARGE;
   const [whole, part] = [(L * (L + 1)) / 2, L * K - (K * (K - 1)) / 2];
@@ -129,7 +128,7 @@ function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, q
   const less = shown((whole * main) / sum, 3);
   const added = `${String(model.n_layers)} · (128 + 4) B`;
   return [
-    line`I${sub(`${query},${key}`)} = (${each}) / ${String(heads.length)} = ${strong(index[key] ?? NaN, 4)}`,
+    line`${text("index", { query, key })}   ${mean} = ${strong(index[key] ?? NaN, 3)}`,
     line`${text("pairs_all")}   ${all} = ${bold(pairs.all)};   ${text("pairs_read")}   ${read} = ${bold(pairs.read)}`,
     line`${text("large", { tokens: count(L), k: count(K) })}`,
     line`${text("large_whole")}   ${count(main)} · ${count(whole)} = ${h("strong", null, full)}`,

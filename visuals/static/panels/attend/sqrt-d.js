@@ -3,14 +3,14 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { count, fraction, h, line, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { count, fraction, h, line, phrase, root, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { scoreForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { inWidth, widthOf } from "../../pointing.js";
-import { sqrtReader } from "../../readings/sqrt-d.js";
+import { firstPower, isHard, sqrtReader } from "../../readings/sqrt-d.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
@@ -22,34 +22,35 @@ import { createWeightRows } from "./weight-rows.js";
 /** @typedef {(name: string, params?: Record<string, unknown>) => string} Text */
 
 const KIND = "sqrt-d";
-const HARD = 0.99; // from this weight on a row is hard with the network's own divisor, too
 const CASES = /** @type {("own" | "set")[]} */ (["own", "set"]);
 
-/** Where the slider stands at first: undivided; at √d for a network that does not divide. */
-const firstPower = (/** @type {Glass} */ { state: { trace } }) => (trace && trace.model.parts.scale > 0.5 ? 0.5 : 0);
-
 /**
- * The divisor as a power of head_dim, from 0 to 1.
+ * The divisor as a power of head_dim, from 0 to 1; null where none is set.
  *
  * @param {Glass} glass
  */
 function powerOf(glass) {
   const { power } = glass.settings.get(KIND);
   const given = Number(power);
-  return power === undefined || !(given >= 0 && given <= 1) ? firstPower(glass) : given;
+  return power === undefined || !(given >= 0 && given <= 1) ? null : given;
 }
 
 /** @param {Glass} glass @param {number | null} [pointed] */
 const select = (glass, pointed = null) => ({ ...selectedCell(glass), power: pointed ?? powerOf(glass) });
 
+/** Of two runs: one divisor for both. @param {Glass} glass */
+function selectBeside(glass) {
+  const { trace } = glass.state;
+  return { ...selectedCell(glass), power: powerOf(glass) ?? (trace ? firstPower(trace.model) : 0) };
+}
+
 /** @param {Glass} glass */
 function createPower(glass) {
-  const set = (/** @type {number} */ power) =>
-    glass.settings.set(KIND, { power: power === firstPower(glass) ? "" : power });
+  const set = (/** @type {number} */ power) => glass.settings.set(KIND, { power });
   const range = slider("gp-slider", `${KIND}.divisor`, { min: 0, max: 1, step: 0.01 }, set);
   /** @param {SqrtReading} reading */
   const show = ({ divisors, width, selection: { power } }) =>
-    range.show(power, power === 0.5 ? `√${width} = ${shown(divisors.set, 3)}` : shown(divisors.set, 3));
+    range.show(power ?? 0, power === 0.5 ? `√${width} = ${shown(divisors.set, 3)}` : shown(divisors.set, 3));
   return { element: range.element, show, set };
 }
 
@@ -68,7 +69,7 @@ export const about = {
   tensors: ["q", "k", "q_rot", "k_rot", "position_bias", "scores", "attention"],
   difference: {
     reader: sqrtReader,
-    select,
+    select: selectBeside,
     controls: powerOfBoth,
     said: ["top_weight", "spread"],
     parts: [{ ...weightsTable, column: "weight_at_divisor", title: "weights_at_divisor" }],
@@ -86,21 +87,24 @@ export const about = {
 function linesOf({ hard, divisors, spread, width }, text) {
   const [a, q, k] = [() => tinted("output", "a"), () => tinted("q", "q"), () => tinted("k", "k")];
   const over = (/** @type {number} */ divisor) =>
-    phrase`softmax(${fraction(phrase`${q()}·${k()}`, shown(divisor, 4))})`;
-  const squares = () => phrase`1 − Σ ${a()}${sub("i")}²`;
-  const size = (/** @type {number} */ gradient) =>
-    phrase`1 − ${shown(1 - gradient, gradient < 0.01 ? 8 : 4)} = ${strong(gradient, 4)}`;
-  const slopes = phrase`Σ ${a()}${sub("i")}(1 − ${a()}${sub("i")})`;
+    phrase`softmax(${fraction(phrase`${q()}·${k()}`, shown(divisor, 3))})`;
+  const slopes = () => phrase`Σ ${a()}${sub("i")}(1 − ${a()}${sub("i")})`;
   const [wanted, found] = [spread.expected[width - 1], spread.spread[width - 1]];
   const told = text("measured");
   const roots = phrase`${root(String(width))} · ${shown(wanted / Math.sqrt(width), 4)}`;
   return [
-    line`${a()} = ${over(divisors.own)},   ${text("gradient")} = ${slopes} = ${squares()} = ${size(hard.own.gradient)}`,
-    line`${a()} = ${over(divisors.set)},   ${squares()} = ${size(hard.set.gradient)}`,
+    line`${a()} = ${over(divisors.own)},   ${text("gradient")} = ${slopes()} = ${strong(hard.own.gradient, 3)}`,
+    line`${a()} = ${over(divisors.set)},   ${text("gradient")} = ${slopes()} = ${strong(hard.set.gradient, 3)}`,
     line`${root("d")} · rms(${q()}) · rms(${k()}) = ${roots} = ${strong(wanted, 4)},   ${told} ${strong(found, 4)}`,
     line`${text("unit")}   ${root("32")} = ${shown(Math.sqrt(32), 3)},   ${root("128")} = ${shown(Math.sqrt(128), 3)}`,
   ];
 }
+
+/** The largest weight: what it lacks of 1 where it would be written as 1. */
+const largestText = (/** @type {import("../../readings/sqrt-d.js").Hardness} */ { largest, rest }) => {
+  const written = share(largest);
+  return rest > 0 && Number(written) === 1 ? `1 − ${shown(rest, 3)}` : written;
+};
 
 /** @param {Text} text */
 function createHardTable(text) {
@@ -118,18 +122,12 @@ function createHardTable(text) {
   /** @param {SqrtReading} reading */
   const fill = ({ divisors, hard }) =>
     table.fill(CASES, (fields, name) => {
-      const { largest, entropy, gradient } = hard[name];
-      writeTexts(fields, [
-        text(`case_${name}`),
-        ...[divisors[name], largest, entropy, gradient].map((x) => shown(x, 3)),
-      ]);
+      const { entropy, gradient } = hard[name];
+      const [divisor, ...sizes] = [divisors[name], entropy, gradient].map((x) => shown(x, 3));
+      writeTexts(fields, [text(`case_${name}`), divisor, largestText(hard[name]), ...sizes]);
     });
   return { element: table.element, fill };
 }
-
-/** A weight in two digits, or in as many as tell it from 1. */
-const nearly = (/** @type {number} */ weight) =>
-  shown(weight, weight > 0.99 ? Math.min(8, 1 - Math.floor(Math.log10(1 - weight))) : 2);
 
 /**
  * What to notice, with this row's numbers.
@@ -140,16 +138,16 @@ const nearly = (/** @type {number} */ weight) =>
  */
 function noticeOf({ hard: { own, set }, divisors, weights, selection: { query } }, pieces, text) {
   if (weights.own.length === 1) return text("notice_one", { query: visible(labelsOf(pieces)[query]) });
-  const hard = own.largest > HARD && divisors.set < divisors.own;
-  return text(hard ? "notice_hard" : "notice", {
+  const hard = divisors.set < divisors.own ? "notice_hard" : "notice_soft";
+  return text(isHard(own) && divisors.own > 1 ? hard : "notice", {
     divisor: shown(divisors.own, 3),
     set: shown(divisors.set, 3),
     own_key: visible(labelsOf(pieces)[own.key]),
     set_key: visible(labelsOf(pieces)[set.key]),
-    own_largest: nearly(own.largest),
-    set_largest: nearly(set.largest),
-    own_gradient: shown(own.gradient, 2),
-    set_gradient: shown(set.gradient, 2),
+    own_largest: largestText(own),
+    set_largest: largestText(set),
+    own_gradient: shown(own.gradient, 3),
+    set_gradient: shown(set.gradient, 3),
   });
 }
 

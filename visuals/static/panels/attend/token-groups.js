@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { count, h, line, percent, phrase } from "../../dom.js";
+import { count, h, line, phrase } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { inWidth, widthOf } from "../../pointing.js";
@@ -12,6 +12,7 @@ import { groupsReader } from "../../readings/token-groups.js";
 import { spanSeen } from "../../compute.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { lostIn } from "./alike.js";
 import { selectedCell, weightsTable } from "./cell-selection.js";
 import { framesOf, headsByGroup } from "./group-frames.js";
 import { createNamedMap } from "./named-map.js";
@@ -139,7 +140,7 @@ export default function tokenGroups(element, glass) {
   /** @param {GroupsReading} reading */
   function noticeOf({ values: { lost }, lost: all, selection: { head, query, groups: count } }) {
     const piece = visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? "");
-    const numbers = { head, groups: count, query: piece, lost: percent(lost), all: percent(all) };
+    const numbers = { head, groups: count, query: piece, lost: lostIn(lost), all: lostIn(all) };
     return panel.text(count === 1 ? "notice_one" : "notice", numbers);
   }
   /** @param {GroupsReading | null} reading */

@@ -2,7 +2,7 @@
 // hatching where a row sees none.
 
 import { labelsOf } from "../../characters.js";
-import { h, share } from "../../dom.js";
+import { brief, h, share } from "../../dom.js";
 import { cross, fit, hatch, ink, shade, write } from "../../draw.js";
 import { spanSeen } from "../../compute.js";
 import { drawBarNames } from "../../marks/bar-names.js";
@@ -34,7 +34,7 @@ function ceilingOf(rows) {
  * @param {{ top: number; width: number; key: number }} place
  */
 function drawTitle(context, { title, weights }, { top, width, key }) {
-  const number = Number.isNaN(weights[key] ?? NaN) ? "" : share(weights[key]);
+  const number = Number.isNaN(weights[key] ?? NaN) ? "" : brief(share(weights[key]));
   const room = number ? 64 : 0;
   write(context, title, 1, top + ABOVE - 7, { weight: 600, most: width - room });
   if (number) write(context, number, width - 1, top + ABOVE - 7, { align: "right" });

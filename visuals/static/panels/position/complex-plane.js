@@ -28,9 +28,10 @@ function arrow(context, plane, to, { role, solid, name }) {
   context.strokeStyle = context.fillStyle = ink().colour(role);
   const [toX, toY] = drawArrow(context, plane, to, { solid, faint: 0.6, dash: 4, long: 9 });
   const size = Math.hypot(a, b) || 1;
-  // Where all four point the same way, their names stand beside each other: q's on one side, k's on the other, and
-  // those of what is turned further out.
-  const [out, aside] = [solid ? 17 : 9, (role === "q" ? 1 : -1) * (solid ? 8 : 24)];
+  // Where all four point the same way, their names stand apart: q's on one side, k's on the other; of what is turned
+  // before the tip, of what is not beside the arrow.
+  const side = role === "q" ? 1 : -1;
+  const [out, aside] = solid ? [15, 8 * side] : [-0.35 * size * plane.radius, 13 * side];
   write(context, name, toX + (a * out - b * aside) / size, toY - (b * out + a * aside) / size, {
     align: "center",
     base: "middle",

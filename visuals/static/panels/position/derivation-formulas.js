@@ -10,7 +10,7 @@ import { h, inBrackets, line, shown, strong, sub, sup, tinted } from "../../dom.
  * @typedef {(name: string, params?: Record<string, unknown>) => string} Say
  */
 
-const DIGITS = 4;
+const DIGITS = 3;
 
 /**
  * a + bi.

@@ -12,7 +12,7 @@ import { reachOf } from "../../readings/reach.js";
 import { channelsOf, pairsOf, wavelength } from "../../rotation.js";
 import { shownIn } from "../../run-for.js";
 import { html } from "../../vendor/lit-html.js";
-import { spokenOf } from "./place.js";
+import { spokenOf, turnText } from "./place.js";
 import { drawDials, pairAt } from "./rope-dials.js";
 import { createUnturned } from "./unturned.js";
 
@@ -38,12 +38,18 @@ function arithmetic(parts, model, text) {
   const { query, key, pair } = parts.selection;
   const two = (/** @type {ArrayLike<number>} */ vector) =>
     `(${pairIn(vector, pair, rotary)
-      .map((value) => shown(value, 4))
+      .map((value) => shown(value, 3))
       .join(",\u00a0")})`;
   const bold = (/** @type {string} */ words) => h("strong", null, words);
   /** @type {(role: "q" | "k", at: number) => HTMLElement} */
   const turning = (role, at) => {
-    const by = [String(at), " × ", shown(frequency, 5), " = ", bold(`${shown(values[`angle_${role}`], 5)} rad`)];
+    const by = [
+      String(at),
+      " × ",
+      shown(frequency, 3),
+      " = ",
+      bold(`${shown(values[`angle_${role}`], 3)} ${text("radians")}`),
+    ];
     const given = parts[role];
     const before = given ? `${two(given)} → ` : "";
     const after = bold(two(parts[role === "q" ? "qTurned" : "kTurned"]));
@@ -53,7 +59,7 @@ function arithmetic(parts, model, text) {
   const name = (role, i) => tinted(role, role, sub(i));
   const [a, b] = channelsOf(rotary, pair);
   const both = [name("q", a), name("k", a), " + ", name("q", b), name("k", b)];
-  const long = text("wavelength", { tokens: shown(wavelength(frequency), 4) });
+  const long = text("wavelength", { tokens: turnText(wavelength(frequency)) });
   const products = line`${both} = ${bold(signed(terms[pair], 5))}   ${long}`;
   const [whole, scale] = [sum + rest, model.parts.scale];
   const scaled = scaledByRoot(model)
@@ -65,7 +71,7 @@ function arithmetic(parts, model, text) {
   const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
   const score = strong(whole * scale);
   const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk},   ${scaled} = ${score} = ${text("score")}`;
-  return [turning("q", query), products, turning("k", key), total];
+  return [turning("q", query), turning("k", key), products, total];
 }
 
 /**
@@ -103,18 +109,18 @@ function leadText({ still, rest, sum, selection }, state, text) {
     apart: Math.abs(selection.query - selection.key),
     turned: 2 * pairsOf(model),
     width: model.head_dim,
-    before: shown(still + rest, 5),
     change: signed(sum - still, 3),
+    after: shown(sum + rest, 5),
   });
 }
 
 /**
- * That distance hardly counts in a score, in words, for both panels on RoPE; "" where it does.
+ * That distance hardly counts in a score, in words; "" where it does.
  *
  * @param {Glass} glass
  * @param {{ head: number; query: number; key: number }} cell
  */
-export function flatText(glass, cell) {
+function flatText(glass, cell) {
   const layer = glass.layer();
   const found = layer && reachOf(layer, shownIn(glass).trace, cell);
   if (!found?.flat) return "";

@@ -1,7 +1,7 @@
 // What the panels on RoPE share: how far their charts reach, words, and settings.
 
 import { labelsOf } from "../../characters.js";
-import { shown, signed } from "../../dom.js";
+import { count, shown, signed } from "../../dom.js";
 import { cellNames } from "../../draw.js";
 import { tickText } from "../../plot.js";
 import { FARTHEST } from "../../readings/rope-place.js";
@@ -52,6 +52,13 @@ export function small(value) {
   if (Math.abs(value) >= 1e-3) return signed(value, 3);
   return `${value > 0 ? "+" : ""}${tickText(Number(value.toPrecision(3)))}`;
 }
+
+/**
+ * In how many tokens a pair turns once: with all digits before the point from 1,000 on.
+ *
+ * @param {number} tokens
+ */
+export const turnText = (tokens) => (tokens < 1000 ? shown(tokens, 3) : count(Math.round(tokens)));
 
 /**
  * Settings of the chapter's panels, kept in the link.

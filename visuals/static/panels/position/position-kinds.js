@@ -29,8 +29,17 @@ import { oneLine } from "../../one-line.js";
  */
 
 const KIND = "position-kinds";
-const EXAMPLE = "猫在沙发上睡觉";
+const EXAMPLES = /** @type {Record<string, string>} */ ({ en: "The cat sleeps on the sofa.", zh: "猫在沙发上睡觉" });
 const [ORDERS, MOST_HEADS, SLOPES_HIGH] = [999, 128, 190];
+/** From so much on one key the kinds' rows look the same. */
+const ONE_KEY = 0.95;
+/** Nats a token by position; what `python -m model.evaluate.beyond` measures (model/zoo/README.md). */
+const BEYOND = [
+  { positions: "128–255", small_rope: 1.65, small_alibi: 1.64, bundled: 1.23 },
+  { positions: "256–383", small_rope: 1.61, small_alibi: 1.64, bundled: 1.58 },
+  { positions: "384–511", small_rope: 1.79, small_alibi: 1.74, bundled: 2.6 },
+  { positions: "768–1,023", small_rope: 2.07, small_alibi: 1.71, bundled: 5.54 },
+];
 /** Every way that the table of words tells of; a learned vector for each position is no number of any run here. */
 const WAYS = ["none", "sinusoidal", "absolute", "relative", "alibi", "rope"];
 
@@ -80,7 +89,7 @@ function createControls(glass) {
   const example = h("button.gp-tab", {
     "data-text": `${KIND}.example`,
     "data-part": "example",
-    click: () => runPrompt(glass, EXAMPLE, {}),
+    click: () => runPrompt(glass, EXAMPLES[glass.state.language] ?? EXAMPLES.en, {}),
   });
   const heads = slider("gp-slider", `${KIND}.heads`, { min: 1, max: MOST_HEADS, step: 1 }, (value) =>
     adjust(glass, { heads: value === glass.state.trace?.model.n_heads ? "" : value }),
@@ -213,6 +222,39 @@ function createWays() {
   return { box: listed(".position-table.position-stacked", `${KIND}.ways`, table), fill };
 }
 
+/** The losses beyond the trained length. */
+function createBeyond() {
+  /** @type {[string, string][]} */
+  const columns = ["small_rope", "small_alibi", "bundled"].map((name) => [`beyond_${name}`, "td.gp-number"]);
+  const table = createTable(KIND, [["beyond_positions", "th.gp-token"], ...columns], { rows: BEYOND.length });
+  table.fill(BEYOND, (fields, { positions, small_rope, small_alibi, bundled }) => {
+    const losses = [small_rope, small_alibi, bundled].map((loss) => loss.toFixed(2));
+    [positions, ...losses].forEach((words, i) => {
+      fields[i].textContent = words;
+    });
+  });
+  return listed(".position-table", `${KIND}.beyond_table`, table);
+}
+
+/**
+ * That every kind looks at one key here, so that their rows look the same; "" where they do not.
+ *
+ * @param {KindsReading} reading
+ * @param {Trace} trace
+ * @param {Glass["text"]} say
+ * @param {(name: string, params?: Record<string, unknown>) => string} text
+ */
+function oneKeyText({ kinds }, trace, say, text) {
+  const most = kinds.map(({ weights }) => weights.reduce((a, b) => Math.max(a, b), -1));
+  const keys = kinds.map(({ weights }, i) => weights.indexOf(most[i])).filter((_, i) => most[i] >= 0);
+  const least = Math.min(...most.filter((weight) => weight >= 0));
+  if (least < ONE_KEY || new Set(keys).size !== 1) return "";
+  return text("map_one_key", {
+    least: shown(Math.floor(least * 1000) / 1000, 3),
+    key: named(say, trace.tokens.pieces, keys[0]),
+  });
+}
+
 /**
  * What to notice: without positions nothing changes; with the network's own kind it does.
  *
@@ -267,6 +309,7 @@ export default function positionKinds(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth"] });
   const { text } = panel;
   const [controls, numbers, ways] = [createControls(glass), createNumbers(), createWays()];
+  const beyond = createBeyond();
   const [map, waves] = [createKindsMap(glass, text), createWaves(glass, text)];
   const slopes = h("canvas.gp-canvas", { role: "img", "data-text-label": `${KIND}.slopes` });
   const slopesBox = h("div", null, controls.heads, slopes);
@@ -281,7 +324,8 @@ export default function positionKinds(element, glass) {
     return html`
       <p class="wy-notice" .textContent=${reading ? noticeOf(reading, trace, glass.text, text) : ""}></p>
       <div class="position-bar">${controls.order} ${controls.example}</div>
-      ${map.element} ${note(reading ? lacking(reading, trace, glass.modelName, text) : "")}
+      ${map.element} ${note(reading ? oneKeyText(reading, trace, glass.text, text) : "")}
+      ${note(reading ? lacking(reading, trace, glass.modelName, text) : "")}
       <div class="gp-formula" data-part="formula">
         ${reading && formulasOf(reading, trace.model, text, glass.text("marks.colon"))}
       </div>
@@ -294,7 +338,8 @@ export default function positionKinds(element, glass) {
         <div>${title("frequencies_title")} ${frequencies}</div>
         <div>${title("slopes_title")} ${slopesBox}</div>
       </div>
-      ${title("ways")} ${ways.box} ${note(text("absolute_note"))} ${note(text("beyond_note"))}
+      ${title("ways")} ${ways.box} ${note(text("absolute_note"))} ${title("beyond_title")} ${beyond}
+      ${note(text("beyond_note"))}
     `;
   }
   render(view(null), panel.body);

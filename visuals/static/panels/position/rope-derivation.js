@@ -1,5 +1,5 @@
 // Why RoPE turns: one pair as matrix, as complex numbers and channel by channel, the conditions that it is derived
-// from, each checked on this run, and its long-term decay beside this head's own curve.
+// from, each checked on this run, and its long-term decay.
 
 import { h, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
@@ -8,7 +8,6 @@ import { notTurned, turningForms } from "../../parts.js";
 import { across, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
 import { memo } from "../../reads.js";
 import { ropeDerivation as reader, SHIFT } from "../../readings/rope-derivation.js";
-import { runOf } from "../../readings/rope-score.js";
 import { pairsOf } from "../../rotation.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
@@ -16,7 +15,7 @@ import { named } from "../glance/words.js";
 import { drawMatrix, drawPlane } from "./complex-plane.js";
 import { formLines, stepsOf } from "./derivation-formulas.js";
 import { adjust, small } from "./place.js";
-import { createFar, groupedText } from "./score-charts.js";
+import { createFar } from "./score-charts.js";
 import { createScoreControls, spanOf } from "./score-controls.js";
 
 /**
@@ -31,6 +30,8 @@ import { createScoreControls, spanOf } from "./score-controls.js";
 
 const KIND = "rope-derivation";
 const STEPS = 4;
+const ROUNDING = 1e-9; // of double precision, and less than any condition that fails is off by
+const SPAN = "context"; // the bound's waves are longer than most texts
 
 /**
  * @param {Glass} glass
@@ -39,7 +40,7 @@ const STEPS = 4;
  * @returns {import("../../readings/rope-derivation.js").DerivationSelection}
  */
 function select(glass, { layer, head, query, key } = glass.state, pointed = null) {
-  const { distance, count } = spanOf(glass);
+  const { distance, count } = spanOf(glass, SPAN);
   return { layer, head, query, key, pair: glass.state.pair, distance: pointed ?? distance, count };
 }
 
@@ -80,7 +81,7 @@ function createSteps(text) {
   /** @param {DerivationReading} reading */
   function fill(reading) {
     table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) => {
-      writeTexts(fields, [step, numbers, small(apart)]);
+      writeTexts(fields, [step, numbers, apart !== 0 && Math.abs(apart) < ROUNDING ? text("rounding") : small(apart)]);
       for (const i of [1, 2]) fields[i].dataset.head = text(columns[i][0]); // on a telephone it stands in the cell
     });
   }
@@ -88,24 +89,22 @@ function createSteps(text) {
 }
 
 /**
- * The bound and the head's own curve, over one distance.
+ * The bound over distance.
  *
  * @param {Glass} glass
  * @param {Say} text
  * @param {() => number} wide
  */
-function createCharts(glass, text, wide) {
+function createChart(glass, text, wide) {
   const keep = (/** @type {number} */ distance) => adjust(glass, { distance });
-  const [bound, own] = ["bound", "own"].map((name) => createFar(glass, `${KIND}.${name}_chart`, wide, keep));
-  const { one, spans, show } = createScoreControls(glass);
+  const bound = createFar(glass, `${KIND}.bound_chart`, wide, keep);
+  const { one, spans, show } = createScoreControls(glass, SPAN);
   const boundText = (/** @type {string} */ name) => text(name === "far_axis" ? "bound_axis" : name);
-  const draw = memo((held, /** @type {DerivationReading} */ reading, width, distance, _curve) => {
-    const { query, key, head } = reading.selection;
-    const trace = /** @type {Trace} */ (glass.state.trace);
-    bound.draw(width, { curve: reading.bound, run: null, real: query - key, distance, least: 0, text: boundText });
-    own.draw(width, { curve: reading.curve, run: runOf(held, head, trace.model), real: query - key, distance, text });
+  const draw = memo((/** @type {DerivationReading} */ { bound: curve, selection }, width, distance, _curve) => {
+    const real = selection.query - selection.key;
+    bound.draw(width, { curve, run: null, real, distance, least: 0, text: boundText });
   });
-  return { bound, own, one, spans, show, draw, pointed: () => bound.pointed() ?? own.pointed() };
+  return { canvas: bound.canvas, one, spans, show, draw, pointed: bound.pointed };
 }
 
 /**
@@ -201,9 +200,8 @@ export default function ropeDerivation(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "layout", "myth"] });
   const { text } = panel;
   const wide = widthOf(panel.body, glass);
-  const [pictures, steps, charts] = [createPictures(glass), createSteps(text), createCharts(glass, text, wide)];
+  const [pictures, steps, chart] = [createPictures(glass), createSteps(text), createChart(glass, text, wide)];
   const title = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.${name}`}></h3>`;
-  const groups = (/** @type {DerivationReading} */ { curve }) => groupedText(glass, wide(), curve.length);
   const note = (/** @type {string} */ said) => html`<p class="gp-note" .textContent=${said}></p>`;
 
   /** @param {DerivationReading | null} reading null before it has come */
@@ -220,8 +218,8 @@ export default function ropeDerivation(element, glass) {
       ${note(say(matrixNote))}
       <div class="gp-formula" data-part="formula">${reading && formLines(reading, text)}</div>
       ${title("steps")} ${steps.box} ${title("decay")}
-      <div class="position-sliders">${charts.one} ${charts.spans}</div>
-      ${note(say(decayOf))} ${charts.bound.canvas} ${note(say(groups))} ${charts.own.canvas}
+      <div class="position-sliders">${chart.one} ${chart.spans}</div>
+      ${note(say(decayOf))} ${chart.canvas}
     `;
   }
   render(view(null), panel.body);
@@ -238,15 +236,15 @@ export default function ropeDerivation(element, glass) {
 
   return inWidth(element, wide, function draw(width) {
     const at = (/** @type {Pick<Glass["state"], "layer" | "head" | "query" | "key">} */ place) =>
-      select(glass, place, charts.pointed());
+      select(glass, place, chart.pointed());
     const reading = readHere(glass, reader, at(state), at(state.locked));
     element.classList.toggle("is-coming", !reading);
     if (!reading) return undefined;
     pictures.draw(reading);
-    charts.draw(glass.layer(), reading, width, reading.selection.distance, reading.curve);
+    chart.draw(reading, width, reading.selection.distance, reading.curve);
     return () => {
-      const { limit } = spanOf(glass);
-      charts.show({ limit, distance: reading.selection.distance });
+      const { limit } = spanOf(glass, SPAN);
+      chart.show({ limit, distance: reading.selection.distance });
       render(view(reading), panel.body);
       steps.fill(reading);
       tell(reading);

@@ -2,69 +2,97 @@
 
 import { labelsOf } from "../../characters.js";
 import { keysSeen } from "../../compute.js";
-import { h, sample, share, shown } from "../../dom.js";
-import { chartHeight, fit, ink, cellNames, visible, write } from "../../draw.js";
+import { h, percent, sample, shown } from "../../dom.js";
+import { chartHeight, fit, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
+import { drawBarNames } from "../../marks/bar-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
-import { axes, chartIn, xOf, yOf } from "../../plot.js";
+import { axes, chartIn, rule, xOf, yOf } from "../../plot.js";
 import { across, inWidth, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { casesReader, layoutReader, NAMES, SHIFT } from "../../readings/rope-layout.js";
 import { readHere, shownIn } from "../../run-for.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { oneLine } from "../../one-line.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
+import { sharesAlike } from "../attend/alike.js";
 
 /** @typedef {import("../../types.d.ts").Say} Say */
 
 const KIND = "rope-layout";
 const HIGH = 250;
 const [RIGHT, MIXED] = [NAMES.indexOf("half"), NAMES.indexOf("mixed")];
+const ALIKE = 0.02; // up to so much of a row that moves, two bars side by side look the same
 
-/** @type {(width: number, keys: number, high?: number) => import("../../plot.js").Chart} */
-const chartOf = (width, keys, high = 1) =>
-  chartIn([width, chartHeight(HIGH)], [52, 8, 30, 32], { low: 0, high: keys }, { low: 0, high });
+/** @type {(width: number, keys: number, y?: import("../../plot.js").Range) => import("../../plot.js").Chart} */
+const chartOf = (width, keys, y = { low: 0, high: 1 }) =>
+  chartIn([width, chartHeight(HIGH)], [72, 8, 30, 32], { low: 0, high: keys }, y);
+
+/**
+ * The chart's bars of each key: both weights side by side, or where these look the same, what one is more than the
+ * other.
+ *
+ * @param {Float64Array} right
+ * @param {Float64Array} mixed
+ * @param {boolean} alike
+ * @returns {{ bars: [values: Float64Array, role: string][]; low: number; high: number }}
+ */
+function barsOf(right, mixed, alike) {
+  if (!alike)
+    return {
+      bars: [
+        [right, "k"],
+        [mixed, "muted"],
+      ],
+      low: 0,
+      high: Math.max(...right, ...mixed) * 1.08,
+    };
+  const change = mixed.map((weight, key) => weight - right[key]);
+  const most = Math.max(...change.map(Math.abs)) || 1;
+  return { bars: [[change, "accent"]], low: -most * 1.08, high: most * 1.08 };
+}
 
 /**
  * Weights of the row: as the model has them, and as the mixed layouts would have them.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
- * @param {Float64Array} right
- * @param {Float64Array} wrong
- * @param {number} key
- * @param {string[]} pieces
- * @param {Say} text
+ * @param {ReturnType<typeof barsOf>} what
+ * @param {{ key: number; pieces: string[]; yName: string }} how
  */
-function drawRow(canvas, width, right, wrong, key, pieces, text) {
+function drawRow(canvas, width, { bars, low, high }, { key, pieces, yName }) {
   const tall = chartHeight(HIGH);
   const context = fit(canvas, width, tall);
   const { colour } = ink();
-  const chart = chartOf(width, right.length, Math.max(...right, ...wrong) * 1.08);
-  axes(context, chart, { xTicks: [], yName: text("weights") });
-  const cell = chart.width / right.length;
+  const keys = bars[0][0].length;
+  const chart = chartOf(width, keys, { low, high });
+  axes(context, chart, { xTicks: [], yName });
+  const cell = chart.width / keys;
   context.fillStyle = colour("raised");
   context.fillRect(xOf(chart, key), chart.top, cell, chart.height);
-  const every = Math.ceil(54 / cell);
-  right.forEach((weight, i) => {
-    const wide = Math.max(1, Math.min(24, cell * 0.36));
-    const middle = xOf(chart, i + 0.5);
-    /** @type {[number, string, number][]} */
-    const bars = [
-      [weight, "k", middle - wide],
-      [wrong[i], "muted", middle],
-    ];
-    for (const [value, role, left] of bars) {
-      const top = yOf(chart, value);
-      context.fillStyle = colour(role);
-      context.fillRect(left, top, wide, chart.top + chart.height - top);
-    }
-    if (i % every === 0)
-      write(context, visible(labelsOf(pieces)[i]), middle, tall - 10, {
-        align: "center",
-        colour: colour("muted"),
-        most: every * cell - 6,
-      });
-  });
+  const wide = Math.max(1, Math.min(24, cell * 0.36));
+  const zero = yOf(chart, 0);
+  for (const [i, [values, role]] of bars.entries()) {
+    context.fillStyle = colour(role);
+    values.forEach((value, at) => {
+      const y = yOf(chart, value);
+      context.fillRect(
+        xOf(chart, at + 0.5) + (i - bars.length / 2) * wide,
+        Math.min(zero, y),
+        wide,
+        Math.abs(zero - y),
+      );
+    });
+  }
+  if (low < 0) rule(context, chart, { y: 0, colour: colour("muted") });
+  context.save();
+  context.translate(chart.left, 0);
+  const names = labelsOf(pieces).slice(0, keys);
+  drawBarNames(context, names, { column: cell, y: tall - 10, width: chart.width, chosen: key });
+  context.restore();
 }
+
+/** Whether the two rows look the same. @param {import("../../readings/rope-layout.js").LayoutReading} reading */
+const isAlike = ({ apart }) => apart < ALIKE;
 
 /** A row a case. */
 function makeTable() {
@@ -147,12 +175,19 @@ export default function ropeLayout(element, glass) {
 
   /** @param {import("../../readings/rope-layout.js").LayoutReading | null} reading null before it has come */
   function view(reading) {
-    const { query } = reading ? cellNames(state) : {};
-    const apart = reading ? text("apart", { percent: shown(100 * reading.apart, 3), query }) : "";
     return html`<div class="gp-list position-table">${table.element}</div>
-      <p class="gp-note" data-answer="beside" .textContent=${apart}></p>
-      <div class="gp-samples">${samples}</div>
-      ${canvas}`;
+      <p class="gp-note" data-answer="beside" .textContent=${reading ? apartText(reading) : ""}></p>
+      ${reading && isAlike(reading) ? nothing : html`<div class="gp-samples">${samples}</div>`} ${canvas}`;
+  }
+  /** How much moves; and that the key's weight falls though its score rises, where it does. */
+  function apartText(
+    /** @type {import("../../readings/rope-layout.js").LayoutReading} */ { apart, layouts: { found } },
+  ) {
+    const [right, mixed] = [found[RIGHT], found[MIXED]];
+    const isOdd = mixed.product > right.product && mixed.weight < right.weight;
+    const { query, key } = cellNames(state);
+    const said = text("apart", { percent: percent(apart, 3), query });
+    return isOdd ? oneLine([said, text("falls_all_the_same", { key })]) : said;
   }
   render(view(null), panel.body);
   const wide = widthOf(panel.body, glass);
@@ -169,15 +204,25 @@ export default function ropeLayout(element, glass) {
     if (!reading) return undefined;
     const { weights, found } = reading.layouts;
     const { query, key } = reading.selection;
-    drawRow(canvas, width, weights[RIGHT], weights[MIXED], key, state.trace.tokens.pieces, text);
+    const alike = isAlike(reading);
+    const [name, label] = alike ? ["weight_change", "chart_change"] : ["weights", "chart"];
+    canvas.dataset.textLabel = `${KIND}.${label}`;
+    drawRow(canvas, width, barsOf(weights[RIGHT], weights[MIXED], alike), {
+      key,
+      pieces: state.trace.tokens.pieces,
+      yName: text(name),
+    });
     return () => {
       panel.title.textContent = text("title", cellNames(state));
       table.entitle((name) => text(name, { m: query, n: key, shift: SHIFT }));
-      table.fill(found, ([, ...fields], row) =>
-        writeTexts(fields, [shown(row.product, 6), shown(row.shifted, 6), share(row.weight)]),
-      );
+      const shares = sharesAlike(found.map(({ weight }) => weight));
+      const rows = found.map((row, i) => ({ ...row, share: shares[i] }));
+      table.fill(rows, ([, product, shifted, weight], row) => {
+        writeTexts([product, shifted], [shown(row.product, 6), shown(row.shifted, 6)]);
+        weight.textContent = row.share;
+      });
       render(view(reading), panel.body);
-      const [right, mixed] = [RIGHT, MIXED].map((i) => share(found[i].weight));
+      const [right, mixed] = [RIGHT, MIXED].map((i) => shares[i]);
       panel.show(reading, text("read", { key: cellNames(state).key, right, mixed }));
     };
   });

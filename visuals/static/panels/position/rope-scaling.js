@@ -10,7 +10,7 @@ import { methodReader, rowNamed, scalingReader } from "../../readings/rope-scali
 import { wavelength } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { adjust, afterQuery } from "./place.js";
+import { adjust, afterQuery, turnText } from "./place.js";
 import { createScalingControls, DASHES, factorOf, legendOf, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
 
@@ -189,7 +189,7 @@ export default function ropeScaling(element, glass) {
   /** @param {Reading} reading */
   function wordsOf({ methods, selection: { pair, method } }) {
     const [plain, chosen] = ["none", method].map((name) => rowNamed(methods, name).frequencies.inv_freq[pair]);
-    return text("read", { pair, before: shown(wavelength(plain), 4), after: shown(wavelength(chosen), 4) });
+    return text("read", { pair, before: turnText(wavelength(plain)), after: turnText(wavelength(chosen)) });
   }
 
   /**

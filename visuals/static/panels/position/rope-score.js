@@ -15,8 +15,7 @@ import { channelsOf } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { rotaryOf } from "../../readings/position-kinds.js";
-import { flatText } from "./dials.js";
-import { adjust, afterQuery, whole } from "./place.js";
+import { adjust, afterQuery, turnText, whole } from "./place.js";
 import { arithmetic, sums } from "./score.js";
 import { createFar, drawPairs, groupedText, linkPairs } from "./score-charts.js";
 import { createScoreControls, createSliders, spanOf } from "./score-controls.js";
@@ -66,7 +65,7 @@ export const about = {
         selects: "pair",
         free: ["distance"],
         name: ({ key: { pair, wavelength: long }, text }) =>
-          text("pair_of", { pair, wavelength: shown(Number(long), 3) }),
+          text("pair_of", { pair, wavelength: turnText(Number(long)) }),
         most: 32,
       },
       {
@@ -102,7 +101,7 @@ function inWords({ found, place: { m, n, rest }, selection: { pair }, values }, 
     sum: shown(found.sumMoved + rest, 5),
     run_term: shown(found.here[pair], 5),
     run_sum: shown(found.sumHere + rest, 5),
-    wavelength: shown(values.wavelength, 4),
+    wavelength: turnText(values.wavelength),
   });
 }
 
@@ -140,15 +139,15 @@ function createDistances(glass, text, wide) {
     return html`<p class="position-parts" data-answer="beside">${entry("fast")} ${entry("slow")}</p>`;
   }
   /** @param {Reading} reading */
-  function said({ found, place: { rest }, selection }) {
+  function said({ found, place: { rest }, selection: { head } }) {
     const state = shownIn(glass);
     const held = glass.layer();
     const { query, key } = cellNames(state);
-    const every = held ? runOf(held, selection.head, state.trace.model).every : 1;
+    const every = held ? runOf(held, head, state.trace.model).every : 1;
     const sampled = every > 1 ? text("sampled", { every }) : "";
     const grouped = groupedText(glass, wide(), spanOf(glass).count);
     const after = afterQuery(state, found.sumHere + rest, glass.text);
-    return oneLine([text("far_note", { query, key }), grouped, sampled, after, flatText(glass, selection)]);
+    return oneLine([text("far_note", { query, key }), grouped, sampled, after]);
   }
   return { said, partsView, canvas: far.canvas, pointed: far.pointed, draw: memo(drawAnew) };
 }

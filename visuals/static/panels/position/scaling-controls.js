@@ -7,7 +7,7 @@ import { count, h, shown, svg } from "../../dom.js";
 import { createTable } from "../../marks/table.js";
 import { FARTHEST } from "../../readings/rope-place.js";
 import { METHODS } from "../../readings/rope-scaling.js";
-import { adjust, whole } from "./place.js";
+import { adjust, turnText, whole } from "./place.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -140,7 +140,7 @@ export function makeTable(glass) {
     table.body.replaceChildren(
       ...rows.map(({ name, slowest, frequencies, real, far }) => {
         const sample = strokeOf(name, chosen);
-        const numbers = [shown(slowest, 4), shown(frequencies.scaling, 4), shown(real, 5), shown(far, 5)];
+        const numbers = [turnText(slowest), shown(frequencies.scaling, 4), shown(real, 5), shown(far, 5)];
         const line = table.line(
           [[sample, " ", text(name)], ...numbers],
           METHODS.includes(name) ? { tabindex: "0", "data-method": name } : {},

@@ -7,22 +7,38 @@ import { adjust, limitOf, whole } from "./place.js";
 
 /** @typedef {import("../../types.d.ts").Glass} Glass */
 
-const SPANS = ["context", "run"]; // how far the chart over distance reaches
+/** @typedef {"context" | "run"} Span how far a chart over distance reaches */
+
+const SPANS = /** @type {Span[]} */ (["context", "run"]);
+
+/**
+ * How far the chart reaches: as set, else as far as the run; in a lesson, which is about far tokens, as the
+ * context.
+ *
+ * @param {Glass} glass
+ * @param {Span} [first] where nothing is set
+ * @returns {Span}
+ */
+function spanName({ settings, state }, first = state.presenting ? "context" : "run") {
+  const { span } = settings.get("rope");
+  return SPANS.find((one) => one === span) ?? first;
+}
 
 /**
  * What the panel is set to: distances below `limit`, the one between query and key, and how many of them its chart
  * has.
  *
  * @param {Glass} glass
+ * @param {Span} [first] how far the chart reaches where nothing is set
  */
-export function spanOf(glass) {
+export function spanOf(glass, first) {
   const { trace, query, key } = shownIn(glass);
-  const { distance, span } = glass.settings.get("rope");
+  const { distance } = glass.settings.get("rope");
   const limit = limitOf(trace);
   return {
     limit,
     distance: whole(distance, 0, limit - 1, query - key),
-    count: span === SPANS[1] ? Math.max(2, trace.T) : limit,
+    count: spanName(glass, first) === "run" ? Math.max(2, trace.T) : limit,
   };
 }
 
@@ -30,20 +46,21 @@ export function spanOf(glass) {
  * The slider of the distance and the reach of the chart over it: one setting for every run.
  *
  * @param {Glass} glass
+ * @param {Span} [first] as `spanOf` has it
  * @returns {{ one: HTMLElement; spans: HTMLElement; show: (set: { limit: number; distance: number }) => void }}
  */
-export function createScoreControls(glass) {
+export function createScoreControls(glass, first) {
   const one = slider("gp-slider", "rope-score.one", { min: 0, step: 1 }, (value) => adjust(glass, { distance: value }));
   const spans = segmented(SPANS, {
     label: "rope-score.span",
     text: (name) => `rope-score.span_${name}`,
     look: "gp-tab",
-    choose: (name) => adjust(glass, { span: name === SPANS[0] ? "" : name }),
+    choose: (span) => adjust(glass, { span }),
   });
   /** @param {{ limit: number; distance: number }} set */
   function show({ limit, distance }) {
     one.show(distance, String(distance), { max: limit - 1 });
-    spans.mark(glass.settings.get("rope").span === SPANS[1] ? SPANS[1] : SPANS[0]);
+    spans.mark(spanName(glass, first));
   }
   return { one: one.element, spans: spans.element, show };
 }

@@ -2,7 +2,7 @@
 
 import { scaledByRoot } from "../../compute.js";
 import { fraction, inBrackets, line, phrase, root, shown, strong, tinted } from "../../dom.js";
-import { small } from "./place.js";
+import { small, turnText } from "./place.js";
 import { turnsPart } from "../../readings/rope-place.js";
 
 /**
@@ -27,7 +27,7 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
       : [strong(sum, 6)];
   const atRun = query === m && key === n;
   const was = atRun ? "" : `   ${text("was", { value: shown(here[pair], 5) })}`;
-  const turning = { pair, frequency: shown(values.inv_freq, 5), wavelength: shown(values.wavelength, 4) };
+  const turning = { pair, frequency: shown(values.inv_freq, 3), wavelength: turnText(values.wavelength) };
   const summed = text("sum", { pairs: here.length });
   const [score, scoreMoved] = [sumHere, sumMoved].map((sum, i) => [scaled(sum + rest), " = ", strong(scores[i])]);
   const by = same ? { deviation: small(deviation), precise: small(precise) } : { deviation: small(deviation) };

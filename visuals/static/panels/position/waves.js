@@ -227,8 +227,7 @@ export function createWaves(glass, text) {
         position: at.row,
         channel,
         wave: cosine ? "cos" : "sin",
-        power: 2 * of,
-        width: model.d_model,
+        factor: of ? `10000^(−${2 * of}/${model.d_model})` : "1",
         value: shown(sinusoid(at.row, channel, model.d_model), 4),
       });
       turnedSays.textContent = text("turned_cell", {

@@ -145,7 +145,7 @@ function createDials(text) {
       const { terms, drawn, rest, whole } = addingUp(
         counted.map((i) => at.terms[i]),
         at.sum,
-        scale,
+        { scale },
       );
       dials.replaceChildren(...counted.map((i, n) => dial(at, rotary, i, terms[n])));
       const others = at.terms.length - counted.length;
