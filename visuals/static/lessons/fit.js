@@ -1,9 +1,13 @@
 // Finds the largest size at which a panel fits on the stage.
 
-import { stageWidth } from "./column.js";
-import { leastLegible, sizesFor } from "./sizes.js";
+import { isColumn, stageWidth } from "./column.js";
+import { leastLegible, sizesFor, WORDS } from "./sizes.js";
 
-/** @typedef {import("./presented.js").Divided} Divided */
+/**
+ * @typedef {import("./presented.js").Divided} Divided
+ *
+ * @typedef {ReturnType<typeof import("./presented.js").createPresented>} Panel
+ */
 
 /** @returns {Promise<void>} */
 export const frame = () =>
@@ -23,17 +27,18 @@ const isWhole = (divided) => isUncut(divided) && !divided.crowded && divided.pag
  */
 const faultsOf = ({ crowded, pages }) => (crowded ? 1000 : 0) + pages.length;
 
+const TOP = 0.25; // of the window's height: what larger words may take at most, or the picture would be small
 const FULL = 0.6; // of the room: what takes less than this is tried in larger sizes
 
 /**
  * The panel's pages at the largest size at which all of it fits, else at one at which no part is cut and no name
  * left out, in few pages; the panel has that size then.
  *
- * @param {ReturnType<typeof import("./presented.js").createPresented>} panel
+ * @param {Panel} panel
  * @param {() => boolean} isCurrent false once another fitting has begun
  * @returns {Promise<Divided | null>} null where another took its place
  */
-export async function fitLargest(panel, isCurrent) {
+async function fitLargest(panel, isCurrent) {
   const sizes = sizesFor(stageWidth());
   const least = leastLegible(sizes);
   document.body.style.setProperty("--lesson-strip", least.toFixed(3));
@@ -83,4 +88,65 @@ export async function fitLargest(panel, isCurrent) {
     if (!smaller || isUncut(smaller)) return smaller;
   }
   return dividedAt(least);
+}
+
+/**
+ * Fits question and answer, and below them the panel: those as large as they may be without it being cut or divided
+ * for that.
+ *
+ * @param {HTMLElement} top what question and answer stand in
+ */
+export function createFitting(top) {
+  const { body } = document;
+  let words = 1; // so many times their least size
+  /** How tall they are then. @param {number} size */
+  function write(size) {
+    words = size;
+    body.style.setProperty("--lesson-words", String(size));
+    const tall = top.offsetHeight;
+    body.style.setProperty("--lesson-top", `${tall}px`);
+    return tall;
+  }
+
+  /**
+   * @param {Panel} panel
+   * @param {() => boolean} isCurrent
+   */
+  async function fitWords(panel, isCurrent) {
+    const least = leastLegible(sizesFor(stageWidth()));
+    /** How far the panel then is from one whole page, at the smallest size that a hall reads. @param {number} size */
+    async function faultsAt(size) {
+      if (write(size) > TOP * innerHeight && size > 1) return Infinity;
+      panel.enlarge(least);
+      for (let i = 0; i < 3; i++) await frame();
+      if (!isCurrent() || !panel.section()) return 0;
+      const divided = panel.divide();
+      return faultsOf(divided) + (isUncut(divided) ? 0 : 1e6);
+    }
+    const most = await faultsAt(1);
+    for (const size of WORDS)
+      if (!isCurrent() || size === 1 || (await faultsAt(size)) <= most) {
+        write(size);
+        return;
+      }
+  }
+
+  return {
+    /**
+     * @param {Panel} panel
+     * @param {number | null} before pages that the view had, which keeps its words unless it needs more; null: it
+     *   is another view
+     * @param {() => boolean} isCurrent false once another fitting has begun
+     * @returns {Promise<Divided | null>} null where another took its place
+     */
+    async fit(panel, before, isCurrent) {
+      const isRead = !isColumn() && !body.hasAttribute("data-notes"); // by a hall, and not by somebody near it
+      if (isRead && before === null) await fitWords(panel, isCurrent);
+      else write(isRead ? words : 1);
+      const divided = await fitLargest(panel, isCurrent);
+      if (!divided || before === null || words === 1 || divided.pages.length <= before) return divided;
+      write(1); // the answer needs more room than what covered it
+      return fitLargest(panel, isCurrent);
+    },
+  };
 }

@@ -145,6 +145,7 @@ async function fill(sheet, lesson, text, stills) {
     show(view.hidden ? answers[i] : tasks[i], view, still?.src);
     if (still?.asked) show(tasks[i], view, still.asked);
     else if (still?.pieces.length) tasks[i].append(strip(still.pieces));
+    if (still?.given) tasks[i].querySelector(".ls-lines")?.after(h("div.ls-todo", null, still.given));
     /** @type {HTMLElement | null} */
     const result = answers[i].querySelector(".ls-result");
     if (!result || !still?.result) continue;

@@ -20,12 +20,15 @@ export function sizesFor(width) {
   /** @type {(from: number, to: number, steps: number) => number[]} */
   const between = (from, to, steps) => Array.from({ length: steps }, (_, i) => from + ((to - from) * i) / (steps - 1));
   return {
-    larger: width < WIDE / 2 ? [] : [1.4, 1.2],
+    larger: width < WIDE / 2 ? [] : [1.8, 1.6, 1.4, 1.2],
     large: [...new Set(between(most, large, 3))],
     legible: legible < large ? [legible] : [],
     smaller: [...new Set(between(legible, 1, 4))].slice(1),
   };
 }
+
+/** So many times their least size are question and answer tried, from the largest down; where a hall reads them. */
+export const WORDS = [1.3, 1.15, 1];
 
 /**
  * How large letters of drawings are on the screen at least.

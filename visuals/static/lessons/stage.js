@@ -2,7 +2,7 @@
 // page by page.
 
 import { panelOf } from "../panel-parts.js";
-import { fitLargest, frame } from "./fit.js";
+import { createFitting, frame } from "./fit.js";
 import { createPresented, onePage } from "./presented.js";
 import { stageWidth } from "./column.js";
 import { leastLegible, sizesFor } from "./sizes.js";
@@ -98,9 +98,10 @@ const pageAt = (pages, y) =>
 export function createStage(glass, { top, bar }, tell) {
   const { body } = document;
   const panel = createPresented(glass, bar);
+  const fitted = createFitting(top);
   let fitting = 0; // which is the newest
   let [found, page] = [onePage(), 0];
-  let atEnd = false; // the last screen is shown, however many there are, until the presenter turns
+  let [isNew, atEnd] = [true, false]; // not fitted yet; at its last screen, however many, until one turns
   const isShown = () => body.dataset.lesson === "shown";
   const heights = watchHeights(panel, isShown, divideAgain);
 
@@ -120,11 +121,10 @@ export function createStage(glass, { top, bar }, tell) {
     panel.release();
     panel.unshrink();
     panel.furnish();
-    body.style.setProperty("--lesson-top", `${top.offsetHeight}px`);
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
-    const divided = await fitLargest(panel, () => mine === fitting);
+    const divided = await fitted.fit(panel, isNew ? null : found.pages.length, () => mine === fitting);
     if (!divided) return false;
-    found = divided;
+    [found, isNew] = [divided, false];
     turnTo(atEnd ? Infinity : 0);
     body.dataset.lesson = "shown";
     heights.start();
@@ -160,7 +160,7 @@ export function createStage(glass, { top, bar }, tell) {
   async function show(kind, extent, last) {
     hide();
     glass.present(kind);
-    [page, atEnd] = [0, last];
+    [page, atEnd, isNew] = [0, last, true];
     body.dataset.lesson = "coming";
     panel.take(panelOf(kind), extent);
     await ready(glass, panel);

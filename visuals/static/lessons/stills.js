@@ -21,9 +21,9 @@ const LATE = 2 * LATER; // ms until what is out of view is drawn, too
  *
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {{ src: string; asked: string; pieces: string[]; result: string }} Still a picture's address; that of
- *   what a class sees before it has guessed, "" where that is nothing, and then the text's tokens; what the panel
- *   reads of the run in words
+ * @typedef {{ src: string; asked: string; pieces: string[]; given: string; result: string }} Still a picture's
+ *   address; that of what a class sees before it has guessed, "" where that is nothing, and then the text's tokens;
+ *   what sliders have changed, which are in no picture; what the panel reads of the run in words
  *
  * @typedef {{
  *   take: (lesson: Lesson, view: View) => Promise<Still | null>;
@@ -88,6 +88,18 @@ function resultOf(section, part) {
   const found = seen.length ? seen : read;
   const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
   return words.filter(Boolean).join(" · ");
+}
+
+/**
+ * What the sliders of the part that is shown have changed of the run, in words; "" where nothing is.
+ *
+ * @param {HTMLElement} section
+ * @param {string} part as in `leaveOnly`
+ */
+function givenIn(section, part) {
+  const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
+  const marked = within.matches("[data-given]") ? within : within.querySelector("[data-given]");
+  return marked?.getAttribute("data-given") ?? "";
 }
 
 const FIELDS = ":is(input, select, textarea)";
@@ -199,7 +211,8 @@ async function takeOf(copy, link, view, onPaper) {
   try {
     const asked = view.hidden && asksIn(section, part) ? await pictureOf(true) : "";
     const pieces = view.hidden && !asked ? labelsOf(inner.state.trace?.tokens.pieces ?? []) : [];
-    return { src: await pictureOf(false), asked, pieces, result: resultOf(section, part) };
+    const given = givenIn(section, part);
+    return { src: await pictureOf(false), asked, pieces, given, result: resultOf(section, part) };
   } finally {
     section.classList.remove("is-presented");
     section.removeAttribute("data-apart-shown");

@@ -3,7 +3,7 @@
 
 import { strongest } from "../../arrays.js";
 import { attention } from "../../compute.js";
-import { cross, hatch, ink, penOf, roomToDraw, visible, write } from "../../draw.js";
+import { cross, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
 import { drawChosen, drawChosenAt, drawNames, drawSide, namesAll, namesMost, roomFor } from "../../marks/cell-names.js";
 import { cellUnder, markCell } from "../../marks/cells.js";
 import { boxAt, createHeadGrid } from "../../marks/head-grid.js";
@@ -28,7 +28,8 @@ const SMALLEST = 48; // of all, where the room is low
 const [FOOT, NARROW_FOOT] = [52, 92]; // the legend with what is above it
 const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
 const WORDED = 84; // side of the smallest map with words
-const UNDER = 22; // px under a map for the chosen column's word, where columns have none above
+const BOLD = 1.1; // a bold word to a plain one
+const UNDER = 26; // px under a map for the chosen column's word, where columns have none above
 
 /**
  * @typedef {{ kv: number; first: number; last: number; x: number; y: number; width: number; height: number }} Frame
@@ -251,6 +252,19 @@ function nameRow(context, { boxes, size, rowed }, { query, trace }) {
 }
 
 /**
+ * A word under the mark of its column, no further to either side than the map.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} word
+ * @param {{ middle: number; y: number; from: number; size: number }} place `from`, `size`: of the map, in px
+ */
+function drawUnder(context, word, { middle, y, from, size }) {
+  const half = Math.min(size, BOLD * textWidth(context, word)) / 2;
+  const x = Math.max(from + half, Math.min(middle, from + size - half));
+  write(context, word, x, y, { align: "center", colour: ink().colour("k"), weight: 600, most: size });
+}
+
+/**
  * Blue: the query's row. Orange: the key's column, both with their words. A frame around the selected head. Where
  * the columns have no words, another head's is the one at which its own row looks most.
  *
@@ -270,12 +284,7 @@ function mark(context, layout, state, held) {
     const own = rowed > 0 && held !== null && !chosen;
     const key = own ? strongest(attention(held, state.trace.model, head, query), 1)[0] : state.key;
     if (rowed)
-      write(context, visible(pieces[key]), x + (key + 0.5) * step, y + size + 28, {
-        align: key * step < size / 4 ? "left" : key * step > (3 * size) / 4 ? "right" : "center",
-        colour: ink().colour("k"),
-        weight: 600,
-        most: size,
-      });
+      drawUnder(context, visible(pieces[key]), { middle: x + (key + 0.5) * step, y: y + size + 28, from: x, size });
     if (above) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
     markCell(context, { x, y, size }, { ...state, query, key }, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);

@@ -4,7 +4,7 @@ import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { biasAt, firstKey, spanSeen } from "../../compute.js";
 import { brief, h, share, shown } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, visible, write } from "../../draw.js";
+import { chartHeight, cross, fit, hatch, ink, roomToDraw, shade, visible, write } from "../../draw.js";
 import { drawBarNames } from "../../marks/bar-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
@@ -12,6 +12,7 @@ import { shownIn } from "../../run-for.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 26, 20, 18]; // SCALE: under the names, where there is no room above
+const [TALL, TITLE] = [230, 70]; // px of all of it in a lesson, and of what stands above it there
 /**
  * @typedef {import("../../types.d.ts").Say} Say
  *
@@ -19,11 +20,14 @@ const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 26, 20, 18]; // SCALE: under the nam
  *
  * @typedef {import("../../readings/attend.js").CellReading} CellReading
  *
- * @typedef {{ column: number; foot: number; ceiling: number; width: number; from: number }} BarPlace the bars of
- *   the keys from `from` on
+ * @typedef {{ column: number; foot: number; high: number; ceiling: number; width: number; from: number }} BarPlace
+ *   the bars of the keys from `from` on; `high`: of one that is as tall as the scale
  */
 
 const NUMBERED = 54; // px of a bar that has its number over it
+
+/** How tall a bar of the whole scale is. */
+const barsHeight = () => (roomToDraw() < Infinity ? chartHeight(TALL, TITLE) - ABOVE - BELOW : HEIGHT);
 
 /** Short enough to stand over a bar. @param {number} weight */
 const overBar = (weight) => (weight < 0.001 ? "<0.001" : brief(share(weight)));
@@ -138,17 +142,17 @@ export function createBars(glass, text) {
    * @param {Float64Array} weights
    * @param {number} tokens
    */
-  function drawBars(context, { column, foot, ceiling, width, from }, weights, tokens) {
+  function drawBars(context, { column, foot, high: all, ceiling, width, from }, weights, tokens) {
     const { colour, magnitude } = ink();
     const gap = column > 6 ? 2 : 0;
     const seen = weights.length;
     context.fillStyle = colour("grid");
-    for (const part of [0.5, 1]) context.fillRect(0, foot - part * HEIGHT, seen * column, 1);
-    if (seen < tokens) hatch(context, seen * column, ABOVE, width - seen * column, HEIGHT);
-    if (from) hatch(context, 0, ABOVE, from * column, HEIGHT);
+    for (const part of [0.5, 1]) context.fillRect(0, foot - part * all, seen * column, 1);
+    if (seen < tokens) hatch(context, seen * column, ABOVE, width - seen * column, all);
+    if (from) hatch(context, 0, ABOVE, from * column, all);
     weights.forEach((weight, t) => {
       if (t < from) return;
-      const high = Math.max(1, (weight / ceiling) * HEIGHT);
+      const high = Math.max(1, (weight / ceiling) * all);
       context.fillStyle = shade(magnitude, Math.sqrt(weight));
       context.fillRect(t * column + gap / 2, foot - high, Math.max(1, column - gap), high);
       if (gap) cross(context, t * column + gap / 2 + 0.5, foot - high + 0.5, column - gap - 1, high, [["muted", 1]]);
@@ -163,14 +167,14 @@ export function createBars(glass, text) {
     wide = width;
     const { trace } = shownIn(glass);
     const scale = width / trace.T >= NUMBERED ? SCALE : 0;
-    const context = fit(canvas, width, ABOVE + HEIGHT + BELOW + scale);
+    const high = barsHeight();
+    const context = fit(canvas, width, ABOVE + high + BELOW + scale);
     const from = firstKey(trace.model, query);
-    const place = { column: width / trace.T, foot: ABOVE + HEIGHT, ceiling: ceilingOf(weights), width, from };
+    const place = { column: width / trace.T, foot: ABOVE + high, high, ceiling: ceilingOf(weights), width, from };
     const { column } = place;
     drawBars(context, place, weights, trace.T);
-    if (headOff(trace, layer, head))
-      drawOff(context, 0, ABOVE, weights.length * column, HEIGHT, glass.text("off.word"));
-    cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), HEIGHT + 2, [["k", 3]]);
+    if (headOff(trace, layer, head)) drawOff(context, 0, ABOVE, weights.length * column, high, glass.text("off.word"));
+    cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), high + 2, [["k", 3]]);
     const roleOf = (/** @type {number} */ t) => (t < from || t >= weights.length ? "muted" : "text");
     const names = { column, y: place.foot + 18, width, chosen: key, roleOf };
     drawBarNames(context, labelsOf(trace.tokens.pieces), names);

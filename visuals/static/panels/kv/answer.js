@@ -145,6 +145,17 @@ function termsView(glass, { terms, bytes }, factor) {
 }
 
 /**
+ * What a worksheet's key says: the bytes, and those of twice the text where each token takes as many.
+ *
+ * @param {Answer} answer
+ * @param {Say} text of the section "kv"
+ */
+const resultOf = ({ bytes, growth }, text) =>
+  growth
+    ? both(bytes)
+    : text("result_twice", { bytes: exactBytes(bytes), twice: exactBytes(String(2n * BigInt(bytes))) });
+
+/**
  * @param {Glass} glass
  * @param {Reading} reading
  */
@@ -155,7 +166,7 @@ export function answerView(glass, reading) {
   const factor = (code, params) => text(`factor_${code}`, params);
   const { bytes, per_gpu, gpus, notes, card } = reading.answer;
   return html`<div class="kv-answer">
-    <p class="kv-total" data-result data-answer>
+    <p class="kv-total" data-result=${resultOf(reading.answer, text)} data-answer>
       <strong .textContent=${scaled(bytes, "binary")}></strong
       ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
     </p>

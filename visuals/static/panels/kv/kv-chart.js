@@ -186,7 +186,7 @@ function growthView(glass, growth, asked, text) {
   const known = lines.filter(({ kept }) => kept);
   const line = (/** @type {string} */ model, /** @type {string} */ says) => text("line", { model, says });
   const costs = known.map(({ model, each }) => line(model, each)).join(" · ");
-  const cost = html`<p class="kv-costs" data-answer="beside" .textContent=${text("costs", { costs })}></p>`;
+  const cost = html`<p class="kv-costs" data-result data-answer="beside" .textContent=${text("costs", { costs })}></p>`;
   return html`<ul class="kv-growth">
       ${lines.map(({ model, kept, each }) => html`<li .textContent=${line(model, kept || each)}></li>`)}
     </ul>

@@ -75,7 +75,7 @@ export function needsView(glass, needs, model) {
    */
   const inLesson = glass.state.presenting === true;
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
-    html`<tr>
+    html`<tr data-result=${gpu.layout ? `${whole(gpu.layout.gpus)} × ${gpu.name}` : ""}>
       ${head(gpu)}
       <td .textContent=${inGibibytes(gpu.memory)}></td>
       <td .textContent=${inGibibytes(gpu.alone)}></td>

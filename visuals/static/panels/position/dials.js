@@ -71,7 +71,9 @@ function arithmetic(parts, model, text) {
   const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
   const score = strong(whole * scale);
   const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk},   ${scaled} = ${score} = ${text("score")}`;
-  return [turning("q", query), turning("k", key), products, total];
+  const turned = [turning("q", query), turning("k", key)];
+  for (const one of turned) one.dataset.result = "";
+  return [...turned, products, total];
 }
 
 /**

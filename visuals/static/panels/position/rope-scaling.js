@@ -16,7 +16,7 @@ import { createFar, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
-const ABOVE = 40; // px above the chart in a lesson: its legend
+const ABOVE = 12; // px around the chart in a lesson, where its legend stands above the panel's body
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -53,6 +53,9 @@ function drawShares(canvas, width, rows, { chosen, pair, inLesson, covered, text
   const context = fit(canvas, width, tall);
   const { colour } = ink();
   const plain = rowNamed(rows, "none").frequencies.inv_freq;
+  /** @type {(row: MethodRow) => [number, number][]} */
+  const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
+  const slowest = share(rowNamed(rows, chosen))[plain.length - 1][1];
   const chart = chartIn(
     [width, tall],
     [60, 12, 30, 46],
@@ -63,9 +66,8 @@ function drawShares(canvas, width, rows, { chosen, pair, inLesson, covered, text
     xTicks: spread(plain.length, Math.max(4, width / 42)),
     xName: text("pairs"),
     yName: text("shares"),
+    ...(inLesson && { yTicks: covered ? [0, 1] : [0, slowest, 1] }), // how slow the slow ones become is the answer
   });
-  /** @type {(row: MethodRow) => [number, number][]} */
-  const share = ({ frequencies: { inv_freq } }) => Array.from(inv_freq, (f, i) => [i, f / plain[i]]);
   if (covered) return path(context, chart, share(rowNamed(rows, "none")), { colour: colour("text"), width: 2 });
   for (const row of rows) {
     if (row.name === "none" || row.name === chosen) continue;

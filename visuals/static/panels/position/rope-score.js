@@ -83,6 +83,16 @@ export const about = {
 };
 
 /**
+ * Where query and key were moved to, which a worksheet says in the sliders' place; "" where they stay.
+ *
+ * @param {Reading} reading
+ * @param {Say} text of the panel
+ */
+function givenIn({ found: { query, key }, place: { m, n } }, text) {
+  return query === m && key === n ? "" : text("given", { m, n, query, key });
+}
+
+/**
  * The line under the title.
  *
  * @param {Reading} reading
@@ -133,7 +143,7 @@ function createDistances(glass, text, wide) {
     const all = place.frequencies.inv_freq.length;
     const numbers = { pairs, others: all - pairs, tokens: FAST };
     const entry = (/** @type {string} */ name) =>
-      html`<span class="gp-sample"
+      html`<span class="gp-sample" data-result
         ><span class=${`gp-swatch is-${name}`}></span><span .textContent=${text(`far_${name}`, numbers)}></span
       ></span>`;
     return html`<p class="position-parts" data-answer="beside">${entry("fast")} ${entry("slow")}</p>`;
@@ -172,7 +182,7 @@ export default function ropeScore(element, glass) {
     const { layer, head } = reading?.selection ?? {};
     const title = reading ? text("far_title", { layer, head, kv: reading.place.kv }) : "";
     return html`
-      <div class="position-pairs">
+      <div class="position-pairs" data-given=${reading ? givenIn(reading, text) : ""}>
         ${sliders.element}
         <div class="gp-formula" data-part="formula" data-answer="beside">
           ${reading && (state.presenting ? sums(reading, text) : arithmetic(reading, text))}

@@ -56,5 +56,7 @@ export function sums({ found: { query, key, sumHere, sumMoved, scores }, place: 
   /** @type {(name: string, at: { m: number; n: number }, sum: number, score: number) => HTMLElement} */
   const said = (name, at, sum, score) =>
     line`${text(name, at)}   ${qk()} = ${strong(sum + rest, 6)},   ${text("score")} ${strong(score, 5)}`;
-  return [said("real", { m, n }, sumHere, scores[0]), said("moved", { m: query, n: key }, sumMoved, scores[1])];
+  const both = [said("real", { m, n }, sumHere, scores[0]), said("moved", { m: query, n: key }, sumMoved, scores[1])];
+  for (const one of both) one.dataset.result = "";
+  return both;
 }
