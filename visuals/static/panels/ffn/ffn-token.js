@@ -1,6 +1,7 @@
 // A feed-forward at one token: the quadrants of gate × up, one neuron's arithmetic, and what the strongest neurons
 // write.
 
+import { onceFor } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
@@ -156,6 +157,16 @@ const ofLocked = {
   pick: (_i, { neuron }) => ({ neuron: Number(neuron) }),
 };
 
+/**
+ * As `glossOf`, and a piece that is a space alone is called that. @type {(glass: Glass) =>
+ * import("../../gloss.js").Gloss}
+ */
+const meaningOf = (glass) => withSpace(glossOf(glass), glass.text);
+const withSpace = onceFor(
+  (/** @type {import("../../gloss.js").Gloss} */ gloss, /** @type {Glass["text"]} */ text) =>
+    (/** @type {string} */ piece) => (/^[ ·]+$/.test(piece) ? ` (${text("story.blank")})` : gloss(piece)),
+);
+
 /** @type {import("../../frame.js").About} */
 export const about = {
   tensors: ["router_scores", "experts", "expert_weight", "gate", "up", "ffn_out"],
@@ -277,7 +288,7 @@ export default function ffnToken(element, glass) {
       ${chart.room}
       <div>
         <div class="gp-formula" data-part="formula">${reading && arithmetic(reading, nameOf(reading), panel.text)}</div>
-        <div class="ffn-pushes">${reading && pushes(reading.row, nameOf(reading), panel.text, glossOf(glass))}</div>
+        <div class="ffn-pushes">${reading && pushes(reading.row, nameOf(reading), panel.text, meaningOf(glass))}</div>
       </div>
     </div>
     <p class="gp-note" .textContent=${reading ? noteOf(reading) : ""}></p>
@@ -308,7 +319,7 @@ export default function ffnToken(element, glass) {
       const { layer, query, lockedLayer, neuron } = reading.selection;
       panel.title.textContent = panel.text("title", { ...reading.full.kind, ...named(layer, query) });
       render(view(reading), panel.body);
-      written.fill(reading.written, reading.listed, state.trace, lockedLayer, glossOf(glass), state.language);
+      written.fill(reading.written, reading.listed, state.trace, lockedLayer, meaningOf(glass), state.language);
       written.mark(neuron);
       panel.show(reading, wordsOf(reading));
     };

@@ -118,7 +118,7 @@ export const about = {
       const { a, share } = settingsOf(glass);
       const norm = chosenNorm(glass);
       const named = norm === "final" ? text("final") : text(`norm_${norm}`, glass.state);
-      return { norm: named, a: shown(a, 4), share: shown(share, 3) };
+      return { norm: named, a: shown(a, 3), share: shown(share, 3) };
     },
     said: (/** @type {ScaleReading} */ { input }) =>
       CASES.slice(0, 2).map((name) => `${ownMethod(input).name}_${name}`),
@@ -273,7 +273,7 @@ export default function normScale(element, glass) {
     const [scaled, shifted] = changes[METHODS.indexOf(ownMethod(input))];
     panel.title.textContent = panel.text(`title_${selection.norm}`, placeParams(selection, state.trace));
     const words = panel.text("read", {
-      a: shown(values.a, 4),
+      a: shown(values.a, 3),
       change: shown(scaled, 3),
       eps: shown(input.eps, 1),
       b: shown(values.b, 4),
