@@ -1,8 +1,10 @@
-// What a lens reads at one token, asked for by itself.
+// What a lens reads at one token, where an answer lives, and how the terms of a logit are printed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { decimalsOf } from "../../visuals/static/panels/choice/bars.js";
+import { moveOf } from "../../visuals/static/readings/causal-map.js";
 import { readLens, readOneToken } from "../../visuals/static/readings/lens.js";
 
 const names = { ids: [3, 4, 7], pieces: [" a", " b", " c"] };
@@ -33,4 +35,28 @@ test("one token is read wherever it stands", () => {
 test("of all tokens each has its own", () => {
   const lens = readLens(answerOf(2, [3, 4, 7, 4], [5, 1, 0, 2], [0.25, 0.1, 0.5, 0.2], [7, 4]));
   assert.deepEqual([lens.target(1), lens.rank(2, 1), lens.own(1, 1)], [4, 2, 0.1]);
+});
+
+test("where an answer lives is told of the map's own cells, and two places that are nearly equal both", () => {
+  const lost = [
+    [0, 1, 0],
+    [0, 0.6, 0.2],
+    [0, 0.38, 0.4],
+    [0, 0.1, 0.9],
+    [0, 0, 1],
+  ];
+  const left = { shape: [5, 3], data: Float32Array.from(lost.flat(), (part) => 1 - part) };
+  const { moves, settles, stays, from, to, between } = moveOf(left);
+  assert.deepEqual([moves, settles, stays], [1, 3, false]);
+  assert.deepEqual([from.tokens, to.tokens, between], [[1], [2], [2, 1]]);
+  assert.ok(Math.abs(from.lost - 0.6) < 1e-6 && Math.abs(to.lost - 0.9) < 1e-6);
+});
+
+test("the terms of a logit add up as they are printed", () => {
+  const terms = [0.0286, 5.64404, 10.7465];
+  const sum = terms.reduce((all, one) => all + one);
+  const decimals = decimalsOf(terms, sum);
+  const printed = terms.map((one) => Number(one.toFixed(decimals)));
+  assert.equal(printed.reduce((all, one) => all + one).toFixed(decimals), sum.toFixed(decimals));
+  assert.equal(decimalsOf([1, 2], 3), 3);
 });
