@@ -126,7 +126,7 @@ export function parameterLines({ parameters }, text, language) {
   const shares = groups
     .filter(({ weights }) => weights / total >= 0.005)
     .sort((a, b) => b.weights - a.weights)
-    .map(({ group, weights }) => `${text(`group_${group}`)} ${percent(weights / total, 3)}`);
+    .map(({ group, weights }) => `${text(`group_${group}`)} ${percent(weights / total)}`);
   return [
     sized(total, language),
     ...(active ? [text("active", { count: sized(active, language) })] : []),

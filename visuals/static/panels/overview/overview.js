@@ -94,9 +94,12 @@ function drawTensors(diagram, place, says) {
  * What is pointed at, in words.
  *
  * @param {Reading} reading
+ * @param {string} label of the row
  * @param {Say} text the panel's own
  */
-function readText({ place: { trace, token }, tensor: { name, ids }, selection: { index }, values: { value } }, text) {
+function readText({ place: { trace, token }, tensor, selection: { index }, values: { value } }, label, text) {
+  const { ids } = tensor;
+  const name = text("named", { label, tensor: tensor.name });
   const piece = visible(labelsOf(trace.tokens.pieces)[token]);
   if (index === null) return text("read_row", { name, piece });
   return text(ids ? "read_token" : "read", { name, index: ids?.[index] ?? index, value: shown(value, 5), piece });
@@ -168,7 +171,8 @@ export default function overview(element, glass) {
     const { model, tokens } = trace;
     const named = { ...model, name: glass.modelName(model.name), piece: visible(labelsOf(tokens.pieces)[token]) };
     panel.title.textContent = text("title", named);
-    if (reading.place.stream) panel.show(reading, readText(reading, text));
+    if (reading.place.stream)
+      panel.show(reading, readText(reading, diagram.row(reading.selection.key).label.textContent ?? "", text));
   }
 
   return inWidth(element, widthOf(room, glass), function draw(width) {

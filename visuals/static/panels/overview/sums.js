@@ -42,7 +42,7 @@ function vectorName(key) {
 function lengthOf(key, values) {
   const squares = dot(values, values);
   const [length, sum] = [vectorName(key), vectorName(key)];
-  return line`‖${length}‖ = ${root("Σ ", sum, "²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares))}`;
+  return line`‖${length}‖ = ${root("Σ ", sum, "²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares), 3)}`;
 }
 
 /**
