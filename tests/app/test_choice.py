@@ -165,7 +165,7 @@ def race_is(chapter: Page, p: torch.Tensor, generator: torch.Generator) -> int:
         wanted = pytest.approx(float(p[token] / thrown[token]), rel=1e-3)
         assert (read(shown_as) == wanted) if p[token] > 0 else (shown_as == ""), (rank, shown_as)
     expect(panel.locator(".ch-sums")).to_contain_text(text("sampling.race_why"))
-    said = panel.locator(".ch-sums p").last.text_content() or ""
+    said = (panel.locator(".ch-sums p").last.text_content() or "").replace("\u00a0", " ")
     told = re.findall(r"p / E = (\S+)% / (\S+) = (\S+)", said)
     assert [tuple(map(read, numbers)) for numbers in told] == [
         pytest.approx([100 * float(p[token]), float(thrown[token]), float(p[token] / thrown[token])], rel=2e-4)

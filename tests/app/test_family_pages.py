@@ -47,7 +47,7 @@ LINES = """(kind) => {
   const copies = [...section.querySelectorAll('.gp-formula p')].map((line) => line.cloneNode(true));
   const written = ({ children: [above, , below] }) => `(${above.textContent}) / (${below.textContent})`;
   for (const copy of copies) for (const one of copy.querySelectorAll('.gp-fraction')) one.replaceWith(written(one));
-  return copies.map((line) => line.textContent);
+  return copies.map((line) => line.textContent.replaceAll("\\u00a0", " "));
 }"""
 pairs, page = families(CONFIGS)
 

@@ -349,12 +349,12 @@ def test_the_distance_follows_its_slider_in_the_difference(both: Page, peers: Ca
     first, second = (stretched(p, 1, 321) for p in peers(both))
     told = [number(value, rf"(?<![.\w]){side}far") for side in ("", r"A\.", r"B\.")]
     assert told == pytest.approx([second - first, first, second], rel=1e-4, abs=1e-4)
+    tokens = peers(both)[0].run.logits.shape[1]
+    assert len(of(saved(both, "position", "rope-score"), "score_by_distance")) == tokens
+    panel.get_by_role("button", name=text("rope-score.span_context")).click()
     rows = of(saved(both, "position", "rope-score"), "score_by_distance")
     assert len(rows) == 1024  # the context
     agrees(rows, *([stretched(p, 1, d) for d in range(1024)] for p in peers(both)))
-    panel.get_by_role("button", name=text("rope-score.span_run")).click()
-    tokens = peers(both)[0].run.logits.shape[1]
-    assert len(of(saved(both, "position", "rope-score"), "score_by_distance")) == tokens
 
 
 def test_the_norm_that_is_chosen_is_subtracted(both: Page, peers: Callable) -> None:

@@ -106,7 +106,7 @@ test("where a word has a little less room than its letters take, all stand there
   };
   assert.deepEqual(
     words(13),
-    letters.map((one) => [one, "11px"]),
+    letters.map((one) => [one, "12px"]),
   );
   assert.deepEqual(
     words(20),

@@ -4,7 +4,7 @@ import { ink, leastLetters, roomToDraw, textWidth, visible, write } from "../dra
 
 const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
 const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
-const [SMALL, CLEAR] = [10, 2]; // px of the least letters where all words then have room, and between two lines
+const [SMALL, CLEAR] = [11, 1]; // px of the least letters where all words then have room, and between two lines
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
 
