@@ -207,6 +207,7 @@ export default function ropeLayout(element, glass) {
     const alike = isAlike(reading);
     const [name, label] = alike ? ["weight_change", "chart_change"] : ["weights", "chart"];
     canvas.dataset.textLabel = `${KIND}.${label}`;
+    canvas.setAttribute("aria-label", text(label));
     drawRow(canvas, width, barsOf(weights[RIGHT], weights[MIXED], alike), {
       key,
       pieces: state.trace.tokens.pieces,
