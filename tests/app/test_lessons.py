@@ -310,7 +310,60 @@ def test_a_worksheet_says_what_is_drawn_or_filled_in_and_tells_nothing_that_is_i
     todo = [text(f"lessons.sheet_{name}") for name in ("lines", "kinds", "product", "lines")]
     expect(sheet.locator(".ls-todo")).to_have_text(todo)
     expect(sheet.locator(".ls-result").first).to_be_hidden()  # the value line is of one cell
+    for at, told in ((3, "2,147,483,648"), (4, "4,096"), (5, "1 × H200 141 GB · 1 × H20 96 GB · 2 × H100 80 GB")):
+        expect(sheet.locator(".ls-result").nth(at)).to_contain_text(told)  # what the sheet asks for, the key has
     sheet.close()
+
+
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
+def test_a_worksheet_says_what_sliders_have_changed_and_its_key_reads_what_each_picture_has(
+    screen: Browser, panels_alone: str, language: str
+) -> None:
+    page = open_page(screen, f"{panels_alone}#lang={language}", 1280, 720)
+    desk(page)
+    number = next(i for i, file in enumerate(lesson_files()[language]) if "positions" in file.name)
+    sheets = page.locator(".ls-row").nth(number).get_by_role("button", name=re.compile(text("lessons.sheet", language)))
+    with page.expect_popup() as caught:
+        sheets.click()
+    sheet = caught.value
+    sheet.locator(".ls-sheet[data-whole]").wait_for()
+    results = sheet.locator(".ls-result").all_inner_texts()
+    given = [re.findall(r"\(\d+, \d+\)", one) for one in sheet.locator(".ls-todo").all_inner_texts()]
+    assert [len(places) for places in given] == [2, 2]  # from where, and to where
+    for places, result in zip(given, results[2:4], strict=True):
+        assert all(place in result for place in places), (places, result)
+    assert re.search(r"\d", results[4])
+    assert "q·k" not in results[4]  # of the two lines, which are what is asked for
+    for one in sheet.locator(".ls-picture").all():  # as wide as the sheet, or as tall as a page leaves room for
+        wide, tall = one.evaluate("(one) => [one.naturalWidth / one.width, one.naturalHeight / one.height]")
+        assert max(wide, tall) < 1.35
+    sheet.close()
+    leave(page)
+
+
+def test_question_and_answer_are_large_where_there_is_room_and_stay_as_large_at_the_answer(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    desk(page)
+    page.locator(".ls-row").first.locator("button").first.click()
+    size = "(name) => parseFloat(getComputedStyle(document.querySelector(name)).fontSize)"
+    on_stage(page)
+    before = page.evaluate(size, ".ls-asking .ls-question")
+    page.keyboard.press("PageDown")
+    on_stage(page)
+    after = [page.evaluate(size, name) for name in (".ls-told .ls-question", ".ls-says")]
+    assert min(before, *after) >= 28
+    assert after == [before, before]
+
+
+def test_a_legend_that_an_answer_changes_late_is_changed_above_the_picture_too(page: Page) -> None:
+    desk(page)
+    file = next(one for one in lesson_files()["en"] if "cache" in one.name)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    on_stage(page)
+    page.keyboard.press("PageDown")
+    on_stage(page)
+    page.evaluate("document.querySelector('.is-lifted .gp-sample').append(' late')")
+    expect(page.locator(".ls-legend")).to_contain_text("late")
 
 
 DOG = "The cat sleeps on the sofa. The dog plays on the"
@@ -359,6 +412,10 @@ def check_own_window(page: Page, answer: str) -> None:
     own.locator(".ls-guess").press("Enter")  # kept; the answer is not shown yet
     expect(page.locator(".ls-guess")).to_have_value("a rug, ")
     assert on_stage(page)["covered"]
+    page.locator(".ls-guess").press("End")
+    page.keyboard.type("a bed")
+    page.locator(".ls-guess").press("Enter")
+    assert own.locator(".ls-guess").input_value() == "a rug, a bed, "  # at once, and not with the clock
     own.locator(".ls-guess").press("Escape")
     own.keyboard.press("r")
     expect(own.locator(".ls-guess")).to_have_count(0)

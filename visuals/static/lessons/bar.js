@@ -59,8 +59,10 @@ function makeGame(acts, text) {
     autocomplete: "off",
     "data-text-label": "lessons.guess",
     "data-text-placeholder": "lessons.guess_hint",
-    keydown: (/** @type {KeyboardEvent} */ event) =>
-      void enterGuess(guess, event, { comma: text("guess_comma"), reveal: acts.reveal }),
+    keydown(/** @type {KeyboardEvent} */ event) {
+      const isKept = enterGuess(guess, event, { comma: text("guess_comma"), reveal: acts.reveal });
+      if (isKept) guess.dispatchEvent(new Event("input"));
+    },
   });
   const reveal = h("button.ls-button.ls-reveal", { click: acts.reveal });
   const label = h("label", null, h("span", { "data-text": "lessons.guess" }), " ", guess);
@@ -216,6 +218,10 @@ export function createBar(glass, acts) {
     isAsked: () => !game.hidden && !guess.disabled,
     type(/** @type {string} */ words) {
       guess.value = words;
+    },
+    /** Calls `changed` when something was written on the page. @param {() => void} changed */
+    follow(changed) {
+      guess.addEventListener("input", changed);
     },
   };
   return { element, note, game, label, open, close, show, say, help, page: pageAt, guess: guessed };

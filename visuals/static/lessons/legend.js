@@ -9,7 +9,16 @@ export function createLegend() {
   const element = h("div.ls-legend", { "aria-hidden": "true" });
   /** @type {HTMLElement | null} */
   let lifted = null;
+  function copy() {
+    if (!lifted) return;
+    const copied = /** @type {HTMLElement} */ (lifted.cloneNode(true));
+    copied.classList.remove("is-lifted");
+    for (const one of copied.querySelectorAll(ACTS)) one.remove();
+    element.replaceChildren(copied);
+  }
+  const changed = new MutationObserver(copy); // an answer that comes late has other entries
   function drop() {
+    changed.disconnect();
     lifted?.classList.remove("is-lifted");
     lifted = null;
     element.remove();
@@ -29,10 +38,9 @@ export function createLegend() {
       const seen = [...found].filter((one) => one.getClientRects().length && one.textContent && !isAnother(one));
       if (seen.length !== 1) return;
       [lifted] = seen;
-      const copy = /** @type {HTMLElement} */ (lifted.cloneNode(true));
-      for (const one of copy.querySelectorAll(ACTS)) one.remove();
       lifted.classList.add("is-lifted");
-      element.replaceChildren(copy);
+      copy();
+      changed.observe(lifted, { childList: true, characterData: true, subtree: true });
       section.querySelector(".gp-head")?.after(element);
     },
   };

@@ -203,7 +203,8 @@ export function createPresented(glass, bar) {
     });
     const shown = (extent.part && section.querySelector(extent.part)) || section;
     const crowded = shown.querySelector("[data-crowded]") !== null;
-    return { ...divided, wide: hasWide(section, box), partial: boxes.length < all.length, crowded };
+    const partial = boxes.length < all.length || box.scrollHeight > room; // if only of what is empty below its parts
+    return { ...divided, wide: hasWide(section, box), partial, crowded };
   }
 
   /**

@@ -109,6 +109,7 @@ export function createSpeaker(glass, acts, guess, changed) {
     return true;
   }
   addEventListener("pagehide", close);
+  guess.follow(draw);
 
   return {
     open,
