@@ -9,7 +9,8 @@ import { blocksOf, freeOf, headsOf, pagesOf, partsOf } from "./pages.js";
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
 const EDGE = 2; // px around a page, for what has a frame
 const GAP = 8; // px between the panel and the edges of its room
-const OF_COLUMN = 0.6; // of the window's height: what a picture may take that stands in a column with its words
+// Of the window's height, what a picture may take that stands in a column with its words: upright, and lying.
+const [OF_COLUMN, OF_LYING] = [0.6, 0.4];
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
 /**
@@ -130,7 +131,7 @@ function clipTo(box, pages, at, size) {
  * @param {number} size how large it is shown
  */
 function roomIn({ section, box, bar }, size) {
-  if (isColumn()) return (OF_COLUMN * innerHeight) / size;
+  if (isColumn()) return ((innerWidth > innerHeight ? OF_LYING : OF_COLUMN) * innerHeight) / size;
   const [outer, place] = [section.getBoundingClientRect(), box.getBoundingClientRect()];
   return Math.max(40, (innerHeight - bar.offsetHeight - GAP - place.top - (outer.bottom - place.bottom)) / size);
 }

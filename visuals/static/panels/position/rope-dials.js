@@ -33,16 +33,31 @@ const longest = (vector, rotary) =>
   Math.max(...Array.from(rotary.inv_freq.data, (_, i) => lengthOf(vector, i, rotary))) || 1;
 
 /**
- * How the dials stand in a width: rows of even length, as tall as the room where that can be.
+ * How the dials stand in a width: rows of even length, as tall as the room where that can be. Where the room is
+ * low, in as many rows as make them largest.
  *
  * @param {number} width
  * @param {number} half
  * @param {number} [room]
- * @returns {{ columns: number; cell: number; below: number; radius: number }}
  */
 function layoutDials(width, half, room = Infinity) {
   const across = Math.max(1, Math.min(half, Math.floor(width / (room < Infinity ? SMALLEST : LEAST))));
-  const rows = Math.ceil(half / across);
+  const fewest = Math.ceil(half / across);
+  const most = room < Infinity ? Math.max(fewest, Math.floor(room / (SMALLEST + BRIEF))) : fewest;
+  const all = Array.from({ length: most - fewest + 1 }, (_, i) => layoutRows(width, half, fewest + i, room));
+  return all.reduce((best, one) => (one.radius > best.radius ? one : best));
+}
+
+/**
+ * The dials in so many rows.
+ *
+ * @param {number} width
+ * @param {number} half
+ * @param {number} rows
+ * @param {number} room
+ * @returns {{ columns: number; cell: number; below: number; radius: number }}
+ */
+function layoutRows(width, half, rows, room) {
   const columns = Math.ceil(half / rows);
   const wide = Math.min(width / columns, MOST);
   const below = room / rows - BELOW < wide ? BRIEF : BELOW;
