@@ -123,12 +123,13 @@ export function createFitting(top) {
       const divided = panel.divide();
       return faultsOf(divided) + (isUncut(divided) ? 0 : 1e6);
     }
-    const most = await faultsAt(1);
-    for (const size of WORDS)
-      if (!isCurrent() || size === 1 || (await faultsAt(size)) <= most) {
-        write(size);
-        return;
-      }
+    /** @type {number[]} */
+    const faults = []; // the least words last, when what is drawn late is there
+    for (const size of WORDS) {
+      faults.push(await faultsAt(size));
+      if (!isCurrent() || faults.at(-1) === 1) return;
+    }
+    write(WORDS[faults.findIndex((one) => one <= faults[WORDS.length - 1])]);
   }
 
   return {
@@ -139,13 +140,16 @@ export function createFitting(top) {
      * @param {() => boolean} isCurrent false once another fitting has begun
      * @returns {Promise<Divided | null>} null where another took its place
      */
-    async fit(panel, before, isCurrent) {
+    async fit(panel, isNew, isCurrent) {
       const isRead = !isColumn() && !body.hasAttribute("data-notes"); // by a hall, and not by somebody near it
-      if (isRead && before === null) await fitWords(panel, isCurrent);
+      if (isRead && isNew) await fitWords(panel, isCurrent);
       else write(isRead ? words : 1);
-      const divided = await fitLargest(panel, isCurrent);
-      if (!divided || before === null || words === 1 || divided.pages.length <= before) return divided;
-      write(1); // the answer needs more room than what covered it
+      const [size, divided] = [words, await fitLargest(panel, isCurrent)];
+      if (!divided || size === 1 || divided.pages.length === 1) return divided;
+      write(1);
+      const plain = await fitLargest(panel, isCurrent);
+      if (!plain || plain.pages.length < divided.pages.length) return plain;
+      write(size);
       return fitLargest(panel, isCurrent);
     },
   };

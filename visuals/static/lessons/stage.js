@@ -122,7 +122,7 @@ export function createStage(glass, { top, bar }, tell) {
     panel.unshrink();
     panel.furnish();
     body.style.setProperty("--lesson-bar", `${bar.offsetHeight}px`);
-    const divided = await fitted.fit(panel, isNew ? null : found.pages.length, () => mine === fitting);
+    const divided = await fitted.fit(panel, isNew, () => mine === fitting);
     if (!divided) return false;
     [found, isNew] = [divided, false];
     turnTo(atEnd ? Infinity : 0);
