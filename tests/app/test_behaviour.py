@@ -130,8 +130,15 @@ def test_the_keys_are_listed(visit: Any, language: str) -> None:
     page.keyboard.press("ArrowLeft")
     assert state(page, "query") == before
     assert faults(page) == []
+    expect(dialog).to_contain_text(text("shortcuts.begin", language))
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+    page.click("#level [data-level=story]")  # which has no "Why?" to press
+    page.click("#shortcuts")
+    expect(dialog.get_by_text(text("shortcuts.begin_story", language))).to_be_visible()
+    expect(dialog.get_by_text(text("shortcuts.begin", language))).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.click("#level [data-level=workbench]")
     page.click("#shortcuts")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")

@@ -10,6 +10,7 @@ import { STORY } from "./level.js";
  * @type {[string[], string][]}
  */
 const SHORTCUTS = [
+  [["Space"], "scene"],
   [["←", "→"], "token"],
   [["[", "]"], "head"],
   [["↑", "↓"], "layer"],
@@ -17,7 +18,6 @@ const SHORTCUTS = [
   [["Esc"], "escape"],
   [["Enter"], "run"],
   [["Shift", "Enter"], "line"],
-  [["Space"], "scene"],
   [["Space"], "pace"],
   [["."], "pace_next"],
   [["?"], "list"],
@@ -41,7 +41,11 @@ function build() {
   const ways = h(
     "p.page-ways",
     null,
-    h("button.page-close", { "data-story": STORY, "data-text": "story.start", click: () => dialog?.element.close() }),
+    h("button.page-close.is-of-bench", {
+      "data-story": STORY,
+      "data-text": "story.start",
+      click: () => dialog?.element.close(),
+    }),
     h("button.page-close", { "data-glossary": "", "data-text": "glossary.open" }),
   );
   const parts = [
