@@ -29,6 +29,7 @@ class ModelSpec:
     - `mtp_layers`: extra layers that run only for speculative decoding.
     - `bias`: on q, k and v ("qkv"), on these and the output ("attention"), or everywhere but on the logits ("all"),
       which have `unembedding_bias`.
+    - `also`: later models with a network of this shape.
     - `unstated`: what is missing or wrong in the config that the weights depend on and the cache does not.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
     - `kv_heads_assumed`: where `n_kv_heads` comes from if the file does not count them, else None.
@@ -76,6 +77,7 @@ class ModelSpec:
     unstated: tuple[GlassLlamaError, ...] = ()
     quantised: QuantSpec | None = None
     quantised_unread: str = ""
+    also: tuple[str, ...] = ()
     tokenizer: str = ""
     source: tuple[str, ...] = ()
     source_grade: str = ""

@@ -13,7 +13,7 @@ from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import rank_copies
 from model.kv_math.speed import decode_bound
-from model.kv_math.weights import WEIGHT_FORMATS, weight_breakdown
+from model.kv_math.weights import AS_CONFIG, WEIGHT_FORMATS, weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
 
 # The vendors' datasheets: GB (10⁹ bytes) of memory and GB/s.
@@ -49,6 +49,12 @@ REPORTED = {
 }
 H100 = 81_559 << 20
 SHARE = Setup(usable_percent=90)
+
+
+def test_deepseek_v3_2_fits_on_eight_h200_as_its_files_are_stored() -> None:
+    eight = Setup(weights=AS_CONFIG, options=KvOptions(tp=8))
+    assert memory_use("DeepSeek-V3.2-Exp", 8192, 1, "H200", eight).fits
+    assert not memory_use("DeepSeek-V3.2-Exp", 8192, 1, "H200", replace(eight, weights="bf16")).fits
 
 
 def test_the_gpus_are_those_of_the_datasheets_and_of_their_drivers():

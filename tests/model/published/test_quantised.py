@@ -180,9 +180,10 @@ def test_names_of_modules() -> None:
     assert names_module("experts", "mlp.experts.up_proj")
 
 
-def test_of_the_catalogue_four_models_are_in_formats_of_their_own() -> None:
+def test_of_the_catalogue_five_models_are_in_formats_of_their_own() -> None:
     mxfp4 = {"quant_method": "mxfp4"}
-    stored = {"DeepSeek-V3": FP8, "Kimi-K2": FP8, "gpt-oss-20b": mxfp4, "gpt-oss-120b": mxfp4}
+    stored = {"DeepSeek-V3": FP8, "DeepSeek-V3.2-Exp": FP8, "Kimi-K2": FP8}
+    stored |= {"gpt-oss-20b": mxfp4, "gpt-oss-120b": mxfp4}
     for spec in catalogue().values():
         own = quantised_of({"quantization_config": stored[spec.name]}) if spec.name in stored else None
         assert (spec.quantised, spec.quantised_unread) == (own, "")
@@ -190,7 +191,9 @@ def test_of_the_catalogue_four_models_are_in_formats_of_their_own() -> None:
             assert weight_breakdown(spec, AS_CONFIG) == weight_breakdown(spec)
 
 
-@pytest.mark.parametrize(("name", "gigabytes"), [("DeepSeek-V3", 671), ("gpt-oss-120b", 65.2)])
+@pytest.mark.parametrize(
+    ("name", "gigabytes"), [("DeepSeek-V3", 671), ("DeepSeek-V3.2-Exp", 672), ("gpt-oss-120b", 65.2)]
+)
 def test_they_meet_the_size_of_their_files(name: str, gigabytes: float) -> None:
     """As their configs are counted: 671 × 10⁹ weights, most of them in 8 bits; experts in 4."""
     read, stored = spec_from_config(CONFIGS[name], "x"), weight_breakdown(name, AS_CONFIG).total_bytes
