@@ -10,6 +10,7 @@ from types import MappingProxyType
 from . import llama_cpp, ollama, sglang, tensorrt_llm, vllm
 from .facts import Engine, EngineLog, Fact, Pool
 from .lines import MAX_CHARACTERS, MAX_LINES, LogLines, log_lines, trouble
+from .weights import buffers, loaded_weights
 
 __all__ = ["ENGINES", "MAX_CHARACTERS", "MAX_LINES", "Engine", "EngineLog", "Fact", "Pool", "read_log"]
 
@@ -52,4 +53,5 @@ def read_log(text: str) -> EngineLog:
         raise trouble("none", said, lines=wanted)
     if len(read) > 1:
         raise trouble("several", f"Lines of {' and '.join(read)}; paste one engine's log.", engines=list(read))
-    return replace(next(iter(read.values())), cut=lines.cut)
+    log = next(iter(read.values()))
+    return replace(log, cut=lines.cut, weights=loaded_weights(lines, log.engine), beside=buffers(lines))

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .amounts import Printed
 from .lines import Cut, Found
+
+if TYPE_CHECKING:
+    from .weights import LoadedWeights
 
 Engine = Literal["llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama"]
 
@@ -59,8 +62,9 @@ class EngineLog:
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
     own. `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
     log. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both stand beside
-    the pools. `printed` is what the engine prints of the model's shape, each value with its line. `cut` is where the
-    log ends within a number, which is not read.
+    the pools. `printed` is what the engine prints of the model's shape, each value with its line. `weights` is what it
+    says of the weights' size, `beside` are its buffers beside weights and cache. `cut` is where the log ends within a
+    number, which is not read.
     """
 
     engine: Engine
@@ -86,6 +90,8 @@ class EngineLog:
     draft_states: Printed | None = None
     printed: Mapping[str, Found] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
+    weights: "LoadedWeights | None" = None
+    beside: tuple[Fact, ...] = ()
     cut: Cut | None = None
 
 

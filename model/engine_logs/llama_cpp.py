@@ -21,7 +21,7 @@ from .model_info import contradictions, printed_info
 MIB = r"~#size:n# (?P<unit>[KMG]iB)"
 _POOL = pattern(
     rf"llama_kv_cache\w{{0,16}}: size ={MIB} \(~#cells:w# cells,~#layers:w# layers"
-    r"(?:,~#seqs:w#(?:/#streams:w#)? seqs)?\)"
+    r"(?:,~#seqs:w#(?:/~#streams:w#)? seqs)?\)"
     r"(?:,~K \((?P<k>\w{1,10})\):~#ksize:n# [KMG]iB,~V \((?P<v>\w{1,10})\):(?:~#vsize:n# [KMG]iB)?)?"
 )
 _STATE = pattern(

@@ -10,6 +10,7 @@ from ..facts import EngineLog
 from . import llama_cpp, paged, vllm
 from .figures import Cell, Comparison, Difference, Row, explained
 from .layers import plain
+from .loaded import counted_weights
 from .sources import SOURCES, Source
 
 __all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare", "states_format"]
@@ -31,7 +32,8 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     conflicts = log.conflicts
     if log.engine == "vLLM":
         conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
-    return Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting, conflicts)
+    found = Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting, conflicts)
+    return replace(found, weights=counted_weights(log, spec, ranks, log.pp))
 
 
 def states_format(log: EngineLog) -> bool:

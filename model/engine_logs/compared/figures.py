@@ -9,6 +9,7 @@ from typing import Literal
 from ...published.spec import ModelSpec
 from ..amounts import Printed
 from ..facts import Conflict, EngineLog
+from ..weights import LoadedWeights
 
 Of = Literal["pool", "request"]
 
@@ -55,6 +56,22 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class CountedWeights:
+    """The weights that a log tells of beside their count: `counted` bytes in `dtype`, None where no product counts that
+    format or the model's shape is not known; `stated`: the log says the format. All of one rank, or of the whole."""
+
+    loaded: LoadedWeights
+    counted: int | None
+    dtype: str
+    stated: bool
+
+    @property
+    def more(self) -> int | None:
+        """Bytes that the engine says more than are counted."""
+        return None if self.counted is None else self.loaded.size.bytes - self.counted
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A log beside the formula, on one rank of `tp` × `pp`; `dtype` is the format of K, `dtype_v` that of V."""
 
@@ -68,6 +85,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     fitting: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    weights: CountedWeights | None = None
 
 
 def explained(differences: Iterable[Difference]) -> bool:

@@ -63,12 +63,13 @@ def own_model(log: EngineLog, text: str) -> OwnModel:
 def listed(named: str) -> str:
     """The catalogue's model that a log calls `named`, a path or an id of the Hub; "" for none.
 
-    A name that goes on, as "Llama-3.1-8B-Instruct" does, is of the same shape.
+    A name that goes on, as "Llama-3.1-8B-Instruct" does, is of the same shape, and so is one of `ModelSpec.also`.
     """
     words = _words(named.rstrip("/").rpartition("/")[2])
     if words[:1] == ["meta"]:
         words = words[1:]
-    found = [(len(known), name) for name in catalogue() if (known := _words(name)) == words[: len(known)]]
+    names = [(one, spec.name) for spec in catalogue().values() for one in (spec.name, *spec.also)]
+    found = [(len(known), name) for one, name in names if (known := _words(one)) == words[: len(known)]]
     return max(found, default=(0, ""))[1]
 
 

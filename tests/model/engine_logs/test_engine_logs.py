@@ -9,6 +9,7 @@ import pytest
 from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
 from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
 from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
+from model.engine_logs.compared.own_model import listed
 from model.engine_logs.compared.vllm import aligned_block
 from model.engine_logs.lines import Cut, LogLines
 from model.engine_logs.model_info import metadata_of, printed_info
@@ -781,3 +782,85 @@ def test_sources_name_repository_and_commit() -> None:
     for source in SOURCES.values():
         assert source.address == "" or source.address.startswith("https://github.com/")
         assert "/" in source.text
+
+
+# --- weights, and what stands beside them ---
+
+# Qwen3-8B has 16,381,470,720 B in bf16.
+LOADED = """\
+LLMEngine config: model='Qwen/Qwen3-8B', dtype=torch.bfloat16, quantization=None
+Model loading took 15.2683 GiB memory and 3.2 seconds
+Available KV cache memory: 50.00 GiB
+Graph capturing finished in 7 secs, took 0.21 GiB
+"""
+OF_LLAMA_CPP = """\
+print_info: file type   = {type}
+print_info: file size   = {size} GiB (4.89 BPW)
+load_tensors:        CUDA0 model buffer size =  4403.49 MiB
+llama_kv_cache: size = 1024.00 MiB (  8192 cells,  32 layers,  1/1 seqs), K (f16):  512.00 MiB, V (f16):  512.00 MiB
+llama_context:      CUDA0 compute buffer size =   560.00 MiB
+llama_context:  CUDA_Host  output buffer size =     0.49 MiB
+"""
+
+
+def test_vllms_weights_stand_beside_their_count() -> None:
+    found = compare(read_log(LOADED), catalogue()["Qwen3-8B"], "bf16").weights
+    assert found
+    assert (found.counted, found.dtype, found.stated) == (16_381_470_720, "bf16", True)
+    assert (found.loaded.line, found.loaded.size.text, found.loaded.whole) == (2, "15.2683 GiB", False)
+    assert found.more == found.loaded.size.bytes - 16_381_470_720 == 12_741_571
+    two = LOADED.replace("quantization", "tensor_parallel_size=2, quantization")
+    halved = compare(read_log(two), catalogue()["Qwen3-8B"], "bf16").weights
+    assert halved
+    assert halved.counted
+    assert halved.counted * 2 == pytest.approx(16_381_470_720, rel=0.001)
+    fp8 = compare(read_log(LOADED.replace("=None", "=fp8")), catalogue()["Qwen3-8B"], "bf16").weights
+    assert fp8
+    assert fp8.dtype == "fp8"
+    awq = compare(read_log(LOADED.replace("=None", "=awq")), catalogue()["Qwen3-8B"], "bf16").weights
+    assert awq
+    assert (awq.counted, awq.dtype) == (None, "awq")
+
+
+def test_llama_cpps_file_is_counted_where_one_product_gives_its_bytes() -> None:
+    mixed = compare(read_log(OF_LLAMA_CPP.format(type="Q4_K - Medium", size="4.58")), LLAMA_8B, "bf16").weights
+    assert mixed
+    assert (mixed.counted, mixed.more, mixed.dtype) == (None, None, "Q4_K - Medium")
+    half = compare(read_log(OF_LLAMA_CPP.format(type="F16", size="14.96")), LLAMA_8B, "bf16").weights
+    assert half
+    assert (half.counted, half.dtype, half.loaded.whole) == (16_060_522_496, "fp16", True)
+    assert half.more is not None
+    assert abs(half.more) <= half.loaded.size.slack
+
+
+def test_buffers_are_told_with_their_lines() -> None:
+    log = read_log(OF_LLAMA_CPP.format(type="F16", size="14.96"))
+    assert [(fact.code, fact.line) for fact in log.beside] == [
+        ("model_buffer", 3),
+        ("compute_buffer", 5),
+        ("output_buffer", 6),
+    ]
+    assert log.beside[1].value == "CUDA0 compute buffer size = 560.00 MiB"
+    assert [(fact.code, fact.value) for fact in read_log(LOADED).beside] == [("graph_memory", "0.21 GiB")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "gibibytes"),
+    [
+        ("Load weight end. type=X, dtype=torch.bfloat16, avail mem=63.48 GB, mem usage=15.11 GB.\nKV Cache is "
+         "allocated. #tokens: 442750, K size: 27.02 GB, V size: 27.02 GB", 15.11),
+        ("Loaded engine size: 15360 MiB\nAllocated 16.05 GiB for max tokens in paged KV cache (263008)", 15),
+        ('msg="model weights" device=CUDA0 size="4.0 GiB"\nmsg="model weights" device=CPU size="0.5 GiB"\n'
+         'msg="kv cache" device=CUDA0 size="512.0 MiB"', 4.5),
+    ],
+)  # fmt: skip
+def test_other_engines_weights(lines: str, gibibytes: float) -> None:
+    weights = read_log(lines).weights
+    assert weights
+    assert weights.size.bytes / 2**30 == pytest.approx(gibibytes, abs=1e-6)
+
+
+def test_a_later_model_of_the_same_shape_is_known_by_its_name() -> None:
+    assert listed("meta-llama/Llama-3.3-70B-Instruct") == "Llama-3.1 70B"
+    assert listed("deepseek-ai/DeepSeek-R1") == "DeepSeek-V3"
+    assert listed("deepseek-ai/DeepSeek-V3.2") == "DeepSeek-V3.2-Exp"

@@ -1,0 +1,28 @@
+"""The weights that a log tells of, beside the sum of the model's own products."""
+
+from ...errors import GlassLlamaError
+from ...kv_math.weights import AS_CONFIG, weight_breakdown
+from ...published.spec import ModelSpec
+from ..facts import EngineLog
+from ..weights import FORMATS
+from .figures import CountedWeights
+
+
+def counted_weights(log: EngineLog, spec: ModelSpec, tp: int, pp: int) -> CountedWeights | None:
+    """What the log says of the weights beside their count for `spec`; None where it says nothing.
+
+    In the format that the log states; where it states none, as the model's config does. A GPU's line is set beside the
+    fullest GPU of `tp` × `pp`.
+    """
+    loaded = log.weights
+    if loaded is None:
+        return None
+    dtype = FORMATS.get(loaded.stated) if loaded.stated else None if loaded.whole else AS_CONFIG
+    if dtype is None or spec.unstated:
+        return CountedWeights(loaded, None, loaded.stated, bool(loaded.stated))
+    try:
+        found = weight_breakdown(spec, dtype) if loaded.whole else weight_breakdown(spec, dtype, tp=tp, pp=pp)
+        counted = found.total_bytes if loaded.whole else found.per_gpu_bytes
+    except GlassLlamaError:  # a format whose blocks do not fit the model's rows
+        return CountedWeights(loaded, None, loaded.stated, bool(loaded.stated))
+    return CountedWeights(loaded, counted, found.dtype, bool(loaded.stated))
