@@ -154,6 +154,7 @@ def card_message(spec: ModelSpec, say: InLanguages) -> Card:
         "not_verified": [say(remark) for remark in spec.not_verified],
         "notes": [say(remark) for remark in spec.notes],
         "options": options_of(spec),
+        "also": list(spec.also),
     }
 
 

@@ -67,6 +67,8 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
     return {
         "gpu": gpu_message(use.gpu, say),
         "gpus": use.gpus,
+        "tp": use.weights.tp,
+        "pp": use.weights.pp,
         "by": "lines" if use.by_lines else "share",
         "percent": use.percent,
         "share": str(use.share_bytes),
@@ -84,6 +86,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "output_in": use.weights.output if use.weights.output != use.weights.embeddings else "",
         "output_source": OUTPUT.source,
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
+        "format_unknown": use.format_unknown,
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
 
@@ -149,6 +152,7 @@ def _need_message(need: GpuNeed, setup: Setup, say: InLanguages) -> GpuNeedMessa
         "reported_in": need.gpu.reported_in,
         "source": say(need.gpu.source),
         "room": str(need.room),
+        "room_tp": need.room_tp,
         "alone": str(need.alone),
         "at_least": need.at_least,
         "layout": None,

@@ -6,10 +6,11 @@ from typing import Literal
 
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
 from model.engine_logs.compared.chosen import Chosen
+from model.engine_logs.compared.figures import CountedWeights
 from model.engine_logs.compared.own_model import OwnModel, mismatches
 from model.engine_logs.facts import Conflict
 
-from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow
+from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow, LogWeights
 
 DtypeFrom = Literal["log", "unknown", "fits", "chosen"]
 
@@ -42,6 +43,27 @@ def log_message(
         "another_params": dict(chosen.params),
         "rows": [row_message(row) for row in found.rows],
         "differences": [difference_message(one) for one in found.differences],
+        "weights": weights_message(found.weights),
+        "beside": [{"code": fact.code, "value": fact.value, "line": fact.line} for fact in log.beside],
+    }
+
+
+def weights_message(found: CountedWeights | None) -> LogWeights | None:
+    """The weights by the log beside their count."""
+    if found is None:
+        return None
+    loaded = found.loaded
+    return {
+        "counted": None if found.counted is None else str(found.counted),
+        "dtype": found.dtype,
+        "stated": found.stated,
+        "logged": str(loaded.size.bytes),
+        "text": loaded.size.text,
+        "slack": str(loaded.size.slack),
+        "more": None if found.more is None else str(found.more),
+        "line": loaded.line,
+        "whole": loaded.whole,
+        "measured": loaded.measured,
     }
 
 

@@ -129,7 +129,7 @@ CALCULATIONS: tuple[dict[str, Any], ...] = (
     {"what": "kv_models"},
     {"what": "kv_gpus"},
     {"what": "kv_fit", **LLAMA_3, "tokens": 8192, "batch": 1, **ON_H100},
-    {"what": "kv_needs", **LLAMA_3, **ON_H100, "users": 64, "user_tokens": 32768},
+    {"what": "kv_needs", **LLAMA_3, **ON_H100, "users": 64, "user_tokens": 8192},
     {
         "what": "kv_chart", **LLAMA_3, "tokens": 8192, "batch": 1, "few": False, "view": "lines", "unit": "gib",
         "x": "log", "y": "log", "weights": False, "compare": ["Llama-2 7B", "Gemma-3 12B (text)", "DeepSeek-V3"],

@@ -53,9 +53,10 @@ class GpuNeed:
 
     `at_least`: all bytes, each once, over one GPU's usable bytes, rounded up: no layout needs fewer; None where no GPU
     has any, since the lines beside weights and cache take more than its memory. `room`: those usable bytes, 0 where
-    there are none. `use`: the fewest
-    that really fit with whole layers and heads, as tensor-parallel ranks (up to 8) × pipeline stages, or None where no
-    such layout does. Its tp, pp and dcp are in `use.cache.options`. `one_server`: the fewest without stages, or None.
+    there are none, of one of `room_tp` ranks: the layout that leaves the most, since ranks share the activations.
+    `use`: the fewest that really fit with whole layers and heads, as tensor-parallel ranks (up to 8) × pipeline stages,
+    or None where no such layout does. Its tp, pp and dcp are in `use.cache.options`. `one_server`: the fewest without
+    stages, or None.
     `alone`: the bytes of one that has no other beside it, which weights and cache may take.
     """
 
@@ -65,6 +66,7 @@ class GpuNeed:
     use: MemoryUse | None
     one_server: MemoryUse | None
     alone: int
+    room_tp: int = 1
 
 
 @dataclass(frozen=True)
@@ -230,9 +232,10 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
     fewest = min(fitting, key=lambda one: one.gpus, default=None)
     one_server = replace(fewest, gpu=gpu) if fewest else None
     room = max(0, *usable)
+    room_tp = min(one.gpus for bytes_, one in zip(usable, layouts, strict=True) if bytes_ == max(usable))
     at_least = -(-needs.total_bytes // room) if room else None
     alone = max(0, *(bytes_ for bytes_, one in zip(usable, layouts, strict=True) if one.gpus == 1))
-    return GpuNeed(gpu, room, at_least, use, one_server, alone)
+    return GpuNeed(gpu, room, at_least, use, one_server, alone, room_tp)
 
 
 def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int]) -> int | None:

@@ -104,6 +104,13 @@ class MemoryUse:
     def _asked_percent(self) -> int:
         return 100 if self.setup.usable_percent is None else self.setup.usable_percent
 
+    @property
+    def format_unknown(self) -> bool:
+        """Whether the weights are to count as the model's files store them, and no source says how: bf16 stands in."""
+        spec = self.weights.spec
+        told = spec.quantised or spec.quantised_unread or not self.weights.terms
+        return self.setup.weights == AS_CONFIG and not told
+
     @cached_property
     def beside(self) -> Beside:
         """What stands beside weights and cache on each GPU."""

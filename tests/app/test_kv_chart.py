@@ -81,7 +81,7 @@ def test_what_fits_follows_every_slider_without_a_request(
     idle(page)
     slider = panel(page, kind).locator(f"[data-field={name}] input[type=range]")
     asked = near(page, slider, ("kv", "kv_fit") if kind == "kv-calculator" else ("kv_needs",))
-    settings: dict[str, Any] = {"model": "Llama-3 8B", "tokens": 8192, "batch": 1, "users": 64, "user_tokens": 32_768}
+    settings: dict[str, Any] = {"model": "Llama-3 8B", "tokens": 8192, "batch": 1, "users": 64, "user_tokens": 8192}
     for key in ("ArrowRight",) * 5 + ("ArrowLeft",) * 2:
         slider.press(key)
         settings[name] = moved_from(page, kind, name, settings[name])

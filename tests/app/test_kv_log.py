@@ -9,7 +9,7 @@ from app.engine import LocalEngine
 from app.service import Service
 from app.session import Runs
 from app.texts import text
-from tests.app.kv_chapter import field, opened, panel
+from tests.app.kv_chapter import calculated, field, opened, panel
 from tests.app.looking import faults, shown
 from tests.app.test_kv_tables import saved
 from tests.page import leave, open_page, watched
@@ -92,7 +92,7 @@ def test_the_columns_of_a_comparison_fit_a_desktop(chapter: Page) -> None:
     section = panel(chapter, "kv-log")
     section.locator(".kv-log-example", has_text="vLLM").first.click()
     expect(section.locator(".kv-log-worked-out").first).to_be_visible()
-    assert section.locator(".kv-scroll").evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    assert section.locator(".kv-scroll").evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
     section.locator(".kv-log-taken button").click()
     chapter.set_viewport_size({"width": 1280, "height": 720})
 
@@ -176,6 +176,16 @@ def test_formats_of_k_and_of_v_are_both_said(engine: LocalEngine) -> None:
     assert (answer["dtype"], answer["dtype_v"], answer["dtype_from"]) == ("q8_0", "fp16", "chosen")
 
 
+def test_the_model_that_the_log_names_is_taken_where_the_chosen_one_has_the_same_cache(engine: LocalEngine) -> None:
+    named = "Initializing an LLM engine with config: model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16\n"
+    asked = {"what": "kv_log", "model": "Llama-3 8B", "log": f"{named}{VLLM}"}
+    service = Service(engine, Runs())
+    answer = service.calculate(asked)["data"]
+    assert (answer["model"], answer["model_from"], answer["instead_of"]) == ("Llama-3.1 8B", "named", "Llama-3 8B")
+    kept = service.calculate({**asked, "as_chosen": True})["data"]
+    assert (kept["model"], kept["model_from"]) == ("Llama-3 8B", "chosen")
+
+
 PRINTED = """\
 print_info: arch             = llama
 print_info: n_ctx_train      = 131072
@@ -253,18 +263,26 @@ def test_a_log_that_names_a_model_of_the_list_is_compared_with_that(chapter: Pag
     expect(field(page, "kv-calculator", "model")).to_have_value("Llama-3 8B")
 
 
-def test_a_log_of_the_same_cache_by_another_name_says_that_name(chapter: Page) -> None:
+def test_a_log_of_another_model_with_the_same_cache_is_of_the_model_that_it_names(chapter: Page) -> None:
     page, name = chapter, "meta-llama/Llama-3.1-8B-Instruct"
     compared(page, OF_8B_ON_VLLM.format(name=name), "engine=vLLM")
     log = panel(page, "kv-log")
+    told = {"model": "Llama-3.1 8B", "named": name, "instead": "Llama-3 8B"}
+    expect(log).to_contain_text(text("kv-log.model_named", **told))
+    log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 8B")).click()
     expect(log).to_contain_text(text("kv-log.model_chosen", model="Llama-3 8B"))
     expect(log).to_contain_text(text("kv-log.named_too", named=name))
+    compared(page, OF_8B_ON_VLLM.format(name=name), "engine=vLLM")
+    log.get_by_role("button", name=text("kv-log.named_set", model="Llama-3.1 8B")).click()
+    calculated(page, "Llama-3.1 8B ")
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    calculated(page, "Llama-3 8B ")
 
 
 def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEngine) -> None:
     service = Service(engine, Runs())
     for name, model, another in (
-        ("meta-llama/Llama-3.1-8B-Instruct", "Llama-3 8B", ""),
+        ("meta-llama/Llama-3.1-8B-Instruct", "Llama-3 8B", "Llama-3.1 8B"),
         ("/models/qwen3-8b-awq/", "Llama-3 8B", "Qwen3-8B"),
         ("nobody/Llama-3-8B-of-ours", "Llama-2 7B", "Llama-3 8B"),
         ("nobody/Llama-3-8B-of-ours", "Llama-3 70B", ""),  # whose bytes the log has
@@ -275,7 +293,8 @@ def test_a_fine_tune_and_a_model_of_the_same_cache_are_compared(engine: LocalEng
         held = answer["instead_of"], answer["model"], answer["model_from"], answer["agrees"]
         assert held == ((model, another, "named", True) if another else ("", model, "chosen", True)), name
         chosen = service.calculate({"what": "kv_log", "model": model, "log": log, "as_chosen": True})["data"]
-        assert (chosen["model"], chosen["another"], bool(chosen["rows"])) == (model, another, True)
+        other_cache = "" if another == "Llama-3.1 8B" else another
+        assert (chosen["model"], chosen["another"], bool(chosen["rows"])) == (model, other_cache, True)
 
 
 PASTED_70B = """{"model_type": "llama", "num_hidden_layers": 80, "hidden_size": 8192, "intermediate_size": 28672,

@@ -162,6 +162,26 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")
 
 
+def test_what_fits_on_two_gpus_says_so_and_takes_a_size_with_its_unit(linked: Callable[[str], Page]) -> None:
+    page = linked("#lang=en&chapter=kv&kv.model=Llama-3.1+70B&kv.tp=2&kvfit.weight_bytes=42.52+GB")
+    fit = panel(page, "kv-fit")
+    shown(page, "kv-fit", "gpu=H100 80 GB fits=true ")
+    asked = {"model": "Llama-3.1 70B", "batch": "1", "tokens": "8,192", "dtype": "bf16"}
+    title = text("kv-fit.title_several", gpus="2", gpu="H100 80 GB", shares="TP 2", **asked)
+    expect(fit.locator(".gp-title")).to_have_text(title)
+    expect(fit.locator(".kv-fits")).to_contain_text("left on the fullest GPU")
+    expect(fit.locator(".kv-measured")).to_contain_text("42,520,000,000\xa0B")
+    expect(fit.locator("summary", has_text="Not in use")).to_have_count(1)
+    empty = field(page, "kv-fit", "weight_bytes")
+    empty.fill("")
+    expect(fit.locator(".kv-measured")).to_have_count(0)
+    page.click("#language >> text=中文")
+    expect(empty).to_have_attribute("placeholder", text("kv.choice_counted", "zh"))
+    users = field(page, "kv-fit", "user_tokens")
+    users.fill("200000")
+    expect(fit.locator(".kv-beyond")).to_contain_text("131,072")
+
+
 def test_a_link_restores_the_settings(linked: Callable[[str], Page]) -> None:
     settings = "kv.model=DeepSeek-V3&kv.tokens=5000&kv.tp=8&kvfit.gpu=L40S+48+GB&kvchart.view=stack"
     page = linked(f"#chapter=kv&{settings}")
@@ -267,7 +287,12 @@ def test_a_model_is_found_by_typing_a_part_of_its_name(chapter: Page) -> None:
     expect(options).to_have_count(len(catalogue()) + 2)
     box.fill("zzz")
     expect(status).to_have_text(text("kv.sought_none"))
-    expect(options).to_have_text(["Qwen3-32B"])
+    own = [text("kv.own_config"), text("kv.own_hub")]  # where none is found, a model of the reader's own
+    expect(options).to_have_text(["Qwen3-32B", *own])
+    box.fill("llama 3.3 70b")
+    known = text("kv.also", name="Llama-3.1 70B", also="Llama-3.3 70B")
+    expect(status).to_have_text(text("kv.sought_found", count=1, first=known))
+    box.fill("")
 
 
 def test_the_link_is_copied_with_every_setting(chapter: Page) -> None:

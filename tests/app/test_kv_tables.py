@@ -104,10 +104,8 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     read = 16_060_522_496 - 128_256 * 4096 * 2 + 4096 * 2 + 1_073_741_824
     assert float(own["tokens_per_second_at_most"]) == pytest.approx(3.35e12 / read)
     assert rows["needed", "H100 80 GB", "kv_format"] == "bf16"
-    # 64 users of 32,768 tokens: 274,877,906,944 bytes of cache and the weights.
-    assert rows["needed", "H100 80 GB", "gpus_by_bytes"] == str(
-        -(-(274_877_906_944 + 16_060_522_496) // 76_968_728_985)
-    )
+    # 64 users of 8,192 tokens: 64 GiB of cache and the weights.
+    assert rows["needed", "H100 80 GB", "gpus_by_bytes"] == str(-(-(64 * 2**30 + 16_060_522_496) // 76_968_728_985))
 
 
 def test_the_runs_own_cache(chapter: Page, engine: LocalEngine) -> None:

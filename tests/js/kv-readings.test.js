@@ -260,6 +260,8 @@ test("a log's figures are told with what its last difference is, and saved as th
       { code: "remark", of: "pool", bytes: null, params: {}, source: null },
       { code: "page", of: "request", bytes: "5", params: {}, source: null },
     ],
+    weights: { counted: "90", dtype: "bf16", logged: "100", text: "100 B", more: "10", line: 3 },
+    beside: [{ code: "compute_buffer", value: "CPU compute buffer size = 5 MiB", line: 7 }],
   };
   const reading = readLog(answer);
   assert.equal(reading.at, "engine=vLLM dtype=bf16");
@@ -274,6 +276,10 @@ test("a log's figures are told with what its last difference is, and saved as th
     ["rounding", "difference_pool", 1, "", "https://a"],
     ["remark", "difference_pool", "", "", ""],
     ["page", "difference_request", 5, "", ""],
+    ["weights", "counted", 90, "bf16", ""],
+    ["weights", "logged", 100, "100 B", "line 3"],
+    ["weights", "difference", 10, "", ""],
+    ["compute_buffer", "logged", "CPU compute buffer size = 5 MiB", "", "line 7"],
   ]);
   assert.deepEqual([readLog(null).at, readLog(null).values, savedRows(readLog(null)).length], ["", {}, 1]);
 });

@@ -26,7 +26,7 @@ import { totals } from "../../visuals/static/readings/kv-race.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { joined, parted } from "../../visuals/static/panels/kv/cache-format.js";
 import { drawable } from "../../visuals/static/panels/kv/points.js";
-import { asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
+import { asBytes, asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
@@ -46,8 +46,28 @@ test("bytes: exact beyond 2^53, and in both systems", () => {
   assert.equal(scaled("100000000000000000000", "binary"), "88818 PiB");
   assert.equal(scaled(131072 * 8192 * 3.5, "binary"), "3.5 GiB");
   assert.equal(scaled(17_233_556_275, "binary"), "16.05 GiB"); // as a log has it that prints two digits
-  assert.equal(scaled(17_236_492_288, "binary"), "16.053 GiB"); // a last 5 that rounding made is not shown
+  assert.equal(scaled(17_236_492_288, "binary"), "16.05 GiB");
+  assert.deepEqual(
+    [4_294_967_296, 47_550_300_000, 191_480_000_000].map((count) => scaled(count, "decimal")),
+    ["4.295 GB", "47.55 GB", "191.5 GB"],
+  ); // four digits throughout
+  assert.equal(scaled(4_294_967_296, "decimal", 3), "4.29 GB");
   assert.equal(times(56.888), "56.9×");
+});
+
+test("weights' bytes are typed as a number or as a size with its unit", () => {
+  const sizes = {
+    "42.52 GB": 42_520_000_000,
+    "39.59 GiB": Math.round(39.59 * 2 ** 30),
+    "512MB": 512_000_000,
+    "0.63 TB": 630_000_000_000,
+    "16,060,522,496": 16_060_522_496,
+    "16060522496 B": 16_060_522_496,
+    "file size   = 39.59 GiB (4.82 BPW)": Math.round(39.59 * 2 ** 30),
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(sizes).map((typed) => [typed, asBytes(typed)])), sizes);
+  for (const odd of ["", "much", "-3 GB", "3 GiBB"]) assert.equal(asBytes(odd), odd);
+  assert.deepEqual(requestOf({ tokens: "8", weight_bytes: "1 GiB" }), { tokens: 8, weight_bytes: 2 ** 30 });
 });
 
 const trace = (steps, T = 3 + steps.length) => ({

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { File } from "node:buffer";
 import { test } from "node:test";
-import { readFiles } from "../../visuals/static/panels/kv/weight-files.js";
+import { heldBy, readFiles, readText } from "../../visuals/static/panels/kv/weight-files.js";
 
 /** A file of one tensor of two numbers whose header has so many bytes. */
 function fileOf(length) {
@@ -23,4 +23,12 @@ test("a header whose length begins as JSON does is no JSON", async () => {
 test("a file of JSON is an index", async () => {
   const index = JSON.stringify({ metadata: { total_size: 8 }, weight_map: { w: "model.safetensors" } });
   assert.deepEqual(await readFiles([new File([index], "index.json")]), { tensors: [], total_size: 8 });
+});
+
+test("llama.cpp's lines on a file give its size, and name its types, which have no sizes", () => {
+  const types = "llama_model_loader: - type  f32:  161 tensors\nllama_model_loader: - type q4_K:  441 tensors\n";
+  const held = heldBy([readText(`${types}print_info: file size   = 39.59 GiB (4.82 BPW)`)]);
+  const logged = { size: "39.59 GiB", types: ["f32 × 161", "q4_K × 441"] };
+  assert.deepEqual(held, { tensors: [], total_size: Math.round(39.59 * 2 ** 30), logged });
+  assert.throws(() => readText(types), { reason: "types_alone", params: { types: "f32 × 161, q4_K × 441" } });
 });

@@ -17,6 +17,7 @@ from model.kv_math import KvOptions, kv_breakdown
 from model.kv_math.formats import FORMATS, kv_format
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
 from model.kv_math.speed import decode_bound
+from model.kv_math.weights import AS_CONFIG
 from model.published.hf import FAMILIES
 from model.published.parameters import parameter_count
 from visuals import kv, kv_charts, kv_fit
@@ -65,6 +66,23 @@ def test_what_a_token_adds_before_and_after_the_window_is_full():
     assert (scout["kind"], scout["phases"][0]["until"]) == ("chunked", 8192)
     assert kv.breakdown_message(kv_breakdown(LLAMA, 8192))["growth"] is None
     assert kv.breakdown_message(kv_breakdown(MIXED, 8192, options=KvOptions(window="off")))["growth"] is None
+
+
+def test_where_no_source_says_how_the_files_are_stored_that_is_told():
+    def unknown(name: str, weights: str = AS_CONFIG) -> bool:
+        return kv_fit.use_message(memory_use(name, setup=Setup(weights=weights)), in_languages)["format_unknown"]
+
+    assert unknown(LLAMA)
+    assert not unknown(LLAMA, "bf16")  # the reader's own choice
+    assert not unknown("DeepSeek-V3.2-Exp")  # fp8
+
+
+def test_room_says_of_how_many_ranks_it_is():
+    need = kv_fit.needs_message(gpus_needed(LLAMA, 1, 8192, ["H100"]), Setup(), in_languages)["gpus"][0]
+    alone = memory_use(LLAMA, 8192, 1, "H100")
+    # At TP 8 the widest activations are shared by eight; the panel above is of one GPU.
+    assert (need["room_tp"], int(need["alone"])) == (8, alone.usable_bytes)
+    assert int(need["room"]) - int(need["alone"]) == 8192 * 3 * (14_336 - 14_336 // 8) * 2
 
 
 def test_bars_beyond_a_models_context_are_marked():

@@ -69,7 +69,7 @@ class Card(TypedDict):
     read, and which options mean something for it.
 
     `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
-    `d_model` is 0, and `parameters` null, where a config does not state them.
+    `d_model` is 0, and `parameters` null, where a config does not state them. `also` are models of the same shape.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Card(TypedDict):
     not_verified: list[Remark]
     notes: list[Remark]
     options: list[str]
+    also: list[str]
 
 
 class CalledCard(Card):
@@ -263,12 +264,15 @@ class UseMessage(TypedDict):
     share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
     `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
-    is the weights' format, "" where they are not counted, `stored` a remark on it. `output_in` is that of the output
+    is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
+    the model's files are stored, and no format was chosen. `output_in` is that of the output
     matrix by `output_source`, "" where the embeddings have the same.
     """
 
     gpu: GpuMessage
     gpus: int
+    tp: int
+    pp: int
     by: Literal["lines", "share"]
     percent: int
     share: str
@@ -286,6 +290,7 @@ class UseMessage(TypedDict):
     output_in: str
     output_source: str
     stored: list[Remark]
+    format_unknown: bool
     weight_terms: list[Product]
 
 
@@ -360,7 +365,8 @@ class GpuNeedMessage(TypedDict):
     """How many GPUs of one kind a load needs: `at_least` by bytes alone, over the bytes that weights and cache may take
     of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none does;
     `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose figure it is
-    as in GpuMessage. `alone`: those of them that weights and cache may take where it is the only one. `own`: the
+    as in GpuMessage. `room` is of one among `room_tp` that share each layer, and so the activations.
+    `alone`: those of them that weights and cache may take where it is the only one. `own`: the
     reader's own figures."""
 
     name: str
@@ -371,6 +377,7 @@ class GpuNeedMessage(TypedDict):
     reported_in: str
     source: Remark
     room: str
+    room_tp: int
     alone: str
     at_least: int | None
     layout: Layout | None

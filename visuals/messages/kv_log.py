@@ -75,6 +75,23 @@ class LogConflict(TypedDict):
     other_line: int
 
 
+class LogWeights(TypedDict):
+    """What line `line` says of the weights, and what is `counted` in `dtype`, null where no product counts that; all in
+    bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the memory
+    in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the count."""
+
+    counted: str | None
+    dtype: str
+    stated: bool
+    logged: str
+    text: str
+    slack: str
+    more: str | None
+    line: int
+    whole: bool
+    measured: bool
+
+
 class KvLogAnswer(TypedDict):
     """An engine's log beside the formula, on one of `ranks` ranks.
 
@@ -85,7 +102,8 @@ class KvLogAnswer(TypedDict):
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
     does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
-    sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is.
+    sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the
+    log says of their size, `beside` are its buffers beside weights and cache.
     """
 
     engine: Engine
@@ -109,3 +127,5 @@ class KvLogAnswer(TypedDict):
     conflicts: list[LogConflict]
     rows: list[LogRow]
     differences: list[LogDifference]
+    weights: LogWeights | None
+    beside: list[LogFact]

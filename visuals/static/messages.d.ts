@@ -1097,7 +1097,7 @@ export interface Breakdown {
  * read, and which options mean something for it.
  *
  * `max_context`, `window` and `chunk` are in tokens. `latent` are the widths that MLA caches, [latent, RoPE key].
- * `d_model` is 0, and `parameters` null, where a config does not state them.
+ * `d_model` is 0, and `parameters` null, where a config does not state them. `also` are models of the same shape.
  */
 export interface Card {
   name: string;
@@ -1119,6 +1119,7 @@ export interface Card {
   not_verified: Remark[];
   notes: Remark[];
   options: string[];
+  also: string[];
 }
 
 /** A card, and what a pasted config calls itself. */
@@ -1142,6 +1143,7 @@ export interface CalledCard {
   not_verified: Remark[];
   notes: Remark[];
   options: string[];
+  also: string[];
   called: string | null;
 }
 
@@ -1313,12 +1315,15 @@ export interface GpuMessage {
  * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
  * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
  * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
- * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it. `output_in` is that
- * of the output matrix by `output_source`, "" where the embeddings have the same.
+ * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no
+ * source says how the model's files are stored, and no format was chosen. `output_in` is that of the output matrix
+ * by `output_source`, "" where the embeddings have the same.
  */
 export interface UseMessage {
   gpu: GpuMessage;
   gpus: number;
+  tp: number;
+  pp: number;
   by: "lines" | "share";
   percent: number;
   share: string;
@@ -1336,6 +1341,7 @@ export interface UseMessage {
   output_in: string;
   output_source: string;
   stored: Remark[];
+  format_unknown: boolean;
   weight_terms: Product[];
 }
 
@@ -1412,8 +1418,9 @@ export interface Layout {
  * How many GPUs of one kind a load needs: `at_least` by bytes alone, over the bytes that weights and cache may take
  * of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none
  * does; `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose
- * figure it is as in GpuMessage. `alone`: those of them that weights and cache may take where it is the only one.
- * `own`: the reader's own figures.
+ * figure it is as in GpuMessage. `room` is of one among `room_tp` that share each layer, and so the activations.
+ * `alone`: those of them that weights and cache may take where it is the only one. `own`: the reader's own
+ * figures.
  */
 export interface GpuNeedMessage {
   name: string;
@@ -1424,6 +1431,7 @@ export interface GpuNeedMessage {
   reported_in: string;
   source: Remark;
   room: string;
+  room_tp: number;
   alone: string;
   at_least: number | null;
   layout: Layout | null;
@@ -1553,6 +1561,25 @@ export interface LogConflict {
 }
 
 /**
+ * What line `line` says of the weights, and what is `counted` in `dtype`, null where no product counts that; all in
+ * bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the
+ * memory in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the
+ * count.
+ */
+export interface LogWeights {
+  counted: string | null;
+  dtype: string;
+  stated: boolean;
+  logged: string;
+  text: string;
+  slack: string;
+  more: string | null;
+  line: number;
+  whole: boolean;
+  measured: boolean;
+}
+
+/**
  * An engine's log beside the formula, on one of `ranks` ranks.
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
@@ -1562,7 +1589,8 @@ export interface LogConflict {
  * metadata in the log could not be read. `named` is what the log calls its model, "" where it does not. `dtype` is
  * the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the log states one
  * that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what the
- * log prints ("fits"); or the calculator's. `fitting` are all with which it is.
+ * log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the log says of
+ * their size, `beside` are its buffers beside weights and cache.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1586,6 +1614,8 @@ export interface KvLogAnswer {
   conflicts: LogConflict[];
   rows: LogRow[];
   differences: LogDifference[];
+  weights: LogWeights | null;
+  beside: LogFact[];
 }
 
 /** Tensors of one format: their products, whose labels are the tensors' names, and their sum. */

@@ -101,6 +101,8 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
       gpu.name,
       {
         decided_by: use.by,
+        tp: use.tp,
+        pp: use.pp,
         kept_back_bytes: counted(beside.kept_back),
         activation_bytes: counted(beside.activation_bytes),
         context_bytes: counted(beside.context),
@@ -118,23 +120,27 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
  * @returns {Group[]}
  */
 const groupsOfNeeds = ({ users, tokens, gpus }, cached) =>
-  gpus.map(({ name, memory, percent, reported, reported_in: report, source, room, at_least, layout }) => [
-    "needed",
-    name,
-    {
-      users,
-      tokens_each: tokens,
-      ...(cached && { kv_format: cached.dtype }),
-      memory_bytes: counted(memory),
-      memory_from: reported ? `nvidia-smi: ${report}` : source,
-      percent_usable: percent,
-      room_bytes: counted(room),
-      gpus_by_bytes: at_least,
-      gpus_that_fit: layout?.gpus,
-      tp: layout?.tp,
-      pp: layout?.pp,
-    },
-  ]);
+  gpus.map(
+    ({ name, memory, percent, reported, reported_in: report, source, room, room_tp, alone, at_least, layout }) => [
+      "needed",
+      name,
+      {
+        users,
+        tokens_each: tokens,
+        ...(cached && { kv_format: cached.dtype }),
+        memory_bytes: counted(memory),
+        memory_from: reported ? `nvidia-smi: ${report}` : source,
+        percent_usable: percent,
+        room_bytes: counted(room),
+        room_tp,
+        room_alone_bytes: counted(alone),
+        gpus_by_bytes: at_least,
+        gpus_that_fit: layout?.gpus,
+        tp: layout?.tp,
+        pp: layout?.pp,
+      },
+    ],
+  );
 
 /**
  * A row a number: what one GPU holds, and the GPUs that users need.

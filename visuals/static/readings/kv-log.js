@@ -42,6 +42,13 @@ function figuresOf(answer) {
       (source?.address || source?.text) ?? "",
     ]);
   }
+  if (answer.weights) {
+    const { counted: bytes, dtype, logged, text, more, line } = answer.weights;
+    if (bytes !== null) found.push(["weights", "counted", counted(bytes), dtype, ""]);
+    found.push(["weights", "logged", counted(logged), text, `line ${line}`]);
+    if (more !== null) found.push(["weights", "difference", counted(more), "", ""]);
+  }
+  for (const { code, value, line } of answer.beside) found.push([code, "logged", value, "", `line ${line}`]);
   return found;
 }
 

@@ -1,7 +1,7 @@
 // What the story of the cache reads of a run: its factors, and the bytes that they make.
 
 import { scaled } from "../panels/kv/format.js";
-import { brief, h } from "../dom.js";
+import { h } from "../dom.js";
 import { bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, momentOf, sourceFactors } from "../readings/kv.js";
 import { kept } from "./kept.js";
 
@@ -53,7 +53,7 @@ export const bytesTold = (bytes) => h("b", { title: `${bytes} B` }, inBytes(byte
  *
  * @param {number} bytes
  */
-export const inBytes = (bytes) => brief(scaled(bytes, "binary")).replace(" ", "\u00a0");
+export const inBytes = (bytes) => scaled(bytes, "binary", 3).replace(" ", "\u00a0");
 
 /**
  * What one cell holds in words: as many pairs as there are K/V heads.

@@ -65,14 +65,12 @@ const put = (control, value) => {
 /**
  * @param {string} name
  * @param {Change} set
- * @param {string} [hint]
  */
-function numberBox(name, set, hint) {
+function numberBox(name, set) {
   const box = h("input", {
     type: "text",
     inputmode: "numeric",
     autocomplete: "off",
-    placeholder: hint,
     input: () => set({ [name]: box.value.trim() }),
   });
   return box;
@@ -83,12 +81,16 @@ function numberBox(name, set, hint) {
  *
  * @param {string} name
  * @param {Change} set
- * @param {string} hint shown while the field is empty
+ * @param {() => string} hint shown while the field is empty, in the page's language
  * @returns {Field}
  */
-export function numberField(name, set, hint = "") {
-  const box = numberBox(name, set, hint);
-  return { ...field(name, box), show: (settings) => put(box, settings[name] ?? "") };
+export function numberField(name, set, hint = () => "") {
+  const box = numberBox(name, set);
+  const show = (/** @type {Settings} */ settings) => {
+    box.placeholder = hint();
+    put(box, settings[name] ?? "");
+  };
+  return { ...field(name, box), show };
 }
 
 /**
@@ -226,7 +228,9 @@ export function soughtField(name, set, options, text) {
   const chosen = (/** @type {Option} */ [value]) => value === settings[name];
   const listed = () => {
     if (fitting.some(([, own]) => own.some(chosen))) return fitting;
-    const kept = options().map(([group, own]) => /** @type {Group} */ ([group, own.filter(chosen)]));
+    // where nothing is found, the reader's own model is offered
+    const offered = (/** @type {Option} */ one) => chosen(one) || (!fitting.length && one[0].startsWith(":"));
+    const kept = options().map(([group, own]) => /** @type {Group} */ ([group, own.filter(offered)]));
     return [...fitting, ...kept.filter(([, own]) => own.length)];
   };
   function said() {
@@ -275,14 +279,12 @@ export function switchField(name, set) {
  * @param {string} name
  * @param {Change} set
  * @param {number} rows
- * @param {string} hint shown while the field is empty
+ * @param {() => string} hint shown while the field is empty, in the page's language
  * @returns {Field & { box: Box }}
  */
-export function textField(name, set, rows, hint = "") {
+export function textField(name, set, rows, hint = () => "") {
   const box =
-    rows > 1
-      ? h("textarea", { rows, spellcheck: "false", placeholder: hint })
-      : h("input", { type: "text", autocomplete: "off", placeholder: hint });
+    rows > 1 ? h("textarea", { rows, spellcheck: "false" }) : h("input", { type: "text", autocomplete: "off" });
   let timer = 0; // runs while what was typed is not yet sent
   let held = ""; // the setting that the box was given, or that was sent
   function send() {
@@ -303,6 +305,7 @@ export function textField(name, set, rows, hint = "") {
   // A text that came into the box without a word, as extensions and tools put it there, stays until the setting itself
   // becomes another one.
   const show = (/** @type {Settings} */ settings) => {
+    box.placeholder = hint();
     const value = settings[name] ?? "";
     if (timer || value === held || document.activeElement === box) return;
     held = value;

@@ -29,8 +29,9 @@ const fact = (title, content) =>
  * @param {Fit["batch"] | Fit["context"]} found
  * @param {string} title
  * @param {"sequences" | "tokens"} unit
+ * @param {number} gpus that share the work
  */
-export function largestFact(glass, found, title, unit) {
+export function largestFact(glass, found, title, unit, gpus) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   if ("refused" in found) return fact(title, note(troubleText(glass, found.refused)));
@@ -43,7 +44,8 @@ export function largestFact(glass, found, title, unit) {
   const beyond = unit === "tokens" && trained !== null && found.value > trained;
   return fact(
     title,
-    html`${figure(value)} ${next === null ? nothing : note(text("next", { bytes: exactBytes(next) }))}
+    html`${figure(value)}
+    ${next === null ? nothing : note(text(gpus > 1 ? "next" : "next_one", { bytes: exactBytes(next) }))}
     ${beyond ? note(text("trained", { max_context: whole(trained) })) : nothing}`,
   );
 }
@@ -74,9 +76,10 @@ function boundText(found, text) {
  *
  * @param {Fit["bound"]} found
  * @param {number} batch
+ * @param {string} table bytes of weights that no step reads whole: the input embedding's
  * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
-export function boundFact(found, batch, text) {
+export function boundFact(found, batch, table, text) {
   if ("refused" in found) {
     const { code, params } = found.refused;
     const unknown = code === "unstated";
@@ -91,6 +94,7 @@ export function boundFact(found, batch, text) {
     text("bound_title"),
     html`${figure(text("bound_each", { rate: rate(found.each) }))} ${all ? html`<p .textContent=${all}></p>` : nothing}
     ${note(boundText(found, text))}
+    ${table === "0" ? nothing : note(text("bound_table", { table: scaled(table, "decimal") }))}
     ${found.spread_milliseconds > found.milliseconds ? note(text("spread", spread)) : nothing}
     ${note(text("bound_drafts"))}`,
   );

@@ -61,10 +61,13 @@ const fitRequest = (calculator, settings) => requestOf(settingsFor(calculator, s
  * @param {Settings} settings the panel's
  * @param {import("./weight-files.js").Held} held
  */
-export const weightsRequest = (calculator, settings, held) => ({
-  ...fitRequest(calculator, { ...settings, weight_bytes: "" }),
-  ...held,
-});
+export function weightsRequest(calculator, settings, { tensors, total_size }) {
+  return {
+    ...fitRequest(calculator, { ...settings, weight_bytes: "" }),
+    tensors,
+    ...(total_size !== undefined && { total_size }),
+  };
+}
 
 /**
  * What users need, as a request: of their tokens, whatever the calculator's own are.

@@ -24,9 +24,10 @@ import { titled } from "./product.js";
  * @param {Fit["use"]} use
  * @param {Say} text of the section "kv-fit"
  */
-function verdict({ fits, free, gpu, stated_free: stated }, text) {
-  const words = fits ? text("fits") : text("lacks", { bytes: both(free.replace("-", "")) });
-  const left = fits ? ` ${text("free", { bytes: both(free) })}` : "";
+function verdict({ fits, free, gpu, gpus, stated_free: stated }, text) {
+  const which = gpus > 1 ? "" : "_one"; // there is no fullest of one
+  const words = fits ? text("fits") : text(`lacks${which}`, { bytes: both(free.replace("-", "")) });
+  const left = fits ? ` ${text(`free${which}`, { bytes: both(free) })}` : "";
   const border = fits && stated?.startsWith("-");
   const told = {
     name: gpu.name,
@@ -45,11 +46,11 @@ function verdict({ fits, free, gpu, stated_free: stated }, text) {
  * @param {Glass} glass
  * @param {Fit["use"]} use
  */
-const storedView = ({ state, text }, { stored, weights_in: format }) =>
-  stored.map((one) => {
-    const said = oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })]);
-    return html`<p class="gp-note kv-stored" .textContent=${said}></p>`;
-  });
+function storedView({ state, text }, { stored, weights_in: format, format_unknown: unknown }) {
+  const said = stored.map((one) => oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })]));
+  if (unknown) said.push(text("kv-fit.format_unknown", { format }));
+  return said.map((one) => html`<p class="gp-note kv-stored" .textContent=${one}></p>`);
+}
 
 /**
  * The weights as the sum of their terms, and what the files hold.
@@ -75,7 +76,7 @@ function weightsView(glass, use, factor) {
     ${files ? html`<p class="gp-note kv-measured" .textContent=${files}></p>` : nothing}
     ${kept ? html`<p class="gp-note kv-output" .textContent=${kept}></p>` : nothing}
     <details class="kv-source">
-      <summary .textContent=${glass.text("kv-fit.weights_sum", sum)}></summary>
+      <summary .textContent=${glass.text(files ? "kv-fit.weights_unused" : "kv-fit.weights_sum", sum)}></summary>
       ${weight_terms.map(({ label, factors, bytes }) => titled(weightName(glass.text, label), factors, factor, bytes))}
     </details>
   </div>`;
@@ -151,6 +152,17 @@ function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept
 }
 
 /**
+ * The bytes of the input embedding's table, of which a step reads a row for each sequence; "0" where all of it is
+ * read, as the output, or where the weights' bytes are the files'.
+ *
+ * @param {Fit["use"]} use
+ */
+function unreadTable({ measured, weight_terms: terms }) {
+  const table = measured === null ? terms.find(({ label }) => label === "embedding") : undefined;
+  return String(table?.bytes ?? "0");
+}
+
+/**
  * Whose figure the GPU's memory is: its driver's or its datasheet's.
  *
  * @param {Fit["use"]["gpu"]} gpu
@@ -183,9 +195,9 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   return html`${verdict(use, text)} ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     <div class="kv-facts">
-      ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences")}
-      ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens")}
-      ${boundFact(bound, sequences, text)}
+      ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences", use.gpus)}
+      ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use.gpus)}
+      ${boundFact(bound, sequences, unreadTable(use), text)}
     </div>
     ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))} ${weightsView(glass, use, factor)}
     <p class="gp-note" .textContent=${text("source", { source })}></p>

@@ -1,6 +1,6 @@
 // Bytes and counts as people read them: exact, in GiB and in GB; what models and factors are called.
 
-import { fixed, shown, untied } from "../../dom.js";
+import { fixed, shown } from "../../dom.js";
 import { remarkIn } from "../../remark.js";
 
 /**
@@ -33,21 +33,19 @@ export const whole = (count) => SEPARATED.format(BigInt(count));
 export const exactBytes = (count) => `${whole(count)}\u00a0B`;
 
 /**
- * In the unit that leaves a number under 1024 or 1000, to four digits; as few as a log prints where they make the
- * same count of bytes.
+ * In the unit that leaves a number under 1024 or 1000, without zeros at its end.
  *
  * @param {number | string | bigint} count of bytes
  * @param {"binary" | "decimal"} system
+ * @param {number} significant digits, where those before the point are no more
  */
-export function scaled(count, system) {
+export function scaled(count, system, significant = 4) {
   const [base, names] = UNITS[system];
   let value = Number(count);
   let step = 0;
   while (value >= base && step < names.length - 1) [value, step] = [value / base, step + 1];
-  const digits = step === 0 ? 0 : value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  const printed = fixed(value, digits);
-  const same = Math.round(Number(printed) * base ** step) === Number(count);
-  const text = same ? printed : untied(value, digits, fixed);
+  const before = value >= 1000 ? 4 : value >= 100 ? 3 : value >= 10 ? 2 : 1;
+  const text = fixed(value, step === 0 ? 0 : Math.max(0, significant - before));
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text} ${names[step]}`;
 }
 
@@ -68,11 +66,18 @@ export const inGibibytes = (count) => `${fixed(Number(count) / GIB, 2)} GiB`;
 export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "decimal")}`;
 
 /**
- * A ratio to three digits, such as "4×" or "56.9×".
+ * A ratio to three digits, such as "4" or "56.9".
  *
  * @param {number} ratio
  */
-export const times = (ratio) => `${Number(ratio.toPrecision(3))}×`;
+export const toThree = (ratio) => String(Number(ratio.toPrecision(3)));
+
+/**
+ * As `toThree`, such as "4×".
+ *
+ * @param {number} ratio
+ */
+export const times = (ratio) => `${toThree(ratio)}×`;
 
 /**
  * A time in ms, never as a power of ten.

@@ -12,7 +12,7 @@ import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questio
 import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
-import { question } from "./question.js";
+import { asNumber, question } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
@@ -28,7 +28,7 @@ export const FIRST = {
   fragmentation_mib: "150",
   weight_bytes: "",
   users: "64",
-  user_tokens: "32768",
+  user_tokens: "8192",
   memory_gb: "80",
   bandwidth_gb_per_s: "2000",
 };
@@ -64,13 +64,19 @@ export const about = { namesChanges: false };
  * @param {Glass} glass
  * @param {import("../../types.d.ts").Say} text of the panel
  * @param {string} gpu
- * @param {Asked["answer"]} answer the calculator's
+ * @param {Asked} asked the calculator's question
  */
-function titleText(glass, text, gpu, answer) {
+function titleText(glass, text, gpu, { answer, answered }) {
   if (!answer) return text("title");
-  const { model, batch, tokens, dtype } = answer;
-  return text("title_of", {
+  const { model, batch, tokens, dtype, gpus } = answer;
+  const shares = ["tp", "pp"].flatMap((name) => {
+    const ranks = String(asNumber(answered?.[name] || "1"));
+    return ranks === "1" ? [] : [`${name.toUpperCase()} ${ranks}`];
+  });
+  return text(gpus > 1 ? "title_several" : "title_of", {
     gpu: gpu === OWN_GPU ? "GPU" : gpu,
+    gpus: whole(gpus),
+    shares: shares.join(" × "),
     model: nameOf(glass, model),
     batch: whole(batch),
     tokens: whole(tokens),
@@ -107,7 +113,7 @@ function createFields(glass, view, set) {
     ...own,
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
-    numberField("weight_bytes", set, glass.text("kv.choice_counted")),
+    numberField("weight_bytes", set, () => glass.text("kv.choice_counted")),
     choiceField("room", set, () => ["lines", "share"].map((by) => option(by, glass.text(`kv.choice_${by}`)))),
     share,
     numberField("step_tokens", set),
@@ -159,7 +165,11 @@ function createFiles(glass, view, asked, set) {
       use(null);
     }
     if (view.held && asked.answered) ask(JSON.stringify(weightsRequest(asked.answered, view.settings, view.held)));
-    files.show({ answer: view.files, trouble: view.files_trouble ? troubleText(glass, view.files_trouble) : "" });
+    files.show({
+      answer: view.files,
+      held: view.held,
+      trouble: view.files_trouble ? troubleText(glass, view.files_trouble) : "",
+    });
   }
   return { ...files, show };
 }
@@ -196,6 +206,20 @@ function createSide(glass, fields, { more = [], look = "" }) {
 }
 
 /**
+ * That users' tokens are more than the model's context; "" where they are not.
+ *
+ * @param {Glass} glass
+ * @param {State["kv_needs"]} needs
+ */
+function beyondText(glass, needs) {
+  const { params } = needs?.notes.find(({ code }) => code === "beyond_context") ?? {};
+  const count = (/** @type {string} */ name) => whole(Number(params?.[name]));
+  return params
+    ? glass.text("kv.note_beyond_context", { tokens: count("tokens"), max_context: count("max_context") })
+    : "";
+}
+
+/**
  * @param {HTMLElement} element
  * @param {Glass} glass
  */
@@ -229,6 +253,8 @@ export default function kvFit(element, glass) {
       if (batch && tokens) set({ users: String(batch), user_tokens: String(tokens) });
     },
   });
+  const beyond = h("span.kv-trouble.kv-beyond", { role: "status" });
+  reverse[1].element.append(beyond);
   const stale = h("p.kv-trouble.kv-stale", { role: "status" });
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const mixed = h("p.gp-note.kv-mixed", { "data-text": "kv-fit.mixed" }); // why a common format is not in the list
@@ -267,10 +293,11 @@ export default function kvFit(element, glass) {
     const { answer } = asked;
     const { kv_fit: fit, kv_needs: needs, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
     const reading = readFit({ fit, needs, card: answer?.card ?? null, cached: answer });
-    panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, answer);
+    panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked);
     gpu.show(view.settings);
     for (const one of reverse) one.show(view.settings);
     showSame();
+    beyond.textContent = unmet ? "" : beyondText(glass, needs);
     fitSide.show(bad, answer ? fitView(glass, reading, answer) : nothing);
     needsSide.show(unmet, needs && answer ? needsView(glass, needs, nameOf(glass, answer.model)) : nothing);
     stale.textContent = staleText(glass, asked);

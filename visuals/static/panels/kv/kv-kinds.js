@@ -8,7 +8,7 @@ import { inView } from "../../pointing.js";
 import { isCounted, kindsReader, momentOf } from "../../readings/kv.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { scaled, times, whole } from "./format.js";
+import { scaled, toThree, whole } from "./format.js";
 import { shortProduct } from "./product.js";
 import { troubleText } from "./trouble.js";
 
@@ -57,7 +57,7 @@ function card(row, most, own, glass, text, measured) {
     </div>`;
   }
   const bytes = Number(row.bytes);
-  const ratio = own && !row.own ? text("kind_ratio", { ratio: times(bytes / own) }) : "";
+  const ratio = own && !row.own ? text("kind_ratio", { ratio: toThree(bytes / own) }) : "";
   /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
   const size = scaled(row.bytes, "binary");

@@ -122,6 +122,7 @@ export default function kvLog(element, glass) {
     reactive({ answer: null, trouble: null, busy: false, taken: null }, glass.repaint)
   );
   const panel = frame(element, glass, "kv-log", {
+    subject: () => (view.answer ? `${view.answer.engine} · ${nameOf(glass, view.answer.model)}` : ""),
     parts: ["what", "formula", "myth", "source"],
     pointed: false,
   });

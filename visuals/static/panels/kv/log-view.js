@@ -61,14 +61,23 @@ function figure(cell, quantity, mark, text) {
 }
 
 /**
- * A signed number of bytes.
+ * A signed number of bytes, as people read it.
+ *
+ * @param {string} bytes
+ */
+function signedSize(bytes) {
+  const size = bytes.replace("-", "");
+  return Number(size) === 0 ? "0 B" : `${bytes.startsWith("-") ? "−" : "+"}${scaled(size, "binary")}`;
+}
+
+/**
+ * The same with the exact one.
  *
  * @param {string} bytes
  */
 const signed = (bytes) => {
-  const size = bytes.replace("-", "");
-  const sign = bytes.startsWith("-") ? "−" : "+";
-  return Number(size) === 0 ? "0 B" : `${sign}${scaled(size, "binary")} (${sign}${exactBytes(size)})`;
+  const exact = `${bytes.startsWith("-") ? "−" : "+"}${exactBytes(bytes.replace("-", ""))}`;
+  return Number(bytes) === 0 ? signedSize(bytes) : `${signedSize(bytes)} (${exact})`;
 };
 
 /**
@@ -122,9 +131,9 @@ const sourceOf = ({ text: name, address }, text) =>
  * @param {Answer} answer
  * @param {Text} text
  * @param {(model: string) => string} named
- * @param {() => void} asChosen compares with the calculator's model
+ * @param {Ways} ways
  */
-function heading(answer, text, named, asChosen) {
+function heading(answer, text, named, { asChosen, choose }) {
   const { engine, ranks, dtype, dtype_v, stated, named: own, agrees } = answer;
   const notes = [
     text(`model_${answer.model_from}`, { model: named(answer.model), named: own, instead: named(answer.instead_of) }),
@@ -138,7 +147,12 @@ function heading(answer, text, named, asChosen) {
   ].filter(Boolean);
   return html`<p class="kv-total"><strong .textContent=${engine}></strong></p>
     ${notes.map((note) => html`<p class="gp-note" .textContent=${note}></p>`)}
-    ${answer.instead_of ? button(text("another_take", { another: named(answer.instead_of) }), asChosen) : nothing}`;
+    ${
+      answer.instead_of
+        ? html`${button(text("named_set", { model: named(answer.model) }), () => choose(answer.model))}
+          ${button(text("another_take", { another: named(answer.instead_of) }), asChosen)}`
+        : nothing
+    }`;
 }
 
 /**
@@ -208,9 +222,9 @@ function verdictView({ conflicts }, pool, text) {
  */
 export function logView(answer, text, named, ways) {
   const { facts } = answer;
-  return html`${heading(answer, text, named, ways.asChosen)} ${cutView(answer, text)}
-    ${conflictsView(answer, text, named)} ${answer.another ? anotherView(answer, text, named, ways) : nothing}
-    ${figuresView(answer, text)}
+  return html`${heading(answer, text, named, ways)} ${cutView(answer, text)} ${conflictsView(answer, text, named)}
+    ${answer.another ? anotherView(answer, text, named, ways) : nothing} ${figuresView(answer, text)}
+    ${weightsView(answer, text)} ${besideView(answer, text)}
     <details class="kv-log-facts">
       <summary .textContent=${text("read", { count: facts.length })}></summary>
       <ul>
@@ -220,6 +234,71 @@ export function logView(answer, text, named, ways) {
         )}
       </ul>
     </details>`;
+}
+
+/**
+ * The weights as counted, as the engine says, and the difference; nothing where the log says nothing of them.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ */
+function weightsView({ engine, weights }, text) {
+  if (!weights) return nothing;
+  const { counted, dtype, stated, logged, text: printed, slack, more, line, whole: ofFile, measured } = weights;
+  const note =
+    counted === null
+      ? text(stated ? "weights_mixed" : "weights_unknown", { format: dtype })
+      : text(measured ? "weights_measured" : ofFile ? "weights_whole" : "weights_each", { engine });
+  const within = more !== null && Math.abs(Number(more)) <= Number(slack) ? text("weights_within") : "";
+  const cells = [
+    [
+      counted === null ? text("weights_uncounted") : text("weights_counted", { format: dtype }),
+      counted,
+      stated ? "" : text("weights_as_config"),
+    ],
+    [text("weights_logged"), logged, text("weights_line", { line, printed })],
+    [text("weights_difference"), more, within],
+  ];
+  const cell = (/** @type {string} */ head, /** @type {string | null} */ bytes, /** @type {string} */ how) =>
+    html`<td data-head=${head}>
+      <strong
+        .textContent=${bytes === null ? "—" : bytes === more ? signedSize(bytes) : scaled(bytes, "binary")}
+      ></strong>
+      ${bytes === null ? nothing : html`<span class="kv-log-exact" .textContent=${exactBytes(bytes)}></span>`}
+      ${how && bytes !== null ? html`<span class="kv-log-how" .textContent=${how}></span>` : nothing}
+    </td>`;
+  return html`<h3 class="gp-subtitle" .textContent=${text("weights")}></h3>
+    <div class="kv-scroll kv-stacked">
+      <table class="gp-table kv-log-table kv-log-weights">
+        <thead>
+          <tr>
+            ${cells.map(([head]) => html`<th scope="col" .textContent=${head}></th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            ${cells.map(([head, bytes, how]) => cell(String(head), bytes, String(how)))}
+          </tr>
+        </tbody>
+      </table>
+    </div>
+    <p class="gp-note" .textContent=${note}></p>`;
+}
+
+/**
+ * Buffers beside weights and cache that the log tells of, each with its line.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ */
+function besideView({ beside }, text) {
+  if (!beside.length) return nothing;
+  const said = (/** @type {Answer["beside"][number]} */ { code, value, line }) =>
+    text("fact", { line, fact: text(`fact_${code}`), value });
+  return html`<h3 class="gp-subtitle" .textContent=${text("beside")}></h3>
+    <ul class="kv-log-beside">
+      ${beside.map((one) => html`<li .textContent=${said(one)}></li>`)}
+    </ul>`;
 }
 
 /**

@@ -17,7 +17,7 @@ import { exactBytes, scaled } from "./format.js";
  * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
 export function memoryBar({ use }, pieces, text) {
-  const { gpu, by, percent, share, weights, cache, usable } = use;
+  const { gpu, gpus, by, percent, share, weights, cache, usable } = use;
   const taken = pieces.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
   const scale = Math.max(Number(gpu.memory), taken);
   const percentOf = (/** @type {string} */ bytes) => `${(100 * Number(bytes)) / scale}%`;
@@ -42,5 +42,5 @@ export function memoryBar({ use }, pieces, text) {
       ${pieces.map(piece)}<span class="kv-edge" style=${`left: ${percentOf(share)}`}></span>
     </div>
     <div class="gp-samples">${pieces.map(key)}</div>
-    <p class="gp-note" .textContent=${text(`bar_${by}`, said)}></p>`;
+    <p class="gp-note" .textContent=${text(`bar_${by}${gpus > 1 ? "" : "_one"}`, said)}></p>`;
 }

@@ -1,9 +1,9 @@
 // What so many users need: weights and cache in all, and a table of how many of each GPU hold them.
 
 import { remarkIn } from "../../remark.js";
-import { html } from "../../vendor/lit-html.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { notesView } from "./answer.js";
-import { both, inGibibytes, scaled, whole } from "./format.js";
+import { both, exactBytes, inGibibytes, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
 
@@ -15,11 +15,12 @@ import { both, inGibibytes, scaled, whole } from "./format.js";
  * @param {Needs["gpus"][number]} gpu
  * @param {Say} text of the section "kv-fit"
  */
-function roomCell({ room, percent, own, reported }, text) {
-  const whose = text(own ? "room_own" : reported ? "room_reported" : "room_stated");
+function roomCell({ room, percent, own, reported, memory }, text) {
+  const told = { memory: scaled(memory, "decimal") };
+  const whose = text(own ? "room_own" : reported ? "room_reported" : "room_stated", told);
   const said = percent < 100 ? text("room_percent", { percent, whose }) : whose;
-  return html`<td>
-    <span .textContent=${scaled(room, "decimal")}></span>
+  return html`<td data-head=${text("room_each")}>
+    <span title=${exactBytes(room)} .textContent=${scaled(room, "decimal")}></span>
     <div class="kv-how" .textContent=${said}></div>
   </td>`;
 }
@@ -36,7 +37,17 @@ function roomView(glass, { by, total, gpus }, text) {
     const told = { name, reported: whole(reported), in: report, source: remarkIn(source, glass.state.language) };
     return html`<li .textContent=${text(reported ? "room_from_report" : "room_from", told)}></li>`;
   };
+  const shared = gpus.find(({ room_tp: ranks }) => ranks > 1);
+  const told = shared && {
+    tp: shared.room_tp,
+    gpu: shared.own ? text("own_gpu") : shared.name,
+    room: scaled(shared.room, "decimal"),
+    alone: scaled(shared.alone, "decimal"),
+  };
+  const none = gpus.some(({ at_least: least, one_server: one }) => least === null || !one);
   return html`<p class="gp-note" .textContent=${text(`room_${by}`, { total: scaled(total, "decimal") })}></p>
+    ${told ? html`<p class="gp-note kv-room-shared" .textContent=${text("room_shared", told)}></p>` : nothing}
+    ${none ? html`<p class="gp-note kv-no-server" .textContent=${text("one_server_none")}></p>` : nothing}
     <details class="kv-source">
       <summary .textContent=${text("room_sources")}></summary>
       <ul>
@@ -64,9 +75,9 @@ export function needsView(glass, needs, model) {
     const { at_least: least, layout: found, one_server: one } = gpu;
     return html`<tr>
       ${head(gpu)} ${roomCell(gpu, text)}
-      <td .textContent=${least === null ? "—" : whole(least)}></td>
-      <td .textContent=${layout(found)}></td>
-      <td .textContent=${one ? String(one) : "—"}></td>
+      <td data-head=${text("at_least")} .textContent=${least === null ? "—" : whole(least)}></td>
+      <td data-head=${text("found")} .textContent=${layout(found)}></td>
+      <td data-head=${text("one_server")} .textContent=${one ? String(one) : "—"}></td>
     </tr>`;
   };
   /**
@@ -77,9 +88,9 @@ export function needsView(glass, needs, model) {
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
     html`<tr data-result=${gpu.layout ? `${whole(gpu.layout.gpus)} × ${gpu.name}` : ""}>
       ${head(gpu)}
-      <td .textContent=${inGibibytes(gpu.memory)}></td>
-      <td .textContent=${inGibibytes(gpu.alone)}></td>
-      <td data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
+      <td data-head=${text("memory")} .textContent=${inGibibytes(gpu.memory)}></td>
+      <td data-head=${text("for_both")} .textContent=${inGibibytes(gpu.alone)}></td>
+      <td data-head=${text("needed")} data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
     </tr>`;
   const each = scaled(BigInt(cache) / BigInt(users), "binary");
   const given = text("given", { users: whole(users), each, weights: sum.weights });
@@ -93,7 +104,7 @@ export function needsView(glass, needs, model) {
     ></h3>
     <p data-result data-answer .textContent=${text("reverse_sum", sum)}></p>
     <p class="gp-note" .textContent=${inLesson ? given : means}></p>
-    <div class="kv-scroll">
+    <div class="kv-scroll kv-stacked">
       <table class="gp-table">
         <thead>
           <tr>

@@ -48,7 +48,7 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last nine: of kv-fit.js
+// the last eight: of kv-fit.js
 const NUMBERS = new Set([
   ...COUNTS,
   "users",
@@ -59,7 +59,6 @@ const NUMBERS = new Set([
   "step_tokens",
   "context_mib",
   "fragmentation_mib",
-  "weight_bytes",
 ]);
 
 /** The calculator's own settings. */
@@ -92,6 +91,36 @@ export function asNumber(text) {
   return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
 }
 
+/** How many bytes each unit is, by its name in small letters. @type {Record<string, number>} */
+const UNITS = {
+  "": 1,
+  b: 1,
+  ...Object.fromEntries(
+    ["k", "m", "g", "t"].flatMap((letter, i) => [
+      [`${letter}b`, 1000 ** (i + 1)],
+      [`${letter}ib`, 1024 ** (i + 1)],
+    ]),
+  ),
+};
+
+/**
+ * Bytes as they were typed: a whole number, or a size with its unit, GB of 10⁹ and GiB of 2³⁰ bytes, also within a
+ * line such as "file size = 39.59 GiB (4.82 BPW)"; what is none stays a text.
+ *
+ * @param {string} text
+ */
+export function asBytes(text) {
+  const plain = text
+    .normalize("NFKC")
+    .replace(/(\d)[,_](?=\d{3}(?!\d))/g, "$1")
+    .trim();
+  const [, size, unit] =
+    plain.match(/^(?:.*\b(?:file|model) size\s*=\s*)?(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?b)?(?:\s*\([^)]*\))?$/i) ??
+    [];
+  const bytes = UNITS[(unit ?? "").toLowerCase()];
+  return size === undefined || bytes === undefined ? asNumber(text) : Math.round(Number(size) * bytes);
+}
+
 /** What no question goes without: empty, it is sent so, and refused by its name. */
 const NEEDED = new Set([
   "tokens",
@@ -115,7 +144,11 @@ const NEEDED = new Set([
 export function requestOf(settings) {
   const given = Object.entries(settings).filter(([name, value]) => value !== "" || NEEDED.has(name));
   return Object.fromEntries(
-    given.map(([name, value]) => [name, name === "mtp" ? true : NUMBERS.has(name) ? asNumber(value) : value]),
+    given.map(([name, value]) => {
+      if (name === "mtp") return [name, true];
+      if (name === "weight_bytes") return [name, asBytes(value)];
+      return [name, NUMBERS.has(name) ? asNumber(value) : value];
+    }),
   );
 }
 

@@ -33,8 +33,10 @@ const PARTICULAR = ["encoder_tokens", "window", "batched_tokens", "layout", "ind
 function modelChoices(catalogue, text) {
   /** @type {Map<string, Option[]>} */
   const families = new Map();
-  for (const { name, family } of catalogue?.models ?? [])
-    families.set(family, [...(families.get(family) ?? []), [name, name]]);
+  for (const { name, family, also } of catalogue?.models ?? []) {
+    const label = also.length ? text("also", { name, also: also.join(text("list_comma")) }) : name;
+    families.set(family, [...(families.get(family) ?? []), [name, label]]);
+  }
   /** @type {Option[]} */
   const own = OWN.map((kind) => [`:${kind}`, text(`own_${kind}`)]);
   return [...families, [text("own_model"), own]];
@@ -108,24 +110,24 @@ function fieldsOf(asked, set, text) {
     slidingField("batch", set, [0, 10], 4, asked.near),
   ];
   const more = [
-    numberField("tp", set, "1"),
-    numberField("pp", set, "1"),
-    numberField("dcp", set, "1"),
-    numberField("block_size", set, "1"),
-    numberField("shared_prefix", set, "0"),
-    numberField("shared_layers", set, "—"),
-    numberField("reserved_tokens", set, "—"),
-    numberField("reserved_batch", set, "—"),
-    numberField("encoder_tokens", set, "—"),
+    numberField("tp", set, () => "1"),
+    numberField("pp", set, () => "1"),
+    numberField("dcp", set, () => "1"),
+    numberField("block_size", set, () => "1"),
+    numberField("shared_prefix", set, () => "0"),
+    numberField("shared_layers", set, () => "—"),
+    numberField("reserved_tokens", set, () => "—"),
+    numberField("reserved_batch", set, () => "—"),
+    numberField("encoder_tokens", set, () => "—"),
     choiceField("window", set, options("choice_none", "transformers", "vllm", "off")),
-    numberField("batched_tokens", set, "—"),
+    numberField("batched_tokens", set, () => "—"),
     choiceField("layout", set, () => layouts(cardOf(asked), text)),
     choiceField("indexer", set, options("choice_fp8", "dtype")),
     choiceField("state", set, options("choice_own", "dtype", "fp32")),
     switchField("mtp", set),
     choiceField("draft", set, () => [option("", "no_draft"), ...modelChoices(asked.catalogue, text).slice(0, -1)]),
-    numberField("prompt_tokens", set, "—"),
-    numberField("n_kv_heads", set, "—"),
+    numberField("prompt_tokens", set, () => "—"),
+    numberField("n_kv_heads", set, () => "—"),
   ];
   return { main, formats: formatFields(asked, set, text), more };
 }
@@ -145,7 +147,7 @@ function configField(set, called) {
       another = false;
     },
     6,
-    '{ "model_type": "llama", … }',
+    () => '{ "model_type": "llama", … }',
   );
   field.box.addEventListener("beforeinput", () => {
     const { selectionStart, selectionEnd, value } = field.box;
@@ -167,8 +169,8 @@ export function settingsForm(glass, asked) {
   /** @type {Change} */
   const set = (change) => asked.set(withParticulars(change, asked.settings, glass.settings.get("kvfit")?.step_tokens));
   const model = soughtField("model", set, () => modelChoices(asked.catalogue, text), text);
-  const hub = textField("hub", set, 1, "mistralai/Mistral-7B-v0.1");
-  const called = textField("config_name", set, 1, text("pasted"));
+  const hub = textField("hub", set, 1, () => "mistralai/Mistral-7B-v0.1");
+  const called = textField("config_name", set, 1, () => text("pasted"));
   called.box.maxLength = MOST_CALLED;
   const config = configField(set, called);
   const families = familiesFold(glass, asked);

@@ -3,6 +3,7 @@
 
 import { readGguf } from "./gguf-header.js";
 import { HeaderError } from "./header-error.js";
+import { asBytes } from "./question.js";
 
 /**
  * @typedef {object} Tensor
@@ -18,14 +19,23 @@ import { HeaderError } from "./header-error.js";
  *
  * @typedef {object} Held what is sent to the server
  * @property {Group[]} tensors
- * @property {number} [total_size] of an index
+ * @property {number} [total_size] of an index, or of llama.cpp's log
+ * @property {Logged} [logged] where it is of a log; this is not sent
  *
- * @typedef {{ tensors: Tensor[]; total?: number }} Read
+ * @typedef {object} Logged of llama.cpp's lines on a file
+ * @property {string} size as printed
+ * @property {string[]} types such as "q4_K × 441"
+ *
+ * @typedef {{ tensors: Tensor[]; total?: number; logged?: Logged }} Read
  */
 
 const LONGEST_HEADER = 100_000_000; // bytes; safetensors' own limit
 /** A line of gguf-dump: " 1: 1769472 | 576, 3072, 1, 1 | Q8_0 | blk.0.ffn_down.weight". */
 const DUMPED = /^\s*\d+:\s*\d+\s*\|\s*([\d,\s]+?)\s*\|\s*(\w+)\s*\|\s*(\S+)\s*$/;
+
+/** llama.cpp's lines on a file: its size, and how many tensors of each type it has. */
+const SIZE = /(?:file|model) size\s*=\s*([\d.]+)\s*([KMGT]iB)/;
+const TYPES = /- type\s+(\w+):\s*(\d+) tensors/g;
 
 /**
  * @param {unknown} value
@@ -68,7 +78,24 @@ function readIndex({ metadata }) {
 }
 
 /**
- * A header, an index or what gguf-dump prints, as text.
+ * What llama.cpp prints of a file: its size, and of each type the number of tensors, which have no sizes there.
+ *
+ * @param {string} text
+ * @returns {Read | null} null where it is no such log
+ */
+function readLog(text) {
+  const types = [...text.matchAll(TYPES)].map(([, type, count]) => `${type} × ${count}`);
+  const [whole, number, unit] = text.match(SIZE) ?? [];
+  if (!whole) {
+    if (types.length) throw new HeaderError("types_alone", { types: types.join(", ") });
+    return null;
+  }
+  const size = `${number} ${unit}`;
+  return { tensors: [], total: Number(asBytes(size)), logged: { size, types } };
+}
+
+/**
+ * A header, an index, what gguf-dump prints, or llama.cpp's lines on a file, as text.
  *
  * @param {string} text
  * @returns {Read}
@@ -76,6 +103,8 @@ function readIndex({ metadata }) {
 export function readText(text) {
   if (!text.trim()) throw new HeaderError("empty");
   if (!text.trimStart().startsWith("{")) {
+    const logged = readLog(text);
+    if (logged) return logged;
     const lines = text.split("\n").flatMap((line) => line.match(DUMPED) ?? []);
     const tensors = [];
     for (let i = 0; i < lines.length; i += 4)
@@ -145,7 +174,8 @@ export function grouped(tensors) {
  */
 export function heldBy(read) {
   const index = read.find(({ total }) => total !== undefined);
-  if (index && read.length === 1) return { tensors: [], total_size: index.total };
+  if (index && read.length === 1)
+    return { tensors: [], total_size: index.total, ...(index.logged && { logged: index.logged }) };
   return { tensors: grouped(read.flatMap(({ tensors }) => tensors)) };
 }
 

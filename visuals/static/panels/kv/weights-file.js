@@ -15,6 +15,7 @@ import { heldBy, readFiles, readText } from "./weight-files.js";
  *
  * @typedef {object} Shown
  * @property {Answer | null} answer
+ * @property {Held | null} held
  * @property {string} trouble
  */
 
@@ -50,15 +51,26 @@ function productLine({ label, factors, bytes }, factor) {
  * @param {Answer} answer
  * @param {Text} text of the panel
  * @param {Text} factor
+ * @param {Held["logged"]} logged of llama.cpp's log, where it is of one
  */
-function answerView({ bytes, tensors, counted, weights_in: format, output, dtypes, differences }, text, factor) {
+function answerView(
+  { bytes, tensors, counted, weights_in: format, output, dtypes, differences },
+  text,
+  factor,
+  logged,
+) {
   const sum = `${dtypes.map((one) => exactBytes(one.bytes)).join(" + ")} = ${exactBytes(bytes)}`;
-  const heading = text(tensors ? "files_hold" : "files_index", { bytes: both(bytes), tensors: whole(tensors) });
+  const stated = logged ? "files_stated" : "files_index";
+  const said = { bytes: both(bytes), tensors: whole(tensors), size: logged?.size };
+  const heading = text(tensors ? "files_hold" : stated, said);
+  const types = logged?.types.length ? text("files_types", { types: logged.types.join(", ") }) : "";
   const own = output ? "files_output" : "files_no_output";
+  const named = (/** @type {string} */ code) => (logged ? "logged" : code); // a log states but one sum
   const more = String(BigInt(bytes) - BigInt(counted ?? bytes));
   const told = { counted: exactBytes(counted ?? bytes), format, more: signed(more) };
   const beside = counted === null ? "" : text(more === "0" ? "files_same" : "files_differ", told);
   return html`<p class="kv-files-sum"><strong .textContent=${heading}></strong></p>
+    ${types ? html`<p class="gp-note kv-files-types" .textContent=${types}></p>` : nothing}
     ${dtypes.length ? html`<p class="kv-sum" .textContent=${sum}></p>` : nothing}
     ${dtypes.map(
       (one) =>
@@ -77,11 +89,11 @@ function answerView({ bytes, tensors, counted, weights_in: format, output, dtype
       ${differences.map(
         (one) =>
           html`<li data-code=${one.code}>
-            <strong .textContent=${text(`files_${one.code}`)}></strong>
+            <strong .textContent=${text(`files_${named(one.code)}`)}></strong>
             <span class="kv-log-bytes" .textContent=${signed(one.bytes)}></span>
             <span
               class="gp-note"
-              .textContent=${text(`files_${one.code}_says`, { dtypes: one.dtypes.join(", "), format })}
+              .textContent=${text(`files_${named(one.code)}_says`, { dtypes: one.dtypes.join(", "), format })}
             ></span>
           </li>`,
       )}
@@ -155,9 +167,9 @@ export function weightsFile(text, factor, use) {
   );
 
   /** @param {Shown} shown */
-  function show({ answer, trouble: refused }) {
+  function show({ answer, held, trouble: refused }) {
     trouble.textContent = failed ? troubleOf(failed, text) : refused;
-    render(answer ? answerView(answer, text, factor) : nothing, result);
+    render(answer ? answerView(answer, text, factor, held?.logged) : nothing, result);
   }
 
   /** Nothing is held any more: another model is asked about. */
