@@ -106,9 +106,10 @@ class MemoryUse:
 
     @property
     def format_unknown(self) -> bool:
-        """Whether the weights are to count as the model's files store them, and no source says how: bf16 stands in."""
+        """Whether the weights are to count as the model's files store them, where neither their bytes are given nor
+        any source says how: bf16 stands in."""
         spec = self.weights.spec
-        told = spec.quantised or spec.quantised_unread or not self.weights.terms
+        told = spec.quantised or spec.quantised_unread or self.weights.measured or not self.weights.terms
         return self.setup.weights == AS_CONFIG and not told
 
     @cached_property

@@ -73,6 +73,8 @@ def test_where_no_source_says_how_the_files_are_stored_that_is_told():
         return kv_fit.use_message(memory_use(name, setup=Setup(weights=weights)), in_languages)["format_unknown"]
 
     assert unknown(LLAMA)
+    given = memory_use(LLAMA, setup=Setup(weights=AS_CONFIG, weight_bytes=10**10))
+    assert not given.format_unknown  # the files' own bytes count
     assert not unknown(LLAMA, "bf16")  # the reader's own choice
     assert not unknown("DeepSeek-V3.2-Exp")  # fp8
 

@@ -152,14 +152,14 @@ function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept
 }
 
 /**
- * The bytes of the input embedding's table, of which a step reads a row for each sequence; "0" where all of it is
- * read, as the output, or where the weights' bytes are the files'.
+ * The bytes of the input embedding's table, of which a step reads a row for each sequence, of the files' bytes its
+ * share; "0" where all of it is read, as the output.
  *
  * @param {Fit["use"]} use
  */
-function unreadTable({ measured, weight_terms: terms }) {
-  const table = measured === null ? terms.find(({ label }) => label === "embedding") : undefined;
-  return String(table?.bytes ?? "0");
+function unreadTable({ measured, all_weights: counted, weight_terms: terms }) {
+  const table = BigInt(terms.find(({ label }) => label === "embedding")?.bytes ?? 0);
+  return String(measured === null || counted === null ? table : (table * BigInt(measured)) / BigInt(counted));
 }
 
 /**

@@ -299,7 +299,10 @@ export default function kvFit(element, glass) {
     showSame();
     beyond.textContent = unmet ? "" : beyondText(glass, needs);
     fitSide.show(bad, answer ? fitView(glass, reading, answer) : nothing);
-    needsSide.show(unmet, needs && answer ? needsView(glass, needs, nameOf(glass, answer.model)) : nothing);
+    needsSide.show(
+      unmet,
+      needs && answer ? needsView(glass, needs, nameOf(glass, answer.model), view.settings.gpu) : nothing,
+    );
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
     showLimit(fit);

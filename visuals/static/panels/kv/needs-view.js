@@ -3,6 +3,7 @@
 import { remarkIn } from "../../remark.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { notesView } from "./answer.js";
+import { OWN_GPU } from "./fit-questions.js";
 import { both, exactBytes, inGibibytes, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../decoded.d.ts").Calculation<"kv_needs">} Needs */
@@ -30,21 +31,22 @@ function roomCell({ room, percent, own, reported, memory }, text) {
  *
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Needs} needs
+ * @param {string} chosen the GPU that the panel above is of
  * @param {Say} text of the section "kv-fit"
  */
-function roomView(glass, { by, total, gpus }, text) {
+function roomView(glass, { by, total, gpus }, chosen, text) {
   const from = (/** @type {Needs["gpus"][number]} */ { name, reported, reported_in: report, source }) => {
     const told = { name, reported: whole(reported), in: report, source: remarkIn(source, glass.state.language) };
     return html`<li .textContent=${text(reported ? "room_from_report" : "room_from", told)}></li>`;
   };
-  const shared = gpus.find(({ room_tp: ranks }) => ranks > 1);
-  const told = shared && {
-    tp: shared.room_tp,
-    gpu: shared.own ? text("own_gpu") : shared.name,
-    room: scaled(shared.room, "decimal"),
-    alone: scaled(shared.alone, "decimal"),
+  const one = gpus.find(({ name, own }) => (own ? OWN_GPU : name) === chosen) ?? gpus[0];
+  const told = one.room_tp > 1 && {
+    tp: one.room_tp,
+    gpu: one.own ? text("own_gpu") : one.name,
+    room: scaled(one.room, "decimal"),
+    alone: scaled(one.alone, "decimal"),
   };
-  const none = gpus.some(({ at_least: least, one_server: one }) => least === null || !one);
+  const none = gpus.some(({ at_least: least, one_server: server }) => least === null || !server);
   return html`<p class="gp-note" .textContent=${text(`room_${by}`, { total: scaled(total, "decimal") })}></p>
     ${told ? html`<p class="gp-note kv-room-shared" .textContent=${text("room_shared", told)}></p>` : nothing}
     ${none ? html`<p class="gp-note kv-no-server" .textContent=${text("one_server_none")}></p>` : nothing}
@@ -60,8 +62,9 @@ function roomView(glass, { by, total, gpus }, text) {
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Needs} needs
  * @param {string} model its name
+ * @param {string} chosen the GPU that the panel above is of
  */
-export function needsView(glass, needs, model) {
+export function needsView(glass, needs, model, chosen) {
   const { users, tokens, weights, cache, total, gpus, notes } = needs;
   /** @type {Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
@@ -85,6 +88,7 @@ export function needsView(glass, needs, model) {
    * takes.
    */
   const inLesson = glass.state.presenting === true;
+  const remarks = notes.filter(({ code }) => inLesson || code !== "beyond_context"); // else it stands beside the field
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
     html`<tr data-result=${gpu.layout ? `${whole(gpu.layout.gpus)} × ${gpu.name}` : ""}>
       ${head(gpu)}
@@ -117,5 +121,5 @@ export function needsView(glass, needs, model) {
         </tbody>
       </table>
     </div>
-    ${inLesson ? room : roomView(glass, needs, text)} ${notesView(glass, notes)}`;
+    ${inLesson ? room : roomView(glass, needs, chosen, text)} ${notesView(glass, remarks)}`;
 }
