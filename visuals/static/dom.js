@@ -107,7 +107,7 @@ function isTie(written) {
  * @param {number} digits
  * @param {(x: number, digits: number) => string} write
  */
-export function untied(x, digits, write) {
+function untied(x, digits, write) {
   let [text, more] = [write(x, digits), digits];
   while (isTie(text) && Number(text) !== x && more < MOST) text = write(x, ++more);
   return text;
