@@ -127,7 +127,13 @@ export function createLayers(glass) {
   const head = h("thead", null, h("tr", null, h("td"), first, own));
   const where = h("p.st-note");
   const element = h("div", null, h("table.st-layers", null, caption, columns, head, body));
-  /** @param {Lens} lens @param {number} token @param {number} marked @param {string} _language @param {Gloss} gloss */
+  /**
+   * @param {Lens} lens
+   * @param {number} token
+   * @param {number} marked
+   * @param {string} _language in another one the rows are written anew
+   * @param {Gloss} gloss
+   */
   function rowsIn(lens, token, marked, _language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
