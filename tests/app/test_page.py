@@ -125,6 +125,7 @@ def test_a_link_brings_the_view_back(page: Page, site: str) -> None:
     page.click("#step")
     page.wait_for_function("glass.state.trace.steps.length === 1")
     page.click("#language >> text=中文")
+    page.wait_for_function("glass.state.language === 'zh'")
     page.evaluate("glass.select({ layer: 2, head: 3, query: 4, key: 2, neuron: 7 })")
     page.wait_for_function("location.hash.includes('neuron=7')")  # the address waits for a pause
     before = page.evaluate("[glass.state.trace.tokens.ids, glass.state.locked, glass.state.trace.nPrompt]")

@@ -53,7 +53,7 @@ def numbers(value):
     """`value` as plain data without remarks and texts for readers."""
     if not is_dataclass(value):
         return value
-    skipped = TEXTS | {"notes", "note", "placement", "max_context", "kv_heads_assumed", "head_dim_assumed"}
+    skipped = TEXTS | {"notes", "note", "also", "placement", "max_context", "kv_heads_assumed", "head_dim_assumed"}
     return {f.name: numbers(getattr(value, f.name)) for f in fields(value) if f.name not in skipped}
 
 

@@ -12,7 +12,8 @@ import { kept } from "./kept.js";
 import { lengthOf, named, onEdge } from "./words.js";
 
 const [MOST, FEW, WIDE] = [20, 16, 500]; // how many words at most, and in a picture that is less wide, px
-const [CELL, BOLD] = [26, 12]; // px: and what a name above takes more where it is marked
+const CELL = 26; // px
+const BOLD = 1.1; // times as long is a name where it is marked
 const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map
 const SMALL = 16; // px of a cell that is lower than a name
 const UPRIGHT = 18; // px of a cell below which slanted names would run into each other
@@ -75,7 +76,7 @@ function roomFor(words, width, height) {
    * @param {number} right px that the last of them leans over
    */
   function roomAt(turn, right) {
-    const above = long * Math.sin((turn * Math.PI) / 180) + BOLD;
+    const above = BOLD * long * Math.sin((turn * Math.PI) / 180);
     const low = Math.max(LEAST, (height - above) / words.length);
     return { left: long, above, right, cell: Math.min(CELL, (width - long - right) / words.length, low), turn };
   }
