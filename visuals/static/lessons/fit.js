@@ -135,8 +135,7 @@ export function createFitting(top) {
   return {
     /**
      * @param {Panel} panel
-     * @param {number | null} before pages that the view had, which keeps its words unless it needs more; null: it
-     *   is another view
+     * @param {boolean} isNew another view than before; the same one keeps the size of its words
      * @param {() => boolean} isCurrent false once another fitting has begun
      * @returns {Promise<Divided | null>} null where another took its place
      */

@@ -11,7 +11,7 @@ import { reactive } from "../reads.js";
 import { kept } from "./kept.js";
 import { lengthOf, named, onEdge } from "./words.js";
 
-const [MOST, FEW, WIDE] = [20, 16, 500]; // how many words at most, and in a picture that is less wide, px
+const [MOST, FEW, WIDE] = [20, 18, 500]; // how many words at most, and in a picture that is less wide, px
 const CELL = 26; // px
 const BOLD = 1.1; // times as long is a name where it is marked
 const [LEAST, TITLE] = [13, 44]; // px of a cell in a low window, and of the scene's title over the map

@@ -14,7 +14,7 @@ import { answerOf, bold, count, few, named as namedToken, signed, told } from ".
 
 const ALIKE = 0.9; // tokens are raised alike where each gets this share of what the first does
 
-const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least, how many tokens are named
+const [HIGH, BELOW, LEAST, NAMED] = [236, 46, 4, 5]; // px, px under the axis, how far the axis goes at least, how many tokens are named
 
 /**
  * SiLU, with the gate of one neuron on it.
@@ -25,14 +25,14 @@ const [HIGH, LEAST, NAMED] = [220, 4, 5]; // px, how far the axis goes at least,
 function curveOf(width, { gate, open }) {
   const reach = Math.max(LEAST, Math.ceil(Math.abs(gate)) + 1);
   const x = (/** @type {number} */ g) => width * (0.5 + g / (2 * reach));
-  const y = (/** @type {number} */ s) => HIGH - 30 - ((HIGH - 50) * s) / reach;
+  const y = (/** @type {number} */ s) => HIGH - BELOW - ((HIGH - BELOW - 20) * s) / reach;
   const across = Array.from({ length: 121 }, (_, i) => -reach + (2 * reach * i) / 120);
   const points = across.map((g) => `${x(g)},${y(silu(g))}`).join(" ");
   const closed = gate < 0;
   return [
     svg("line.st-axis", { x1: 0, x2: width, y1: y(0), y2: y(0) }),
-    svg("line.st-axis", { x1: x(0), x2: x(0), y1: 10, y2: HIGH - 10 }),
-    svg("text", { x: width, y: y(0) + 20, "text-anchor": "end" }, "gate"),
+    svg("line.st-axis", { x1: x(0), x2: x(0), y1: 10, y2: HIGH - BELOW + 20 }),
+    svg("text", { x: width, y: y(0) + 38, "text-anchor": "end" }, "gate"),
     svg("text", { x: x(0) - 8, y: 22, "text-anchor": "end" }, "SiLU(gate)"),
     svg("polyline.st-silu", { points }),
     svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(open) }),

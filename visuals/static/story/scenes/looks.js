@@ -84,7 +84,8 @@ export function createLooks(glass) {
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
-  const element = h("div", null, map.element, map.steps, read, map.scale, sum);
+  const untold = h("p.st-note", { "data-text": "story.looks_untold" });
+  const element = h("div", null, untold, map.element, map.steps, read, map.scale, sum);
   return {
     name: "looks",
     behind: ["attend", "cell"],
@@ -125,8 +126,8 @@ export function createLooks(glass) {
       const weighed = { product: shown, dim, score: few(score), weight: share };
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
-      const untold = hasMatch(trace.model) && isTold(glass) === false ? text("story.looks_untold") : "";
-      which.textContent = sentences(text, reasonOf(glass, place, pieces), untold);
+      untold.hidden = !hasMatch(trace.model) || isTold(glass) !== false;
+      which.textContent = reasonOf(glass, place, pieces);
       return {
         select: { layer, head, query: from, key: to },
         words: {
