@@ -14,7 +14,8 @@ import { answerOf, bold, count, few, named as namedToken, signed, told } from ".
 
 const ALIKE = 0.9; // tokens are raised alike where each gets this share of what the first does
 
-const [HIGH, BELOW, LEAST, NAMED] = [236, 46, 4, 5]; // px, px under the axis, how far the axis goes at least, how many tokens are named
+// px of the curve and of what stands under its axis, how far that goes at least, how many tokens are named
+const [HIGH, BELOW, LEAST, NAMED] = [236, 46, 4, 5];
 
 /**
  * SiLU, with the gate of one neuron on it.
