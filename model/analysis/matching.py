@@ -10,7 +10,7 @@ Symbols: S sources, T tokens, d d_model.
 """
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, product
 from typing import Literal, NamedTuple
 
 import torch
@@ -26,6 +26,7 @@ from .stream_writes import Source, StreamWrites
 
 MIN_ATTENTION = 0.5  # the least weight with which a head counts as having brought a token
 LARGEST = 1024  # tokens of all texts that are run
+RIVALS = 4  # answers that stand in the text, the likeliest first, from which a match is sought
 TELLING = 0.2  # the share of the difference between two scores from which on a match tells the two tokens apart
 
 
@@ -124,7 +125,8 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
     the text, the rival's score is not lower, the pair that counts most is no match of heads or embeddings, or the
     network's attention is not of the kind of LLaMA's.
     """
-    found = yield from _matched(StreamWrites(trace), layer, head, query, key)
+    rivals = _rivals(trace, query, key)
+    found = (yield from _matched(StreamWrites(trace), layer, head, query, key, rivals[0])) if rivals else None
     return None if found is None else (yield from _tried(trace, HeadMatching(layer, head, found), query, key)).found
 
 
@@ -132,15 +134,22 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
 def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) -> Work[HeadMatching | None]:
     """Of some heads the first that matches a word with itself: the same was brought to its query as to `key`, and
     another to the rival, that makes TELLING of the difference, and with another token there, so that the rival is the
-    answer, the head prefers the rival. None where none does."""
+    answer, the head prefers the rival. All of these are words. Of RIVALS the likeliest from which one does: a word like
+    "the" is often likelier than that which another word would make the answer. None where none does."""
     writes = StreamWrites(trace)
-    for layer, head in heads:
-        found = yield from _matched(writes, layer, head, query, key)
+    rivals = [at for at in _rivals(trace, query, key) if _is_word(trace.pieces[at])][:RIVALS]
+    for rival, (layer, head) in product(rivals, heads):
+        scores = trace.layer(layer).scores[head, query]
+        if scores[key] <= scores[rival]:
+            continue
+        found = yield from _matched(writes, layer, head, query, key, rival)
         if found is None or not _is_plain(trace, found):
             continue
         one = yield from _tried(trace, HeadMatching(layer, head, found), query, key)
         other = one.found.other
-        if other is not None and other.score < other.rival_score:
+        if other is None or other.score >= other.rival_score:
+            continue
+        if _is_word(trace.pieces[trace.token_ids.index(other.id)]):
             return one
     return None
 
@@ -151,7 +160,12 @@ def _is_plain(trace: Trace, found: Matching) -> bool:
         return False
     asked, own, other = (trace.pieces[way.origin].strip() for way in (found.asked, told, beside))
     telling = found.from_asked - found.rival_from_asked >= TELLING * (found.score - found.rival_score)
-    return asked == own != other and telling
+    return asked == own != other and telling and _is_word(own) and _is_word(other)
+
+
+def _is_word(piece: str) -> bool:
+    """Whether it is more than signs and spaces."""
+    return any(one.isalnum() for one in piece)
 
 
 def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMatching]:
@@ -160,12 +174,10 @@ def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMa
     return one._replace(found=found._replace(other=other))
 
 
-def _matched(writes: StreamWrites, layer: int, head: int, query: int, key: int) -> Work[Matching | None]:
-    """As `matching`, without another token in the text."""
-    trace, ids = writes.trace, writes.trace.token_ids
-    logits = _logits(trace, query)
-    rival = _rival(trace, logits, query, key)
-    if ids[key] != int(logits.argmax()) or rival is None or not isinstance(trace.lm.net.block(layer).attn, Attention):
+def _matched(writes: StreamWrites, layer: int, head: int, query: int, key: int, rival: int) -> Work[Matching | None]:
+    """As `matching`, from the token at `rival`, without another token in the text."""
+    trace = writes.trace
+    if not isinstance(trace.lm.net.block(layer).attn, Attention):
         return None
     own = yield from score_terms.pieces(trace, layer, head, query, key, writes)
     others = yield from score_terms.pieces(trace, layer, head, query, rival, writes)
@@ -208,11 +220,14 @@ def _logits(trace: Trace, at: int) -> Float[Tensor, "V"]:
         return trace.lm.net.logits(torch.from_numpy(trace.residual[-1, at]).to(trace.lm.device, trace.lm.dtype)).cpu()
 
 
-def _rival(trace: Trace, logits: Float[Tensor, "V"], query: int, key: int) -> int | None:
-    """Where the most probable of the other tokens that stand before the query stands last."""
-    ids = trace.token_ids
+def _rivals(trace: Trace, query: int, key: int) -> list[int]:
+    """Where the other tokens that stand before the query stand last, the most probable next token first; none where
+    `key` is not what the model gives next."""
+    ids, logits = trace.token_ids, _logits(trace, query)
+    if ids[key] != int(logits.argmax()):
+        return []
     places = {token: at for at, token in enumerate(ids[:query]) if token != ids[key]}
-    return places[max(places, key=lambda token: float(logits[token]))] if places else None
+    return [places[token] for token in sorted(places, key=lambda token: -float(logits[token]))]
 
 
 def _look(trace: Trace, source: Source, at: int) -> Step | None:

@@ -1,5 +1,5 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
-import { fewThatGive } from "../../visuals/static/story/words.js";
+import { few, fewThatGive } from "../../visuals/static/story/words.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
@@ -165,12 +165,27 @@ test("a sum is shown in so many digits that, divided as it is shown, it gives wh
     const whole = 100 * Math.sin(seed * 7.3);
     const { whole: said } = turning.addingUp([whole / 3, whole / 7], whole, { scale });
     assert.equal((Number(said.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
-    const few = fewThatGive(whole, scale);
-    assert.equal(
-      Number((Number(few.replace("−", "-")) * scale).toPrecision(3)),
-      Number((whole * scale).toPrecision(3)),
-    );
+    const [given] = fewThatGive([whole], scale);
+    assert.equal((Number(given.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
   }
+});
+
+test("two factors are shown in so many digits that what is shown multiplies to what is shown of the product", () => {
+  for (const [open, up] of [
+    [6.304, 7.149],
+    [1.1419, 5.9199],
+    [2, -3],
+  ]) {
+    const shown = fewThatGive([open, up]).map((one) => Number(one.replace("−", "-")));
+    assert.equal((shown[0] * shown[1]).toPrecision(3), (open * up).toPrecision(3));
+  }
+});
+
+test("a number of the story keeps a last digit that is 0", () => {
+  assert.deepEqual(
+    [6.3, -48, 1234, 0, 0.8].map((x) => few(x)),
+    ["6.30", "−48.0", "1230", "0", "0.800"],
+  );
 });
 
 test("quadrants count every neuron once, and shares sum to 1", () => {

@@ -73,6 +73,20 @@ def test_of_some_heads_the_one_is_told_of_that_matches_a_word_with_itself() -> N
     assert plainest_match(trace, [plain], query, key - 1) is None  # which is not the answer
 
 
+def test_a_rival_is_a_word_that_another_word_makes_the_answer() -> None:
+    """Though "the", which is likelier to come next than "bag", stands in the text, too."""
+    lm = model.load(device="cpu")
+    trace = model.run_trace(lm, "The cat is in the box. The dog is in the bag. The cat is in the")
+    told = plainest_match(trace, [(4, 4)], len(trace.token_ids) - 1, 5)
+    assert told and told.found.other
+    named = [trace.pieces[at].strip() for at in (told.found.asked.origin, told.found.rival, told.found.other.position)]
+    assert named == ["cat", "bag", "cat"]
+    ids = list(trace.token_ids)
+    ids[told.found.other.position] = told.found.other.id
+    other = model.run_trace(lm, ids)
+    assert lm.tokenizer.pieces([told.found.other.id, int(other.logits.argmax())]) == [" dog", " bag"]
+
+
 def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
     """With all tokens that the writer looked at (the others weigh less than 1e-5), they sum to the term."""
     lm = model.load(device="cpu")

@@ -7,6 +7,7 @@ import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
 import { followReader } from "./read-scene.js";
 import { createFrame } from "./scene.js";
+import { createWish } from "./wish.js";
 
 const MORE = 0.8; // of a screen, at once
 const REST = 0.15; // of a screen: so little more is read with it
@@ -45,12 +46,12 @@ export function createColumn(glass, story, { foot, beside }) {
   const scenes = story.scenes.map((create) => createFrame(told, section, create(told), wide));
   const view = reactive({ at: scenes[0].name }, glass.repaint);
   const there = () => scenes.filter(({ element }) => !element.hidden);
-
   /** @param {string} name @param {boolean} [atOnce] */
   function goTo(name, atOnce = calm()) {
     const at = scenes.findIndex((one) => one.name === name);
     const scene = scenes.slice(0, at + 1).findLast(({ element }) => !element.hidden);
     if (!scene) return;
+    wish.keep(scene.name === name ? null : name);
     view.at = scene.name;
     const isFar = Math.abs(scene.element.getBoundingClientRect().top) > AT_ONCE * innerHeight;
     const behavior = atOnce || isFar ? "instant" : "smooth";
@@ -105,6 +106,7 @@ export function createColumn(glass, story, { foot, beside }) {
     view.at = name;
   });
   for (const { element } of scenes) reading.follow(element);
+  const wish = createWish(reading.moves, goTo);
 
   return {
     root,
@@ -131,6 +133,7 @@ export function createColumn(glass, story, { foot, beside }) {
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
+      wish.grant(there().map(({ name }) => name));
       const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
       const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
       if (told.state.trace)

@@ -52,7 +52,12 @@ export function followReader(column, foot, there, tell) {
   const free = () => {
     brought = null;
   };
-  for (const event of READER) addEventListener(event, free, { capture: true, passive: true });
+  let moves = 0;
+  const move = () => {
+    moves++;
+    free();
+  };
+  for (const event of READER) addEventListener(event, move, { capture: true, passive: true });
   // a scroll bar and the browser's search tell of nothing else
   function settle() {
     const was = brought;
@@ -72,5 +77,7 @@ export function followReader(column, foot, there, tell) {
       clearTimeout(settling);
       brought = scene;
     },
+    /** How often the reader has moved, or pressed something. */
+    moves: () => moves,
   };
 }

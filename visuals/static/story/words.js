@@ -41,23 +41,27 @@ export const large = (x, language, digits = 3) =>
     .replace(/(\d) ?(?=\p{L})/u, "$1\u00a0"); // in Chinese, too, as the page sets numbers and words; no line parts them
 
 /**
- * Two or three significant digits.
+ * Two or three significant digits, also where the last of them is 0.
  *
  * @param {number} x
  */
-export const few = (x, digits = 3) => String(Number(x.toPrecision(digits))).replace("-", "−");
+export function few(x, digits = 3) {
+  const rounded = x ? x.toPrecision(digits) : "0";
+  return (rounded.includes("e+") ? String(Number(rounded)) : rounded).replaceAll("-", "−");
+}
 
 /**
- * A number in as many digits as it takes, three at least, that what is shown, times `scale`, is what is shown of
- * the true product.
+ * Numbers in as many digits as it takes, three at least, that the product of what is shown is what is shown of the
+ * true product.
  *
- * @param {number} x
- * @param {number} scale
+ * @param {number[]} factors
+ * @param {number} [scale] what they are multiplied with besides
  */
-export function fewThatGive(x, scale) {
-  const given = (/** @type {number} */ digits) => few(Number(x.toPrecision(digits)) * scale);
-  const digits = [3, 4, 5, 6, 7].find((one) => given(one) === few(x * scale)) ?? 8;
-  return few(x, digits);
+export function fewThatGive(factors, scale = 1) {
+  const given = (/** @type {(x: number) => number} */ as) => few(factors.reduce((all, x) => all * as(x), scale));
+  const exactly = given((x) => x);
+  const digits = [3, 4, 5, 6, 7].find((one) => given((x) => Number(x.toPrecision(one))) === exactly) ?? 8;
+  return factors.map((x) => few(x, digits));
 }
 
 /**

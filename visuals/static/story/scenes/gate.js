@@ -8,14 +8,14 @@ import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, count, few, named as namedToken, signed, told } from "../words.js";
+import { answerOf, bold, count, few, fewThatGive, named as namedToken, signed, told } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
 const ALIKE = 0.9; // tokens are raised alike where each gets this share of what the first does
 
-// px of the curve and of what stands under its axis, how far that goes at least, how many tokens are named
-const [HIGH, BELOW, LEAST, NAMED] = [236, 46, 4, 5];
+const [HIGH, BELOW] = [236, 46]; // px, and px under the axis
+const [LEAST, NAMED] = [4, 5]; // how far the axis goes at least, and how many tokens are named
 
 /**
  * SiLU, with the gate of one neuron on it.
@@ -23,7 +23,7 @@ const [HIGH, BELOW, LEAST, NAMED] = [236, 46, 4, 5];
  * @param {number} width
  * @param {AnswerNeuron} neuron
  */
-function curveOf(width, { gate, open }) {
+function curveOf(width, { gate, open, up }) {
   const reach = Math.max(LEAST, Math.ceil(Math.abs(gate)) + 1);
   const x = (/** @type {number} */ g) => width * (0.5 + g / (2 * reach));
   const y = (/** @type {number} */ s) => HIGH - BELOW - ((HIGH - BELOW - 20) * s) / reach;
@@ -42,7 +42,7 @@ function curveOf(width, { gate, open }) {
     svg(
       "text",
       { x: x(gate) + (closed ? 14 : -14), y: y(open) - 8, "text-anchor": closed ? "start" : "end" },
-      `SiLU = ${few(open)}`,
+      `SiLU = ${fewThatGive([open, up])[0]}`,
     ),
   ];
 }
@@ -90,8 +90,9 @@ export function createGate(glass) {
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     drawing.setAttribute("aria-label", text("story.gate_curve"));
     drawing.replaceChildren(...curveOf(width, found));
-    const factor = up < 0 ? `(${few(up)})` : few(up);
-    formula.textContent = `SiLU(gate) · up = ${few(open)} · ${factor} = ${few(product)}`;
+    const [opened, wrote] = fewThatGive([open, up]);
+    const factor = up < 0 ? `(${wrote})` : wrote;
+    formula.textContent = `SiLU(gate) · up = ${opened} · ${factor} = ${few(product)}`;
   });
   return {
     name: "gate",
@@ -122,7 +123,7 @@ export function createGate(glass) {
           neuron: bold(String(neuron)),
           word: bold(namedToken(text, labelsOf(trace.tokens.pieces), query)),
           gate: told(few(gate), gate),
-          open: told(few(open), open),
+          open: told(fewThatGive([open, up])[0], open),
           product: told(few(product), product),
           count: count(trace.model.parts.ffn[layer].neurons, language),
           adds: told(signed(adds), adds),

@@ -122,7 +122,7 @@ export function createLooks(glass) {
       const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
       const dim = q.length;
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
-      const shown = isRoot ? fewThatGive(product, 1 / Math.sqrt(dim)) : few(product);
+      const shown = isRoot ? fewThatGive([product], 1 / Math.sqrt(dim))[0] : few(product);
       const weighed = { product: shown, dim, score: few(score), weight: share };
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
