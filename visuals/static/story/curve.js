@@ -2,7 +2,8 @@
 
 import { svg } from "../dom.js";
 
-const [HIGH, TOP, BELOW, LEFT, RIGHT] = [256, 32, 44, 52, 12]; // px
+const [HIGH, TOP, BELOW, LEFT, RIGHT] = [276, 32, 64, 52, 12]; // px
+const [NAMED, NEAR] = [4, 0.95]; // tokens are named at so many places at most, none of them so near the end
 
 /**
  * @typedef {{ x: number; y: number }} Point
@@ -12,19 +13,21 @@ const [HIGH, TOP, BELOW, LEFT, RIGHT] = [256, 32, 44, 52, 12]; // px
  *   most: number;
  *   ticks: { y: number; words: string }[];
  *   starts: { x: number; words: string }[];
+ *   reads: { x: number; words: string }[];
  *   axes: { up: string; stage: string; end: string };
  *   level?: number;
  *   leap?: [Point, Point] | null;
  * }} Curve
- *   `most`: of the upright axis; `starts`: where stages begin; `axes`: what the upright axis is called, the numbers
- *   of stages, and the end of the lower axis; `level`: a line across; `leap`: the part that is marked
+ *   `most`: of the upright axis; `starts`: where stages begin; `reads`: tokens that were read, as numbers of the
+ *   lower axis; `axes`: what the upright axis is called, the numbers of stages, and the end of the lower axis;
+ *   `level`: a line across; `leap`: the part that is marked
  */
 
 /**
  * @param {Curve} curve
  * @param {number} width
  */
-function partsOf({ points, most, ticks, starts, axes, level, leap }, width) {
+function partsOf({ points, most, ticks, starts, reads, axes, level, leap }, width) {
   const last = Math.max(...points.map(({ x }) => x));
   const x = (/** @type {number} */ value) => LEFT + ((width - LEFT - RIGHT) * value) / last;
   const y = (/** @type {number} */ value) => HIGH - BELOW - ((HIGH - TOP - BELOW) * value) / most;
@@ -38,6 +41,10 @@ function partsOf({ points, most, ticks, starts, axes, level, leap }, width) {
     ...starts.flatMap(({ x: value, words }) => [
       svg("line.st-stage", { x1: x(value), x2: x(value), y1: TOP, y2: floor }),
       svg("text", { x: x(value) + 4, y: floor + 18 }, words),
+    ]),
+    ...reads.flatMap(({ x: value, words }) => [
+      svg("line.st-axis", { x1: x(value), x2: x(value), y1: floor, y2: floor + 6 }),
+      svg("text", { x: x(value), y: floor + 38, "text-anchor": "middle" }, words),
     ]),
     ...(level === undefined ? [] : [svg("line.st-level", { x1: LEFT, x2: right, y1: y(level), y2: y(level) })]),
     svg("polyline.st-curve", { points: path(points) }),
@@ -80,6 +87,19 @@ export function startsOf(stages, last) {
     starts.push({ x: tokens, words: room ? String(number) : "" });
   }
   return starts;
+}
+
+/**
+ * The numbers of tokens that a curve names: round ones.
+ *
+ * @param {number} last tokens that were read in all
+ * @param {(tokens: number) => string} said
+ */
+export function readsOf(last, said) {
+  const power = 10 ** Math.floor(Math.log10(last / NAMED));
+  const step = power * ([1, 2, 5].find((one) => power * one * NAMED >= last) ?? 10);
+  const count = Math.max(0, Math.floor((NEAR * last) / step));
+  return Array.from({ length: count }, (_, i) => ({ x: step * (i + 1), words: said(step * (i + 1)) }));
 }
 
 /**

@@ -70,6 +70,7 @@ function drawingOf(words, weights, width) {
 export function createQuery(glass) {
   const { state, text } = glass;
   const drawing = svg("svg.st-asks-all", { role: "img" });
+  const some = h("p.st-note"); // with the picture, which is seen before the guess
   const note = h("p.st-note");
   const paint = memo((/** @type {string[]} */ words, weights, width, label) => {
     drawing.setAttribute("viewBox", `0 0 ${width} ${tallOf(words)}`);
@@ -79,7 +80,7 @@ export function createQuery(glass) {
   return {
     name: "query",
     behind: ["kv", "kv-live"],
-    element: h("div", null, drawing),
+    element: h("div", null, drawing, some),
     notes: note,
     draw(width) {
       const { trace, layer, head } = state;
@@ -89,8 +90,9 @@ export function createQuery(glass) {
       const shown = shownOf(attention(held, model, head, T - 1), tokens.pieces);
       paint(shown.words, shown.weights, width, text("story-cache.query_drawing", { layer, head }));
       const [all, count] = [tokens.pieces.length, shown.words.length];
-      const lines = { layer, head, weight: shareSaid(text, Math.max(...shown.weights)), shown: count, all };
-      note.textContent = text(`story-cache.query_note${count < all ? "_some" : ""}`, lines);
+      some.textContent = count < all ? text("story-cache.query_some", { shown: count, all }) : "";
+      const weight = shareSaid(text, Math.max(...shown.weights));
+      note.textContent = text("story-cache.query_note", { layer, head, weight });
       const [each, more] = [bytesEach(trace), model.n_layers * model.n_heads * model.head_dim * elementBytes(trace)];
       const asks = text("story-cache.query_asks");
       const choices = ["next", "all", "nobody"].map((name) => text(`story-cache.query_${name}`));

@@ -2,7 +2,7 @@
 
 import { exact, h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
-import { axesOf, createCurve, startsOf } from "../../curve.js";
+import { axesOf, createCurve, readsOf, startsOf } from "../../curve.js";
 import { fallOf, inductionOf, leapOf, MILLION } from "../../../readings/record.js";
 import { recordOf } from "../../record.js";
 import { large, shareSaid, told } from "../../words.js";
@@ -31,6 +31,7 @@ export function createInduction(glass) {
       most: 1,
       ticks: [0, 0.5, 1].map((y) => ({ y, words: `${100 * y}%` })),
       starts: startsOf(stages, read),
+      reads: readsOf(read, (tokens) => large(tokens * MILLION, language)),
       axes: axesOf(text, "induction", large(read * MILLION, language)),
       leap: from && /** @type {[{ x: number; y: number }, { x: number; y: number }]} */ ([at(from), at(to)]),
     };

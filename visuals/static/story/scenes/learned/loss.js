@@ -3,7 +3,7 @@
 import { exact, h } from "../../../dom.js";
 import { lossOf, MILLION } from "../../../readings/record.js";
 import { memo } from "../../../reads.js";
-import { axesOf, createCurve, startsOf } from "../../curve.js";
+import { axesOf, createCurve, readsOf, startsOf } from "../../curve.js";
 import { kept } from "../../kept.js";
 import { recordOf } from "../../record.js";
 import { count, few, large, shareSaid, told } from "../../words.js";
@@ -24,7 +24,8 @@ export function createLoss(glass) {
     const most = Math.max(blind, ...points.map(({ y }) => y));
     const ticks = Array.from({ length: Math.floor(most / 2) + 1 }, (_, i) => ({ y: 2 * i, words: String(2 * i) }));
     const axes = axesOf(text, "loss", large(read * MILLION, language));
-    const curved = { points, most, ticks, starts: startsOf(starts, read), axes, level: blind };
+    const reads = readsOf(read, (tokens) => large(tokens * MILLION, language));
+    const curved = { points, most, ticks, starts: startsOf(starts, read), reads, axes, level: blind };
     curve.draw(curved, width, text("story-learned.loss_curve"));
     note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number }) : "";
   });
