@@ -1,5 +1,6 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
-import { few, fewThatGive } from "../../visuals/static/story/words.js";
+import { readsOf } from "../../visuals/static/story/curve.js";
+import { answerBeside, few, fewThatGive } from "../../visuals/static/story/words.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
@@ -179,6 +180,19 @@ test("two factors are shown in so many digits that what is shown multiplies to w
     const shown = fewThatGive([open, up]).map((one) => Number(one.replace("−", "-")));
     assert.equal((shown[0] * shown[1]).toPrecision(3), (open * up).toPrecision(3));
   }
+});
+
+test("of two answers with the same word the later has its space marked", () => {
+  const text = (key, { word } = {}) => (word ? `${key} ${word}` : key);
+  assert.equal(answerBeside(text, " Mia", ["Mia"], false), "·Mia");
+  assert.equal(answerBeside(text, "Mia", [" Mia"], false), "why.joined Mia");
+  assert.equal(answerBeside(text, " Mia", [" Ben"], false), "Mia");
+});
+
+test("a curve names a few round numbers of tokens", () => {
+  const named = (last) => readsOf(last, String).map(({ words }) => words);
+  assert.deepEqual(named(35), ["10", "20", "30"]);
+  assert.deepEqual(named(20), ["5", "10", "15"]); // the end has a name of its own
 });
 
 test("a number of the story keeps a last digit that is 0", () => {
