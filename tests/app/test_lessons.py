@@ -281,6 +281,9 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     for line in sheet.locator(".ls-result").all():
         expect(line).to_have_text(re.compile(r"\d"))  # what the run says
     expect(sheet.locator(".ls-result:visible")).to_have_count(len(lesson["views"]))
+    heads, looks = (sheet.locator(".ls-result").nth(at).inner_text() for at in (1, 6))
+    assert len(re.findall(r"head \d", heads)) == 4  # of every head that is shown
+    assert re.search(r"head \d of layer \d looks from", looks)  # beside the words that get a share
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
     assert faults(sheet) == []
@@ -329,8 +332,10 @@ def test_a_worksheet_says_what_sliders_have_changed_and_its_key_reads_what_each_
     sheet.locator(".ls-sheet[data-whole]").wait_for()
     results = sheet.locator(".ls-result").all_inner_texts()
     given = [re.findall(r"\(\d+, \d+\)", one) for one in sheet.locator(".ls-todo").all_inner_texts()]
-    assert [len(places) for places in given] == [2, 2]  # from where, and to where
-    for places, result in zip(given, results[2:4], strict=True):
+    assert [len(places) for places in given] == [2, 2, 0]  # from where, and to where; and of a text how much longer
+    assert len(re.findall(r"\(\d+, \d+\).*?°", results[1])) == 2  # the dials whose hands are furthest apart
+    assert results[5].count("%") >= 5  # each word that gets a share
+    for places, result in zip(given[:2], results[2:4], strict=True):
         assert all(place in result for place in places), (places, result)
     assert re.search(r"\d", results[4])
     assert "q·k" not in results[4]  # of the two lines, which are what is asked for
@@ -346,13 +351,38 @@ def test_question_and_answer_are_large_where_there_is_room_and_stay_as_large_at_
     desk(page)
     page.locator(".ls-row").first.locator("button").first.click()
     size = "(name) => parseFloat(getComputedStyle(document.querySelector(name)).fontSize)"
+    for least in (28, 22):  # of the first view, and of one that needs much room
+        on_stage(page)
+        before = page.evaluate(size, ".ls-asking .ls-question")
+        page.keyboard.press("PageDown")
+        on_stage(page)
+        after = [page.evaluate(size, name) for name in (".ls-told .ls-question", ".ls-says")]
+        assert min(before, *after) >= least
+        assert after == [before, before]
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+
+
+def test_what_a_view_has_changed_stands_on_the_screen_before_the_answer(page: Page) -> None:
+    file = next(one for one in lesson_files()["en"] if "positions" in one.name)
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
     on_stage(page)
-    before = page.evaluate(size, ".ls-asking .ls-question")
-    page.keyboard.press("PageDown")
-    on_stage(page)
-    after = [page.evaluate(size, name) for name in (".ls-told .ls-question", ".ls-says")]
-    assert min(before, *after) >= 28
-    assert after == [before, before]
+    told = {}
+    for at in range(2, 8):
+        page.keyboard.press("PageDown")
+        on_stage(page)
+        while page.locator(".ls-count").text_content() != f"{at} / 7":
+            page.keyboard.press("PageDown")
+            page.wait_for_timeout(50)
+            on_stage(page)
+        assert page.evaluate("document.body.hasAttribute('data-covered')")
+        shown = page.locator(".is-presented .position-given").filter(visible=True)
+        told[at] = shown.inner_text() if shown.count() else ""
+    factor = page.evaluate("Number(glass.settings.get('rope').factor || 4)")  # the panel's own where none is set
+    assert [at for at, words in told.items() if words] == [3, 4, 7]
+    assert "from distance 1 to 9" in told[4]
+    assert f"{factor} times" in told[7]
 
 
 def test_a_legend_that_an_answer_changes_late_is_changed_above_the_picture_too(page: Page) -> None:

@@ -450,9 +450,17 @@ test("a page rather ends before a block than in it, and a table's rows have room
 
 test("a worksheet's page holds as many questions as fit, and one that is taller than it alone", () => {
   assert.deepEqual(pagesOfBoxes([300, 500, 400, 1200, 100], 1000, 100), [
-    { from: 0, to: 2, left: 100 },
-    { from: 2, to: 3, left: 600 },
-    { from: 3, to: 4, left: -200 },
-    { from: 4, to: 5, left: 900 },
+    { from: 0, to: 2, left: 100, size: 1 },
+    { from: 2, to: 3, left: 600, size: 1 },
+    { from: 3, to: 4, left: -200, size: 1 },
+    { from: 4, to: 5, left: 900, size: 1 },
+  ]);
+});
+
+test("two boxes share a page of a worksheet where pictures a little smaller make room for both", () => {
+  assert.deepEqual(pagesOfBoxes([600, 480, 600, 600], 1000, 0, [300, 200, 500, 400]), [
+    { from: 0, to: 2, left: 0, size: 0.84 },
+    { from: 2, to: 3, left: 400, size: 1 },
+    { from: 3, to: 4, left: 400, size: 1 },
   ]);
 });

@@ -11,6 +11,7 @@ const LINES = 4; // to write on, for each question, at least
 const MOST_MORE = 12; // further ones under a picture, where the page has room
 const [HIGH, MM] = [267, 96 / 25.4]; // mm of an A4 page within its margins, px in one
 const SPARE = 6; // px of a page that stay free: a printer rounds otherwise
+const SMALLEST = 0.8; // of their size, pictures that make room for one box more on their page
 
 /**
  * @typedef {import("./lesson.js").View} View
@@ -76,22 +77,36 @@ const solved = (view) =>
  * @param {number[]} heights
  * @param {number} room of a page
  * @param {number} first what is taken of the first page
- * @returns {{ from: number; to: number; left: number }[]} `to`: the next page's first box
+ * @param {number[]} [pictures] how much of each height its picture is, which may be a little smaller where one box
+ *   more has room then
+ * @returns {{ from: number; to: number; left: number; size: number }[]} `to`: the next page's first box; `size`: of
+ *   the page's pictures, 1 where they stay as they are
  */
-export function pagesOfBoxes(heights, room, first) {
-  const pages = [{ from: 0, to: 0, left: room - first }];
-  for (const [i, height] of heights.entries()) {
-    const last = pages[pages.length - 1];
-    if (height > last.left && last.to > last.from) pages.push({ from: i, to: i, left: room });
-    const page = pages[pages.length - 1];
-    Object.assign(page, { to: i + 1, left: page.left - height });
+export function pagesOfBoxes(heights, room, first, pictures = heights.map(() => 0)) {
+  const sum = (/** @type {number[]} */ numbers) => numbers.reduce((a, b) => a + b, 0);
+  /** @type {(from: number, to: number) => { from: number; to: number; left: number; size: number }} */
+  const pageOf = (from, to) => {
+    const left = room - (from ? 0 : first) - sum(heights.slice(from, to));
+    const drawn = sum(pictures.slice(from, to));
+    const fits = left < 0 && to - from > 1 && left + (1 - SMALLEST) * drawn >= 0;
+    return { from, to, left: fits ? 0 : left, size: fits ? 1 + left / drawn : 1 };
+  };
+  const pages = [pageOf(0, 0)];
+  for (const i of heights.keys()) {
+    const { from, to } = pages[pages.length - 1];
+    const longer = pageOf(from, i + 1);
+    if (longer.left < 0 && to > from) pages.push(pageOf(i, i + 1));
+    else pages[pages.length - 1] = longer;
   }
   return pages;
 }
 
+/** The picture of a task or an answer, if it has one. @param {Element} item @returns {HTMLElement | null} */
+const pictureIn = (item) => item.querySelector(".ls-picture");
+
 /**
- * Has a page begin where what follows finds no room on the one before, and fills each with further lines to write
- * on.
+ * Has a page begin where what follows finds no room on the one before, with pictures a little smaller where two
+ * short ones share a page then, and fills each with further lines to write on.
  *
  * @param {HTMLElement[]} items of one list
  */
@@ -103,8 +118,11 @@ function divide(items) {
   const around = /** @type {HTMLElement} */ (list.parentElement);
   const start = around.getBoundingClientRect().top + parseFloat(getComputedStyle(around).paddingTop);
   const heights = ends.map((end, i) => end - tops[i]);
-  for (const { from, to, left } of pagesOfBoxes(heights, HIGH * MM - SPARE, tops[0] - start)) {
+  const pictures = items.map((one) => pictureIn(one)?.offsetHeight ?? 0);
+  for (const { from, to, left, size } of pagesOfBoxes(heights, HIGH * MM - SPARE, tops[0] - start, pictures)) {
     items[from].classList.toggle("is-first", from > 0);
+    for (const [i, one] of items.slice(from, to).entries())
+      if (size < 1) pictureIn(one)?.style.setProperty("height", `${Math.floor(size * pictures[from + i])}px`);
     const own = items.slice(from, to).filter((one) => one.matches(".ls-task"));
     const high = own[0]?.querySelector(".ls-lines span")?.getBoundingClientRect().height ?? 0;
     const more = high ? Math.min(MOST_MORE, Math.floor(left / own.length / high)) : 0;

@@ -366,5 +366,6 @@ export function createMaps(glass, label) {
   }
   bindPointer(grid.element, glass, find);
   bindArrowKeys(grid.element, glass, OVER_CELLS);
-  return grid;
+  const heads = () => (grid.layout()?.boxes ?? []).map(({ head }) => head);
+  return { ...grid, heads };
 }

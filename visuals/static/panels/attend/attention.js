@@ -1,6 +1,9 @@
 // Attention (GQA): all heads of a layer under the K/V head that they share, and the selected row to the digit.
 
+import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
+import { attention as weightsOf } from "../../compute.js";
+import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -108,10 +111,26 @@ export default function attention(element, glass) {
   const rowTitle = ({ selection: { head, query } }) =>
     panel.text("row_title", { head, query, piece: visible(labelsOf(state.trace.tokens.pieces)[query]) });
 
+  /**
+   * What a worksheet says: where the query's row looks most in each head that is shown. @param {CellReading}
+   * reading
+   */
+  function resultOf({ selection: { query } }) {
+    const held = glass.layer();
+    if (!held) return "";
+    const says = (/** @type {number} */ head) => {
+      const weights = weightsOf(held, state.trace.model, head, query);
+      const [key] = strongest(weights, 1);
+      const piece = visible(labelsOf(state.trace.tokens.pieces)[key]);
+      return panel.text("result", { head, piece, weight: shareSaid(glass.text, weights[key]) });
+    };
+    return maps.heads().map(says).join(" · ");
+  }
+
   /** @param {CellReading | null} reading null before it has come */
   const view = (reading) => html`
     <p class="gp-note gp-hint" .textContent=${panel.text("hint")}></p>
-    <div class="at-looks">
+    <div class="at-looks" data-result=${reading && state.presenting ? resultOf(reading) : ""}>
       ${scroll} ${steps.element}
       <p class="gp-note" .textContent=${reading ? pooledText() : ""}></p>
       <h3 class="gp-subtitle" data-answer="beside" .textContent=${reading ? rowTitle(reading) : ""}></h3>

@@ -134,11 +134,14 @@ export default function next(element, glass) {
     return { token, generating: state.status === "generating", count, row: pointed.row };
   }
 
+  /** A candidate as a worksheet's key has it. @param {Candidate} candidate */
+  const saysCandidate = ({ piece, probability }) => `${visible(piece)} ${shareSaid(glass.text, probability)}`;
+
   /** @param {NextReading} reading */
   function fillAll({ candidates, token }) {
     const { rows: first, extra: written, others: left } = candidates;
     rows.forEach((parts, i) => show(glass, parts, first[i], token));
-    table.element.dataset.result = `${visible(first[0].piece)} ${shareSaid(glass.text, first[0].probability)}`;
+    table.element.dataset.result = first.map(saysCandidate).join(" · ");
     show(glass, extra, written, token);
     fill(glass, others, panel.text("others", { count: asCount(left.count) }), left.probability, "");
   }
@@ -157,13 +160,13 @@ export default function next(element, glass) {
     });
   }
 
-  /** What the frames in the strip above are, in a lesson, where nothing else names the head. */
+  /** What the frames in the strip above are, in a lesson, where nothing else names the head; and that on paper. */
   function lookNow() {
     const { layer, head, query, key, trace } = state;
     const { weights } = tokensReader.read({ trace, details: {} }, { layer, head, query, key });
-    return state.presenting && weights
-      ? panel.text("looks", { ...cellNames(state), layer, head, weight: shareSaid(glass.text, weights[key]) })
-      : "";
+    if (!state.presenting || !weights) return { seen: "", read: "" };
+    const params = { ...cellNames(state), layer, head, weight: shareSaid(glass.text, weights[key]) };
+    return { seen: panel.text("looks", params), read: panel.text("looked", params) };
   }
 
   return effect(function draw() {
@@ -174,7 +177,8 @@ export default function next(element, glass) {
     const written = token?.position === undefined ? after : labelsOf(state.trace.tokens.pieces)[token.position];
     return () => {
       fillAll(reading);
-      [look.textContent, look.hidden] = [looks, !looks];
+      [look.textContent, look.hidden] = [looks.seen, !looks.seen];
+      look.dataset.result = looks.read;
       panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
         after: visible(after),
         piece: visible(kind === "end" ? after : written),

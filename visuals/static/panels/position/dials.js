@@ -9,9 +9,9 @@ import { computed } from "../../reads.js";
 import { oneLine } from "../../one-line.js";
 import { pairIn } from "../../readings/dials.js";
 import { reachOf } from "../../readings/reach.js";
-import { channelsOf, pairsOf, wavelength } from "../../rotation.js";
+import { angle, channelsOf, pairsOf, wavelength } from "../../rotation.js";
 import { shownIn } from "../../run-for.js";
-import { html } from "../../vendor/lit-html.js";
+import { html, nothing } from "../../vendor/lit-html.js";
 import { spokenOf, turnText } from "./place.js";
 import { drawDials, pairAt } from "./rope-dials.js";
 import { createUnturned } from "./unturned.js";
@@ -75,6 +75,35 @@ function arithmetic(parts, model, text) {
   for (const one of turned) one.dataset.result = "";
   return [...turned, products, total];
 }
+
+/**
+ * How far apart a hand stands before and after it has turned, in degrees, the short way round.
+ *
+ * @param {number} turned radians
+ */
+export function degreesApart(turned) {
+  const degrees = ((turned * 180) / Math.PI) % 360;
+  return Math.min(degrees, 360 - degrees);
+}
+
+/**
+ * Of q and of k the pair whose hands before and after stand furthest apart: what a class is to find.
+ *
+ * @param {DialReading} reading
+ * @param {Say} text of the panel
+ */
+function furthestText({ rotary, selection: { query, key } }, text) {
+  const of = (/** @type {number} */ at) => {
+    const apart = Array.from(rotary.inv_freq.data, (frequency) => degreesApart(angle(at, frequency)));
+    const [pair] = strongest(apart, 1);
+    return [channelsOf(rotary, pair).join(", "), shown(apart[pair], 3)];
+  };
+  const [[q, q_by], [k, k_by]] = [of(query), of(key)];
+  return text("furthest", { q, q_by, k, k_by });
+}
+
+/** As a line of its own, which a key has, too. @param {string} words */
+const resultLine = (words) => h("div", { "data-result": "" }, words);
 
 /**
  * The line under the title: what the chosen pair adds, beside the one that adds most.
@@ -176,6 +205,7 @@ export function createDials(glass, text) {
         <div class="position-dials">
           <div class="gp-scroll">${canvas}</div>
           <div class="gp-pair" data-answer="">
+            ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
             <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text)}</div>
           </div>
         </div>

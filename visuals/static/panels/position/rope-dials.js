@@ -11,6 +11,8 @@ import { drawArrow } from "./arrow.js";
 const [SMALLEST, LEAST, MOST, BELOW, BRIEF] = [76, 92, 190, 50, 24];
 const [EDGE, NARROW] = [12, 5]; // px around a dial in its cell
 const WIDE = { q: 4, k: 2 }; // px of a line: in print there is no colour
+const THINNER = { q: 1, k: 0.5 }; // px, a dashed one
+const FAINT = 0.75; // of a dashed one: seen on either ground from the back of a hall
 
 /**
  * @typedef {import("../../rotation.js").Rotary} Rotary
@@ -169,8 +171,8 @@ export function drawDials(canvas, width, parts, { own, marked }) {
       const scale = own ? lengthOf(parts[role === "q" ? "qTurned" : "kTurned"], i, rotary) || 1 : scales[role];
       const [a, b] = pairIn(vector, i, rotary);
       drawArrow(context, dial, [a / scale, b / scale], {
-        ...{ solid, faint: 0.5, dash: 3, long: solid ? 8 : 6 },
-        wide: WIDE[role] - (solid ? 0 : 1),
+        ...{ solid, faint: FAINT, dash: 3, long: solid ? 8 : 6 },
+        wide: WIDE[role] - (solid ? 0 : THINNER[role]),
       });
     }
     drawTerm(context, dial, top + cell, { channels: channelsOf(rotary, i), term: terms[i], most, brief });

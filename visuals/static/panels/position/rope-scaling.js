@@ -9,14 +9,14 @@ import { inWidth, widthOf } from "../../pointing.js";
 import { methodReader, rowNamed, scalingReader } from "../../readings/rope-scaling.js";
 import { wavelength } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { adjust, afterQuery, turnText } from "./place.js";
 import { createScalingControls, DASHES, factorOf, legendOf, makeTable, settingsOf } from "./scaling-controls.js";
 import { createFar, linkPairs } from "./score-charts.js";
 
 const KIND = "rope-scaling";
 const HIGH = 270;
-const ABOVE = 12; // px around the chart in a lesson, where its legend stands above the panel's body
+const ABOVE = 44; // px of a line above the chart in a lesson, and around both; the legend stands above the panel's body
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -168,8 +168,10 @@ export default function ropeScaling(element, glass) {
     const say = (/** @type {string} */ name, /** @type {Record<string, unknown>} */ params) =>
       reading ? text(name, params) : "";
     const after = methods ? afterQuery(state, rowNamed(methods, method).real, glass.text) : "";
-    return html`<div class="position-shares">
-        ${controls.bar}
+    const stretchedTo = { factor, original: count(original ?? 0), stretched: count((original ?? 0) * (factor ?? 0)) };
+    const given = say("given", stretchedTo);
+    return html`<div class="position-shares" data-given=${given}>
+        ${controls.bar} ${state.presenting ? html`<p class="position-given" .textContent=${given}></p>` : nothing}
         <p class="gp-note" data-answer="beside" .textContent=${say(`formula_${method}`, { factor })}></p>
         <div class="gp-samples" data-answer="beside">
           ${methods && legendOf(drawnOf(methods, method, state.presenting === true), method, text)}

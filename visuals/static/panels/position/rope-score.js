@@ -83,13 +83,16 @@ export const about = {
 };
 
 /**
- * Where query and key were moved to, which a worksheet says in the sliders' place; "" where they stay.
+ * Where query and key were moved to, which a class is told, and a worksheet in the sliders' place; "" where they
+ * stay.
  *
  * @param {Reading} reading
  * @param {Say} text of the panel
  */
 function givenIn({ found: { query, key }, place: { m, n } }, text) {
-  return query === m && key === n ? "" : text("given", { m, n, query, key });
+  const [before, after] = [m - n, query - key];
+  if (query === m && key === n) return "";
+  return text(before === after ? "given" : "given_distance", { m, n, query, key, before, after });
 }
 
 /**
@@ -187,7 +190,10 @@ export default function ropeScore(element, glass) {
         <div class="gp-formula" data-part="formula" data-answer="beside">
           ${reading && (state.presenting ? sums(reading, text) : arithmetic(reading, text))}
         </div>
-        <p class="gp-note" .textContent=${text(state.presenting ? "bars_lesson" : "bars_note")}></p>
+        <p class="gp-note">
+          <span class="position-given" .textContent=${reading && state.presenting ? givenIn(reading, text) : ""}></span>
+          <span .textContent=${text(state.presenting ? "bars_lesson" : "bars_note")}></span>
+        </p>
         ${canvas}
       </div>
       <div class="position-far" data-apart>
