@@ -24,10 +24,22 @@ test("where the word changes all the time, the last changes are shown, with room
   assert.deepEqual(shown.slice(1), upTo(31).slice(-12)); // and a row that says so
 });
 
-test("which depth it is, is asked with two others that are far from it, where there are as many", () => {
-  assert.deepEqual(depthsAsked(6, 8), [1, 4, 6]);
-  assert.deepEqual(depthsAsked(8, 8), [1, 4, 8]);
-  assert.deepEqual(depthsAsked(2, 8), [2, 4, 8]);
-  assert.deepEqual(depthsAsked(0, 8), []); // it comes first from the start
-  assert.deepEqual(depthsAsked(1, 2), []);
+test("which depth it is, is asked with two others, before it and after it, where there are as many", () => {
+  // the answer's number says whether the right one is the first, the middle or the last
+  assert.deepEqual(depthsAsked(6, 8, 3), [6, 7, 8]);
+  assert.deepEqual(depthsAsked(6, 8, 4), [3, 6, 8]);
+  assert.deepEqual(depthsAsked(6, 8, 5), [2, 4, 6]);
+  assert.deepEqual(depthsAsked(8, 8, 3), [3, 5, 8]); // nothing comes after it
+  assert.deepEqual(depthsAsked(2, 8, 5), [1, 2, 8]); // and here one alone before it
+  assert.deepEqual(depthsAsked(0, 8, 3), []); // it comes first from the start
+  for (let end = 3; end < 40; end++)
+    for (let from = 1; from <= end; from++)
+      for (const answer of [0, 1, 2]) {
+        const asked = depthsAsked(from, end, answer);
+        assert.equal(new Set(asked).size, 3);
+        assert.ok(
+          asked.includes(from) && asked.every((depth, i) => depth >= 1 && depth <= end && depth > (asked[i - 1] ?? 0)),
+        );
+      }
+  assert.deepEqual(depthsAsked(1, 2, 0), []);
 });

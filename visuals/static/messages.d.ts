@@ -1,8 +1,6 @@
 // Every message of visuals/messages, written by `make format`: what is to be changed is changed there.
 
-/**
- * The answer to a question about the run `run`: `data` is what Details has under `what`.
- */
+/** The answer to a question about the run `run`: `data` is what Details has under `what`. */
 export interface DetailMessage {
   kind: "detail";
   run: string;
@@ -10,18 +8,14 @@ export interface DetailMessage {
   data: unknown;
 }
 
-/**
- * The answer to a question that needs no run: `data` is what Calculations has under `what`.
- */
+/** The answer to a question that needs no run: `data` is what Calculations has under `what`. */
 export interface CalculationMessage {
   kind: "calculation";
   what: string;
   data: unknown;
 }
 
-/**
- * What app/chapters answers about a run, by question.
- */
+/** What app/chapters answers about a run, by question. */
 export interface Details {
   tensors: Record<string, TensorPlace>;
   code: CodeDetail;
@@ -79,9 +73,7 @@ export interface Details {
   loss: LossDetail;
 }
 
-/**
- * What app/chapters answers without a run, by question.
- */
+/** What app/chapters answers without a run, by question. */
 export interface Calculations {
   qr: QrAnswer;
   real_model: RealModelAnswer;
@@ -103,8 +95,8 @@ export interface Calculations {
 /**
  * An array: its values in `data`, base64 of little-endian bytes, row by row.
  *
- * "f4" and "f2" are IEEE 754 single and half precision, "u1" and "u2" unsigned integers of 8 and 16 bits, "i4" signed
- * ones of 32.
+ * "f4" and "f2" are IEEE 754 single and half precision, "u1" and "u2" unsigned integers of 8 and 16 bits, "i4"
+ * signed ones of 32.
  */
 export interface Packed {
   dtype: "f4" | "f2" | "u1" | "u2" | "i4";
@@ -112,9 +104,7 @@ export interface Packed {
   data: string;
 }
 
-/**
- * The value vectors of a layer, `v` (n_kv_heads, T, width) float32.
- */
+/** The value vectors of a layer, `v` (n_kv_heads, T, width) float32. */
 export interface ValuesDetail {
   v: Packed;
 }
@@ -134,9 +124,9 @@ export interface ProjectionDetail {
 
 /**
  * What a layer with MLA keeps of each token, `latent` (T, rank) and the rotated `key` (T, rope), and what one head
- * makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to the
- * latents. By query, its weighted latents `mean_latent` (T, rank), and what it hands to W_O, (T, value): `mixed` of
- * values, `mixed_latent` of that mean. float32.
+ * makes of it: `nope` (T, nope) of its keys, `value` (T, value), and `absorbed` (T, rank), its queries brought to
+ * the latents. By query, its weighted latents `mean_latent` (T, rank), and what it hands to W_O, (T, value):
+ * `mixed` of values, `mixed_latent` of that mean. float32.
  */
 export interface LatentDetail {
   latent: Packed;
@@ -152,8 +142,8 @@ export interface LatentDetail {
 /**
  * What one head writes to the stream at one token, `written` (d,) = W_O[:, the head's columns] · `mixed` (width,).
  *
- * `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,) int32
- * are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
+ * `stream` (d,) is the stream before attention, `attn_out` (d,) what all heads write together. `channels` (K,)
+ * int32 are those with the largest |written|, `rows` (K, width) their rows of W_O. Else float32.
  */
 export interface HeadWriteDetail {
   mixed: Packed;
@@ -164,9 +154,7 @@ export interface HeadWriteDetail {
   rows: Packed;
 }
 
-/**
- * How much one head does a job, mostly from 0 to 1.
- */
+/** How much one head does a job, mostly from 0 to 1. */
 export interface HeadScoreMessage {
   layer: number;
   head: number;
@@ -196,9 +184,7 @@ export interface HeadNamesDetail {
   total: number;
 }
 
-/**
- * One writer to the residual stream at a token (model.analysis.score_terms.Source).
- */
+/** One writer to the residual stream at a token (model.analysis.score_terms.Source). */
 export interface ScoreSource {
   kind: "embedding" | "head" | "cross" | "ffn" | "patch" | "bias" | "position";
   layer: number | null;
@@ -220,8 +206,8 @@ export interface ScoreTermsDetail {
  * One sink of a run: the steepest rise of its stream's largest |x|, and what that is to the last token.
  *
  * `channel` rises from `before` to `after` in `layer`, where `writer` `wrote` most of it; null of the embedding.
- * `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most probable
- * word that are lost where the last token may not look at it. Both are null where that is not measured.
+ * `parked` heads give it at least half of the last token's weight; `lost` are the nats of log p of the most
+ * probable word that are lost where the last token may not look at it. Both are null where that is not measured.
  */
 export interface SinkMessage {
   token: number;
@@ -239,8 +225,8 @@ export interface SinkMessage {
  * A run's stream before each layer and after the last, `rms` and `largest` |x| (L + 1, T) and `median` |x| (L + 1,)
  * of all tokens, float32; and its sinks.
  *
- * A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after the
- * last token, null where nothing was measured of it.
+ * A sink's largest |x| is above `large`, and more than `times` the median. `piece` is the most probable word after
+ * the last token, null where nothing was measured of it.
  */
 export interface SinksDetail {
   rms: Packed;
@@ -255,8 +241,8 @@ export interface SinksDetail {
 /**
  * A run's next token with `count` K/V heads in every layer, or latents of `count` numbers.
  *
- * `kl` is KL(run ‖ changed) in nats, `p_answer` the probability of the run's own answer, and `best` the most probable
- * token, with `p_best`. All are null where that is not measured so far.
+ * `kl` is KL(run ‖ changed) in nats, `p_answer` the probability of the run's own answer, and `best` the most
+ * probable token, with `p_best`. All are null where that is not measured so far.
  */
 export interface PredictionMessage {
   count: number;
@@ -268,8 +254,8 @@ export interface PredictionMessage {
 
 /**
  * The run's most probable next token `answer`, its probability `p`, and what that becomes with every number of K/V
- * heads that the query heads can share, each the mean of those that it stands for, and with a latent of several ranks
- * from which all keys and values are rebuilt. `done` of them are measured.
+ * heads that the query heads can share, each the mean of those that it stands for, and with a latent of several
+ * ranks from which all keys and values are rebuilt. `done` of them are measured.
  */
 export interface AttentionKindsDetail {
   answer: string;
@@ -279,9 +265,7 @@ export interface AttentionKindsDetail {
   latents: PredictionMessage[];
 }
 
-/**
- * The distinct token ids of a message, with the text of each.
- */
+/** The distinct token ids of a message, with the text of each. */
 export interface TokenNames {
   ids: number[];
   pieces: string[];
@@ -291,8 +275,8 @@ export interface TokenNames {
  * The logit lens at every depth, the embedding first: the K most probable tokens, best first, `ids` int32 and
  * `probabilities` (L + 1, T, K); of each token's target its `rank` int32, `logit` and `probability` (L + 1, T).
  *
- * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth, `first`:
- * then there are so many rows fewer. Where one token was asked for, T is 1.
+ * `targets` (T,) int32 is whose rank is followed. Else float32. The Jacobian lens may begin at a later depth,
+ * `first`: then there are so many rows fewer. Where one token was asked for, T is 1.
  */
 export interface LensDetail {
   first: number;
@@ -328,9 +312,9 @@ export interface GlossesAnswer {
 /**
  * What each part of the network added to one logit of each token, float32.
  *
- * `embedding` and `patched` (T,), `attention`, `ffn` and, with a source, `cross` (L, T) and, with a biased final norm,
- * `constant` (T,) sum to `logit` (T,); `scale` (T,) is what the final norm divides by. `targets` and `against` (T,)
- * int32 say whose logit, and less whose.
+ * `embedding` and `patched` (T,), `attention`, `ffn` and, with a source, `cross` (L, T) and, with a biased final
+ * norm, `constant` (T,) sum to `logit` (T,); `scale` (T,) is what the final norm divides by. `targets` and
+ * `against` (T,) int32 say whose logit, and less whose.
  */
 export interface ContributionsDetail {
   embedding: Packed;
@@ -346,18 +330,14 @@ export interface ContributionsDetail {
   names: TokenNames;
 }
 
-/**
- * The token that a text goes on with: its logit, and its rank counted from 0.
- */
+/** The token that a text goes on with: its logit, and its rank counted from 0. */
 export interface WrittenToken {
   id: number;
   logit: number;
   rank: number;
 }
 
-/**
- * The candidates after a position, and the token that the text goes on with; null after the last.
- */
+/** The candidates after a position, and the token that the text goes on with; null after the last. */
 export interface NextDetail {
   ids: number[];
   pieces: string[];
@@ -368,16 +348,12 @@ export interface NextDetail {
   written: WrittenToken | null;
 }
 
-/**
- * All logits after a position, (V,) float32.
- */
+/** All logits after a position, (V,) float32. */
 export interface LogitsDetail {
   logits: Packed;
 }
 
-/**
- * A token in the race: its probability after the filters, and its throw E ~ Exp(1).
- */
+/** A token in the race: its probability after the filters, and its throw E ~ Exp(1). */
 export interface Runner {
   id: number;
   piece: string;
@@ -408,9 +384,7 @@ export interface DrawDetail {
   race: RaceMessage | null;
 }
 
-/**
- * What one neuron adds to a logit.
- */
+/** What one neuron adds to a logit. */
 export interface NeuronTerm {
   layer: number;
   neuron: number;
@@ -421,8 +395,8 @@ export interface NeuronTerm {
  * One logit as a sum: `embedding`, `heads` (L, n_heads, T) by source token, `cross` (L, n_heads, S) of a look at a
  * source, and each layer's `ffn` (L,), float32; of that the strongest `neurons`, and the others' sum.
  *
- * `patched` is what an intervention put in the stream's place, `biases` what the network's biases add (0 in a LLaMA).
- * `logit` is the network's own, `total` the sum.
+ * `patched` is what an intervention put in the stream's place, `biases` what the network's biases add (0 in a
+ * LLaMA). `logit` is the network's own, `total` the sum.
  */
 export interface LogitTermsDetail {
   embedding: number;
@@ -450,9 +424,7 @@ export interface CausalMapDetail {
   start: number;
 }
 
-/**
- * An answer: a token and its text.
- */
+/** An answer: a token and its text. */
 export interface AnswerToken {
   id: number;
   piece: string;
@@ -473,8 +445,8 @@ export interface CircuitNode {
 /**
  * A node of a circuit, and what it was ranked by: negative where it works against the answer.
  *
- * A head reads token `reads` most, with `weight`; of a look at a source, and in an encoder, that is one of the source.
- * `to_answer` and `to_other` are what it adds to the two logits; null where it writes to no logit.
+ * A head reads token `reads` most, with `weight`; of a look at a source, and in an encoder, that is one of the
+ * source. `to_answer` and `to_other` are what it adds to the two logits; null where it writes to no logit.
  */
 export interface ScoredNode {
   kind: "head" | "cross" | "ffn" | "embedding" | "logits";
@@ -489,9 +461,7 @@ export interface ScoredNode {
   to_other: number | null;
 }
 
-/**
- * Two texts of the same kind with other words, and the share that the same nodes bring back there.
- */
+/** Two texts of the same kind with other words, and the share that the same nodes bring back there. */
 export interface HeldOutPair {
   words: string[];
   share: number;
@@ -500,9 +470,9 @@ export interface HeldOutPair {
 /**
  * The circuit of an answer against that to another text.
  *
- * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions at
- * which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the nodes
- * alone bring back, `without` what is left without them. `curve` has that share by number of nodes.
+ * `first` and `second` are the logits of `answer` less that of `other` in the two runs. `differ` are the positions
+ * at which the texts do; `written` counts a decoder's tokens. `recovered` is the share of the difference that the
+ * nodes alone bring back, `without` what is left without them. `curve` has that share by number of nodes.
  */
 export interface CircuitDetail {
   answer: AnswerToken;
@@ -521,8 +491,8 @@ export interface CircuitDetail {
 /**
  * What could refute a circuit.
  *
- * `by_chance` is the share that as many nodes drawn by lot bring back, draw by draw, `by_change` that of as many whose
- * writes differ most between the two texts, `held_out` what the circuit's nodes bring back on other pairs.
+ * `by_chance` is the share that as many nodes drawn by lot bring back, draw by draw, `by_change` that of as many
+ * whose writes differ most between the two texts, `held_out` what the circuit's nodes bring back on other pairs.
  */
 export interface CircuitControlsDetail {
   by_chance: number[];
@@ -530,26 +500,20 @@ export interface CircuitControlsDetail {
   held_out: HeldOutPair[];
 }
 
-/**
- * An edge between two nodes, and what it carries of the difference.
- */
+/** An edge between two nodes, and what it carries of the difference. */
 export interface CircuitEdge {
   from: CircuitNode;
   to: CircuitNode;
   effect: number;
 }
 
-/**
- * The next edges of a circuit, which has `total`.
- */
+/** The next edges of a circuit, which has `total`. */
 export interface EdgesDetail {
   total: number;
   edges: CircuitEdge[];
 }
 
-/**
- * Which line of its file makes a captured tensor.
- */
+/** Which line of its file makes a captured tensor. */
 export interface Making {
   tensor: string;
   line: number;
@@ -569,31 +533,23 @@ export interface CodeExcerpt {
   makes: Making[];
 }
 
-/**
- * The excerpts of a panel, those that make its tensors first.
- */
+/** The excerpts of a panel, those that make its tensors first. */
 export interface CodeDetail {
   excerpts: CodeExcerpt[];
 }
 
-/**
- * ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have.
- */
+/** ‖B − A‖ (`apart`) and ‖A‖ (`first`) of the residual stream, (L + 1, T) float32, at tokens that both runs have. */
 export interface DifferenceDetail {
   apart: Packed;
   first: Packed;
 }
 
-/**
- * By field of model.replaced.parts.Parts, what a run's network could have in place of its own.
- */
+/** By field of model.replaced.parts.Parts, what a run's network could have in place of its own. */
 export interface PartsDetail {
   offered: Record<string, (string | number)[]>;
 }
 
-/**
- * −log p, in nats, of every token after the first, by what came before it; and the mean.
- */
+/** −log p, in nats, of every token after the first, by what came before it; and the mean. */
 export interface LossDetail {
   nats: Packed;
   mean: number;
@@ -611,26 +567,20 @@ export interface CostDetail {
   kept: number;
 }
 
-/**
- * A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such.
- */
+/** A line of a cell: a code of the page's texts with its numbers; `differs` where LLaMA 3's cell has none such. */
 export interface CellLine {
   code: string;
   params: Record<string, number | string>;
   differs: boolean;
 }
 
-/**
- * What one network has of one row; `differs` from LLaMA 3's by its codes, not by its numbers.
- */
+/** What one network has of one row; `differs` from LLaMA 3's by its codes, not by its numbers. */
 export interface Cell {
   lines: CellLine[];
   differs: boolean;
 }
 
-/**
- * Bytes that a token takes in the KV cache, with the products; with a `source`, every token of that as much.
- */
+/** Bytes that a token takes in the KV cache, with the products; with a `source`, every token of that as much. */
 export interface TokenCache {
   dtype: string;
   bytes: number;
@@ -638,9 +588,7 @@ export interface TokenCache {
   source: boolean;
 }
 
-/**
- * Weights of one kind: layers × copies × `each`; layers is 0 for what stands outside them.
- */
+/** Weights of one kind: layers × copies × `each`; layers is 0 for what stands outside them. */
 export interface WeightPartMessage {
   label: string;
   layers: number;
@@ -650,18 +598,14 @@ export interface WeightPartMessage {
   weights: number;
 }
 
-/**
- * The parts of a model's weights that belong together.
- */
+/** The parts of a model's weights that belong together. */
 export interface WeightGroup {
   group: string;
   weights: number;
   parts: WeightPartMessage[];
 }
 
-/**
- * All weights by group, those that read one token (`active`, null where all do), and the total as published.
- */
+/** All weights by group, those that read one token (`active`, null where all do), and the total as published. */
 export interface ParametersMessage {
   published: PublishedCount | null;
   total: number | null;
@@ -669,9 +613,7 @@ export interface ParametersMessage {
   groups: WeightGroup[];
 }
 
-/**
- * A published model: cells by row, its cache, its weights, and where that was read.
- */
+/** A published model: cells by row, its cache, its weights, and where that was read. */
 export interface FamilyColumn {
   id: string;
   family: string;
@@ -683,9 +625,7 @@ export interface FamilyColumn {
   sources: string[];
 }
 
-/**
- * The families beside each other: rows, columns, and which columns each view has.
- */
+/** The families beside each other: rows, columns, and which columns each view has. */
 export interface FamiliesTable {
   reference: string;
   rows: string[];
@@ -693,9 +633,7 @@ export interface FamiliesTable {
   columns: FamilyColumn[];
 }
 
-/**
- * The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family.
- */
+/** The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family. */
 export interface FamiliesAnswer {
   reference: string;
   rows: string[];
@@ -711,8 +649,8 @@ export interface FamiliesAnswer {
  * Where a layer's router sent each token, of E experts to k.
  *
  * `scores` (T, E) after softmax or sigmoid; `chosen` (T, k) uint16, best first; `weight` (T, k) multiplies their
- * outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes to
- * the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
+ * outputs; `balance` (E,) is added to the scores for the choice alone. `length` (T, k) is that of what each writes
+ * to the stream, `shared` (T,) the shared expert's, `whole` (T,) of all together. Else float32.
  */
 export interface RoutingDetail {
   scores: Packed;
@@ -728,8 +666,8 @@ export interface RoutingDetail {
  * One way to route a layer's tokens (visuals/routing.py): `chosen` (T, k) uint16, best first; else float32.
  *
  * `weight` (T, k) multiplies what the experts write, `gram` (T, k, k) are the products of what they write with that
- * weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the network
- * writes. `shared`: with the shared expert, where there is one.
+ * weight, `length` (T,) is that of all that the layer writes then, `change` (T,) how far it is from what the
+ * network writes. `shared`: with the shared expert, where there is one.
  */
 export interface RoutingScheme {
   name: string;
@@ -755,8 +693,8 @@ export interface RoutingSchemesDetail {
  * A layer with each of K kinds of feed-forward in turn (visuals/activations.py), by token.
  *
  * `kinds` and the `functions` that they bend with go by the names of model.replaced.activations; `own` is the
- * network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and `apart`
- * (2, T), from exact GELU to its tanh and to its sigmoid form.
+ * network's. `zeros` (K, T) int32 of the `neurons`, else float32: `slope`, `length` and `change` (K, T), and
+ * `apart` (2, T), from exact GELU to its tanh and to its sigmoid form.
  */
 export interface ActivationKindsDetail {
   kinds: string[];
@@ -770,9 +708,7 @@ export interface ActivationKindsDetail {
   apart: Packed;
 }
 
-/**
- * A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them.
- */
+/** A published model's width of the feed-forward, and the two numbers of LLaMA's rule where it has them. */
 export interface PublishedWidth {
   model: string;
   d_model: number;
@@ -783,16 +719,12 @@ export interface PublishedWidth {
   source: string;
 }
 
-/**
- * Published widths (visuals/ffn_width.py).
- */
+/** Published widths (visuals/ffn_width.py). */
 export interface WidthsDetail {
   rows: PublishedWidth[];
 }
 
-/**
- * K neurons of a layer at every token, (K, T) each.
- */
+/** K neurons of a layer at every token, (K, T) each. */
 export interface NeuronMapDetail {
   gate: Packed | null;
   up: Packed;
@@ -810,9 +742,7 @@ export interface FiringDetail {
   needed: Packed;
 }
 
-/**
- * A token, and what is added to its logit.
- */
+/** A token, and what is added to its logit. */
 export interface MovedToken {
   id: number;
   piece: string;
@@ -822,9 +752,9 @@ export interface MovedToken {
 /**
  * What a neuron reads and writes at a token.
  *
- * `gate` and `up` are null where it has none or is of an expert that the token does not go to. `norm` is the length of
- * what it writes, `column` that of its column of W_down. `raised` and `lowered` are the tokens that it raises and
- * lowers most, most first; `adds` is its part of the logit that was asked for, null where none was.
+ * `gate` and `up` are null where it has none or is of an expert that the token does not go to. `norm` is the length
+ * of what it writes, `column` that of its column of W_down. `raised` and `lowered` are the tokens that it raises
+ * and lowers most, most first; `adds` is its part of the logit that was asked for, null where none was.
  */
 export interface NeuronWrites {
   neuron: number;
@@ -837,18 +767,14 @@ export interface NeuronWrites {
   lowered: MovedToken[];
 }
 
-/**
- * What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all.
- */
+/** What neurons of a layer write at a token; `rest` is the length of what all others write, `whole` of all. */
 export interface NeuronWritesDetail {
   rows: NeuronWrites[];
   rest: number;
   whole: number;
 }
 
-/**
- * A head, and the token `key` that it looks at most from the one at `query`, with its weight.
- */
+/** A head, and the token `key` that it looks at most from the one at `query`, with its weight. */
 export interface SightPlace {
   layer: number;
   head: number;
@@ -857,9 +783,7 @@ export interface SightPlace {
   weight: number;
 }
 
-/**
- * The head to show first.
- */
+/** The head to show first. */
 export interface FirstHead {
   layer: number;
   head: number;
@@ -869,9 +793,7 @@ export interface FirstHead {
   kind: "head" | "cross" | "neuron";
 }
 
-/**
- * A head that reads the answer, and its weight there.
- */
+/** A head that reads the answer, and its weight there. */
 export interface ReadingHead {
   layer: number;
   head: number;
@@ -909,11 +831,11 @@ export interface EffectMessage {
 /**
  * What token `target` (its `piece`) after the token at `position` rests on.
  *
- * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any layer.
- * `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most needed
- * first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers, `from_answer`
- * come from `places`, where it stands in the text; `from_hidden` nats are lost without a look at exactly these in any
- * layer, and `alone` where the last `few` tokens see each other and the sinks alone.
+ * `lost` (T,) are nats of its log-probability that are lost when the last token may not look at a token, in any
+ * layer. `sinks` are tokens where heads park, and `parked` how many do; `tokens` the others that are needed, most
+ * needed first. `form` is how the model comes by the token: of `fetched` nats in the upper half of the layers,
+ * `from_answer` come from `places`, where it stands in the text; `from_hidden` nats are lost without a look at
+ * exactly these in any layer, and `alone` where the last `few` tokens see each other and the sinks alone.
  */
 export interface RestsDetail {
   target: number;
@@ -943,18 +865,14 @@ export interface WindowsDetail {
   lost: Packed;
 }
 
-/**
- * (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates.
- */
+/** (L, n_heads): nats lost by each head's `ablation`; those that are not `measured` are estimates. */
 export interface HeadsMessage {
   ablation: "mean" | "zero";
   lost: Packed;
   measured: Packed;
 }
 
-/**
- * The token that would come first, and how probable it would be.
- */
+/** The token that would come first, and how probable it would be. */
 export interface InsteadMessage {
   id: number;
   piece: string;
@@ -975,8 +893,8 @@ export interface LookingMessage {
 
 /**
  * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
- * them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where there
- * are none, `head` adds most to the answer's logit from there; `together` is what all of these add.
+ * them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where
+ * there are none, `head` adds most to the answer's logit from there; `together` is what all of these add.
  */
 export interface LooksBackDetail {
   token: number;
@@ -986,9 +904,7 @@ export interface LooksBackDetail {
   head: LookingMessage;
 }
 
-/**
- * Heads that are measured one after the other: `done` of `total` so far, and what is known by then.
- */
+/** Heads that are measured one after the other: `done` of `total` so far, and what is known by then. */
 export interface MeasuredDetail {
   grid: HeadsMessage;
   done: number;
@@ -1011,15 +927,10 @@ export interface WhyDetail {
   grid?: HeadsMessage;
 }
 
-/**
- * There is nothing to tell.
- */
-export interface Nothing {
-}
+/** There is nothing to tell. */
+export interface Nothing {}
 
-/**
- * A head at token `at` that looks at token `key` with `weight`.
- */
+/** A head at token `at` that looks at token `key` with `weight`. */
 export interface LookStep {
   layer: number;
   head: number;
@@ -1028,9 +939,7 @@ export interface LookStep {
   weight: number;
 }
 
-/**
- * The same head with token `id`, `piece`, at `position` instead: its two scores.
- */
+/** The same head with token `id`, `piece`, at `position` instead: its two scores. */
 export interface OtherToken {
   position: number;
   id: number;
@@ -1085,9 +994,7 @@ export interface ToldApartDetail {
   key: number;
 }
 
-/**
- * Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest.
- */
+/** Mean surprisal of held-out `documents`, in nats a token: the middle one and the largest. */
 export interface UsualSurprisal {
   documents: number;
   middle: number;
@@ -1136,42 +1043,32 @@ export interface WordsDetail {
   map_limit: number;
 }
 
-/**
- * A remark on a model, a config or a GPU, in each language of the page.
- */
+/** A remark on a model, a config or a GPU, in each language of the page. */
 export interface Remark {
   en: string;
   zh: string;
 }
 
-/**
- * Why there is no answer to one part of a question: as in a Notice.
- */
+/** Why there is no answer to one part of a question: as in a Notice. */
 export interface Refused {
   code: string;
   params: Record<string, unknown>;
 }
 
-/**
- * Something that a reader should know about a figure: a code of the page's texts, English text, particulars.
- */
+/** Something that a reader should know about a figure: a code of the page's texts, English text, particulars. */
 export interface NoteMessage {
   code: string;
   text: string;
   params: Record<string, unknown>;
 }
 
-/**
- * What each token of a sequence adds up to token `until`, null in the last phase.
- */
+/** What each token of a sequence adds up to token `until`, null in the last phase. */
 export interface GrowthPhase {
   until: number | null;
   terms: Product[];
 }
 
-/**
- * What one more token adds before and after a window ("sliding" or "chunked") is full.
- */
+/** What one more token adds before and after a window ("sliding" or "chunked") is full. */
 export interface Growth {
   kind: string;
   phases: GrowthPhase[];
@@ -1225,9 +1122,7 @@ export interface Card {
   also: string[];
 }
 
-/**
- * A card, and what a pasted config calls itself.
- */
+/** A card, and what a pasted config calls itself. */
 export interface CalledCard {
   name: string;
   family: string;
@@ -1252,18 +1147,14 @@ export interface CalledCard {
   called: string | null;
 }
 
-/**
- * A number format; `engine` is the program whose it is, "" for a plain number type.
- */
+/** A number format; `engine` is the program whose it is, "" for a plain number type. */
 export interface FormatMessage {
   name: string;
   engine: string;
   about: string;
 }
 
-/**
- * The formats of K and of V where they are two, and the name that settings and requests have for both.
- */
+/** The formats of K and of V where they are two, and the name that settings and requests have for both. */
 export interface PairMessage {
   name: string;
   k: string;
@@ -1284,8 +1175,8 @@ export interface KvModelsAnswer {
 /**
  * One shape under one kind of attention: bytes and products, or why it has none (`refused`).
  *
- * `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks the
- * model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
+ * `head_dim` is how wide its values are, and but in MLA its keys, which are rebuilt `key_width` wide. `own` marks
+ * the model's own kind. `latent` as on a card, `assumed` where it is not the model's own.
  */
 export interface KindRow {
   kind: "MHA" | "GQA" | "MQA" | "MLA" | "none";
@@ -1301,9 +1192,7 @@ export interface KindRow {
   refused?: Refused;
 }
 
-/**
- * A model's cache, and the same shape as MHA, GQA, MQA and MLA.
- */
+/** A model's cache, and the same shape as MHA, GQA, MQA and MLA. */
 export interface KvAnswer {
   model: string;
   tokens: number;
@@ -1334,35 +1223,27 @@ export interface LiveCacheDetail {
   kinds: KindRow[];
 }
 
-/**
- * How plotly strokes a trace's line.
- */
+/** How plotly strokes a trace's line. */
 export interface CacheLine {
   color: string;
   width: number;
   dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot";
 }
 
-/**
- * How plotly strokes the edge of a mark.
- */
+/** How plotly strokes the edge of a mark. */
 export interface CacheEdge {
   color: string;
   width: number;
 }
 
-/**
- * Plotly's pattern over a bar's own colour.
- */
+/** Plotly's pattern over a bar's own colour. */
 export interface CachePattern {
   shape: "" | "/" | "x";
   fillmode: string;
   fgcolor: string;
 }
 
-/**
- * How plotly fills a bar, or a mark of `size` pixels.
- */
+/** How plotly fills a bar, or a mark of `size` pixels. */
 export interface CacheMarker {
   color: string;
   size?: number;
@@ -1370,9 +1251,7 @@ export interface CacheMarker {
   pattern?: CachePattern;
 }
 
-/**
- * The points of a trace: their models, tokens and exact bytes, and the models as plotly writes them.
- */
+/** The points of a trace: their models, tokens and exact bytes, and the models as plotly writes them. */
 export interface CachePoints {
   models: string[];
   tokens: number[];
@@ -1401,18 +1280,14 @@ export interface CacheTrace {
   hoverinfo?: string;
 }
 
-/**
- * A chart of bytes as PlotlyFigure says; `unit` is how many bytes one is on the axis.
- */
+/** A chart of bytes as PlotlyFigure says; `unit` is how many bytes one is on the axis. */
 export interface CacheChart {
   data: CacheTrace[];
   layout: Record<string, unknown>;
   unit: number;
 }
 
-/**
- * A chart, and the models that the format does not fit.
- */
+/** A chart, and the models that the format does not fit. */
 export interface KvChartAnswer {
   figure: CacheChart;
   excluded: string[];
@@ -1420,8 +1295,8 @@ export interface KvChartAnswer {
 
 /**
  * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
- * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0" of
- * the reader's own GPU; it counts where nothing is reported.
+ * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0"
+ * of the reader's own GPU; it counts where nothing is reported.
  */
 export interface GpuMessage {
   name: string;
@@ -1436,13 +1311,13 @@ export interface GpuMessage {
 /**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of the
- * share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
- * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
- * `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
- * is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
- * the model's files are stored, and no format was chosen. `output_in` is that of the output
- * matrix by `output_source`, "" where the embeddings have the same.
+ * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of
+ * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
+ * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
+ * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
+ * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no
+ * source says how the model's files are stored, and no format was chosen. `output_in` is that of the output matrix
+ * by `output_source`, "" where the embeddings have the same.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1500,17 +1375,15 @@ export interface BoundMessage {
   batch: number;
 }
 
-/**
- * A part of a question that has no answer, so that the others still stand.
- */
+/** A part of a question that has no answer, so that the others still stand. */
 export interface Unanswered {
   refused: Refused;
 }
 
 /**
  * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
- * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it is
- * the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted.
+ * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it
+ * is the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted.
  */
 export interface BesideMessage {
   kept_back: string;
@@ -1533,9 +1406,7 @@ export interface KvFitAnswer {
   bound: BoundMessage | Unanswered;
 }
 
-/**
- * How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks.
- */
+/** How a load lies on GPUs: tensor-parallel ranks × pipeline stages, and decode-context ranks. */
 export interface Layout {
   gpus: number;
   tp: number;
@@ -1545,11 +1416,11 @@ export interface Layout {
 
 /**
  * How many GPUs of one kind a load needs: `at_least` by bytes alone, over the bytes that weights and cache may take
- * of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none does;
- * `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose figure it is
- * as in GpuMessage. `room` is of one among `room_tp` that share each layer, and so the activations.
- * `alone`: those of them that weights and cache may take where it is the only one. `own`: the
- * reader's own figures.
+ * of one, its `room`, null where the lines beside them take all of it; the `layout` that fits, null where none
+ * does; `one_server` the fewest without stages. `memory`: bytes of one, of which `percent` may be taken; whose
+ * figure it is as in GpuMessage. `room` is of one among `room_tp` that share each layer, and so the activations.
+ * `alone`: those of them that weights and cache may take where it is the only one. `own`: the reader's own
+ * figures.
  */
 export interface GpuNeedMessage {
   name: string;
@@ -1568,9 +1439,7 @@ export interface GpuNeedMessage {
   per_gpu?: string;
 }
 
-/**
- * What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage.
- */
+/** What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage. */
 export interface KvNeedsAnswer {
   by: "lines" | "share";
   users: number;
@@ -1582,24 +1451,18 @@ export interface KvNeedsAnswer {
   notes: NoteMessage[];
 }
 
-/**
- * The GPUs and the weights' formats to choose from.
- */
+/** The GPUs and the weights' formats to choose from. */
 export interface KvGpusAnswer {
   gpus: string[];
   weights: FormatMessage[];
 }
 
-/**
- * The answer at one place of a slider.
- */
+/** The answer at one place of a slider. */
 export interface PlaceData {
   data: unknown;
 }
 
-/**
- * Why there is none at this one.
- */
+/** Why there is none at this one. */
 export interface PlaceNotice {
   message: Notice;
 }
@@ -1627,25 +1490,19 @@ export interface RaceStep {
   same: boolean;
 }
 
-/**
- * A few tokens of the race.
- */
+/** A few tokens of the race. */
 export interface KvRaceAnswer {
   steps: RaceStep[];
 }
 
-/**
- * A value as the log has it, a code for what it is, and the number of its line, from 1.
- */
+/** A value as the log has it, a code for what it is, and the number of its line, from 1. */
 export interface LogFact {
   code: string;
   value: string;
   line: number;
 }
 
-/**
- * Where a log ends within a number, which is not read: the line, from 1, and how it ends.
- */
+/** Where a log ends within a number, which is not read: the line, from 1, and how it ends. */
 export interface LogCut {
   line: number;
   end: string;
@@ -1675,17 +1532,13 @@ export interface LogRow {
   differs: boolean;
 }
 
-/**
- * Where it was read what an engine does; `address` may be "".
- */
+/** Where it was read what an engine does; `address` may be "". */
 export interface LogSource {
   text: string;
   address: string;
 }
 
-/**
- * One step from the formula to the log: `bytes` more, null for a remark. `of`: the pool, or one request.
- */
+/** One step from the formula to the log: `bytes` more, null for a remark. `of`: the pool, or one request. */
 export interface LogDifference {
   code: string;
   of: "pool" | "request";
@@ -1709,8 +1562,9 @@ export interface LogConflict {
 
 /**
  * What line `line` says of the weights, and what is `counted` in `dtype`, null where no product counts that; all in
- * bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the memory
- * in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the count.
+ * bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the
+ * memory in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the
+ * count.
  */
 export interface LogWeights {
   counted: string | null;
@@ -1730,13 +1584,13 @@ export interface LogWeights {
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
  * shape; one of the catalogue that the log "named", `instead_of` the calculator's; or the calculator's ("chosen");
- * `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
- * log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
- * `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
- * does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
- * the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
- * sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the
- * log says of their size, `beside` are its buffers beside weights and cache.
+ * `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that
+ * the log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells. `unread` says why
+ * metadata in the log could not be read. `named` is what the log calls its model, "" where it does not. `dtype` is
+ * the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the log states one
+ * that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what the
+ * log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the log says of
+ * their size, `beside` are its buffers beside weights and cache.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1764,9 +1618,7 @@ export interface KvLogAnswer {
   beside: LogFact[];
 }
 
-/**
- * Tensors of one format: their products, whose labels are the tensors' names, and their sum.
- */
+/** Tensors of one format: their products, whose labels are the tensors' names, and their sum. */
 export interface DtypeMessage {
   dtype: string;
   bytes: string;
@@ -1774,9 +1626,7 @@ export interface DtypeMessage {
   products: Product[];
 }
 
-/**
- * A reason why the files hold more than is counted, in `bytes`, signed; see model/kv_math/from_files.py.
- */
+/** A reason why the files hold more than is counted, in `bytes`, signed; see model/kv_math/from_files.py. */
 export interface WeightDifference {
   code: string;
   bytes: string;
@@ -1799,9 +1649,7 @@ export interface KvWeightsAnswer {
   differences: WeightDifference[];
 }
 
-/**
- * What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32.
- */
+/** What a norm reads, `before` (T, d), or (1, d) of one token; its `gamma` and `beta` (d,), float32. */
 export interface NormVectorsDetail {
   before: Packed;
   gamma: Packed;
@@ -1809,8 +1657,8 @@ export interface NormVectorsDetail {
 }
 
 /**
- * The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median`
- * (L + 1, T) of the magnitudes of all d channels, float32.
+ * The K channels of the residual stream with the largest magnitudes: `values` (L + 1, T, K), and `median` (L + 1,
+ * T) of the magnitudes of all d channels, float32.
  */
 export interface NormDepthDetail {
   channels: number[];
@@ -1822,8 +1670,8 @@ export interface NormDepthDetail {
  * For several norms on one run: what a norm reads at some of its T tokens, `before` (n, d) from token `first` on.
  *
  * `mean` and `variance` (d,) are each channel's over all T tokens, as BatchNorm takes them. `branch` (n, d) is what
- * the sub-layer adds that reads this norm, null after the last layer; `alpha` is DeepNorm's for the network's depth.
- * All float32.
+ * the sub-layer adds that reads this norm, null after the last layer; `alpha` is DeepNorm's for the network's
+ * depth. All float32.
  */
 export interface NormKindsDetail {
   first: number;
@@ -1834,9 +1682,7 @@ export interface NormKindsDetail {
   alpha: number;
 }
 
-/**
- * Microseconds of one call: the median, and what a quarter of the rounds were below and above.
- */
+/** Microseconds of one call: the median, and what a quarter of the rounds were below and above. */
 export interface Timed {
   median: number;
   low: number;
@@ -1862,8 +1708,8 @@ export interface NormTimesDetail {
 /**
  * What was added to a run's stream, at n of its tokens from token `first` on (model/replaced/norm_placement.py).
  *
- * `layers` and `parts` (S) name each branch; a part is "attn", "cross", "ffn" or "both". `lengths` (n, S + 1), `mean`
- * (n,) and `products` (n, P) are float32. `decoder_layers` is there for an encoder, whose α depends on it.
+ * `layers` and `parts` (S) name each branch; a part is "attn", "cross", "ffn" or "both". `lengths` (n, S + 1),
+ * `mean` (n,) and `products` (n, P) are float32. `decoder_layers` is there for an encoder, whose α depends on it.
  */
 export interface NormPlacementDetail {
   first: number;
@@ -1875,9 +1721,7 @@ export interface NormPlacementDetail {
   decoder_layers: number | null;
 }
 
-/**
- * A run as a link describes it, and its message. `generated` are the ids of the tokens after its prompt.
- */
+/** A run as a link describes it, and its message. `generated` are the ids of the tokens after its prompt. */
 export interface RunOfFile {
   prompt: string;
   model: string;
@@ -1898,9 +1742,7 @@ export interface CodeOfLayers {
   panels: Record<string, number[]>;
 }
 
-/**
- * What "Show the code" shows; each of the `excerpts` once, without what it makes.
- */
+/** What "Show the code" shows; each of the `excerpts` once, without what it makes. */
 export interface FileCode {
   excerpts: CodeExcerpt[];
   layers: CodeOfLayers[];
@@ -1926,17 +1768,13 @@ export interface FileContents {
   lesson: unknown;
 }
 
-/**
- * Runs as the text of one HTML file.
- */
+/** Runs as the text of one HTML file. */
 export interface FileMessage {
   kind: "file";
   html: string;
 }
 
-/**
- * Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts.
- */
+/** Each token's final choice: `ids` (T,) int32, `logit` and `probability` (T,) float32; `pieces` are their texts. */
 export interface FinalChoice {
   ids: Packed;
   pieces: string[];
@@ -1990,9 +1828,7 @@ export interface StageDetail {
   ffn_bias?: Packed | null;
 }
 
-/**
- * Logits float32 with the ids int32 of their tokens: of a large vocabulary the highest of each stretch of ids.
- */
+/** Logits float32 with the ids int32 of their tokens: of a large vocabulary the highest of each stretch of ids. */
 export interface PeakLogits {
   ids: Packed;
   values: Packed;
@@ -2002,8 +1838,8 @@ export interface PeakLogits {
  * One token's vector (d,) float32 before the first layer, after the last and after the final norm, with that norm's
  * γ and β; and its logits.
  *
- * `logits_norm` is the Euclidean norm of all logits, `log_z` their logsumexp; all three are missing, `logits` as null,
- * in an encoder.
+ * `logits_norm` is the Euclidean norm of all logits, `log_z` their logsumexp; all three are missing, `logits` as
+ * null, in an encoder.
  */
 export interface EndsDetail {
   embedding: Packed;
@@ -2016,26 +1852,20 @@ export interface EndsDetail {
   log_z?: number;
 }
 
-/**
- * A chart as plotly's JSON. Colours are custom properties, and what begins with "text:" is a key of the texts.
- */
+/** A chart as plotly's JSON. Colours are custom properties, and what begins with "text:" is a key of the texts. */
 export interface PlotlyFigure {
   data: Record<string, unknown>[];
   layout: Record<string, unknown>;
 }
 
-/**
- * How plotly strokes a line.
- */
+/** How plotly strokes a line. */
 export interface LineStyle {
   color: string;
   width: number;
   dash: "solid" | "dash" | "dot";
 }
 
-/**
- * A skill's line in a chart of plotly's: the share `y` of right answers after `x` million tokens.
- */
+/** A skill's line in a chart of plotly's: the share `y` of right answers after `x` million tokens. */
 export interface SkillLine {
   type: "scatter";
   mode: "lines";
@@ -2047,26 +1877,20 @@ export interface SkillLine {
   showlegend: boolean;
 }
 
-/**
- * A chart as PlotlyFigure says, of a line each skill.
- */
+/** A chart as PlotlyFigure says, of a line each skill. */
 export interface SkillsFigure {
   data: SkillLine[];
   layout: Record<string, unknown>;
 }
 
-/**
- * A stage of the training, the `number`th from 1, which begins after `tokens` tokens.
- */
+/** A stage of the training, the `number`th from 1, which begins after `tokens` tokens. */
 export interface TrainingStage {
   number: number;
   name: string;
   tokens: number;
 }
 
-/**
- * `right` of `cases` of a skill in a language, and the share that is aimed at (`bar`).
- */
+/** `right` of `cases` of a skill in a language, and the share that is aimed at (`bar`). */
 export interface MeasuredSkill {
   name: string;
   language: string;
@@ -2102,10 +1926,10 @@ export interface ChapterConfig {
  * What the page's script is told first.
  *
  * Addresses of texts, of those of panels that open on demand, and of lessons, by language; the chapters; in which
- * chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which modules
- * the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by language, or
- * `firstOf` a model that has one of its own. `files` is there in an HTML file that holds the page (app/one_file): the
- * address of each of its parts, by where it else is beside the page's script.
+ * chapter's folder each panel's module is; which panels name code of their own (visuals/source_code.py); which
+ * modules the workbench begins with; which text each of gradio's labels shows; and the prompt to begin with by
+ * language, or `firstOf` a model that has one of its own. `files` is there in an HTML file that holds the page
+ * (app/one_file): the address of each of its parts, by where it else is beside the page's script.
  */
 export interface PageConfig {
   texts: Record<string, string>;
@@ -2125,7 +1949,8 @@ export interface PageConfig {
 /**
  * A model on offer: how many parameters it has, and where it comes from, null for an operator's own.
  *
- * `examples`: which of the page's are its own, those of the small world or those of English at large; null: neither.
+ * `examples`: which of the page's are its own, those of the small world or those of English at large; null:
+ * neither.
  */
 export interface Offer {
   name: string;
@@ -2150,17 +1975,13 @@ export interface RealModelState {
   failed: "network" | "hash" | "disk" | "cancelled" | "other" | null;
 }
 
-/**
- * The real LLaMA, null where the page is not to offer it, and all models on offer now.
- */
+/** The real LLaMA, null where the page is not to offer it, and all models on offer now. */
 export interface RealModelAnswer {
   real: RealModelState | null;
   offers: Offer[];
 }
 
-/**
- * A captured tensor: its dimensions by name and size, and the line of the repository that makes it.
- */
+/** A captured tensor: its dimensions by name and size, and the line of the repository that makes it. */
 export interface TensorPlace {
   dims: string[];
   shape: number[];
@@ -2168,9 +1989,7 @@ export interface TensorPlace {
   line: number;
 }
 
-/**
- * A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path.
- */
+/** A QR code of `version`: `size` modules along a side, quiet zone included; the dark ones as an SVG path. */
 export interface QrAnswer {
   size: number;
   path: string;
@@ -2187,9 +2006,7 @@ export interface ScaledFrequencies {
   attention_scaling: number;
 }
 
-/**
- * The methods in order, the model's own first; `original` is the context that they stretch, in tokens.
- */
+/** The methods in order, the model's own first; `original` is the context that they stretch, in tokens. */
 export interface RopeScalingsDetail {
   original: number;
   methods: ScaledFrequencies[];
@@ -2270,9 +2087,7 @@ export interface BucketsMessage {
   after: Packed | null;
 }
 
-/**
- * Widths under MLA: the latent's, of a head's key the rebuilt part and the shared rotated one, its values'.
- */
+/** Widths under MLA: the latent's, of a head's key the rebuilt part and the shared rotated one, its values'. */
 export interface LatentWidths {
   rank: number;
   nope: number;
@@ -2283,8 +2098,9 @@ export interface LatentWidths {
 /**
  * A layer's feed-forward. A neuron is `activation`(gate)·up, or `activation`(up) where it is not `gated`.
  *
- * `neurons` counts all of them, `width` those of one expert. With `experts`, a token goes to `top_k` of them, and the
- * last `shared` neurons read every token. The fields from `scoring` on say how the router chooses (model.moe.Routing).
+ * `neurons` counts all of them, `width` those of one expert. With `experts`, a token goes to `top_k` of them, and
+ * the last `shared` neurons read every token. The fields from `scoring` on say how the router chooses
+ * (model.moe.Routing).
  */
 export interface Ffn {
   activation: string;
@@ -2307,10 +2123,10 @@ export interface Ffn {
  * What a network is made of as it reads a run's tokens, null where it has no such part (model/layer_metadata.py).
  *
  * `stack` says which of two stacks it is. A query sees the last `window` keys up to itself. `sinusoidal`: positions
- * are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias`
- * (n_heads, T) float32 is added to a score by the distance from query to key, `bias_after` for keys after the query;
- * with `no_position` it is 0 at any distance. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at
- * its source. `ffn` is by layer.
+ * are added to the embedding. `norms` gives each norm of a layer with the tap that it reads. `bias` (n_heads, T)
+ * float32 is added to a score by the distance from query to key, `bias_after` for keys after the query; with
+ * `no_position` it is 0 at any distance. `scale` multiplies q·k, and `cross_scale` that of a decoder's look at its
+ * source. `ffn` is by layer.
  */
 export interface PartsMessage {
   stack: "encoder" | "decoder" | null;
@@ -2332,9 +2148,7 @@ export interface PartsMessage {
   ffn: Ffn[];
 }
 
-/**
- * How RoPE is stretched beyond the context of pre-training: model.config.RopeScaling, which says what each is.
- */
+/** How RoPE is stretched beyond the context of pre-training: model.config.RopeScaling, which says what each is. */
 export interface RopeScalingMessage {
   kind: "linear" | "dynamic" | "yarn" | "llama3";
   factor: number;
@@ -2349,9 +2163,7 @@ export interface RopeScalingMessage {
   truncate: boolean;
 }
 
-/**
- * What weights of 8 bits change in the answers: model.weight_error.WeightError, which says what each is.
- */
+/** What weights of 8 bits change in the answers: model.weight_error.WeightError, which says what each is. */
 export interface Int8Message {
   tokens: number;
   logit_rms: number;
@@ -2386,9 +2198,7 @@ export interface ModelMessage {
   parts: PartsMessage;
 }
 
-/**
- * A run's T tokens: their ids, and the text of each by itself.
- */
+/** A run's T tokens: their ids, and the text of each by itself. */
 export interface TokensMessage {
   ids: number[];
   pieces: string[];
@@ -2435,9 +2245,9 @@ export interface DrawnWith {
 /**
  * One written token, the one at `index` after the prompt.
  *
- * `probability` is the model's own, `drawn_probability` the one after temperature, top-k and top-p. `cache_bytes` and
- * `cache_tokens` are what the KV cache held when it was chosen. `stop` says why nothing follows. `next` is what it was
- * chosen from, where that is sent. `own`: it was chosen with the changes of the run that it is of.
+ * `probability` is the model's own, `drawn_probability` the one after temperature, top-k and top-p. `cache_bytes`
+ * and `cache_tokens` are what the KV cache held when it was chosen. `stop` says why nothing follows. `next` is what
+ * it was chosen from, where that is sent. `own`: it was chosen with the changes of the run that it is of.
  */
 export interface StepMessage {
   index: number;
@@ -2454,9 +2264,7 @@ export interface StepMessage {
   own: boolean;
 }
 
-/**
- * The last tokens written after the run `run`, the newest last.
- */
+/** The last tokens written after the run `run`, the newest last. */
 export interface StepsMessage {
   kind: "step";
   run: string;
@@ -2467,8 +2275,8 @@ export interface StepsMessage {
 /**
  * What neurons read, before activation, and what their output is multiplied by, float32 of one shape.
  *
- * `gate` is null where the feed-forward has none, `weight` where it has no experts. NaN where the token does not go to
- * the neuron's expert.
+ * `gate` is null where the feed-forward has none, `weight` where it has no experts. NaN where the token does not go
+ * to the neuron's expert.
  */
 export interface NeuronArrays {
   gate: Packed | null;
@@ -2476,9 +2284,7 @@ export interface NeuronArrays {
   weight: Packed | null;
 }
 
-/**
- * The K neurons of each token with the largest activations, strongest first: (T, K) each, `neuron` integers.
- */
+/** The K neurons of each token with the largest activations, strongest first: (T, K) each, `neuron` integers. */
 export interface TopNeuronsMessage {
   gate: Packed | null;
   up: Packed;
@@ -2486,9 +2292,7 @@ export interface TopNeuronsMessage {
   neuron: Packed;
 }
 
-/**
- * Every neuron of a layer: (N,) at one token, (T, N) where `token` is null.
- */
+/** Every neuron of a layer: (N,) at one token, (T, N) where `token` is null. */
 export interface NeuronsMessage {
   gate: Packed | null;
   up: Packed;
@@ -2511,8 +2315,8 @@ export interface CrossMessage {
 /**
  * One layer of a run: `q` (n_heads, T, head_dim) and `k` (n_kv_heads, T, head_dim), float32, before RoPE.
  *
- * Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top` is
- * of every token, `neurons` of one.
+ * Where keys are rebuilt from a latent, `k` is null and `k_rot` has them, (n_heads, T, head_dim), after RoPE. `top`
+ * is of every token, `neurons` of one.
  */
 export interface LayerMessage {
   kind: "layer";
@@ -2526,9 +2330,7 @@ export interface LayerMessage {
   neurons: NeuronsMessage;
 }
 
-/**
- * Several layers of a run, in the order in which they were asked for.
- */
+/** Several layers of a run, in the order in which they were asked for. */
 export interface LayersMessage {
   kind: "layers";
   run: string;
@@ -2538,9 +2340,9 @@ export interface LayersMessage {
 /**
  * What a page asked to be changed in a run: what is switched off, as [layer, head] or [layer, neuron] or by layer.
  *
- * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of the
- * run `source`. What begins with "encoder_" is in the encoder. `parts` stand in place of the network's own, each as
- * "field:value" of model.replaced.parts.Parts.
+ * `prefix`: how many tokens at the start all see each other. `patches`: [layer, token] where the stream is that of
+ * the run `source`. What begins with "encoder_" is in the encoder. `parts` stand in place of the network's own,
+ * each as "field:value" of model.replaced.parts.Parts.
  */
 export interface Changes {
   heads?: number[][];
@@ -2558,9 +2360,7 @@ export interface Changes {
   encoder_ffn?: number[];
 }
 
-/**
- * What ran, its tokens, and what its norms divide by (`rms`) and subtract (`mean`).
- */
+/** What ran, its tokens, and what its norms divide by (`rms`) and subtract (`mean`). */
 export interface TraceMessage {
   model: ModelMessage;
   tokens: TokensMessage;
@@ -2568,9 +2368,7 @@ export interface TraceMessage {
   mean: NormFigures;
 }
 
-/**
- * What an encoder made of a run's prompt: a run without a choice, since nothing is written after it.
- */
+/** What an encoder made of a run's prompt: a run without a choice, since nothing is written after it. */
 export interface SourceMessage {
   model: ModelMessage;
   tokens: TokensMessage;
@@ -2594,12 +2392,12 @@ export interface Start {
 /**
  * A whole run: what is small for all layers, and one layer. The first `n_prompt` tokens are the prompt's.
  *
- * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice after
- * the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds` is how
- * long the forward pass and its recording took; of a run that grew, the pass that it grew from. `sinks` are the
- * positions of tokens whose stream spikes, where heads park (model/analysis/sinks.py). `generating`: more is being
- * written. `start` is where to look first, where the page left that open. `note` is what is to be said of a run that
- * is not all that was asked for.
+ * `encoder` is what an encoder read, null without one: then the tokens are the decoder's. `next` is the choice
+ * after the last token, `steps` the tokens from n_prompt on as far as it is known how they were chosen. `seconds`
+ * is how long the forward pass and its recording took; of a run that grew, the pass that it grew from. `sinks` are
+ * the positions of tokens whose stream spikes, where heads park (model/analysis/sinks.py). `generating`: more is
+ * being written. `start` is where to look first, where the page left that open. `note` is what is to be said of a
+ * run that is not all that was asked for.
  */
 export interface RunMessage {
   model: ModelMessage;
@@ -2623,9 +2421,7 @@ export interface RunMessage {
   sent?: number;
 }
 
-/**
- * Arithmetic with words in it: a code of the page's texts, and its particulars.
- */
+/** Arithmetic with words in it: a code of the page's texts, and its particulars. */
 export interface HowMessage {
   code: string;
   params: Record<string, string>;
@@ -2642,18 +2438,14 @@ export interface FactorMessage {
   how: string | HowMessage;
 }
 
-/**
- * One product of a sum, and its value in bytes.
- */
+/** One product of a sum, and its value in bytes. */
 export interface Product {
   label: string;
   factors: FactorMessage[];
   bytes: string;
 }
 
-/**
- * One product of a cache's sum, over so many layers.
- */
+/** One product of a cache's sum, over so many layers. */
 export interface TermMessage {
   label: string;
   factors: FactorMessage[];
@@ -2661,9 +2453,7 @@ export interface TermMessage {
   layers: number;
 }
 
-/**
- * Parameters as the vendor states them; `exact` where every digit is given.
- */
+/** Parameters as the vendor states them; `exact` where every digit is given. */
 export interface PublishedCount {
   total: number;
   exact: boolean;
@@ -2681,9 +2471,7 @@ export interface ReplayMessage {
   tokens: number[];
 }
 
-/**
- * A character whose bytes lie in several tokens: those at positions `first` to `last`.
- */
+/** A character whose bytes lie in several tokens: those at positions `first` to `last`. */
 export interface SplitCharacter {
   character: string;
   first: number;
@@ -2693,9 +2481,9 @@ export interface SplitCharacter {
 /**
  * How a run's tokens were made. `made`, `bytes` and `pieces` go by token id.
  *
- * `kind` is tokenizer.json's name for its model and `merges` counts its merges: 0 where it has none, and then `made`
- * is empty. `whole_words`: a word of the vocabulary is looked up before any merge. `bytes` is a token's UTF-8, null
- * for a special token.
+ * `kind` is tokenizer.json's name for its model and `merges` counts its merges: 0 where it has none, and then
+ * `made` is empty. `whole_words`: a word of the vocabulary is looked up before any merge. `bytes` is a token's
+ * UTF-8, null for a special token.
  */
 export interface MergesDetail {
   kind: string;

@@ -78,7 +78,8 @@ def test_a_rival_is_a_word_that_another_word_makes_the_answer() -> None:
     lm = model.load(device="cpu")
     trace = model.run_trace(lm, "The cat is in the box. The dog is in the bag. The cat is in the")
     told = plainest_match(trace, [(4, 4)], len(trace.token_ids) - 1, 5)
-    assert told and told.found.other
+    assert told
+    assert told.found.other
     named = [trace.pieces[at].strip() for at in (told.found.asked.origin, told.found.rival, told.found.other.position)]
     assert named == ["cat", "bag", "cat"]
     ids = list(trace.token_ids)

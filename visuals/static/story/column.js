@@ -30,6 +30,9 @@ function unreadOf(element, by, slight = NEAR) {
   return by * (beyond <= (MORE + REST) * innerHeight ? beyond : MORE * innerHeight);
 }
 
+/** @param {Element} element */
+const isFar = (element) => Math.abs(element.getBoundingClientRect().top) > AT_ONCE * innerHeight;
+
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
@@ -53,8 +56,7 @@ export function createColumn(glass, story, { foot, beside }) {
     if (!scene) return;
     wish.keep(scene.name === name ? null : name);
     view.at = scene.name;
-    const isFar = Math.abs(scene.element.getBoundingClientRect().top) > AT_ONCE * innerHeight;
-    const behavior = atOnce || isFar ? "instant" : "smooth";
+    const behavior = atOnce || isFar(scene.element) ? "instant" : "smooth";
     // scenes on the way there are drawn as they come near, and grow
     hold(() => {
       reading.bring(scene.element);
@@ -101,13 +103,11 @@ export function createColumn(glass, story, { foot, beside }) {
   const none = h("p.st-none", { role: "status", hidden: "" });
   column.append(none, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
-
   const reading = followReader(column, foot, there, (name) => {
     view.at = name;
   });
   for (const { element } of scenes) reading.follow(element);
   const wish = createWish(reading.moves, goTo);
-
   return {
     root,
     aside,

@@ -2,7 +2,7 @@
 
 import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
-import { named, word as wordOf } from "../panels/glance/words.js";
+import { apart, named, word as wordOf } from "../panels/glance/words.js";
 
 export { grouped as count, shareSaid } from "../counts.js";
 export { named, wordOf };
@@ -23,6 +23,19 @@ export function answerOf(text, piece, ends = false) {
   if (bare) return bare;
   if (piece.includes("\n")) return text("story.line_break");
   return piece ? text("story.blank") : visible(piece);
+}
+
+/**
+ * The same in a list: where an earlier one has the same word, with what tells them apart.
+ *
+ * @param {Say} text
+ * @param {string} piece
+ * @param {string[]} earlier
+ * @param {boolean} ends
+ */
+export function answerBeside(text, piece, earlier, ends) {
+  const isSame = !ends && piece.trim() && earlier.some((one) => one.trim() === piece.trim());
+  return isSame ? (apart(text, [...earlier, piece]).at(-1) ?? "") : answerOf(text, piece, ends);
 }
 
 /**

@@ -6,7 +6,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
-import { answerOf, bold, count, shareSaid } from "../words.js";
+import { answerBeside, answerOf, bold, count, shareSaid } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
@@ -40,9 +40,10 @@ export function createChoice(glass) {
   const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {
     const left = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
     body.replaceChildren(
-      ...candidates.map(({ id, piece, probability }) =>
-        rowOf(glossed(answerOf(text, piece, eos.includes(id)), gloss(piece)), probability),
-      ),
+      ...candidates.map(({ id, piece, probability }, i) => {
+        const earlier = candidates.slice(0, i).map((one) => one.piece);
+        return rowOf(glossed(answerBeside(text, piece, earlier, eos.includes(id)), gloss(piece)), probability);
+      }),
       ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, true)] : []),
     );
   });

@@ -11,6 +11,7 @@ import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, named, shareSaid, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
+const OTHERS = 2; // wrong choices beside the right one
 
 /**
  * @typedef {import("../../readings/lens.js").Lens} Lens
@@ -70,26 +71,32 @@ function staysFrom(first, answer) {
 }
 
 /**
- * After which layer the answer comes first to stay, as a question: the depth where it does, and two others that are
- * far from it and from each other; none where it does from the start, or there are too few layers.
+ * After which layer the answer comes first to stay, as a question: the depth where it does, and two others, as many
+ * of them before it as the answer's number says, where there are so many on either side. None where the answer
+ * comes first from the start, or there are too few layers.
  *
  * @param {number} from
  * @param {number} end the last depth
+ * @param {number} answer the token's number
  */
-export function depthsAsked(from, end) {
-  const others = [1, Math.ceil(end / 2), end].sort((a, b) => Math.abs(b - from) - Math.abs(a - from)).slice(0, 2);
-  const all = [...new Set([from, ...others])].sort((a, b) => a - b);
-  return from > 0 && all.length === 3 ? all : [];
+export function depthsAsked(from, end, answer) {
+  if (from < 1 || end < OTHERS + 1) return [];
+  const before = Math.max(OTHERS - (end - from), Math.min(answer % (OTHERS + 1), from - 1));
+  const after = OTHERS - before;
+  const parts = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i + 1);
+  const lower = parts(before).map((i) => Math.round((from * i) / (before + 1)));
+  const higher = parts(after).map((i) => from + Math.round(((end - from) * i) / after));
+  return [...lower, from, ...higher];
 }
 
 /**
  * @param {import("../scene.js").Glass["text"]} text
- * @param {number[]} asked the depths to choose from
- * @param {number} from the one that is right
+ * @param {{ from: number; end: number; answer: number }} known as `depthsAsked` takes it
  * @param {{ of: string; answer: string; layers: number }} named the sentence, and what the question names
  * @returns {import("../guess.js").Guess | undefined}
  */
-function guessOf(text, asked, from, { of, ...named }) {
+function guessOf(text, { from, end, answer }, { of, ...named }) {
+  const asked = depthsAsked(from, end, answer);
   if (!asked.length) return undefined;
   const choices = asked.map((depth) => text("story.layers_after", { layer: depth - 1 }));
   return { hides: true, asks: text("story.layers_asks", named), choices, right: asked.indexOf(from), of };
@@ -187,11 +194,11 @@ export function createLayers(glass) {
       const tongues = !isOther(answer) && best.some(isOther) ? text("story.layers_tongues") : "";
       const hint = sentences(text, text("story.layers_hint"), tongues);
       where.textContent = sentences(text, sentences(text, marks, looking), hint);
-      const from = staysFrom(best, answer);
+      const [from, end] = [staysFrom(best, answer), best.length - 1];
       const { n_layers: layers } = trace.model;
       return {
-        guess: guessOf(text, depthsAsked(from, best.length - 1), from, { of: trace.prompt, answer: said, layers }),
-        form: from === 0 ? "_ever" : from === best.length - 1 ? "_last" : "",
+        guess: guessOf(text, { from, end, answer }, { of: trace.prompt, answer: said, layers }),
+        form: from === 0 ? "_ever" : from === end ? "_last" : "",
         words: {
           answer: bold(said),
           layer: bold(String(Math.max(0, from - 1))),
