@@ -67,6 +67,8 @@ COLUMNS: dict[str, Column] = {
     "t5_1_1": Column("t5", "Flan-T5-small (1.1)"),
     "deepseek2": Column("deepseek", "DeepSeek-V2-Lite"),
 }
+# Goals of a column that are only known of another model of its family: no difference from LLaMA's is told by them.
+TOLD_OF_ANOTHER = frozenset({"glm"})
 VIEWS: dict[str, tuple[str, ...]] = {
     "eight": ("llama3", "qwen3", "bloom", "falcon", "mixtral", "t5", "deepseek3", "glm"),
     "llamas": ("llama3", "llama2_70b", "llama2", "llama1", "gpt3", "transformer"),
@@ -317,7 +319,9 @@ def families_message() -> FamiliesTable:
     for name, column in COLUMNS.items():
         spec, history = sizes_of(column), histories()[column.name]
         told = {row: lines(spec, history) for row, lines in HISTORY_ROWS.items()}
-        own = {row: {code for code, _ in lines} for row, lines in told.items()} | {"goal": goal}
+        own = {row: {code for code, _ in lines} for row, lines in told.items()}
+        if history.goal not in TOLD_OF_ANOTHER:
+            own["goal"] = goal
         columns.append(
             {
                 "id": name,

@@ -118,7 +118,7 @@ def test_sinusoidal_positions_and_a_window_run_in_every_panel(page: Page, roomy_
     shown(page, "compare")
     compare = page.locator("section[data-kind=compare]")
     for said in ("exchange_position", "exchange_window"):
-        expect(compare).to_contain_text(text(f"compare.{said}"))
+        expect(compare).to_contain_text(text(f"compare.{said}", tokens=len(ids)))
     chosen(page, f"window:{window}")
     expect(compare).to_contain_text(text("compare.masks"))
     expect(compare.get_by_role("button", name=text("compare.show_B-A"), exact=True)).to_be_disabled()

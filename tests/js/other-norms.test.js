@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { figuresOf, normKinds } from "../../visuals/static/readings/norm-kinds.js";
+import { figuresOf, normKinds, ratioOf } from "../../visuals/static/readings/norm-kinds.js";
 import { chainsOf, deepScales, normPlacement } from "../../visuals/static/readings/norm-placement.js";
 import { stretchOf } from "../../visuals/static/readings/stretch.js";
 import { llamaParts } from "./parts_help.js";
@@ -126,4 +126,11 @@ test("α is worked out for the depth that is chosen, else for the network's own"
   assert.deepEqual(normPlacement.needs({ T: 9, model: narrow }, { query: 4 }), {
     answer: ["norm_placement", { first: 0, count: 9 }],
   });
+});
+
+test("times are compared where the middle half of neither spans more than a factor of three", () => {
+  const steady = { median: 300, low: 200, high: 600 };
+  assert.equal(ratioOf({ median: 150, low: 149, high: 151 }, steady), 0.5);
+  assert.equal(ratioOf({ median: 498, low: 66.4, high: 1670 }, steady), null);
+  assert.equal(ratioOf(steady, { median: 498, low: 66.4, high: 1670 }), null);
 });

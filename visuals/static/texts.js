@@ -9,8 +9,11 @@ import { reactive } from "./reads.js";
  *   {count|token|tokens} the first word stands where count is 1, else the second; for {part@where} stands another
  *   text, the one of section "where" that part names; of {touch|Tap|Point at} the first where a finger points
  */
-/** Value lines and the calculators: what is pointed at, or worked out, is said with all the digits that it has. */
-const EXACT = /\.read|^kv(?!-live)[.-]/;
+/**
+ * Value lines, the calculators, and a number beside the sum that gives it: what is pointed at, or worked out, is
+ * said with all the digits that it has.
+ */
+const EXACT = /\.read|\.in_run$|^kv(?!-live)[.-]/;
 /** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
 /** A place to be filled in, with the space after it. */

@@ -13,6 +13,7 @@ import { createMemory, newest } from "./runs.js";
 
 export const THICK = 12; // px of an arc of weight 1; of two runs, of the largest change
 const [ARCS, LABELS, LINES] = [170, 56, 2]; // px over the names and for them, on so many lines
+const FAINTEST = 0.45; // of full opacity, an arc of weight 0: it is still seen on either theme
 const [PAD, LINE, FONT] = [8, 18, "14px system-ui, sans-serif"];
 
 /**
@@ -127,8 +128,9 @@ function drawNames(context, places, weights, { trace, query, key }, width) {
 function drawArc(context, from, to, weight, span, name, off) {
   context.strokeStyle = ink().colour(off ? "muted" : name);
   context.setLineDash(off ? [3, 5] : []);
-  context.globalAlpha = Math.max(name === "k" ? 0.5 : 0.06, Math.sqrt(weight));
-  context.lineWidth = Math.max(0.75, weight * THICK);
+  const faintest = name === "k" ? 0.5 : FAINTEST;
+  context.globalAlpha = faintest + (1 - faintest) * Math.sqrt(weight);
+  context.lineWidth = Math.max(1, weight * THICK);
   strokeArc(context, from, to, span);
   context.setLineDash([]);
   context.globalAlpha = 1;

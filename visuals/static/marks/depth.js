@@ -466,5 +466,7 @@ export function createDepthMap(glass, what) {
   }
   /** @type {(row: number) => string} */
   const name = (row) => (run ? what.name(row, run) : "");
-  return { element, canvas, draw, same, rows, name };
+  /** Whether the cells have room for words. */
+  const written = () => Boolean(made?.size.written);
+  return { element, canvas, draw, same, rows, name, written };
 }

@@ -164,3 +164,15 @@ export const normKinds = {
     };
   },
 };
+
+const STEADY = 3; // times that a time's middle half may span; beyond it something else kept the machine busy
+
+/**
+ * How many times as long the one takes; null where either was disturbed, as its median then says little.
+ *
+ * @param {import("../decoded.d.ts").Detail<"norm_times">["rms_fused"]} one
+ * @param {import("../decoded.d.ts").Detail<"norm_times">["rms_fused"]} other
+ * @returns {number | null}
+ */
+export const ratioOf = (one, other) =>
+  [one, other].every(({ low, high }) => high <= STEADY * low) ? one.median / other.median : null;

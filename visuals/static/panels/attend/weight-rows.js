@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { brief, h, share } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, write } from "../../draw.js";
+import { cross, fit, hatch, ink, shade, textWidth, write } from "../../draw.js";
 import { spanSeen } from "../../compute.js";
 import { drawBarNames } from "../../marks/bar-names.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
@@ -35,7 +35,7 @@ function ceilingOf(rows) {
  */
 function drawTitle(context, { title, weights }, { top, width, key }) {
   const number = Number.isNaN(weights[key] ?? NaN) ? "" : brief(share(weights[key]));
-  const room = number ? 64 : 0;
+  const room = number ? textWidth(context, number) + 16 : 0;
   write(context, title, 1, top + ABOVE - 7, { weight: 600, most: width - room });
   if (number) write(context, number, width - 1, top + ABOVE - 7, { align: "right" });
 }

@@ -348,7 +348,7 @@ function wordsAt(glass, text, { lens, selection: { depth, token }, here, best, f
   if (!here) return text("unfitted", { ...params, layer: lens.first - 1 });
   const gloss = glossOf(glass);
   const [top, target] = [best[0].id, followed.id].map(lens.piece).map((piece) => piece + gloss(piece));
-  const numbers = { p: percent(best[0].probability, 5), rank: followed.rank, own: percent(followed.p, 5) };
+  const numbers = { p: percent(best[0].probability, 3), rank: followed.rank, own: percent(followed.p, 3) };
   return text("read", { ...params, top, target, ...numbers });
 }
 
@@ -375,7 +375,7 @@ export default function lensPanel(element, glass) {
     };
     const title =
       place && moment ? `${panel.text("place", place)} · ${wordsOf({ state, text: glass.text }, moment, "short")}` : "";
-    const key = reading?.answer ? keyOf(reading.answer, glossOf(glass), glass) : "";
+    const key = reading?.answer && map.written() ? keyOf(reading.answer, glossOf(glass), glass) : "";
     const about = trace && wantsJacobian(glass) ? fitView(panel.text, trace.model.n_layers, fit) : nothing;
     return html`
       <div class="gp-options">${set.kind.element} ${set.follow.element} ${set.colour.element}</div>

@@ -38,8 +38,8 @@ function makeRow(rank) {
   const [piece, logit, draw] = [h("th.gp-token", { scope: "row", dir: "auto" }), h("td.gp-number"), h("td.ch-draw")];
   const cells = forEachStage((stage) => {
     const [bar, number] = [h("span.ch-bar"), h("span.ch-number")];
-    const tabindex = rank === 0 && stage === "topP" ? "0" : "-1";
-    return { bar, number, cell: h("td.ch-cell", { "data-rank": rank, "data-stage": stage, tabindex }, bar, number) };
+    const cell = h("td.ch-cell", { "data-rank": rank, "data-stage": stage, tabindex: "-1" }, bar, number);
+    return { bar, number, cell };
   });
   const row = h("tr", null, piece, logit, ...STAGES.map((stage) => cells[stage].cell), draw);
   return { row, piece, logit, cells, draw };
@@ -243,6 +243,10 @@ export function createStages(says, count, point) {
     if (far) fill(says, drawnRow, drawnRank, reading);
     showOthers(reading);
     for (const stage of STAGES) kept[stage].textContent = keptText(says, stage, reading);
+    const { greedy } = result.after;
+    element.classList.toggle("is-greedy", greedy);
+    rows[0].cells.all.cell.tabIndex = greedy ? 0 : -1; // a narrow table leaves out what temperature 0 does not use
+    rows[0].cells.topP.cell.tabIndex = greedy ? -1 : 0;
   }
 
   return { element, show };

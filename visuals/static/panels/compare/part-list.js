@@ -61,13 +61,16 @@ export function partsView(glass, view) {
       <div class="gp-choices" role="group" aria-label=${label}>${values.map((value) => choice(field, value))}</div>
     </div>`;
   });
-  const explained = EXPLAINED.filter((field) => Object.hasOwn(offered, field));
+  const tokens = shownIn(glass).trace.T;
+  const explained = EXPLAINED.filter((field) => Object.hasOwn(offered, field)).map((field) =>
+    text(`compare.exchange_${field}`, { tokens }),
+  );
   return html`<div>
     <h3 class="cmp-head" .textContent=${text("compare.exchange")}></h3>
     <p class="gp-note" .textContent=${text("compare.exchange_hint")}></p>
     <div class="cmp-parts">
       ${rows}
-      ${explained.map((field) => html`<p class="gp-note" .textContent=${text(`compare.exchange_${field}`)}></p>`)}
+      ${explained.map((words) => html`<p class="gp-note" .textContent=${words}></p>`)}
     </div>
   </div>`;
 }

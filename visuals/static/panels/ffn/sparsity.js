@@ -56,7 +56,7 @@ export function drawSparsity(canvas, width, { keys, columns }, { layer, text, of
   rule(context, chart, { x: layer, colour: ink().colour("line"), width: 2 });
   let left = 0;
   let line = 0;
-  for (const name of MEASURES) {
+  for (const [at, name] of MEASURES.entries()) {
     const [role, dash] = LOOKS[name];
     const colour = ink().colour(role);
     path(
@@ -65,7 +65,9 @@ export function drawSparsity(canvas, width, { keys, columns }, { layer, text, of
       Array.from(columns[meanName(name)], (mean, i) => /** @type {[number, number]} */ ([i, 100 * mean])),
       { colour, dash, width: 2.5 },
     );
-    for (let i = 0; i < layers; i++) dot(context, chart, i, 100 * columns[name][i], colour, i === layer ? 6 : 3);
+    const wider = MEASURES.length - 1 - at; // dots on one spot are rings around the last
+    for (let i = 0; i < layers; i++)
+      dot(context, chart, i, 100 * columns[name][i], colour, i === layer ? 4 + 2 * wider : 2.5 + wider);
     const words = text(`measure_${name}`);
     const long = context.measureText(words).width + 46;
     if (left > 0 && left + long > width) [left, line] = [0, line + 1];

@@ -1,6 +1,6 @@
 // The tables of norm-kinds: what each norm subtracts, divides by and gives; how long two of them take; who has which.
 
-import { h, shown } from "../../dom.js";
+import { count, h, shown } from "../../dom.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { figuresOf } from "../../readings/norm-kinds.js";
 
@@ -32,11 +32,11 @@ export function createFigures() {
   );
   /** @type {(reading: KindsReading, text: Text, T: number) => void} */
   function fill({ kinds, selection: { channel, alone } }, text, T) {
-    const count = { tokens: alone ? 1 : T, d: kinds.x.length, channel: channel ?? 0 };
+    const over = { tokens: alone ? 1 : T, d: kinds.x.length, channel: channel ?? 0 };
     table.fill(figuresOf(kinds, channel ?? 0), (fields, { kind, subtracted, divisor, given, largest }) =>
       writeTexts(fields, [
         text(`kind_${kind}`),
-        text(kind === "batch" ? "over_tokens" : "over_channels", count),
+        text(kind === "batch" ? "over_tokens" : "over_channels", over),
         kind === "rms" ? "–" : shown(subtracted, 4),
         ...[divisor, given, largest].map((value) => shown(value, 4)),
       ]),
@@ -44,6 +44,9 @@ export function createFigures() {
   }
   return { box: listed(".norm-channels.norm-figures", `${KIND}.figures`, table), fill };
 }
+
+/** Microseconds to three digits, and all digits of a thousand and more. @param {number} value */
+const time = (value) => (value < 1000 ? shown(value, 3) : count(Math.round(value)));
 
 /** How long LayerNorm and RMSNorm take. */
 export function createTimes() {
@@ -58,7 +61,7 @@ export function createTimes() {
     { rows: TIMED.length },
   );
   /** @type {(timed: { median: number; low: number; high: number }) => string} */
-  const told = ({ median, low, high }) => `${shown(median, 3)} µs (${shown(low, 3)}\u2060–\u2060${shown(high, 3)})`;
+  const told = ({ median, low, high }) => `${time(median)} µs (${time(low)}\u2060–\u2060${time(high)})`;
   /** @type {(times: Times, text: Text) => void} */
   const fill = (times, text) =>
     table.fill(TIMED, (fields, kind) =>

@@ -6,10 +6,11 @@ import { choices } from "../../controls.js";
 import { h, percent as inPercent, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
+import { oneLine } from "../../one-line.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
 import { along, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
-import { normKinds as reader } from "../../readings/norm-kinds.js";
+import { normKinds as reader, ratioOf } from "../../readings/norm-kinds.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createMatrix } from "./kinds-matrix.js";
@@ -140,19 +141,15 @@ function timesText(found, { model: { device, dtype, d_model: d }, T }, text) {
   if (!found) return text("times_wait");
   const { threads, rounds } = found;
   const [fused, written] = [
-    found.rms_fused.median / found.layer_fused.median,
-    found.rms_written.median / found.layer_written.median,
+    ratioOf(found.rms_fused, found.layer_fused),
+    ratioOf(found.rms_written, found.layer_written),
   ];
-  return text("times_note", {
-    device,
-    dtype,
-    threads,
-    rounds,
-    T,
-    d,
-    fused: shown(fused, 2),
-    written: shown(written, 2),
-  });
+  const note = text("times_note", { device, dtype, threads, rounds, T, d });
+  const compared =
+    fused && written
+      ? text("times_ratio", { fused: shown(fused, 2), written: shown(written, 2) })
+      : text("times_disturbed");
+  return oneLine([note, compared]);
 }
 
 /** A share in per cent, to two or three digits. @param {number} share */

@@ -68,8 +68,8 @@ function createChannels(act) {
     channels = strongest(x, ROWS);
     table.fill(channels, (fields, c) => {
       const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)}%`;
-      const numbers = [divided, gamma, normed].map((column) => shown(column[c], 5));
-      writeTexts(fields, [String(c), shown(x[c], 5), share, ...numbers]);
+      const numbers = [divided, gamma, normed].map((column) => shown(column[c], 4));
+      writeTexts(fields, [String(c), shown(x[c], 4), share, ...numbers]);
     });
     table.mark((i) => channels[i] === selection.channel);
   }
@@ -304,10 +304,10 @@ export default function normVector(element, glass) {
     panel.title.textContent = panel.text(`title_${reading.selection.norm}`, nameOf(reading));
     const words = panel.text("read", {
       channel: reading.selection.channel,
-      x: shown(x, 5),
-      normed: shown(normed, 5),
-      rms: shown(rms ?? deviation, 5),
-      mean: shown(mean, 5),
+      x: shown(x, 4),
+      normed: shown(normed, 4),
+      rms: shown(rms ?? deviation, 4),
+      mean: shown(mean, 4),
     });
     panel.show(reading, words);
   }

@@ -66,11 +66,10 @@ export function drawPlacement(canvas, width, reading, { what, per, layer, text }
     const points = Array.from(values, (value, i) => /** @type {[number, number]} */ ([i, Math.max(value, FLOOR / 10)]));
     path(context, chart, points, { colour: colour(role), dash, width: thick });
   }
-  const labels = lines.map(({ values, name, role }) => ({
-    y: yOf(chart, Math.max(values[values.length - 1], chart.y.low)),
-    name,
-    role,
-  }));
+  const labels = lines.flatMap(({ values, name, role }) => {
+    const y = yOf(chart, Math.max(values[values.length - 1], chart.y.low));
+    return name.split("\n").map((line) => ({ y, name: line, role })); // `apart` keeps a name's lines in order
+  });
   for (const { y, name, role } of apart(labels))
     write(context, name, LEFT + chart.width + 8, y, { base: "middle", colour: colour(role), most: RIGHT - 8 });
 }

@@ -53,6 +53,7 @@ function ladderView(reading, text) {
   `;
 }
 
+const WHOLE = 24; // tokens up to which all lines stand in sight, without scrolling
 const COLUMNS = ["position", "token", "id", "bytes", "merges", "last_rank"];
 
 /**
@@ -92,6 +93,7 @@ function createList(glass, text) {
 
   const fill = memo((/** @type {Trace} */ trace, /** @type {Merges} */ info) => {
     lines = trace.tokens.ids.map((_, position) => lineOf(trace, info, position));
+    box.classList.toggle("is-whole", lines.length <= WHOLE);
     body.replaceChildren(...lines);
     heading.textContent = text("all_title", { tokens: trace.T, ...countsOf(trace.tokens.ids, info) });
     const { length } = info.split;
