@@ -69,8 +69,7 @@ export function partsView(glass, view) {
     <h3 class="cmp-head" .textContent=${text("compare.exchange")}></h3>
     <p class="gp-note" .textContent=${text("compare.exchange_hint")}></p>
     <div class="cmp-parts">
-      ${rows}
-      ${explained.map((words) => html`<p class="gp-note" .textContent=${words}></p>`)}
+      ${rows} ${explained.map((words) => html`<p class="gp-note" .textContent=${words}></p>`)}
     </div>
   </div>`;
 }

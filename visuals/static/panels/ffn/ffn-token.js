@@ -3,8 +3,7 @@
 
 import { onceFor } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { shareSaid } from "../../counts.js";
-import { h, inBrackets, line, shown, strong, sub, tinted } from "../../dom.js";
+import { h, inBrackets, line, percent, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { glossOf } from "../../gloss.js";
@@ -279,7 +278,8 @@ export default function ffnToken(element, glass) {
   /** @param {WritesReading} reading */
   const noteOf = ({ full, ffn }) => {
     // of the four corners the two whose gate is below 0
-    const left = full.gate ? shareSaid(glass.text, full.quadrants[0].share + full.quadrants[2].share) : "";
+    // To two digits, since the corners' three are rounded each.
+    const left = full.gate ? percent(full.quadrants[0].share + full.quadrants[2].share) : "";
     return panel.text("note", { ...full.kind, f: full.up.length, experts: ffn.top_k, left });
   };
   /** @param {WritesReading | null} reading null before it has come */
