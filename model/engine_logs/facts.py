@@ -54,7 +54,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class EngineLog:
-    """What a log says. None or 0 stands for what it does not.
+    """What a log says. None or 0 stands for what it does not: of `tp` and `pp`, a 1 is stated.
 
     `dtype` is the cache's format in the calculator's words, where K and V have the same and it is known; `stated` are
     the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
@@ -82,8 +82,8 @@ class EngineLog:
     batched: int | None = None
     length: int | None = None
     concurrency: Decimal | None = None
-    tp: int = 1
-    pp: int = 1
+    tp: int | None = None
+    pp: int | None = None
     seen: int = 1
     per_token: int | None = None
     drafts: Printed | None = None

@@ -37,7 +37,8 @@ _LOADED = pattern(r"Load weight end\.[^\n]{0,200}? dtype=torch\.(?P<value>\w{4,1
 _USED = pattern(r"Load weight end\.[^\n]{0,300}? mem usage=(?P<value>#size:n# GB)")
 _LEFT = pattern(r"Memory pool end\. avail mem=(?P<value>#size:n# GB)")
 _MODEL = pattern(r"model_path=['\"](?P<value>[^'\"\n]{1,200})['\"]")
-_TP = pattern(r"tp_size=#value:w#")
+_TP = pattern(r"\btp_size=#value:w#")
+_PP = pattern(r"\bpp_size=#value:w#")
 _PAGE = pattern(r"page_size=#value:w#")
 _RUNNING = pattern(r"max_running_requests=#value:w#")
 _LENGTH = pattern(r"context_len=#value:w#")
@@ -61,7 +62,8 @@ def read(lines: LogLines) -> EngineLog | None:
         facts.take(code, lines.last(wanted))
     weights, told = facts.take("weights_dtype", lines.last(_LOADED)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     stated = found[0].get("dtype") or facts.take("cache_dtype", lines.last(_USING))
-    tp, page = facts.take("tp", lines.last(_TP)), facts.take("page_size", lines.last(_PAGE))
+    tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
+    page = facts.take("page_size", lines.last(_PAGE))
     ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
     untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
     pool = _pool(first, "full") if first else untold
@@ -77,7 +79,9 @@ def read(lines: LogLines) -> EngineLog | None:
         model=facts.take("model", lines.last(_MODEL)),
         pools=tuple(filter(None, (pool, sliding, state))),
         page=count(page or "1"),
-        tp=count(tp) if tp else max(1, len(ranks)),
+        # older versions write TP0 without any parallelism, so that one rank alone says nothing of others
+        tp=count(tp) if tp else len(ranks) if len(ranks) > 1 else None,
+        pp=count(pp) if pp else None,
         drafts=_pool(draft, "full").printed if draft else None,
         draft_states=draft_states,
     )

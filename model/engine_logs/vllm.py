@@ -95,8 +95,8 @@ def read(lines: LogLines) -> EngineLog | None:
         batched=count(batched) if batched else None,
         length=count(length) if length else None,
         concurrency=Decimal(concurrency.replace(",", "")) if concurrency else None,
-        tp=count(tp or "1"),
-        pp=count(pp or "1"),
+        tp=count(tp) if tp else None,
+        pp=count(pp) if pp else None,
         seen=len(rooms),
     )
 

@@ -17,6 +17,7 @@ __all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "comp
 
 # Formats that are tried where the log does not say one.
 TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
+ONE_PROCESS = ("llama.cpp", "Ollama")  # whose sums are of all its devices, whatever the calculator shares out
 
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1) -> Comparison:
@@ -25,15 +26,16 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     `dtype`, `tp` and `block` are the calculator's, for what the log does not say. Raises GlassLlamaError for a model or
     a format that cannot be compared.
     """
-    used, ranks = log.dtype or dtype, log.tp if log.tp > 1 else tp
+    used, stages = log.dtype or dtype, log.pp or 1
+    ranks = 1 if log.engine in ONE_PROCESS else log.tp or tp
     rows, differences = _compared(log, spec, used, ranks, block)
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
     k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used).of_k, plain(used).of_v)
     conflicts = log.conflicts
     if log.engine == "vLLM":
         conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
-    found = Comparison(log, spec, k.name, v.name, ranks, log.pp, tuple(rows), tuple(differences), fitting, conflicts)
-    return replace(found, weights=counted_weights(log, spec, ranks, log.pp))
+    found = Comparison(log, spec, k.name, v.name, ranks, stages, tuple(rows), tuple(differences), fitting, conflicts)
+    return replace(found, weights=counted_weights(log, spec, ranks, stages))
 
 
 def states_format(log: EngineLog) -> bool:

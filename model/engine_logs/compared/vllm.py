@@ -108,7 +108,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1
                 Cell(log.block_size) if log.block_size else None,
             )
         )
-    rows += _pool(log, plan, tp * log.pp, steps)
+    rows += _pool(log, plan, tp * (log.pp or 1), steps)
     rows += _request(log, plan, steps)
     return rows, steps
 

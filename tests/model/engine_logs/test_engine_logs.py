@@ -458,6 +458,22 @@ def test_vllm_tokens_and_requests_follow_from_each_other() -> None:
     assert not any(row.differs for row in right.rows)
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=1, pipeline_parallel_size=1\n{ONE_GPU}",
+        "server_args=ServerArgs(model_path='/m', tp_size=1, pp_size=1)\n"
+        "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 442750, K size: 27.02 GB, V size: 27.02 GB",
+        "KV self size  = 1024.00 MiB, K (f16):  512.00 MiB, V (f16):  512.00 MiB\nllama_context: n_ctx = 8192",
+    ],
+)
+def test_a_stated_one_is_obeyed_and_llama_cpp_is_one_process(log: str) -> None:
+    found = compare(read_log(log), LLAMA_8B, "bf16", tp=8)
+    assert (found.tp, found.pp) == (1, 1)
+    assert figures(found, "token")[0] == PER_TOKEN * 2
+    assert "unexplained" not in steps(found)
+
+
 def test_vllm_figures_of_one_gpu_are_guessed_not_declared() -> None:
     parallel = "INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=2, kv_cache_dtype=auto\n"
     found = compare(read_log(parallel + ONE_GPU), LLAMA_8B, "bf16")
