@@ -81,6 +81,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes) if use.weights.terms else None,
         "measured": None if use.weights.measured is None else str(use.weights.measured),
+        "without_mtp": None if use.without_mtp_bytes is None else str(use.without_mtp_bytes),
         "all_cache": str(use.cache.total_bytes),
         "weights_in": use.weights.dtype if use.weights.terms else "",
         "output_in": use.weights.output if use.weights.output != use.weights.embeddings else "",

@@ -105,6 +105,15 @@ class MemoryUse:
         return 100 if self.setup.usable_percent is None else self.setup.usable_percent
 
     @property
+    def without_mtp_bytes(self) -> int | None:
+        """What the model's multi-token-prediction layers take, where it has any that are not counted; else None."""
+        weights, setup = self.weights, self.setup
+        if not weights.spec.mtp_layers or weights.mtp or not weights.terms or weights.measured is not None:
+            return None
+        whole_model = weight_breakdown(weights.spec, setup.weights, setup.embeddings, mtp=True)
+        return whole_model.counted_bytes - weights.counted_bytes
+
+    @property
     def format_unknown(self) -> bool:
         """Whether the weights are to count as the model's files store them, where neither their bytes are given nor
         any source says how: bf16 stands in."""

@@ -521,6 +521,21 @@ test("totals of a measurement", () => {
   assert.deepEqual(totals(steps), { cached: 3, full: 9, cachedWork: 3, fullWork: 30 });
 });
 
+test("what is expected of the weights' size names bytes and units", () => {
+  const params = {
+    field: "weight_bytes",
+    expected: "a whole number from 1 to 9",
+    expected_code: "whole",
+    expected_params: { low: "1", high: "9" },
+  };
+  for (const [language, bytes] of Object.entries({ en: "from 1 to 9, or a size", zh: "1 到 9 的整数" })) {
+    const later = JSON.parse(readFileSync(new URL(`../../app/${language}.on-demand.json`, import.meta.url)));
+    const text = (key, more) => lookUp({ ...TEXTS[language], ...later }, key, more);
+    const told = troubleText({ text }, { code: "kv_request", params });
+    assert.ok(told.includes(bytes) && told.includes("GiB"), told);
+  }
+});
+
 test("what is wrong with GGUF metadata is told by its own name", () => {
   const said = (language, params) =>
     troubleText({ text: (key, more) => lookUp(TEXTS[language], key, more) }, { code: "hf_config", params });
@@ -570,6 +585,13 @@ test("a figure is copied in three units, the formula with its factors and its re
     "config.json of Mine_1",
     "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1",
   ]);
+});
+
+test("a figure of several GPUs names how they share the work, and MTP", () => {
+  const settings = { tp: "2", pp: "1", dcp: "", mtp: "1" };
+  assert.match(figureText(copying, COPIED, settings), /^Mine_1, 1 × 8,192 tokens, bf16, TP 2, MTP: 1 GiB/);
+  assert.match(formulaLatex(copying, COPIED, { pp: "4" }), /^% Mine_1, 1 × 8,192 tokens, bf16, PP 4\n/);
+  assert.match(figureText(copying, COPIED, { tp: "1", pp: "" }), /^Mine_1, 1 × 8,192 tokens, bf16: 1 GiB/);
 });
 
 test("LaTeX names each factor below a brace and escapes what it would read as its own", () => {

@@ -266,7 +266,8 @@ class UseMessage(TypedDict):
     `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
     is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
     the model's files are stored, and no format was chosen. `output_in` is that of the output
-    matrix by `output_source`, "" where the embeddings have the same.
+    matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP layers take,
+    where they are not counted, else null.
     """
 
     gpu: GpuMessage
@@ -285,6 +286,7 @@ class UseMessage(TypedDict):
     fits: bool
     all_weights: str | None
     measured: str | None
+    without_mtp: str | None
     all_cache: str
     weights_in: str
     output_in: str

@@ -1317,7 +1317,8 @@ export interface GpuMessage {
  * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
  * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no
  * source says how the model's files are stored, and no format was chosen. `output_in` is that of the output matrix
- * by `output_source`, "" where the embeddings have the same.
+ * by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP layers take, where
+ * they are not counted, else null.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1336,6 +1337,7 @@ export interface UseMessage {
   fits: boolean;
   all_weights: string | null;
   measured: string | null;
+  without_mtp: string | null;
   all_cache: string;
   weights_in: string;
   output_in: string;

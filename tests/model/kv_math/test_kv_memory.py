@@ -164,6 +164,16 @@ def test_deepseek_v3_in_fp8():
     assert (with_mtp.weights - breakdown.weights) / 1e9 == pytest.approx(11.6, abs=0.05)
 
 
+def test_mtp_layers_that_are_not_counted_are_told_of():
+    fp8 = Setup(weights="fp8", options=KvOptions(tp=8))
+    added = weight_breakdown("DeepSeek-V3", "fp8", mtp=True).total_bytes - 672_987_229_184
+    assert memory_use("DeepSeek-V3", 8192, 1, "H200 141 GB", fp8).without_mtp_bytes == added
+    counted = replace(fp8, options=KvOptions(tp=8, mtp=True))
+    assert memory_use("DeepSeek-V3", 8192, 1, "H200 141 GB", counted).without_mtp_bytes is None
+    assert memory_use("DeepSeek-V3", setup=replace(fp8, weight_bytes=10**9)).without_mtp_bytes is None
+    assert memory_use("Llama-3 8B").without_mtp_bytes is None
+
+
 @pytest.mark.parametrize(
     ("name", "dtype", "message"),
     [

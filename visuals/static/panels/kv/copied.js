@@ -1,6 +1,7 @@
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
 import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
+import { asNumber } from "./question.js";
 
 /** Where the formula stands; model/kv_math/**init**.py names the same. */
 const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1";
@@ -10,28 +11,39 @@ const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, tab
  *
  * @typedef {import("./question.js").Answer} Answer
  *
+ * @typedef {import("./question.js").Asked["settings"]} Settings
+ *
  * @typedef {Answer["terms"][number]["factors"][number]} Factor
  */
 
 /**
- * What the answer is of, such as "Llama-3 8B, 1 × 8,192 tokens, bf16".
+ * What the answer is of, such as "Llama-3 8B, 1 × 8,192 tokens, bf16, TP 2".
  *
  * @param {Glass} glass
  * @param {Answer} answer
+ * @param {Settings | null} settings that it answers
  */
-const subject = (glass, { card, batch, tokens, dtype }) =>
-  glass.text("kv.copied_subject", { model: calledIn(glass, card), batch: whole(batch), tokens: whole(tokens), dtype });
+function subject(glass, { card, batch, tokens, dtype }, settings) {
+  const told = { model: calledIn(glass, card), batch: whole(batch), tokens: whole(tokens), dtype };
+  const ranks = ["tp", "pp", "dcp"].flatMap((name) => {
+    const count = String(asNumber(settings?.[name] || "1"));
+    return count === "1" ? [] : [`${name.toUpperCase()} ${count}`];
+  });
+  const parts = [glass.text("kv.copied_subject", told), ...ranks, ...(settings?.mtp ? ["MTP"] : [])];
+  return parts.join(glass.text("kv.list_comma"));
+}
 
 /**
  * The figure in one line.
  *
  * @param {Glass} glass
  * @param {Answer} answer
+ * @param {Settings | null} [settings] that it answers
  */
-export function figureText(glass, answer) {
+export function figureText(glass, answer, settings = null) {
   const { bytes } = answer;
   const size = `${scaled(bytes, "binary")} = ${scaled(bytes, "decimal")} = ${exactBytes(bytes)}`;
-  return `${subject(glass, answer)}${glass.text("marks.colon")}${size}`.replaceAll("\u00a0", " ");
+  return `${subject(glass, answer, settings)}${glass.text("marks.colon")}${size}`.replaceAll("\u00a0", " ");
 }
 
 /**
@@ -45,8 +57,9 @@ const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`
  *
  * @param {Glass} glass
  * @param {Answer} answer
+ * @param {Settings | null} [settings] that it answers
  */
-export function formulaText(glass, answer) {
+export function formulaText(glass, answer, settings = null) {
   /** @type {import("./format.js").Named} */
   const name = (code, params) => glass.text(`kv.factor_${code}`, params);
   const factor = (/** @type {Factor} */ one) => {
@@ -57,7 +70,7 @@ export function formulaText(glass, answer) {
     ({ factors, bytes }) => `${factors.map(factor).join(" × ")} = ${exactBytes(bytes)}`,
   );
   const total = products.length > 1 ? [`= ${exactBytes(answer.bytes)}`] : [];
-  return [figureText(glass, answer), ...products, ...total, sourcesOf(glass, answer.card), REFERENCE]
+  return [figureText(glass, answer, settings), ...products, ...total, sourcesOf(glass, answer.card), REFERENCE]
     .join("\n")
     .replaceAll("\u00a0", " ");
 }
@@ -88,8 +101,9 @@ const spaced = (value) => whole(value).replaceAll(",", "\\,");
  *
  * @param {Glass} glass
  * @param {Answer} answer
+ * @param {Settings | null} [settings] that it answers
  */
-export function formulaLatex(glass, answer) {
+export function formulaLatex(glass, answer, settings = null) {
   const factor = (/** @type {Factor} */ one) =>
     `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(nameOfFactor(glass, one))}}}`;
   const lines = answer.terms.map(
@@ -99,7 +113,7 @@ export function formulaLatex(glass, answer) {
       }`,
   );
   const total = `  &= ${spaced(answer.bytes)}\\,\\text{B} \\approx ${escaped(scaled(answer.bytes, "binary"))}`;
-  const head = [`% ${subject(glass, answer)}`, `% ${sourcesOf(glass, answer.card)}`, `% ${REFERENCE}`];
+  const head = [`% ${subject(glass, answer, settings)}`, `% ${sourcesOf(glass, answer.card)}`, `% ${REFERENCE}`];
   const approx = total.replace(/ (\w*B)$/, "\\,\\text{$1}");
   return [...head, "\\begin{align*}", [...lines, approx].join(" \\\\\n"), "\\end{align*}"]
     .join("\n")

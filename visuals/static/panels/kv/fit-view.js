@@ -41,14 +41,20 @@ function verdict({ fits, free, gpu, gpus, stated_free: stated }, text) {
 }
 
 /**
- * How a config.json says that the weights are stored, or why that is not counted, and what they are counted in.
+ * How a config.json says that the weights are stored, or why that is not counted, what they are counted in, and
+ * whether MTP layers are left out.
  *
  * @param {Glass} glass
  * @param {Fit["use"]} use
  */
-function storedView({ state, text }, { stored, weights_in: format, format_unknown: unknown }) {
+function storedView({ state, text }, { stored, weights_in: format, format_unknown: unknown, ...use }) {
   const said = stored.map((one) => oneLine([remarkIn(one, state.language), text("kv-fit.counted_in", { format })]));
   if (unknown) said.push(text("kv-fit.format_unknown", { format }));
+  const { without_mtp: mtp, all_weights: counted } = use;
+  if (mtp !== null && counted !== null) {
+    const all = scaled(BigInt(counted) + BigInt(mtp), "decimal");
+    said.push(text("kv-fit.without_mtp", { bytes: scaled(mtp, "decimal"), all }));
+  }
   return said.map((one) => html`<p class="gp-note kv-stored" .textContent=${one}></p>`);
 }
 

@@ -35,7 +35,7 @@ function copyButtons(glass, asked) {
   const ways = { copy_figure: figureText, copy_formula: formulaText, copy_latex: formulaLatex };
   const buttons = Object.entries(ways).map(([key, write]) =>
     copyButton("kv-button", glass.text, [`kv.${key}`, "kv.copied"], () =>
-      asked.answer ? write(glass, asked.answer) : "",
+      asked.answer ? write(glass, asked.answer, asked.answered) : "",
     ),
   );
   return h("div.kv-copies", { role: "group", "data-text-label": "kv.copies", hidden: "" }, ...buttons);

@@ -34,7 +34,7 @@ function roomCell({ room, percent, own, reported, memory }, text) {
  * @param {string} chosen the GPU that the panel above is of
  * @param {Say} text of the section "kv-fit"
  */
-function roomView(glass, { by, total, gpus }, chosen, text) {
+function roomView(glass, { by, total, users, gpus }, chosen, text) {
   const from = (/** @type {Needs["gpus"][number]} */ { name, reported, reported_in: report, source }) => {
     const told = { name, reported: whole(reported), in: report, source: remarkIn(source, glass.state.language) };
     return html`<li .textContent=${text(reported ? "room_from_report" : "room_from", told)}></li>`;
@@ -45,6 +45,7 @@ function roomView(glass, { by, total, gpus }, chosen, text) {
     gpu: one.own ? text("own_gpu") : one.name,
     room: scaled(one.room, "decimal"),
     alone: scaled(one.alone, "decimal"),
+    users: whole(users),
   };
   const none = gpus.some(({ at_least: least, one_server: server }) => least === null || !server);
   return html`<p class="gp-note" .textContent=${text(`room_${by}`, { total: scaled(total, "decimal") })}></p>

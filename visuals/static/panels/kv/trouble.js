@@ -33,8 +33,11 @@ const textIn = (value) => (typeof value === "string" ? value : "");
  * @param {Said} said
  * @param {Params} trouble
  */
-function expectedText(said, { expected, expected_code: code, expected_params: given }) {
+function expectedText(said, { field, expected, expected_code: code, expected_params: given }) {
   const params = isParams(given) ? given : {};
+  // the page itself turns a size with its unit into bytes
+  const size = field === "weight_bytes" && said("kv-fit.expected_size", params);
+  if (size) return size;
   const names = textIn(code).startsWith("one_of") ? textIn(params.names).split(", ") : [];
   const [key, told] =
     names.length > MOST
