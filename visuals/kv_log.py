@@ -7,7 +7,7 @@ from typing import Literal
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
 from model.engine_logs.compared.chosen import Chosen
 from model.engine_logs.compared.figures import CountedWeights
-from model.engine_logs.compared.own_model import OwnModel, mismatches
+from model.engine_logs.compared.own_model import OwnModel, listed, mismatches
 from model.engine_logs.facts import Conflict
 
 from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow, LogWeights
@@ -28,6 +28,7 @@ def log_message(
         "instead_of": instead_of,
         "unread": own.unread,
         "named": log.model,
+        "listed": bool(listed(log.model)),
         "dtype": found.dtype,
         "dtype_v": found.dtype_v,
         "dtype_from": dtype_from,

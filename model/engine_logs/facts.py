@@ -60,7 +60,8 @@ class EngineLog:
     the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
     one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
-    own. `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
+    own. `needed` is what one request of that length takes and does not find, `longest` the length that it may have.
+    `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
     log. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both stand beside
     the pools. `printed` is what the engine prints of the model's shape, each value with its line. `weights` is what it
     says of the weights' size, `beside` are its buffers beside weights and cache. `cut` is where the log ends within a
@@ -85,6 +86,8 @@ class EngineLog:
     tp: int | None = None
     pp: int | None = None
     seen: int = 1
+    needed: Printed | None = None
+    longest: int | None = None
     per_token: int | None = None
     drafts: Printed | None = None
     draft_states: Printed | None = None

@@ -42,7 +42,7 @@ _NAMED = {
     name: pattern(rf"(?:llama_context|llama_new_context_with_model|llama_init_from_model): {name}~=~#value:w#")
     for name in ("n_seq_max", "n_ctx", "n_ubatch")
 }
-_NAME = pattern(r"general\.name +str +=[ ](?P<value>[^\n]{1,100})")
+_NAME = pattern(r"general\.name {1,60}(?:str {1,20})?= (?P<value>[^\n]{1,100})")
 _ARCHIVE = pattern(r"from (?P<value>[^\s]{1,200}\.gguf)")
 # ggml's names of the formats that a cache may have (llama.cpp's --cache-type-k and --cache-type-v), and ours.
 FORMATS = {{"fp32": "f32", "fp16": "f16"}.get(name, name): name for name in PAIRED}

@@ -21,6 +21,12 @@ _ROOM = (
     pattern(r"reserved (?P<value>#size:n# ?GiB) memory for KV Cache"),  # as kv_cache_memory_bytes sets it
     pattern(r"kv_cache_size=(?P<value>#size:n# ?GiB)"),
 )
+# How a start ends for which the room is too small; older versions say no longest length.
+_LACKS = pattern(
+    r"max seq len \(#length:w#\)[ ,]{1,3}\(?(?P<value>#size:n# GiB) KV cache is needed"
+    r"[^\n]{0,80}?available KV cache memory \((?P<room>#left:n# GiB)\)"
+    r"(?:[^\n]{0,80}?maximum model length is #longest:w#)?"
+)
 _PARTS = {
     "total_memory": pattern(r"total_gpu_memory[= (]{1,3}(?P<value>#size:n# ?GiB)"),
     "weights_memory": pattern(r"model weights take (?P<value>#size:n# ?GiB)"),
@@ -59,6 +65,7 @@ LOOKED_FOR = (
     "Available KV cache memory: … GiB",
     "reserved … GiB memory for KV Cache",
     "# GPU blocks: …",
+    "To serve at least one request with the models's max seq len (…), (… GiB KV cache is needed, …",
 )
 
 
@@ -67,25 +74,32 @@ def read(lines: LogLines) -> EngineLog | None:
     facts = Facts()
     tokens, blocks = facts.take("pool_tokens", lines.last(_TOKENS)), facts.take("blocks", _first(lines, _BLOCKS))
     rooms, times = next(filter(None, map(lines.all, _ROOM)), []), lines.last(_CONCURRENCY)
-    if not (tokens or blocks or rooms):
+    lacks = lines.last(_LACKS)
+    if not (tokens or blocks or rooms or lacks):
         return None
     concurrency, length = facts.take("concurrency", times), facts.take("length", times, "length")
     for code, wanted in _PARTS.items():
         facts.take(code, lines.last(wanted))
     block_size = facts.take("block_size", _first(lines, _BLOCK_SIZES))
     batched = facts.take("batched", lines.last(_BATCHED))
-    length = length or facts.take("length", _first(lines, _LENGTH))
+    facts.take("needed", lacks)
+    longest = facts.take("longest", lacks, "longest")
+    length = facts.take("length", lacks, "length") or length or facts.take("length", _first(lines, _LENGTH))
     weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
     # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.
     rooms = rooms[-count(tp or "1") * count(pp or "1") :]
     for one in rooms:
         facts.take("available", one)
+    sizes = [printed(one["size"], "GiB", one["value"]) for one in rooms]
+    if lacks and not rooms:
+        facts.take("available", lacks, "room")
+        sizes = [printed(lacks["left"], "GiB", lacks["room"])]
     model = facts.take("model", _first(lines, _MODEL))
     return EngineLog(
         "vLLM",
         facts.ordered,
-        logged=min((printed(one["size"], "GiB", one["value"]) for one in rooms), key=_bytes, default=None),
+        logged=min(sizes, key=_bytes, default=None),
         tokens=count(tokens) if tokens else None,
         dtype=dtype_of(weights, cache),
         stated=stated_in(weights, cache),
@@ -97,7 +111,9 @@ def read(lines: LogLines) -> EngineLog | None:
         concurrency=Decimal(concurrency.replace(",", "")) if concurrency else None,
         tp=count(tp) if tp else None,
         pp=count(pp) if pp else None,
-        seen=len(rooms),
+        seen=len(sizes),
+        needed=printed(lacks["size"], "GiB", lacks["value"]) if lacks else None,
+        longest=count(longest) if longest else None,
     )
 
 

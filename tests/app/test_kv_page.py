@@ -285,6 +285,17 @@ def test_a_model_is_found_by_typing_a_part_of_its_name(chapter: Page) -> None:
     calculated(chapter, "Qwen3-32B ")
     expect(box).to_have_value("")
     expect(options).to_have_count(len(catalogue()) + 2)
+    box.fill("qwen3 32b")
+    found = section.locator(".kv-found button")
+    expect(found).to_have_text(["Qwen3-32B"])
+    box.fill("llama")
+    expect(found).to_have_count(6)
+    box.fill("llama-3 8b")
+    found.get_by_text("Llama-3 8B", exact=True).click()  # a finger has no Enter
+    calculated(chapter, "Llama-3 8B ")
+    expect(found).to_have_count(0)
+    box.fill("qwen 32b")
+    box.press("Enter")
     box.fill("zzz")
     expect(status).to_have_text(text("kv.sought_none"))
     own = [text("kv.own_config"), text("kv.own_hub")]  # where none is found, a model of the reader's own

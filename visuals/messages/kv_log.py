@@ -100,7 +100,8 @@ class KvLogAnswer(TypedDict):
     `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
     log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
-    does not. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
+    does not, `listed` whether the catalogue has that.
+    `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
     sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the
     log says of their size, `beside` are its buffers beside weights and cache.
@@ -112,6 +113,7 @@ class KvLogAnswer(TypedDict):
     instead_of: str
     unread: str
     named: str
+    listed: bool
     dtype: str
     dtype_v: str
     dtype_from: Literal["log", "unknown", "fits", "chosen"]

@@ -31,7 +31,8 @@ class Row:
     """A quantity by the formula, as the engine reserves it, and as the log has it; None where one of them has none.
     `differs`: the log's is not what the engine would print of what it reserves.
 
-    `quantity` is a key of the page's texts: "token", "tokens", "bytes", "request", "concurrency", "block", "state".
+    `quantity` is a key of the page's texts: "token", "tokens", "bytes", "request", "concurrency", "block",
+    "state", "longest".
     """
 
     quantity: str

@@ -13,7 +13,7 @@ from functools import cached_property
 from ...published.spec import ModelSpec
 from ..amounts import Printed
 from ..facts import Conflict, EngineLog
-from .figures import Cell, Difference, Row, product
+from .figures import Cell, Difference, Row, product, rest
 from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
 
 BLOCK = 16  # tokens, where nothing says otherwise
@@ -242,6 +242,8 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
     needed += plan.state * plan.linear
     share = log.logged.bytes / log.concurrency if log.logged and log.concurrency else None
     logged = Cell(int(share), f"{log.logged.text if log.logged else ''} / {log.concurrency}", True) if share else None
+    if log.needed:
+        logged = Cell(log.needed.bytes, log.needed.text)
     fit = Cell(Fraction(log.logged.bytes, needed), "") if log.logged else None
     printed_times = Cell(log.concurrency) if log.concurrency else None
     if log.batched is None and plan.needs_step(length):
@@ -250,7 +252,9 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
     taken = plan.request(length, log.batched)
     reserved = taken * plan.block
     _request_steps(log, plan, length, steps)
+    steps += filter(None, [rest(reserved, log.needed, "request")])
     rows = [Row("request", Cell(needed), Cell(reserved, product(taken, plan.block)), logged)]
+    rows += _longest(log, plan, blocks)
     times = Fraction(blocks, taken)
     # Windows and states leave room for other versions' rules; blocks that are worked out of GiB are as good as these.
     slack = Fraction(1, 100) if len(plan.kinds) > 1 or not (log.blocks or log.tokens) else Fraction(0)
@@ -260,6 +264,17 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
         steps.append(Difference("concurrency", None, "", told, "request"))
     shown = Cell(times, f"{blocks:,} / {taken:,}")
     return [*rows, Row("concurrency", fit, shown, printed_times, differs)]
+
+
+def _longest(log: EngineLog, plan: Plan, blocks: int) -> list[Row]:
+    """The longest request that the room holds, where vLLM says it and all layers share the tokens."""
+    if log.longest is None or log.logged is None or set(plan.kinds) != {"full"}:
+        return []
+    each, slots = rate(plan.layers), blocks * plan.block_size
+    slack = (log.logged.slack // plan.block + 1) * plan.block_size
+    fit = Cell(log.logged.bytes // each, f"{log.logged.bytes:,} // {each:,}")
+    differs = abs(slots - log.longest) > slack
+    return [Row("longest", fit, Cell(slots, product(blocks, plan.block_size)), Cell(log.longest), differs)]
 
 
 def _unknown_step(plan: Plan, length: int, blocks: int) -> Difference:

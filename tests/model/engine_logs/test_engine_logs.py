@@ -491,6 +491,22 @@ def test_vllm_ranks_that_all_say_what_they_have_leave_nothing_to_guess() -> None
     assert steps(full).keys() == {"null_block", "whole_blocks"}
 
 
+def test_vllm_says_what_a_request_lacks() -> None:
+    """Llama-3 8B takes 131,072 B a token: 1 GiB for 8,192, and 0.33 GiB hold 2,703, in whole blocks 2,688."""
+    log = read_log(
+        "ValueError: To serve at least one request with the models's max seq len (8192), (1.00 GiB KV cache is needed, "
+        "which is larger than the available KV cache memory (0.33 GiB). Based on the available memory, the estimated "
+        "maximum model length is 2688. Try increasing `gpu_memory_utilization`."
+    )
+    assert (log.length, log.needed and log.needed.text, log.longest) == (8192, "1.00 GiB", 2688)
+    found = compare(log, LLAMA_8B, "bf16")
+    assert figures(found, "request") == (GIB, GIB, GIB)
+    assert figures(found, "longest") == (2703, 168 * 16, 2688)
+    assert steps(found, "request").keys() == {"rounding"}
+    assert not any(row.differs for row in found.rows)
+    assert "unexplained" in steps(compare(log, LLAMA_8B, "fp8"), "request")
+
+
 # Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256
 STATES = """\
 INFO 04-25 03:28:52 [scheduler.py:238] Chunked prefill is enabled with max_num_batched_tokens=8192.

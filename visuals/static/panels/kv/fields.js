@@ -175,6 +175,8 @@ export function choiceField(name, set, options) {
   return { ...field(name, box), show };
 }
 
+const MOST_FOUND = 6; // found names that are buttons
+
 /** A name without what parts its words. @param {string} text */
 const letters = (text) => text.toLowerCase().replace(/[\s\-_.()]/g, "");
 
@@ -197,7 +199,7 @@ export function found(groups, sought) {
 
 /**
  * A choice in a long list, with a box over it in which to seek: the list holds what is found, and what is chosen;
- * Enter chooses the first.
+ * Enter chooses the first, and a button each of the first few.
  *
  * @param {string} name
  * @param {Change} set
@@ -207,6 +209,7 @@ export function found(groups, sought) {
  */
 export function soughtField(name, set, options, text) {
   const status = h("span.gp-note", { role: "status" });
+  const buttons = h("div.kv-found", { hidden: "" });
   /** @type {Settings} */
   let settings = {};
   /** What fits the words in the box; with none of them, all. @type {Group[]} */
@@ -221,10 +224,30 @@ export function soughtField(name, set, options, text) {
       const [first] = fitting.flatMap(([, own]) => own);
       if (event.key !== "Enter" || event.isComposing || !box.value.trim() || !first) return;
       event.preventDefault();
-      box.value = "";
-      set({ [name]: first[0] });
+      choose(first[0]);
     },
   });
+  /** @param {string} value */
+  function choose(value) {
+    box.value = "";
+    set({ [name]: value });
+    shown.show(settings);
+  }
+  /** The first that are found, each as a button: a finger has no Enter. */
+  function showFound() {
+    const names = box.value.trim() ? fitting.flatMap(([, own]) => own).slice(0, MOST_FOUND) : [];
+    const said = JSON.stringify(names);
+    if (said === buttons.dataset.names) return;
+    buttons.dataset.names = said;
+    buttons.hidden = !names.length;
+    buttons.replaceChildren(
+      ...names.map(([value, label]) => {
+        const one = h("button.kv-button", { type: "button", click: () => choose(value) });
+        one.textContent = label;
+        return one;
+      }),
+    );
+  }
   const chosen = (/** @type {Option} */ [value]) => value === settings[name];
   const listed = () => {
     if (fitting.some(([, own]) => own.some(chosen))) return fitting;
@@ -240,7 +263,7 @@ export function soughtField(name, set, options, text) {
   }
   const choice = choiceField(name, set, listed);
   choice.element.querySelector("label")?.after(box);
-  choice.element.append(status);
+  choice.element.append(status, buttons);
   const shown = {
     ...choice,
     show(/** @type {Settings} */ given) {
@@ -249,6 +272,7 @@ export function soughtField(name, set, options, text) {
       box.placeholder = text(`seek_${name}`);
       choice.show(given);
       status.textContent = said();
+      showFound();
     },
   };
   return shown;

@@ -140,8 +140,7 @@ function heading(answer, text, named, { asChosen, choose }) {
     dtype !== dtype_v && answer.dtype_from === "log"
       ? text("dtype_log_two", { k: dtype, v: dtype_v })
       : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
-    own && !agrees && !answer.another ? text("named", { named: own }) : "",
-    own && agrees && answer.model_from === "chosen" ? text("named_too", { named: own }) : "",
+    nameNote(answer, text, named),
     answer.unread && !agrees ? text("unread", { reason: answer.unread }) : "",
     ranks > 1 ? text("ranks", { ranks }) : "",
   ].filter(Boolean);
@@ -153,6 +152,20 @@ function heading(answer, text, named, { asChosen, choose }) {
           ${button(text("another_take", { another: named(answer.instead_of) }), asChosen)}`
         : nothing
     }`;
+}
+
+/**
+ * What the log calls its model, where that is not the one that is compared.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {(model: string) => string} named
+ */
+function nameNote({ named: own, listed, agrees, another, model, model_from: from }, text, named) {
+  if (!own || from !== "chosen") return "";
+  if (!listed) return text("named_unknown", { named: own, model: named(model) });
+  if (agrees) return text("named_too", { named: own });
+  return another ? "" : text("named", { named: own });
 }
 
 /**
