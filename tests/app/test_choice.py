@@ -272,6 +272,8 @@ def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:
     first, second = (panel.locator(f"[data-rank='{rank}'][data-stage=topP]") for rank in (0, 1))
     first.click()
     expect(panel).to_contain_text(re.compile(r"logit [−\d.]+, the highest"))
+    expect(panel.locator(".ch-outcome")).to_contain_text("Nothing is drawn")  # once the sliders rest
+    expect(panel.locator(".ch-stages")).to_have_class(re.compile("is-greedy"))  # a narrow table leaves columns out
     assert (panel.text_content() or "").lower().count("nothing is drawn") == 1
     second.click()
     expect(panel).to_contain_text(re.compile(r"logit [−\d.]+, not the highest"))
