@@ -215,7 +215,7 @@ def test_a_log_that_prints_its_models_shape_is_of_that_model(engine: LocalEngine
 
 
 def test_a_part_of_a_shape_is_set_against_the_chosen_model(engine: LocalEngine) -> None:
-    part = "\n".join(line for line in PRINTED.splitlines() if "arch" not in line)
+    part = "\n".join(line for line in PRINTED.splitlines() if "arch" not in line and "name" not in line)
     service = Service(engine, Runs())
     answer = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": part})["data"]
     assert answer["model_from"] == "chosen"
