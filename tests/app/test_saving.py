@@ -78,7 +78,7 @@ def panel_of(page: Page, chapter: str, kind: str) -> Locator:
     return panel
 
 
-OF_NO_RUN = ("kv-calculator", "kv-chart", "kv-fit")
+OF_NO_RUN = ("kv-calculator", "kv-chart", "kv-fit", "kv-log")
 
 
 def save(page: Page, panel: Locator, kind: str, ending: str) -> bytes:

@@ -197,7 +197,7 @@ def test_an_encoders_head_is_switched_off_and_subtracted(page: Page, pairs: dict
     settled(page)
     best = {side: run.logits[0, -1].softmax(-1).max() for side, run in runs.items()}
     for side in off:
-        assert f"({float(best[side]):.4f})"[:5] in panel.locator(".gp-note", has_text="Most probable").inner_text()
+        assert f"({100 * float(best[side]):#.3g}%)" in panel.locator(".gp-note", has_text="Most probable").inner_text()
     place = {"layer": 1, "head": 2, "query": 4, "key": 1}
 
     def check() -> None:
