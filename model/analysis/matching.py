@@ -21,7 +21,7 @@ from ..attention import Attention
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
 from .head_losses import Head
-from .score_terms import _normed, score_terms
+from .score_terms import ScoreTerms, _normed, score_terms
 from .stream_writes import Source, StreamWrites
 
 MIN_ATTENTION = 0.5  # the least weight with which a head counts as having brought a token
@@ -126,7 +126,7 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
     network's attention is not of the kind of LLaMA's.
     """
     rivals = _rivals(trace, query, key)
-    found = (yield from _matched(StreamWrites(trace), layer, head, query, key, rivals[0])) if rivals else None
+    found = (yield from _matched(StreamWrites(trace), layer, head, query, key, rivals[0], {})) if rivals else None
     return None if found is None else (yield from _tried(trace, HeadMatching(layer, head, found), query, key)).found
 
 
@@ -138,11 +138,12 @@ def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) ->
     "the" is often likelier than that which another word would make the answer. None where none does."""
     writes = StreamWrites(trace)
     rivals = [at for at in _rivals(trace, query, key) if _is_word(trace.pieces[at])][:RIVALS]
+    known: dict[Head, ScoreTerms] = {}  # of the answer's own score, which is the same beside every rival
     for rival, (layer, head) in product(rivals, heads):
         scores = trace.layer(layer).scores[head, query]
         if scores[key] <= scores[rival]:
             continue
-        found = yield from _matched(writes, layer, head, query, key, rival)
+        found = yield from _matched(writes, layer, head, query, key, rival, known)
         if found is None or not _is_plain(trace, found):
             continue
         one = yield from _tried(trace, HeadMatching(layer, head, found), query, key)
@@ -174,12 +175,17 @@ def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMa
     return one._replace(found=found._replace(other=other))
 
 
-def _matched(writes: StreamWrites, layer: int, head: int, query: int, key: int, rival: int) -> Work[Matching | None]:
-    """As `matching`, from the token at `rival`, without another token in the text."""
+def _matched(
+    writes: StreamWrites, layer: int, head: int, query: int, key: int, rival: int, known: dict[Head, ScoreTerms]
+) -> Work[Matching | None]:
+    """As `matching`, from the token at `rival`, without another token in the text. `known`: the terms of scores of
+    `query` and `key` by head, to which it adds."""
     trace = writes.trace
     if not isinstance(trace.lm.net.block(layer).attn, Attention):
         return None
-    own = yield from score_terms.pieces(trace, layer, head, query, key, writes)
+    if (layer, head) not in known:
+        known[layer, head] = yield from score_terms.pieces(trace, layer, head, query, key, writes)
+    own = known[layer, head]
     others = yield from score_terms.pieces(trace, layer, head, query, rival, writes)
     apart = own.terms - others.terms
     if own.score <= others.score:

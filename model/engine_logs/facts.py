@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from .amounts import Printed
 from .lines import Cut, Found
-
-if TYPE_CHECKING:
-    from .weights import LoadedWeights
 
 Engine = Literal["llama.cpp", "vLLM", "SGLang", "TensorRT-LLM", "Ollama"]
 
@@ -53,6 +50,19 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class LoadedWeights:
+    """What an engine says that the weights take: `size` as printed on `line`, of `stated` format, "" where no line says
+    it. `whole`: of the model's file, or of all devices together; else of one GPU. `measured`: by the memory in use
+    before and after."""
+
+    size: Printed
+    line: int
+    stated: str
+    whole: bool
+    measured: bool
+
+
+@dataclass(frozen=True)
 class EngineLog:
     """What a log says. None or 0 stands for what it does not: of `tp` and `pp`, a 1 is stated.
 
@@ -93,7 +103,7 @@ class EngineLog:
     draft_states: Printed | None = None
     printed: Mapping[str, Found] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
-    weights: "LoadedWeights | None" = None
+    weights: LoadedWeights | None = None
     beside: tuple[Fact, ...] = ()
     cut: Cut | None = None
 

@@ -8,13 +8,12 @@ again), TensorRT "Loaded engine size: 15317 MiB". Ollama's own engine prints
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from types import MappingProxyType
 
 from .amounts import Printed, printed
-from .facts import Engine, Fact
+from .facts import Engine, Fact, LoadedWeights
 from .lines import Found, LogLines, pattern
 
 _SIZE = r"#size:n# ?(?P<unit>[KMGT]iB|GB)"
@@ -76,19 +75,6 @@ _BUFFERS = {
     ),
     "peak_memory": (pattern(r"Peak memory during memory usage profiling[^\n:]{0,40}: (?P<value>#size:n# GiB)"),),
 }
-
-
-@dataclass(frozen=True)
-class LoadedWeights:
-    """What an engine says that the weights take: `size` as printed on `line`, of `stated` format, "" where no line says
-    it. `whole`: of the model's file, or of all devices together; else of one GPU. `measured`: by the memory in use
-    before and after."""
-
-    size: Printed
-    line: int
-    stated: str
-    whole: bool
-    measured: bool
 
 
 def loaded_weights(lines: LogLines, engine: Engine) -> LoadedWeights | None:

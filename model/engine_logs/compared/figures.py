@@ -8,8 +8,7 @@ from typing import Literal
 
 from ...published.spec import ModelSpec
 from ..amounts import Printed
-from ..facts import Conflict, EngineLog
-from ..weights import LoadedWeights
+from ..facts import Conflict, EngineLog, LoadedWeights
 
 Of = Literal["pool", "request"]
 

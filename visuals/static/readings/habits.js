@@ -161,6 +161,7 @@ export function leaders(heads, name, count) {
     .slice(0, count);
 }
 
+export const CLEAR = 0.3; // from this score on a head is called by its job
 const AT_ONCE = 5e7; // products of a run's q and k that are added up without a wait
 
 /**

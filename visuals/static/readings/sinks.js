@@ -1,7 +1,7 @@
 // What is read of a run's sinks: the size of each token's stream by layer, and how long the value is that a head reads
 // at a sink; and which heads leave their weight on the first token, with a spike or without.
 
-import { onFirst } from "./habits.js";
+import { CLEAR, onFirst } from "./habits.js";
 import { valueNorms } from "./cell.js";
 
 /**
@@ -20,10 +20,9 @@ import { valueNorms } from "./cell.js";
  * }} SinksReading
  *   `others`: the median RMS by depth of the tokens that are no sinks, NaN without any; `sizes` by sink; `most`: the
  *   token whose largest |x| is the most times the median of its depth; `resting`: the heads whose mean weight on
- *   the first token is largest and at least RESTS, as far as their layers are here
+ *   the first token is largest and at least CLEAR, as far as their layers are here
  */
 
-const RESTS = 0.3; // as much as a head needs to be called by the job "first token"
 const LEADERS = 3;
 
 /**
@@ -98,7 +97,7 @@ export const sinksReader = {
       others: depths.map((depth) => median(free.map((token) => found.rms.data[depth * trace.T + token]))),
       sizes: at.map((/** @type {number} */ token) => ({ norm: norms[token], others: beside })),
       most,
-      resting: onFirst(trace, LEADERS).filter(({ score }) => score >= RESTS),
+      resting: onFirst(trace, LEADERS).filter(({ score }) => score >= CLEAR),
       at: `layer ${layer} head ${head} sinks ${at.join(",") || "none"}`,
       values: { times: most.times, spike, norm, others: beside, parked, lost },
       rows: { stream: () => tableOf(found) },

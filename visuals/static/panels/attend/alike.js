@@ -43,10 +43,11 @@ export function writtenApart(a, b) {
  * A share that is lost, or by which something changes, in per cent: what rounding leaves is 0, and what is not all
  * is not written as all.
  *
+ * @param {import("../../types.d.ts").Texts["text"]} text of the page
  * @param {number} lost
  */
-export function lostIn(lost) {
+export function lostIn(text, lost) {
   if (lost < ROUNDING) return percent(0);
   const written = [2, 3].map((digits) => percent(lost, digits)).find((one) => one !== "100%");
-  return lost < 1 ? (written ?? ">99.9%") : percent(lost);
+  return lost < 1 ? (written ?? text("chance.nearly_all")) : percent(lost);
 }

@@ -3,10 +3,10 @@
 
 import { shown } from "../../dom.js";
 import { memo } from "../../reads.js";
-import { leaders, MEASURED, MEASURES } from "../../readings/habits.js";
+import { CLEAR, leaders, MEASURED, MEASURES } from "../../readings/habits.js";
 import { shownIn } from "../../run-for.js";
 import { html, nothing } from "../../vendor/lit-html.js";
-import { CLEAR, done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
+import { done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
 import { oneLine } from "../../one-line.js";
 import { runPrompt } from "./run-prompt.js";
 

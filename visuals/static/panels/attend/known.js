@@ -3,7 +3,7 @@
 
 import { shown } from "../../dom.js";
 import { reactive } from "../../reads.js";
-import { MEASURED, habitsOf } from "../../readings/habits.js";
+import { CLEAR, MEASURED, habitsOf } from "../../readings/habits.js";
 import { shownIn } from "../../run-for.js";
 
 /**
@@ -23,7 +23,6 @@ import { shownIn } from "../../run-for.js";
  * @property {string} here
  */
 
-export const CLEAR = 0.3; // from this score on a head is called by its job
 /** The jobs that the page has words for; others go by their own name and the file's definition. */
 const KNOWN = [
   "previous_token",

@@ -113,8 +113,9 @@ function countOf({ pairs, tokens, source, target }, name, text) {
  * @param {MasksReading} reading
  * @param {string[]} pieces
  * @param {Text} text
+ * @param {import("../../types.d.ts").Texts["text"]} whole of the page
  */
-function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }, pieces, text) {
+function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }, pieces, text, whole) {
   const { lost } = narrowed[narrowed.length - 1];
   return text(`notice_${own}`, {
     tokens,
@@ -123,7 +124,7 @@ function noticeOf({ own, pairs, tokens, narrowed, selection: { query, window } }
     query: visible(labelsOf(pieces)[query]),
     window,
     sliding: pairs.sliding,
-    lost: lostIn(lost),
+    lost: lostIn(whole, lost),
   });
 }
 
@@ -169,7 +170,7 @@ export default function maskKinds(element, glass) {
   const view = (reading) => html`
     <p
       class="wy-notice"
-      .textContent=${reading ? noticeOf(reading, state.trace?.tokens.pieces ?? [], panel.text) : ""}
+      .textContent=${reading ? noticeOf(reading, state.trace?.tokens.pieces ?? [], panel.text, glass.text) : ""}
     ></p>
     ${sliders.element} ${legend}
     <p class="gp-note at-pointed" .textContent=${pointedText()}></p>

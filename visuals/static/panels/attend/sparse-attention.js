@@ -64,8 +64,11 @@ export const about = {
   unused: /** @type {const} */ ("head"),
 };
 
-/** @param {Text} text */
-function createChoices(text) {
+/**
+ * @param {Text} text
+ * @param {import("../../types.d.ts").Texts["text"]} whole of the page
+ */
+function createChoices(text, whole) {
   /** @type {[string, string][]} */
   const columns = [
     ["chosen_by", "th.gp-token.at-chooser"],
@@ -79,7 +82,10 @@ function createChoices(text) {
   const fill = ({ choices, selection: { k } }) =>
     table.fill(CHOOSERS, (fields, name) => {
       const { lost, lostByAll, changed, changedInAll } = choices[name];
-      writeTexts(fields, [text(`by_${name}`, { k }), ...[lost, lostByAll, changed, changedInAll].map(lostIn)]);
+      writeTexts(fields, [
+        text(`by_${name}`, { k }),
+        ...[lost, lostByAll, changed, changedInAll].map((share) => lostIn(whole, share)),
+      ]);
     });
   return { element: listed(".at-wide-table", `${KIND}.table`, table), fill };
 }
@@ -145,7 +151,7 @@ function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, q
 export default function sparseAttention(element, glass) {
   const { state } = glass;
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "myth", "source"], pointed: false });
-  const [keys, choices] = [createCount(glass), createChoices(panel.text)];
+  const [keys, choices] = [createCount(glass), createChoices(panel.text, glass.text)];
   const rows = createWeightRows(glass, `${KIND}.rows`);
   const maps = [createNamedMap(glass, `${KIND}.map_chosen`), createNamedMap(glass, `${KIND}.map_window`)];
   const half = h("div", null, maps[0].canvas);
@@ -157,10 +163,10 @@ export default function sparseAttention(element, glass) {
       k,
       head,
       query: visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? ""),
-      lost: lostIn(best.lost),
-      window: lostIn(window.lost),
-      all: lostIn(lost.best),
-      window_all: lostIn(lost.window),
+      lost: lostIn(glass.text, best.lost),
+      window: lostIn(glass.text, window.lost),
+      all: lostIn(glass.text, lost.best),
+      window_all: lostIn(glass.text, lost.window),
     });
   }
   /** @param {SparseReading | null} reading null before it has come */

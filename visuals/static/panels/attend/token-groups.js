@@ -140,7 +140,7 @@ export default function tokenGroups(element, glass) {
   /** @param {GroupsReading} reading */
   function noticeOf({ values: { lost }, lost: all, selection: { head, query, groups: count } }) {
     const piece = visible(labelsOf(state.trace?.tokens.pieces ?? [])[query] ?? "");
-    const numbers = { head, groups: count, query: piece, lost: lostIn(lost), all: lostIn(all) };
+    const numbers = { head, groups: count, query: piece, lost: lostIn(glass.text, lost), all: lostIn(glass.text, all) };
     return panel.text(count === 1 ? "notice_one" : "notice", numbers);
   }
   /** @param {GroupsReading | null} reading */

@@ -4,7 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { exact, h, shown } from "../../dom.js";
 import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
-import { chanceWord, filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
+import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -31,8 +31,8 @@ function answerNames(glass, { look, probability, piece, position }) {
     answer: bold(word(piece)),
     query: bold(word(labelsOf(trace.tokens.pieces)[position])),
     key: bold(word(readBy(trace, look.kind)[look.key])),
-    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, chanceWord(glass, probability)),
-    q: bold(chanceWord(glass, look.without)),
+    p: h("button.wy-lead", { click: () => leadTo(glass, "glance", "next") }, shareWord(glass.text, probability)),
+    q: bold(shareWord(glass.text, look.without)),
   };
 }
 
@@ -92,7 +92,7 @@ function proofOf(glass, found, names) {
     text(`why.${kind}${lot && kind === "stays" ? "_alike" : ""}${form}`, { count }),
     chance === null ? "" : text(`why.${lot ? "alike" : "chance"}${form}`, { count }),
   );
-  const given = { ...names, chance: chanceWord(glass, chance ?? 0), draws: String(look.by_chance.length) };
+  const given = { ...names, chance: shareWord(glass.text, chance ?? 0), draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 
@@ -130,7 +130,7 @@ function groupProof(glass, found, names) {
     text(`why.group_${kind}`, { count }),
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
-  const chance = chanceWord(glass, leftByChance(look) ?? 0);
+  const chance = shareWord(glass.text, leftByChance(look) ?? 0);
   const given = { ...names, alone: nats(alone ?? 0), chance, draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
@@ -152,7 +152,7 @@ export function reasonsOf(glass, found) {
   if (found.grid) return { says: [], proves: [groupProof(glass, found, names)] };
   if (verdict(found) === "nobody") {
     const own = parts.find((one) => one.kind === first.kind && one.layer === first.layer && one.index === first.head);
-    const given = { ...names, q: bold(chanceWord(glass, own?.without ?? NaN)) };
+    const given = { ...names, q: bold(shareWord(glass.text, own?.without ?? NaN)) };
     return { says: [sentence(`nobody${formOf(first.kind)}`, given)], proves: [] };
   }
   return { says: [sentence(lookForm(found, first), names)], proves: [proofOf(glass, found, names)] };

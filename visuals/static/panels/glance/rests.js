@@ -6,7 +6,7 @@ import { exact, h, shown, signed } from "../../dom.js";
 import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
-import { chanceWord, filled, named, sentences, word } from "./words.js";
+import { filled, named, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -65,15 +65,15 @@ function namesOf(glass, found) {
     answer: bold(word(found.piece)),
     query: bold(word(pieces[position])),
     key: bold(named(text, pieces, key)),
-    p: chanceWord(glass, probability),
-    q: bold(chanceWord(glass, leftWithout(found, key))),
+    p: shareWord(glass.text, probability),
+    q: bold(shareWord(glass.text, leftWithout(found, key))),
     lost: shown(found.lost.data[key], DIGITS),
     least: String(NEEDED),
     all: shown(fetched, DIGITS),
     own: shown(own, DIGITS),
     hidden: shown(found.from_hidden, DIGITS),
     few: String(found.few),
-    alone: chanceWord(glass, Math.min(1, probability * Math.exp(-found.alone))),
+    alone: shareWord(glass.text, Math.min(1, probability * Math.exp(-found.alone))),
     sinks: sinks.map((t) => named(text, pieces, t)).join(text("why.list")),
     parked: String(Math.max(0, ...parked)),
     without: sinks.map((t) => shown(found.lost.data[t], DIGITS)).join(text("why.list")),

@@ -164,11 +164,8 @@ export function selectLook(glass, { kind, layer, head, key, query: own }, query,
   return choose({ layer, head, query, ...(kind !== "cross" && { key }) });
 }
 
-/** A weight as it is read, exact on pointing. @param {Say} text glass.text @param {number} x */
+/** A probability or weight as it is read, exact on pointing. @param {Say} text glass.text @param {number} x */
 export const shareWord = (text, x) => h("span", { title: exact(x) }, shareSaid(text, x));
-
-/** A probability as it is read, exact on pointing. @param {Glass} glass @param {number} p */
-export const chanceWord = ({ text }, p) => shareWord(text, p);
 
 /**
  * A number that leads to the cell of a head, of whichever kind.

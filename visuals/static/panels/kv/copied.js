@@ -1,7 +1,7 @@
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
 import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
-import { asNumber } from "./question.js";
+import { sharesOf } from "./question.js";
 
 /** Where the formula stands; model/kv_math/**init**.py names the same. */
 const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1";
@@ -25,10 +25,7 @@ const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, tab
  */
 function subject(glass, { card, batch, tokens, dtype }, settings) {
   const told = { model: calledIn(glass, card), batch: whole(batch), tokens: whole(tokens), dtype };
-  const ranks = ["tp", "pp", "dcp"].flatMap((name) => {
-    const count = String(asNumber(settings?.[name] || "1"));
-    return count === "1" ? [] : [`${name.toUpperCase()} ${count}`];
-  });
+  const ranks = sharesOf(settings, ["tp", "pp", "dcp"]);
   const parts = [glass.text("kv.copied_subject", told), ...ranks, ...(settings?.mtp ? ["MTP"] : [])];
   return parts.join(glass.text("kv.list_comma"));
 }

@@ -12,7 +12,7 @@ import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questio
 import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
-import { asNumber, question } from "./question.js";
+import { question, sharesOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
@@ -69,14 +69,10 @@ export const about = { namesChanges: false };
 function titleText(glass, text, gpu, { answer, answered }) {
   if (!answer) return text("title");
   const { model, batch, tokens, dtype, gpus } = answer;
-  const shares = ["tp", "pp"].flatMap((name) => {
-    const ranks = String(asNumber(answered?.[name] || "1"));
-    return ranks === "1" ? [] : [`${name.toUpperCase()} ${ranks}`];
-  });
   return text(gpus > 1 ? "title_several" : "title_of", {
     gpu: gpu === OWN_GPU ? "GPU" : gpu,
     gpus: whole(gpus),
-    shares: shares.join(" × "),
+    shares: sharesOf(answered, ["tp", "pp"]).join(" × "),
     model: nameOf(glass, model),
     batch: whole(batch),
     tokens: whole(tokens),

@@ -91,6 +91,18 @@ export function asNumber(text) {
   return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
 }
 
+/**
+ * How work is shared out, such as ["TP 2"]: of each of these settings its count, where that is not 1.
+ *
+ * @param {Record<string, string> | null} settings that were answered
+ * @param {string[]} names
+ */
+export const sharesOf = (settings, names) =>
+  names.flatMap((name) => {
+    const ranks = String(asNumber(settings?.[name] || "1"));
+    return ranks === "1" ? [] : [`${name.toUpperCase()} ${ranks}`];
+  });
+
 /** How many bytes each unit is, by its name in small letters. @type {Record<string, number>} */
 const UNITS = {
   "": 1,
