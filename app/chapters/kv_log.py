@@ -4,7 +4,7 @@ from model import ModelSpec, catalogue
 from model.engine_logs import read_log
 from model.engine_logs.compared import Comparison, compare, states_format
 from model.engine_logs.compared.chosen import Chosen, judged
-from model.engine_logs.compared.own_model import OwnModel, listed, own_model, same_cache
+from model.engine_logs.compared.own_model import OwnModel, own_model
 from model.engine_logs.facts import EngineLog
 from visuals.kv_log import DtypeFrom, log_message
 from visuals.messages.kv_log import KvLogAnswer
@@ -31,23 +31,13 @@ def kv_log(_engine: Engine, data: Sent) -> KvLogAnswer:
     asked = read(Log, data)
     log = read_log(asked.log)
     own, instead_of = own_model(log, asked.log), ""
-    if not own.spec and not asked.as_chosen and (called := _of_one_cache(log, asked)):
-        own, instead_of = OwnModel(catalogue()[called], "named", own.unread), asked.spec().name
     found, origin = _compared(log, own.spec or asked.spec(), asked)
-    described = own.origin in ("metadata", "printed")  # the log has the shape itself
-    chosen = Chosen(True) if described else judged(found, origin != "fits")
+    chosen = Chosen(True) if own.spec else judged(found, origin != "fits")  # its own shape needs no judge
     if chosen.by == "name" and not asked.as_chosen:
         own, instead_of = OwnModel(catalogue()[chosen.another], "named", own.unread), found.spec.name
         found, origin = _compared(log, catalogue()[chosen.another], asked)
         chosen = judged(found, origin != "fits")
     return log_message(found, own, origin, chosen, instead_of)
-
-
-def _of_one_cache(log: EngineLog, asked: Log) -> str:
-    """The catalogue's model that the log names, where another one with the same cache is chosen there; else ""."""
-    called, spec = listed(log.model), asked.spec()
-    other = called and spec.name in catalogue() and spec.name != called
-    return called if other and same_cache(spec, catalogue()[called]) else ""
 
 
 def _compared(log: EngineLog, spec: ModelSpec, asked: Log) -> tuple[Comparison, DtypeFrom]:

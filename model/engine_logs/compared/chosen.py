@@ -22,9 +22,9 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Chosen:
-    """`agrees`: the log's name, layers or bytes are the model's. Where they are not, `another` is the model of the list
-    that the log names or whose bytes it has (`by`), "" for none; `params` are the bytes. `conflicts` are lines that do
-    not go with the model's size."""
+    """`agrees`: the log's name, layers or bytes are the model's. `another` is the model of the list that the log is
+    rather of: the one that it names, or whose bytes it has (`by`), "" for none; `params` are the bytes. With both, it
+    names one of the same cache. `size` and `beyond` are lines that do not go with the model."""
 
     agrees: bool
     another: str = ""
@@ -36,13 +36,14 @@ class Chosen:
 
 def judged(found: Comparison, stated: bool) -> Chosen:
     """What the log says against or for the model of `found`; `stated`: its format was not chosen so as to fit."""
-    log, spec = found.log, found.spec
-    told = _tells_bytes(found)
+    spec, named, told = found.spec, listed(found.log.model), _tells_bytes(found)
+    if named and same_cache(spec, catalogue()[named]):
+        other = named if spec.name in catalogue() and spec.name != named else ""
+        return Chosen(True, other, "name" if other else "", beyond=_beyond(found))
     if told and stated:
         return Chosen(True)
-    if named := listed(log.model):
-        agrees = same_cache(spec, catalogue()[named])
-        return Chosen(True, beyond=_beyond(found)) if agrees else Chosen(False, named, "name")
+    if named:
+        return Chosen(False, named, "name")
     size = _size(found)
     if told and not size:
         return Chosen(True)
