@@ -11,6 +11,7 @@ from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
 from model.kv_math.speed import DecodeBound
+from model.kv_math.vllm_rule import GRAPHS, VllmRule, vllm_rule
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import quantised_note
 
@@ -25,6 +26,7 @@ from .messages.kv import (
     LargestMessage,
     Unanswered,
     UseMessage,
+    VllmMessage,
 )
 from .messages.sums import Product
 
@@ -77,7 +79,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "cache": str(use.cache.stage_bytes[stage]),
         "free": str(use.free_bytes),
         "stated_free": None if use.stated_free_bytes is None else str(use.stated_free_bytes),
-        "strict_free": str(use.strict_free_bytes),
+        "vllm": vllm_message(vllm_rule(use)),
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes) if use.weights.terms else None,
         "measured": None if use.weights.measured is None else str(use.weights.measured),
@@ -89,6 +91,25 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
         "format_unknown": use.format_unknown,
         "weight_terms": [weight_message(term) for term in use.weights.terms],
+    }
+
+
+def vllm_message(rule: VllmRule) -> VllmMessage:
+    """What vLLM's own rule leaves for the cache, and in how many whole blocks."""
+    blocks = rule.blocks
+    return {
+        "free": str(rule.free),
+        "graphs": str(GRAPHS),
+        "room": str(rule.room),
+        "blocks": blocks
+        and {
+            "size": blocks.size,
+            "each": str(blocks.each),
+            "count": blocks.count,
+            "rest": str(blocks.rest),
+            "per_sequence": blocks.per_sequence,
+            "needed": blocks.needed,
+        },
     }
 
 

@@ -25,6 +25,7 @@ def log_message(
         "engine": log.engine,
         "model": found.spec.name,
         "model_from": own.origin,
+        "config": own.config,
         "instead_of": instead_of,
         "unread": own.unread,
         "named": log.model,

@@ -216,12 +216,6 @@ class MemoryUse:
         return None if stated is None else self.usable_on(stated) - self.per_gpu_bytes
 
     @property
-    def strict_free_bytes(self) -> int:
-        """What is left of the share on the fullest GPU where activations and context come out of it, too: vLLM's sum
-        (gpu_memory_utilization)."""
-        return self.share_bytes - self.per_gpu_bytes - self.beside.activation_bytes - self.beside.context
-
-    @property
     def fits(self) -> bool:
         """Whether weights and cache are within the usable bytes of every GPU."""
         return self.free_bytes >= 0

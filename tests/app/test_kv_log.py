@@ -381,3 +381,57 @@ def test_what_no_line_says_is_called_worked_out(chapter: Page) -> None:
     table = panel(chapter, "kv-log").locator(".kv-log-table")
     expect(table.locator("[data-quantity=request] td").nth(2)).to_contain_text(text("kv-log.worked_out"))
     expect(table.locator(".kv-log-worked-out")).to_have_count(1)
+
+
+WEIGHED = """\
+print_info: file type   = Q4_K - Medium
+print_info: file size   = 4.58 GiB (4.89 BPW)
+"""
+
+
+def test_the_weights_of_a_log_are_counted_in_what_fits_with_the_model_that_they_are_of(chapter: Page) -> None:
+    """4.58 GiB = 4,917,737,554 B: llama.cpp's file of a model that the log prints, vLLM's of one that it names."""
+    page, log = chapter, panel(chapter, "kv-log")
+    told = {"size": "4.58 GiB", "model": "Meta Llama 3.1 8B Instruct"}
+    compared(page, WEIGHED + PRINTED, "engine=llama.cpp")
+    log.get_by_role("button", name=text("kv-log.weigh", **told)).click()
+    expect(log.locator(".kv-log-weighed")).to_have_text(text("kv-log.weighed", **told))
+    calculated(page, "text:kv.pasted tokens=8192 ")
+    fit = panel(page, "kv-fit")
+    expect(fit.locator(".kv-measured")).to_contain_text("4,917,737,554 B")
+    expect(fit.locator(".kv-files-sum")).to_have_text(
+        text("kv-fit.files_compared", engine="llama.cpp", size="4.58 GiB", bytes="4.58\u00a0GiB = 4.918\u00a0GB")
+    )
+    log.get_by_role("button", name=text("kv-log.weigh", **told)).click()  # again: what was said stays
+    expect(fit.locator(".kv-files-sum")).to_have_count(1)
+    field(page, "kv-calculator", "model").select_option("Llama-3 70B")  # of which they are not
+    calculated(page, "Llama-3 70B ")
+    expect(fit.locator(".kv-measured")).to_have_count(0)
+    expect(log.locator(".kv-log-weighed")).to_have_text("")
+    name = "meta-llama/Llama-3.1-8B-Instruct"
+    loaded = "Model loading took 14.99 GiB memory and 5.1 seconds\n"
+    compared(page, loaded + OF_8B_ON_VLLM.format(name=name), "engine=vLLM")
+    log.get_by_role("button", name=text("kv-log.weigh", size="14.99 GiB", model="Llama-3.1 8B")).click()
+    calculated(page, "Llama-3.1 8B tokens=8192 ")
+    expect(fit.locator(".kv-measured")).to_contain_text(f"{round(14.99 * 2**30):,} B")
+    field(page, "kv-calculator", "model").select_option("Llama-3 8B")
+    calculated(page, "Llama-3 8B ")
+
+
+def test_the_weights_of_one_gpu_of_several_are_not_taken_for_the_models(chapter: Page) -> None:
+    loaded = "Model loading took 7.51 GiB memory and 5.1 seconds\n"
+    shared = OF_8B_ON_VLLM.format(name="meta-llama/Meta-Llama-3-8B").replace("parallel_size=1", "parallel_size=2")
+    compared(chapter, loaded + shared, "engine=vLLM")
+    log = panel(chapter, "kv-log")
+    expect(log).to_contain_text(text("kv-log.weigh_part", ranks=2))
+    expect(log.get_by_role("button", name="7.51 GiB")).to_have_count(0)
+
+
+def test_what_describes_a_logs_model_to_the_calculator_has_the_same_cache(engine: LocalEngine) -> None:
+    service = Service(engine, Runs())
+    for log in (OF_8B, PRINTED):
+        config = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": log})["data"]["config"]
+        answer = service.calculate({"what": "kv", "model": ":config", "config": config, "tokens": 8192})["data"]
+        assert answer["bytes"] == str(1024**3)
+    named = service.calculate({"what": "kv_log", "model": "Llama-3 70B", "log": OF_70B})["data"]
+    assert named["config"] == ""

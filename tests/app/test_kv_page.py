@@ -155,7 +155,10 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator("[data-field=usable_percent]")).to_be_visible()
     stated = {"stated": "128 GB", "bytes": "128,000,000,000\xa0B"}
     expect(fit.locator(".kv-reported")).to_have_text(text("kv-fit.unreported", **stated))
-    strict = 96 * 10**9 - 16_060_522_496 - 2**30 - activations - context
+    room = 96 * 10**9 - 16_060_522_496 - activations - context - 266 * 2**20
+    strict = (room // 2**21 - 1 - 512) * 2**21  # blocks of 16 tokens, of which one is never handed out
+    expect(fit.locator("[data-line=strict_blocks]")).to_contain_text(f"= {room // 2**21:,} blocks of 16 tokens")
+    expect(fit.locator("[data-line=strict_graphs]")).to_contain_text("266 MiB")
     expect(fit.locator(".kv-strict")).to_contain_text(f"By it {strict / 2**30:.2f} GiB")
     left = 32 * 10**9 - activations - context
     expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")

@@ -257,11 +257,33 @@ class GpuMessage(TypedDict):
     stated: str
 
 
+class VllmBlocks(TypedDict):
+    """`count` whole blocks of `size` tokens and `each` bytes, `rest` bytes too few for one more; `needed` for all
+    sequences, each `per_sequence`."""
+
+    size: int
+    each: str
+    count: int
+    rest: str
+    per_sequence: int
+    needed: int
+
+
+class VllmMessage(TypedDict):
+    """vLLM's own rule: `room` bytes of the share for the cache once weights, activations, context and CUDA `graphs` are
+    taken out, and what is `free` of them; `blocks` is null where layers of several kinds share them out otherwise."""
+
+    free: str
+    graphs: str
+    room: str
+    blocks: VllmBlocks | None
+
+
 class UseMessage(TypedDict):
     """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
-    `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of the
-    share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
+    `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
+    rule for the share. `share` is `percent` of its memory. `by`
     "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
     `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
     is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
@@ -282,7 +304,7 @@ class UseMessage(TypedDict):
     cache: str
     free: str
     stated_free: str | None
-    strict_free: str
+    vllm: VllmMessage
     fits: bool
     all_weights: str | None
     measured: str | None

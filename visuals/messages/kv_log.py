@@ -97,6 +97,7 @@ class KvLogAnswer(TypedDict):
 
     `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
     shape; one of the catalogue that the log "named", `instead_of` the calculator's; or the calculator's ("chosen");
+    `config` describes the log's own to the calculator, "" where it does not.
     `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
     log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
@@ -110,6 +111,7 @@ class KvLogAnswer(TypedDict):
     engine: Engine
     model: str
     model_from: Origin
+    config: str
     instead_of: str
     unread: str
     named: str

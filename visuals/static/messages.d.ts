@@ -1309,16 +1309,39 @@ export interface GpuMessage {
 }
 
 /**
+ * `count` whole blocks of `size` tokens and `each` bytes, `rest` bytes too few for one more; `needed` for all
+ * sequences, each `per_sequence`.
+ */
+export interface VllmBlocks {
+  size: number;
+  each: string;
+  count: number;
+  rest: string;
+  per_sequence: number;
+  needed: number;
+}
+
+/**
+ * vLLM's own rule: `room` bytes of the share for the cache once weights, activations, context and CUDA `graphs` are
+ * taken out, and what is `free` of them; `blocks` is null where layers of several kinds share them out otherwise.
+ */
+export interface VllmMessage {
+  free: string;
+  graphs: string;
+  room: string;
+  blocks: VllmBlocks | null;
+}
+
+/**
  * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
  *
- * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `strict_free` of
- * the share by vLLM's sum, which takes activations and context out of it. `share` is `percent` of its memory. `by`
- * "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all
- * GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the files have them.
- * `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no
- * source says how the model's files are stored, and no format was chosen. `output_in` is that of the output matrix
- * by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP layers take, where
- * they are not counted, else null.
+ * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
+ * rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
+ * BesideMessage. `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, null where the config
+ * does not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are
+ * not counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
+ * format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
+ * same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1333,7 +1356,7 @@ export interface UseMessage {
   cache: string;
   free: string;
   stated_free: string | null;
-  strict_free: string;
+  vllm: VllmMessage;
   fits: boolean;
   all_weights: string | null;
   measured: string | null;
@@ -1586,18 +1609,20 @@ export interface LogWeights {
  *
  * `model` is what the formula is of: the log's own, by the file's "metadata" or by what the engine "printed" of its
  * shape; one of the catalogue that the log "named", `instead_of` the calculator's; or the calculator's ("chosen");
- * `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that
- * the log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells. `unread` says why
- * metadata in the log could not be read. `named` is what the log calls its model, "" where it does not, `listed`
- * whether the catalogue has that. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log;
- * the calculator's, since the log states one that is not known ("unknown", in the engine's words `stated`); found
- * as the one with which the sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which
- * it is. `weights` is what the log says of their size, `beside` are its buffers beside weights and cache.
+ * `config` describes the log's own to the calculator, "" where it does not. `agrees`: the log's name, its layers or
+ * its bytes are that model's. `another` is a model of the catalogue that the log is rather of, `another_by` its
+ * "name" or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read.
+ * `named` is what the log calls its model, "" where it does not, `listed` whether the catalogue has that. `dtype`
+ * is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the log states
+ * one that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what
+ * the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the log says
+ * of their size, `beside` are its buffers beside weights and cache.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
   model: string;
   model_from: "metadata" | "printed" | "named" | "chosen";
+  config: string;
   instead_of: string;
   unread: string;
   named: string;

@@ -20,11 +20,13 @@ Origin = Literal["metadata", "printed", "named", "chosen"]
 
 @dataclass(frozen=True)
 class OwnModel:
-    """The log's own model, None where it describes none that can be read; `unread` says why not, "" without a try."""
+    """The log's own model, None where it describes none that can be read; `unread` says why not, "" without a try.
+    `config`: what describes it, as JSON that the calculator reads; "" where it is of the list, or not told whole."""
 
     spec: ModelSpec | None
     origin: Origin
     unread: str = ""
+    config: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def own_model(log: EngineLog, text: str) -> OwnModel:
             continue
         try:
             name = metadata.get("general.name") or metadata[gguf.PLACE]
-            return OwnModel(spec_from_config(metadata, str(name)[:100]), origin)
+            return OwnModel(spec_from_config(metadata, str(name)[:100]), origin, config=gguf.json_of(metadata))
         except GlassLlamaError as error:  # the calculator's model stands in, and the page says so
             unread = unread or str(error)
     return OwnModel(None, "chosen", unread)

@@ -140,6 +140,23 @@ def metadata_in(text: str) -> dict[str, Any] | None:
     return found
 
 
+def json_of(metadata: Mapping[str, Any]) -> str:
+    """Metadata as JSON that is read as the same model, without what no reader takes; "" where a list of the shape is
+    not printed whole."""
+    name = metadata[PLACE]
+    kept = {
+        key: value for key, value in metadata.items() if key.startswith(f"{name}.") or key in (PLACE, "general.name")
+    }
+    if any(isinstance(value, _Listed) for value in kept.values()):
+        return ""
+    tokens = metadata.get("tokenizer.ggml.tokens")
+    if f"{name}.vocab_size" not in kept and tokens is not None:
+        kept[f"{name}.vocab_size"] = len(tokens) if isinstance(tokens, list) else getattr(tokens, "length", 0)
+    if "tensors" in metadata:
+        kept["tensors"] = [one for one in ("token_embd.weight", "output.weight") if one in metadata["tensors"]]
+    return json.dumps(kept, ensure_ascii=False)
+
+
 @dataclass(frozen=True)
 class _Listed:
     """A list of which only the length is printed."""

@@ -13,6 +13,7 @@ from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import rank_copies
 from model.kv_math.speed import decode_bound
+from model.kv_math.vllm_rule import vllm_rule
 from model.kv_math.weights import AS_CONFIG, WEIGHT_FORMATS, weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
 
@@ -525,7 +526,19 @@ def test_what_a_driver_reports_beside_a_datasheet() -> None:
     assert memory_use("Llama-3 8B", 8192, 1, "MI300X", Setup()).stated_free_bytes is None
 
 
-def test_a_share_by_vllms_own_rule_holds_activations_and_context_too() -> None:
-    use = memory_use("Llama-3 8B", 8192, 4, "H100", Setup(usable_percent=90))
-    beside = use.beside
-    assert use.strict_free_bytes == use.free_bytes - beside.activation_bytes - beside.context
+def test_a_share_by_vllms_own_rule_holds_activations_context_and_graphs_too_in_whole_blocks() -> None:
+    """A block of 16 tokens of Llama-3 8B takes 16 × 131,072 B = 2 MiB; four sequences of 8,190 take 512 each."""
+    use = memory_use("Llama-3 8B", 8190, 4, "H100", Setup(usable_percent=90))
+    rule, beside = vllm_rule(use), use.beside
+    taken = use.weights.total_bytes + beside.activation_bytes + beside.context + (266 << 20)
+    assert rule.room == H100 * 90 // 100 - taken
+    assert rule.blocks is not None
+    assert (rule.blocks.each, rule.blocks.needed) == (2 << 20, 4 * 512)
+    assert rule.blocks.count * (2 << 20) + rule.blocks.rest == rule.room
+    assert rule.free == (rule.room // (2 << 20) - 1 - 4 * 512) * (2 << 20)
+
+
+def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
+    rule = vllm_rule(memory_use("Gemma-3 27B (text)", 8192, 1, "H100", Setup(usable_percent=90)))
+    assert rule.blocks is None
+    assert rule.free == rule.room - memory_use("Gemma-3 27B (text)", 8192, 1, "H100").cache.total_bytes

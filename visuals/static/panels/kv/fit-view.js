@@ -112,14 +112,48 @@ function sumText({ use, beside }, text) {
 const IN_MIB = ["context", "fragmentation"];
 
 /**
- * What vLLM's own rule for its share would leave: it is another one.
+ * vLLM's own rule for its share, which is another one: what it would leave, the sum, and its lines with their
+ * sources.
  *
- * @param {Fit["use"]} use
+ * @param {Fit} fit
+ * @param {{ tokens: number; batch: number }} asked
  * @param {Say} text of the section "kv-fit"
  */
-function strictText({ strict_free: free }, text) {
-  const lacking = free.startsWith("-");
-  return text(lacking ? "strict_lacks" : "strict_leaves", { bytes: both(free.replace("-", "")) });
+function vllmView({ use, beside }, { tokens, batch }, text) {
+  const { free, graphs, room, blocks } = use.vllm;
+  const told = {
+    share: exactBytes(use.share),
+    weights: exactBytes(use.weights),
+    activations: exactBytes(beside.activation_bytes),
+    context: exactBytes(beside.context),
+    graphs: exactBytes(graphs),
+    room: exactBytes(room).replace("-", "−"),
+    bytes: both(free.replace("-", "")),
+  };
+  const inBlocks = blocks && {
+    ...{ room: told.room, batch: whole(batch), tokens: whole(tokens), size: whole(blocks.size) },
+    ...{ each: exactBytes(blocks.each), count: whole(blocks.count), rest: exactBytes(blocks.rest) },
+    ...{ per_sequence: whole(blocks.per_sequence), needed: whole(blocks.needed) },
+  };
+  const line = (/** @type {string} */ name, /** @type {string} */ bytes, /** @type {string} */ said) =>
+    html`<li data-line=${name}>
+      <strong .textContent=${text(name)}></strong>
+      ${bytes ? html`<span class="kv-log-bytes" .textContent=${bytes}></span>` : nothing}
+      <span class="gp-note" .textContent=${said}></span>
+    </li>`;
+  return html`<p
+      class="gp-note kv-strict"
+      .textContent=${text(free.startsWith("-") ? "strict_lacks" : "strict_leaves", told)}
+    ></p>
+    <p class="kv-sum" .textContent=${text("strict_sum", told)}></p>
+    <ul class="kv-log-steps">
+      ${line("strict_graphs", scaled(graphs, "binary"), text("strict_graphs_says"))}
+      ${line(
+        "strict_blocks",
+        "",
+        inBlocks && !room.startsWith("-") ? text("strict_blocks_says", inBlocks) : text("strict_blocks_none"),
+      )}
+    </ul>`;
 }
 
 /**
@@ -145,7 +179,6 @@ function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept
   const without = lacking.length ? text("lacking", { fields: lacking.join(comma) }) : "";
   return html`<div class="kv-kept-back">
     <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
-    ${use.by === "share" ? html`<p class="gp-note kv-strict" .textContent=${strictText(use, text)}></p>` : nothing}
     ${without ? html`<p class="gp-note kv-lacking" .textContent=${without}></p>` : nothing}
     <ul class="kv-log-steps">
       ${kept.map(line)}
@@ -205,7 +238,9 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
       ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use.gpus)}
       ${boundFact(bound, sequences, unreadTable(use), text)}
     </div>
-    ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))} ${weightsView(glass, use, factor)}
+    ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))}
+    ${use.by === "share" ? vllmView(fit, { tokens, batch: sequences }, text) : nothing}
+    ${weightsView(glass, use, factor)}
     <p class="gp-note" .textContent=${text("source", { source })}></p>
     ${memoryNote(use.gpu, text)}`;
 }

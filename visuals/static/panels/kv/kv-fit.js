@@ -5,33 +5,17 @@ import { frame } from "../../frame.js";
 import { inView } from "../../pointing.js";
 import { readFit } from "../../readings/kv-fit.js";
 import { memo } from "../../reads.js";
-import { linkedState } from "../../settings.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questions.js";
+import { fitState } from "./fit-state.js";
 import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
-import { question, sharesOf } from "./question.js";
+import { modelOf, question, sharesOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
-/** @type {Record<string, string>} */
-export const FIRST = {
-  gpu: "H100 80 GB",
-  weights: "",
-  embeddings: "",
-  room: "lines",
-  usable_percent: "90",
-  step_tokens: "8192",
-  context_mib: "358",
-  fragmentation_mib: "150",
-  weight_bytes: "",
-  users: "64",
-  user_tokens: "8192",
-  memory_gb: "80",
-  bandwidth_gb_per_s: "2000",
-};
 export const about = { namesChanges: false };
 
 /**
@@ -47,15 +31,7 @@ export const about = { namesChanges: false };
  *
  * @typedef {import("../../readings/kv-fit.js").Fit} Fit
  *
- * @typedef {import("./fit-questions.js").Answers & {
- *   gpus: import("../../decoded.d.ts").Calculation<"kv_gpus"> | null;
- *   held: import("./weight-files.js").Held | null;
- *   files: import("../../decoded.d.ts").Calculation<"kv_weights"> | null;
- *   files_trouble: Refusal | null;
- * }} State
- *   of the panel; null: not here, or nothing is wrong
- *
- * @typedef {State & { settings: Record<string, string> }} View
+ * @typedef {import("./fit-state.js").View} View
  */
 
 /**
@@ -130,37 +106,29 @@ function createFields(glass, view, set) {
  * Weights from the model's own files: their bytes become a setting, until another model is asked about.
  *
  * @param {Glass} glass
- * @param {View} view takes what was read and the answer
+ * @param {import("./fit-state.js").FitState} fit
  * @param {Asked} asked
- * @param {Change} set
  */
-function createFiles(glass, view, asked, set) {
-  /** @param {Asked["settings"]} settings */
-  const modelOf = ({ model, config = "", hub = "" }) => JSON.stringify([model, config, hub]);
-  let model = "";
-  /** @param {View["held"]} held */
-  function use(held) {
-    Object.assign(view, { held, files: null, files_trouble: null });
-    model = modelOf(asked.settings);
-    if (!held) set({ weight_bytes: "" });
-  }
+function createFiles(glass, { state: view, set, hold }, asked) {
   const files = weightsFile(
     (name, params) => glass.text(`kv-fit.${name}`, params),
     (name, params) => glass.text(`kv.factor_${name}`, params),
-    use,
+    (held) => hold(held, modelOf(asked.settings)),
   );
-  const ask = memo(async (/** @type {string} */ request) => {
-    const { data, message } = await glass.calculate("kv_weights", JSON.parse(request));
-    if (!view.held) return;
+  const ask = memo(async (/** @type {string} */ asking) => {
+    const [readings, request] = JSON.parse(asking);
+    const { data, message } = await glass.calculate("kv_weights", request);
+    if (!view.held || view.readings !== readings) return;
     Object.assign(view, { files: data ?? null, files_trouble: message ?? null });
     set({ weight_bytes: data?.bytes ?? "" });
   });
   function show() {
-    if (view.held && model !== modelOf(asked.settings)) {
+    if (view.held && view.held_of !== modelOf(asked.settings)) {
       files.clear();
-      use(null);
+      hold(null);
     }
-    if (view.held && asked.answered) ask(JSON.stringify(weightsRequest(asked.answered, view.settings, view.held)));
+    if (view.held && asked.answered)
+      ask(JSON.stringify([view.readings, weightsRequest(asked.answered, view.settings, view.held)]));
     files.show({
       answer: view.files,
       held: view.held,
@@ -205,7 +173,7 @@ function createSide(glass, fields, { more = [], look = "" }) {
  * That users' tokens are more than the model's context; "" where they are not.
  *
  * @param {Glass} glass
- * @param {State["kv_needs"]} needs
+ * @param {View["kv_needs"]} needs
  */
 function beyondText(glass, needs) {
   const { params } = needs?.notes.find(({ code }) => code === "beyond_context") ?? {};
@@ -221,12 +189,8 @@ function beyondText(glass, needs) {
  */
 export default function kvFit(element, glass) {
   const asked = question(glass);
-  /** @type {State} */
-  const first = {
-    ...{ kv_fit: null, kv_fit_trouble: null, kv_needs: null, kv_needs_trouble: null },
-    ...{ gpus: null, held: null, files: null, files_trouble: null },
-  };
-  const { state: view, set } = linkedState(glass, "kvfit", FIRST, first);
+  const fit = fitState(glass);
+  const { state: view, set } = fit;
   const panel = frame(element, glass, "kv-fit", {
     subject: () => subjectOf(glass, asked.answer),
     parts: ["what", "formula", "myth"],
@@ -237,7 +201,7 @@ export default function kvFit(element, glass) {
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
-  const files = createFiles(glass, view, asked, set);
+  const files = createFiles(glass, fit, asked);
   const reverse = [
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
     slidingField("user_tokens", set, [7, 20], 4, questions.nearNeeds),
@@ -287,8 +251,8 @@ export default function kvFit(element, glass) {
     questions.ask();
     files.show();
     const { answer } = asked;
-    const { kv_fit: fit, kv_needs: needs, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
-    const reading = readFit({ fit, needs, card: answer?.card ?? null, cached: answer });
+    const { kv_fit: found, kv_needs: needs, kv_fit_trouble: bad, kv_needs_trouble: unmet } = view;
+    const reading = readFit({ fit: found, needs, card: answer?.card ?? null, cached: answer });
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked);
     gpu.show(view.settings);
     for (const one of reverse) one.show(view.settings);
@@ -301,7 +265,7 @@ export default function kvFit(element, glass) {
     );
     stale.textContent = staleText(glass, asked);
     element.toggleAttribute("data-stale", Boolean(asked.trouble));
-    showLimit(fit);
-    if (fit ?? needs ?? (answer && bad)) panel.show(reading, "");
+    showLimit(found);
+    if (found ?? needs ?? (answer && bad)) panel.show(reading, "");
   });
 }

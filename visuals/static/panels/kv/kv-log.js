@@ -6,11 +6,12 @@ import { inView } from "../../pointing.js";
 import { readLog } from "../../readings/kv-log.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
+import { fitState } from "./fit-state.js";
 import { nameOf } from "./format.js";
 import { take, takenView } from "./log-example.js";
 import { EXAMPLES } from "./log-examples.js";
 import { logView } from "./log-view.js";
-import { question, requestOf } from "./question.js";
+import { modelOf, question, requestOf } from "./question.js";
 import { withoutParticulars } from "./settings-form.js";
 import { troubleText } from "./trouble.js";
 
@@ -22,6 +23,7 @@ import { troubleText } from "./trouble.js";
  * @property {import("../../types.d.ts").Refusal | null} trouble
  * @property {boolean} busy
  * @property {import("./log-example.js").Taken | null} taken the example that the calculator is set to
+ * @property {string} weighed which the panel on GPUs has the log's weights of, as `modelOf`
  */
 
 export const about = { namesChanges: false };
@@ -118,8 +120,9 @@ function createForm(glass, text, compare) {
  */
 export default function kvLog(element, glass) {
   const asked = question(glass);
+  const fit = fitState(glass);
   const view = /** @type {State} */ (
-    reactive({ answer: null, trouble: null, busy: false, taken: null }, glass.repaint)
+    reactive({ answer: null, trouble: null, busy: false, taken: null, weighed: "" }, glass.repaint)
   );
   const panel = frame(element, glass, "kv-log", {
     subject: () => (view.answer ? `${view.answer.engine} · ${nameOf(glass, view.answer.model)}` : ""),
@@ -127,7 +130,7 @@ export default function kvLog(element, glass) {
     pointed: false,
   });
 
-  let last = ""; // the log that was compared
+  let last = { log: "", settings: asked.settings }; // what was compared
 
   /**
    * @param {string} log
@@ -135,8 +138,8 @@ export default function kvLog(element, glass) {
    * @param {boolean} [asChosen] with the calculator's model, also where the log names another
    */
   async function ask(log, settings, asChosen = false) {
-    view.busy = true;
-    last = log;
+    Object.assign(view, { busy: true, weighed: "" });
+    last = { log, settings };
     const { data, message } = await glass.calculate("kv_log", { ...requestOf(settings), log, as_chosen: asChosen });
     Object.assign(view, { busy: false, answer: data ?? null, trouble: message ?? null });
   }
@@ -153,13 +156,37 @@ export default function kvLog(element, glass) {
   function choose(model) {
     if (view.busy) return;
     asked.set({ ...withoutParticulars(asked.settings), model });
-    ask(last, asked.settings);
+    ask(last.log, asked.settings);
   }
   /** @param {boolean} asChosen */
   const again = (asChosen) => () => {
-    if (!view.busy) ask(last, asked.answered ?? asked.settings, asChosen);
+    if (!view.busy) ask(last.log, asked.answered ?? asked.settings, asChosen);
   };
-  const ways = { choose, asChosen: again(true), asNamed: again(false) };
+  /**
+   * The calculators' settings with the model that a log was compared with.
+   *
+   * @param {import("../../messages.d.ts").KvLogAnswer} answer
+   * @returns {Record<string, string>}
+   */
+  function settingsWith({ model, model_from: from, config }) {
+    if (from === "named") return { model };
+    if (config) return { model: ":config", config, config_name: "" };
+    const { model: chosen, config: pasted = "", config_name = "", hub = "" } = last.settings;
+    return { model: chosen, config: pasted, config_name, hub };
+  }
+  /** Gives the panel on GPUs the log's weights, and the calculators the model that they are of. */
+  function weigh() {
+    const { answer } = view;
+    if (!answer?.weights) return;
+    const { logged, text: size } = answer.weights;
+    const change = settingsWith(answer);
+    if (modelOf({ ...asked.settings, ...change }) !== modelOf(asked.settings))
+      asked.set({ ...withoutParticulars(asked.settings), ...change });
+    const held = { tensors: [], total_size: Number(logged), logged: { size, types: [], engine: answer.engine } };
+    view.weighed = modelOf(asked.settings);
+    fit.hold(held, view.weighed);
+  }
+  const ways = { choose, asChosen: again(true), asNamed: again(false), weigh };
   function back() {
     if (view.taken) asked.set(view.taken.before);
     view.taken = null;
@@ -176,7 +203,8 @@ export default function kvLog(element, glass) {
     result.toggleAttribute("data-stale", busy);
     const state = busy ? "busy" : trouble ? "refused" : "empty";
     const empty = html`<p class="gp-note" .textContent=${panel.text(state)}></p>`;
-    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model), ways) : empty;
+    const weighed = view.weighed !== "" && view.weighed === fit.state.held_of;
+    const shown = answer ? logView(answer, panel.text, (model) => nameOf(glass, model), ways, weighed) : empty;
     render(html`${takenView(view.taken, panel.text, back)}${shown}`, result);
     panel.show(readLog(answer), "");
   });

@@ -219,10 +219,11 @@ function verdictView({ conflicts }, pool, text) {
 }
 
 /**
- * @typedef {object} Ways to another comparison of the same log
+ * @typedef {object} Ways to another comparison of the same log, and from it
  * @property {(model: string) => void} choose sets the calculator to a model of the list, and compares with it
  * @property {() => void} asChosen compares with the calculator's model, whatever the log names
  * @property {() => void} asNamed compares with the model that the log names
+ * @property {() => void} weigh takes the log's weights over to what fits on a GPU
  */
 
 /**
@@ -232,12 +233,14 @@ function verdictView({ conflicts }, pool, text) {
  * @param {Text} text of the panel
  * @param {(model: string) => string} named a model as the page calls it
  * @param {Ways} ways
+ * @param {boolean} weighed whether the panel on GPUs has the log's weights
  */
-export function logView(answer, text, named, ways) {
+export function logView(answer, text, named, ways, weighed) {
   const { facts } = answer;
   return html`${heading(answer, text, named, ways)} ${cutView(answer, text)} ${conflictsView(answer, text, named)}
     ${answer.another ? anotherView(answer, text, named, ways) : nothing} ${figuresView(answer, text)}
-    ${weightsView(answer, text)} ${besideView(answer, text)}
+    ${weightsView(answer, text)} ${weighView(answer, text, named(answer.model), ways, weighed)}
+    ${besideView(answer, text)}
     <details class="kv-log-facts">
       <summary .textContent=${text("read", { count: facts.length })}></summary>
       <ul>
@@ -296,6 +299,26 @@ function weightsView({ engine, weights }, text) {
       </table>
     </div>
     <p class="gp-note" .textContent=${note}></p>`;
+}
+
+/**
+ * The button that takes the log's weights over to what fits on a GPU, where they are of all of the model that is
+ * compared; else why there is none.
+ *
+ * @param {Answer} answer
+ * @param {Text} text
+ * @param {string} model as the page calls it
+ * @param {Ways} ways
+ * @param {boolean} weighed
+ */
+function weighView({ weights, ranks, config, ...answer }, text, model, { weigh }, weighed) {
+  const own = ["metadata", "printed"].includes(answer.model_from);
+  const others = answer.another || answer.conflicts.some(({ code }) => code === "model" || code === "size");
+  if (!weights || others || (own && !config)) return nothing;
+  const told = { size: weights.text, model, ranks };
+  if (ranks > 1 && !weights.whole) return html`<p class="gp-note" .textContent=${text("weigh_part", told)}></p>`;
+  return html`${button(text("weigh", told), weigh)}
+    <p class="gp-note kv-log-weighed" role="status" .textContent=${weighed ? text("weighed", told) : ""}></p>`;
 }
 
 /**

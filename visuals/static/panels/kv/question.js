@@ -48,7 +48,7 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last eight: of kv-fit.js
+// the last eight: of fit-state.js
 const NUMBERS = new Set([
   ...COUNTS,
   "users",
@@ -102,6 +102,13 @@ export const sharesOf = (settings, names) =>
     const ranks = String(asNumber(settings?.[name] || "1"));
     return ranks === "1" ? [] : [`${name.toUpperCase()} ${ranks}`];
   });
+
+/**
+ * Which model is asked about, as one text.
+ *
+ * @param {Settings} settings
+ */
+export const modelOf = ({ model, config = "", hub = "" }) => JSON.stringify([model, config, hub]);
 
 /** How many bytes each unit is, by its name in small letters. @type {Record<string, number>} */
 const UNITS = {

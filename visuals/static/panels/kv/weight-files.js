@@ -19,12 +19,13 @@ import { asBytes } from "./question.js";
  *
  * @typedef {object} Held what is sent to the server
  * @property {Group[]} tensors
- * @property {number} [total_size] of an index, or of llama.cpp's log
+ * @property {number} [total_size] of an index, or of an engine's log
  * @property {Logged} [logged] where it is of a log; this is not sent
  *
- * @typedef {object} Logged of llama.cpp's lines on a file
+ * @typedef {object} Logged of llama.cpp's lines on a file, or of a log that was compared
  * @property {string} size as printed
  * @property {string[]} types such as "q4_K × 441"
+ * @property {string} [engine] whose log was compared
  *
  * @typedef {{ tensors: Tensor[]; total?: number; logged?: Logged }} Read
  */

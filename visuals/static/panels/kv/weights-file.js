@@ -51,7 +51,7 @@ function productLine({ label, factors, bytes }, factor) {
  * @param {Answer} answer
  * @param {Text} text of the panel
  * @param {Text} factor
- * @param {Held["logged"]} logged of llama.cpp's log, where it is of one
+ * @param {Held["logged"]} logged of a log, where it is of one
  */
 function answerView(
   { bytes, tensors, counted, weights_in: format, output, dtypes, differences },
@@ -60,8 +60,8 @@ function answerView(
   logged,
 ) {
   const sum = `${dtypes.map((one) => exactBytes(one.bytes)).join(" + ")} = ${exactBytes(bytes)}`;
-  const stated = logged ? "files_stated" : "files_index";
-  const said = { bytes: both(bytes), tensors: whole(tensors), size: logged?.size };
+  const stated = logged?.engine ? "files_compared" : logged ? "files_stated" : "files_index";
+  const said = { bytes: both(bytes), tensors: whole(tensors), size: logged?.size, engine: logged?.engine };
   const heading = text(tensors ? "files_hold" : stated, said);
   const types = logged?.types.length ? text("files_types", { types: logged.types.join(", ") }) : "";
   const own = output ? "files_output" : "files_no_output";
