@@ -25,7 +25,9 @@ function written(draw) {
     rotate: () => {
       up = true;
     },
-    measureText: (text) => ({ width: 7 * text.length }),
+    measureText(text) {
+      return { width: (Number(/(\d+)px/.exec(this.font)[1]) / 2) * text.length };
+    },
     fillRect: () => cleared++,
     fillText(text) {
       words.push([text, this.fillStyle, up]);
@@ -137,10 +139,47 @@ test("rows and columns of a map may be of different texts, each with cells of it
   );
 });
 
-test("under bars the chosen token is always named, and no other whose word would touch its own", async () => {
-  const { tokensNamed } = await import("../../visuals/static/marks/bar-names.js");
-  assert.deepEqual(tokensNamed(9, 3, 3), [0, 3, 6]);
-  assert.deepEqual(tokensNamed(9, 3, 4), [0, 4]); // 3 and 6 stand too near
-  assert.deepEqual(tokensNamed(9, 3, 8), [0, 3, 8]);
-  assert.deepEqual(tokensNamed(3, 1, 1), [0, 1, 2]);
+test("names of an axis stand side by side where all fit whole, else upright, and the chosen one always stands", async () => {
+  const { axisOf, drawAxis, drawChosenName } = await import("../../visuals/static/marks/axis-names.js");
+  const names = ["Tom", "kitchen", "in", "the", "box", "old"]; // at 7 px a letter
+  /**
+   * The names that are written at so many px a column, and over them the chosen one, each with whether it is
+   * upright.
+   */
+  function drawn(step, t, second) {
+    const told = (draw) =>
+      written((context) => draw(context, axisOf(context, names, step, second), { left: 0, y: 50 }));
+    const all = told(drawAxis).words.map(([name, , up]) => [name, up]);
+    const chosen = told((...to) => drawChosenName(...to, { t, role: "q" })).words;
+    return { all, chosen };
+  }
+  const whole = (up) => names.map((name) => [name, up]);
+  assert.deepEqual(drawn(60, 1), { all: whole(false), chosen: [["kitchen", "--glass-q", false]] });
+  assert.deepEqual(drawn(48, 1), { all: whole(true), chosen: [["kitchen", "--glass-q", true]] });
+  assert.deepEqual(drawn(12, 1).all, whole(true));
+  assert.deepEqual(drawn(7, 1), {
+    all: [names[0], names[2], names[4]].map((name) => [name, true]),
+    chosen: [["kitchen", "--glass-q", true]],
+  });
+  const second = ["", "→0", "", "", "", ""];
+  assert.deepEqual(drawn(12, 1, second).all[1], ["kitchen →0", true]); // upright names have both in one line
+  assert.equal(drawn(60, 1, second).all.length, 2 * names.length);
+});
+
+test("the words of a map without room in its cells stand beside it: those of the chosen row and column", async () => {
+  const { besideOf, drawBeside } = await import("../../visuals/static/marks/depth-names.js");
+  const word = (row, token) => `${row}${token}`;
+  const size = { left: 40, top: 60, rows: 3, tokens: 4, cell: 16, column: 14, room: 80 };
+  const said = (row) =>
+    written((context) => drawBeside(context, size, besideOf(context, word, size), { row, token: 2, word })).words;
+  const texts = (row, up) => [
+    ...new Set(
+      said(row)
+        .filter(([, , turned]) => turned === up)
+        .map(([text]) => text),
+    ),
+  ];
+  assert.deepEqual(texts(1, false), ["02", "12", "22"]); // at the right, from below
+  assert.deepEqual(texts(1, true), ["10", "11", "12", "13"]);
+  assert.deepEqual(texts(-1, true), []); // no row is selected
 });

@@ -1,7 +1,8 @@
 // What the panels decide before they draw: layout of the head maps, numbers as text, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namedRows, placedNames, without } from "../../visuals/static/marks/depth.js";
+import { without } from "../../visuals/static/marks/depth.js";
+import { namedRows, placedNames } from "../../visuals/static/marks/depth-names.js";
 import { brief, exact, share, shown, signed } from "../../visuals/static/dom.js";
 import { centred, inkOn, visible } from "../../visuals/static/draw.js";
 import { csvText } from "../../visuals/static/file.js";

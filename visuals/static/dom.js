@@ -194,8 +194,32 @@ export const count = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 2
 export const signed = (x, digits = 4) => `${x > 0 ? "+" : ""}${shown(x, digits)}`;
 
 const OPERATOR = /(^|\s)([=≈→+−·]) (?=\S|$)/g;
-/** A line of a formula breaks before an operator, which stays with what follows. @param {string} words */
+const BEFORE = /\s(?=[=≈→+−·]\u00a0)/; // where a line may break
+const PROSE = 60; // characters of a text that is longer than a line, which breaks as words do
+/** An operator stays with what follows. @param {string} words */
 const unbroken = (words) => words.replace(OPERATOR, "$1$2\u00a0");
+
+/**
+ * The terms of a formula: a line breaks before an operator, and in a term only where that alone is longer than the
+ * line.
+ *
+ * @param {(Node | string)[]} parts
+ * @returns {(Node | string)[]}
+ */
+function inTerms(parts) {
+  /** @type {(Node | string)[][]} */
+  const terms = [[]];
+  for (const part of parts) {
+    const [first, ...others] = typeof part === "string" ? unbroken(part).split(BEFORE) : [part];
+    terms[terms.length - 1].push(first);
+    terms.push(...others.map((one) => [one]));
+  }
+  return terms.flatMap((term, i) => {
+    const long = term.reduce((sum, one) => sum + (typeof one === "string" ? one : (one.textContent ?? "")).length, 0);
+    const told = long > PROSE || terms.length === 1 ? term : [h("span.gp-term", null, ...term)];
+    return i ? [" ", ...told] : told;
+  });
+}
 
 /**
  * Text with elements in it: line`${name} = ${number}`. What stands in ${} is a node, a text, or a list of both.
@@ -207,14 +231,7 @@ const unbroken = (words) => words.replace(OPERATOR, "$1$2\u00a0");
 const written =
   (tag) =>
   (words, ...between) =>
-    h(
-      tag,
-      null,
-      ...words
-        .flatMap((word, i) => [word, between[i] ?? ""].flat())
-        .filter((one) => one !== "")
-        .map((one) => (typeof one === "string" ? unbroken(one) : one)),
-    );
+    h(tag, null, ...inTerms(words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== "")));
 export const line = written("p");
 export const phrase = written("span");
 /** @param {number} x */
@@ -231,7 +248,7 @@ export const inBrackets = (x, digits = 5) => (x < 0 ? `(${shown(x, digits)})` : 
  *
  * @param {...(Node | string)} content
  */
-export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...content));
+export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...inTerms(content)));
 
 /**
  * One over the other.

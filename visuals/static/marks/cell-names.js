@@ -2,8 +2,10 @@
 
 import { ink, leastLetters, roomToDraw, textWidth, visible, write } from "../draw.js";
 
-const [BOLD, AROUND] = [1.1, 10]; // a bold word to a plain one, and px around it
-const [NAMES, MARK, LINE] = [72, 10, 14]; // px: room of a word, of the mark beside it, and from one word to the next
+export const BOLD = 1.1; // how wide a bold word is to a plain one
+const AROUND = 10; // px around a word
+export const LINE = 14; // px of letters
+const [NAMES, MARK] = [72, 10]; // px: room of a word, and of the mark beside it
 const [SMALL, CLEAR] = [11, 1]; // px of the least letters where all words then have room, and between two lines
 export const [LEFT, TOP] = [NAMES + MARK, NAMES]; // px beside and above a map for its words
 export const LOW = 20; // px above a map whose room is low: there the chosen key alone is named
@@ -96,12 +98,12 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  *
  * @param {number} step px from one token to the next
  */
-function sizeOf(step) {
+export function sizeOf(step) {
   const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR]; // on a stage room is scarce
   return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
 }
 /** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
-const strideOf = (step) => Math.ceil(sizeOf(step) / step);
+export const strideOf = (step) => Math.ceil(sizeOf(step) / step);
 
 /** Whether each token has room for its word. @param {number} step px from one token to the next */
 export const namesAll = (step) => strideOf(step) === 1;

@@ -8,16 +8,18 @@ import { cells, cross, enlarge, ink, inkOn, penOf, roomToDraw, scaleBar, textWid
 import { drawOff } from "../off.js";
 import { across, bindPointer, bindArrowKeys, upright } from "../pointing.js";
 import { memo } from "../reads.js";
+import { axisOf, drawAxis, drawChosenName } from "./axis-names.js";
+import { besideOf, drawBeside, drawChosenRow, drawRows, leftOf, rowsNamed } from "./depth-names.js";
 import { createMemory, newest } from "./runs.js";
 import { signedScale } from "./scales.js";
 import { createSurface } from "./surface.js";
 
 const [RIGHT, TOP] = [8, 2];
-const BELOW = 92; // token labels, axis title and scale
+const LEAST = 13; // px of a row whose word stands beside the map
+const BELOW = 72; // axis title and scale, under the tokens' names
 const [LOW, HIGH, BOX] = [17, 22, 640]; // px of a row with words, and of the box that they are to fit in (gp-scroll)
 const WORDS = 84; // px of what is said above and under it, where the room is low
-const LINE = 22; // a second line of token labels
-const LABEL = 14; // height of a row's name
+const LINE = 22; // the name of the scale above it
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 
 /**
@@ -50,6 +52,7 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   left?: number;
  *   cell?: (rows: number) => number;
  *   first?: number;
+ *   short?: (row: number, run: Of) => string;
  *   names?: (rows: number, cell: number, run: Of) => [string, number][];
  *   apart?: (run: Of) => number[];
  * }} What
@@ -58,81 +61,11 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   `hover` what else a click keeps and the pointer shows; `word` writes into the cells; `off`: rows that nothing
  *   uses, as [first, count]; `second`: names for a second line below the tokens' own, "" where there is none;
  *   `first`: the row of layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows
- *   are named from there on, an even number apart: then maps of two rows a layer all name the attention; `names`:
- *   what is written instead, and how many rows above the lowest; `apart`: tokens that the scale is not measured by,
- *   a run's sinks: they are drawn cut off at its ends, and a line below says how large they are. They count in a
- *   run all of whose tokens they are
+ *   are named from there on, an even number apart: then maps of two rows a layer all name the attention; `short`: a
+ *   row's name while it is not selected; `names`: what is written instead, and how many rows above the lowest;
+ *   `apart`: tokens that the scale is not measured by, a run's sinks: they are drawn cut off at its ends, and a
+ *   line below says how large they are. They count in a run all of whose tokens they are
  */
-
-/**
- * The rows that are named, for their height in pixels to draw in: all, or row 0 and some from `first` on.
- *
- * @param {number} rows how many
- * @param {number} cell height of each
- * @param {number} [first]
- * @returns {number[]}
- */
-export function namedRows(rows, cell, first = 0) {
-  const all = Array.from({ length: rows }, (_, row) => row);
-  if (cell >= LABEL) return all;
-  const every = 2 * Math.ceil(LABEL / (2 * cell));
-  return all.filter((row) => row === 0 || (row * cell >= LABEL && row >= first && (row - first) % every === 0));
-}
-
-/**
- * Names, in any order, with the heights to draw at, from the lowest up: the highest is kept inside the canvas, and
- * one that it would touch then is left out.
- *
- * @param {[string, number][]} named names, and how many rows above the lowest they stand
- * @param {number} rows
- * @param {number} cell height of each
- * @returns {[string, number][]}
- */
-export const placedNames = (named, rows, cell) =>
-  [...named]
-    .sort(([, a], [, b]) => a - b)
-    .map(([words, high]) => /** @type {[string, number]} */ ([words, Math.max(TOP + (rows - high) * cell, 9)]))
-    .filter(([, y], i, all) => i + 1 === all.length || y - all[i + 1][1] >= LABEL);
-
-/**
- * The rows' names, at the left.
- *
- * @template {Run} Of
- * @param {CanvasRenderingContext2D} context
- * @param {Pick<Size, "cell" | "rows" | "left">} size
- * @param {What<Of>} what
- * @param {Of} run
- */
-function drawRowLabels(context, { cell, rows, left }, { name, first, names }, run) {
-  /** @type {Parameters<typeof write>[4]} */
-  const how = { align: "right", base: "middle", colour: ink().colour("muted"), most: left - 12 };
-  /** @param {number} row */
-  const nameAt = (row) => /** @type {[string, number]} */ ([name(row, run), row + 0.5]);
-  const named = names?.(rows, cell, run) ?? namedRows(rows, cell, first).map(nameAt);
-  for (const [words, y] of placedNames(named, rows, cell)) write(context, words, left - 8, y, how);
-}
-
-/**
- * The tokens' names below, and what the axis is.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {Size} size
- * @param {string[]} pieces
- * @param {string} axis
- * @param {string[] | null | undefined} second
- */
-function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, second) {
-  const colour = ink().colour("muted");
-  const apart = Math.ceil(46 / column);
-  for (let t = 0; t < pieces.length; t += apart) {
-    /** @type {Parameters<typeof write>[4]} */
-    const how = { align: "center", most: apart * column - 6, colour };
-    write(context, visible(pieces[t]), left + (t + 0.5) * column, high + 20, how);
-    if (second) write(context, visible(second[t]), left + (t + 0.5) * column, high + 20 + LINE, how);
-  }
-  const room = left + column * pieces.length - textWidth(context, axis);
-  write(context, axis, Math.max(0, Math.min(left, room)), high + lines + 44, { colour });
-}
 
 /**
  * A word in each cell.
@@ -142,12 +75,12 @@ function drawTokenLabels(context, { column, high, left, lines }, pieces, axis, s
  * @param {Pick<Shown, "values" | "place" | "table">} shown
  * @param {(row: number, token: number) => string} word
  */
-function drawWords(context, { column, cell, rows, left, tokens }, { values, place, table }, word) {
+function drawWords(context, { column, cell, rows, left, top, tokens }, { values, place, table }, word) {
   const colours = ink()[table];
   for (let row = 0; row < rows; row++) {
     for (let t = 0; t < tokens; t++) {
       const colour = inkOn(colours, place(values[row * tokens + t]));
-      const y = TOP + (rows - row - 0.5) * cell;
+      const y = top + (rows - row - 0.5) * cell;
       write(context, word(row, t), left + (t + 0.5) * column, y, {
         align: "center",
         base: "middle",
@@ -173,9 +106,10 @@ const barOf = (width, left) => Math.min(320, width - left - 24);
  * @param {Size} size
  * @param {NamedScale} scale
  */
-function drawScale(context, { width, left, high, lines, above }, { table, ticks, name }) {
+function drawScale(context, size, { table, ticks, name }) {
+  const { width, left, above } = size;
   const bar = barOf(width, left);
-  const [from, y] = [width - RIGHT - bar, high + lines + above + 52];
+  const [from, y] = [width - RIGHT - bar, footOf(size) + above + 32];
   scaleBar(context, from, y, bar, ink()[table], ticks);
   const [x, base] = above ? [width - RIGHT, y - 8] : [from - 8, y + 10];
   write(context, name, x, base, { align: "right", colour: ink().colour("muted"), most: x - 8 });
@@ -199,16 +133,21 @@ function flipped(values, rows, tokens) {
  * @typedef {{
  *   width: number;
  *   left: number;
+ *   top: number;
  *   rows: number;
  *   tokens: number;
  *   cell: number;
  *   column: number;
  *   high: number;
  *   written: boolean;
- *   lines: number;
+ *   axis: import("./axis-names.js").Axis;
+ *   named: [string, number][];
+ *   beside: import("./depth-names.js").Beside | null;
  *   above: number;
  * }} Size
- *   in pixels to draw in; `written`: there is room for words in the cells
+ *   in pixels to draw in; `written`: there is room for words in the cells; `named`: the rows that are named, with the
+ *   heights to draw at; `beside`: the room of the words of the selected row and column, which stand beside a map
+ *   whose cells have none; `above`: px of the scale's name, where it stands above the scale
  */
 
 /**
@@ -220,7 +159,7 @@ function flipped(values, rows, tokens) {
  * @returns {Place | null}
  */
 function placeAt(size, x, y) {
-  const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - TOP) / size.cell)];
+  const [token, down] = [Math.floor((x - size.left) / size.column), Math.floor((y - size.top) / size.cell)];
   return token < 0 || token >= size.tokens || down < 0 || down >= size.rows
     ? null
     : { token, row: size.rows - 1 - down };
@@ -233,25 +172,45 @@ function placeAt(size, x, y) {
  * @param {CanvasRenderingContext2D} context
  * @param {What<Of>} what
  * @param {Shown} shown
- * @param {number} width
+ * @param {Of} run
+ * @param {{ width: number; rowed: boolean }} how `rowed`: whether a row is selected, as in some maps none ever is
  * @returns {Size}
  */
-function measure(context, what, shown, width) {
-  const { left = 112 } = what;
+function measure(context, what, shown, run, { width, rowed }) {
   const tokens = shown.pieces.length;
   const rows = shown.values.length / tokens;
-  const column = (width - left - RIGHT) / tokens;
-  const written = Boolean(shown.word) && column >= ROOM_FOR_TEXT;
-  const lines = shown.second ? LINE : 0;
+  const { left: most, name, short = name } = what;
+  const left = leftOf(
+    context,
+    Array.from({ length: rows }, (_, row) => short(row, run)),
+    most,
+  );
+  const room = width - left - RIGHT;
+  const written = Boolean(shown.word) && room / tokens >= ROOM_FOR_TEXT;
+  const pieces = shown.pieces.map(visible);
+  const second = shown.second?.map(visible);
+  const lines = axisOf(context, pieces, room / tokens, second).tall;
   const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
   const fitting = Math.floor((Math.min(BOX, roomToDraw() - WORDS) - TOP - BELOW - lines) / rows);
+  const unwritten = written || roomToDraw() < Infinity ? undefined : shown.word;
   const cell = written
     ? Math.max(LOW, Math.min(HIGH, fitting))
-    : Math.min(plain, Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)));
-  const beside = width - RIGHT - barOf(width, left) - 16;
-  const above = textWidth(context, shown.name) > beside ? LINE : 0;
-  return { width, left, rows, tokens, cell, column, high: cell * rows, written, lines, above };
+    : Math.min(
+        unwritten ? Math.max(LEAST, plain) : plain,
+        Math.max(4, Math.floor((roomToDraw() - BELOW - lines) / rows)),
+      );
+  const beside = unwritten ? besideOf(context, unwritten, { rows, tokens, cell, room }) : null;
+  const column = (room - (beside?.wide ?? 0)) / tokens;
+  const axis = axisOf(context, pieces, column, second);
+  const top = TOP + (beside && rowed ? beside.above.tall : 0);
+  const named = rowsNamed({ rows, cell, top }, what, run);
+  const free = width - RIGHT - barOf(width, left) - 16;
+  const above = textWidth(context, shown.name) > free ? LINE : 0;
+  return { width, left, top, rows, tokens, cell, column, high: cell * rows, written, axis, named, beside, above };
 }
+
+/** Where the tokens' names end. @param {Size} size */
+const footOf = ({ top, high, axis }) => top + high + axis.tall;
 
 /**
  * @typedef {NamedScale & {
@@ -321,23 +280,26 @@ function shownOf(what, runs, state) {
  * @param {Size} size
  * @param {Shown} shown
  * @param {What<Of>} what
- * @param {{ run: Of; covered: boolean }} of `covered`: its values are not told yet
+ * @param {boolean} covered its values are not told yet
  * @param {import("../types.d.ts").Texts["text"]} text
  */
-function drawGround(context, size, shown, what, { run, covered }, text) {
-  const { values, table, place, pieces, word, second } = shown;
-  const { tokens, rows, left, column, cell, high } = size;
+function drawGround(context, size, shown, what, covered, text) {
+  const { values, table, place, word } = shown;
+  const { tokens, rows, left, top, column, cell, high, axis, named } = size;
   if (covered) drawEmpty(context, size);
   else {
     const image = cells(flipped(values, rows, tokens), tokens, rows, ink()[table], place);
-    enlarge(context, image, left, TOP, tokens * column, high);
+    enlarge(context, image, left, top, tokens * column, high);
     for (const [row, count] of shown.off)
-      drawOff(context, left, TOP + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
+      drawOff(context, left, top + (rows - row - count) * cell, tokens * column, count * cell, text("off.word"));
     if (word && size.written) drawWords(context, size, shown, word);
     drawScale(context, size, shown);
   }
-  drawRowLabels(context, size, what, run);
-  drawTokenLabels(context, size, pieces, what.axis?.() ?? text("marks.tokens"), second);
+  drawRows(context, named, left);
+  drawAxis(context, axis, { left, y: top + high });
+  const title = what.axis?.() ?? text("marks.tokens");
+  const room = left + column * tokens - textWidth(context, title);
+  write(context, title, Math.max(0, Math.min(left, room)), footOf(size) + 22, { colour: ink().colour("muted") });
 }
 
 /**
@@ -346,11 +308,11 @@ function drawGround(context, size, shown, what, { run, covered }, text) {
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
  */
-function drawEmpty(context, { tokens, rows, left, column, cell }) {
+function drawEmpty(context, { tokens, rows, left, top, column, cell }) {
   context.fillStyle = ink().colour("line");
   for (let row = 0; row < rows; row++)
     for (let token = 0; token < tokens; token++)
-      context.fillRect(left + token * column, TOP + row * cell, column - 1, cell - 1);
+      context.fillRect(left + token * column, top + row * cell, column - 1, cell - 1);
 }
 
 /**
@@ -369,20 +331,25 @@ function apartText({ values, pieces, apart }, text) {
 }
 
 /**
- * The frame around the selected cell, or around the token's column where no row is selected.
+ * The frame around the selected cell, or around the token's column where no row is selected; and the names of both.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
- * @param {{ row: number; token?: number }} place
- * @param {number} query the selected token
+ * @param {{ row: number; token: number; name: string; word?: (row: number, token: number) => string }} chosen
+ *   `name`: of the row; `word`: what stands beside the map, if that is told
  */
-function drawMark(context, size, { row, token: own }, query) {
-  const token = own ?? query;
-  const x = size.left + token * size.column;
-  if (row >= 0) return cross(context, x, TOP + (size.rows - 1 - row) * size.cell, size.column, size.cell);
+function drawMark(context, size, { row, token, name, word }) {
+  const { left, top, rows, column, cell, high, axis, named, beside } = size;
+  if (beside && word) drawBeside(context, size, beside, { row, token, word });
+  drawChosenName(context, axis, { left, y: top + high }, { t: token, role: "text" });
+  const x = left + token * column;
+  if (row >= 0) {
+    drawChosenRow(context, named, { left, y: top + (rows - row - 0.5) * cell }, name);
+    return cross(context, x, top + (rows - 1 - row) * cell, column, cell);
+  }
   context.strokeStyle = ink().colour("muted");
   context.lineWidth = 1.5;
-  return context.strokeRect(x, TOP, size.column, size.high);
+  return context.strokeRect(x, top, column, high);
 }
 
 /**
@@ -394,7 +361,8 @@ export function createDepthMap(glass, what) {
   const { state } = glass;
   const canvas = h("canvas.gp-canvas", { "data-text-label": what.label });
   const note = h("p.gp-note.gp-apart", { hidden: "" });
-  const element = h("div", null, h("div.gp-scroll", null, canvas), note);
+  const hint = h("p.gp-note", { hidden: "" });
+  const element = h("div", null, hint, h("div.gp-scroll", null, canvas), note);
   const surface = createSurface(canvas);
   /** @type {(runs: Of[]) => Of[]} */
   const remembered = createMemory();
@@ -421,9 +389,9 @@ export function createDepthMap(glass, what) {
   });
   bindArrowKeys(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
-  const make = memo((/** @type {number} */ width, /** @type {Of[]} */ runs) => {
+  const make = memo((/** @type {number} */ width, /** @type {boolean} */ rowed, /** @type {Of[]} */ runs) => {
     const shown = shownOf(what, runs, state);
-    made = { shown, size: measure(penOf(canvas), what, shown, width) };
+    made = { shown, size: measure(penOf(canvas), what, shown, newest(runs), { width, rowed }) };
   });
 
   /**
@@ -437,17 +405,21 @@ export function createDepthMap(glass, what) {
     const last = newest(runs);
     run = last;
     if (fresh) what.hover?.((under = null), last);
-    make(width, remembered(runs));
+    const { row, token = state.query } = what.at(state, last);
+    make(width, row >= 0, remembered(runs));
     if (!made) return;
     const { size, shown } = made;
     const covered = state.covered === true;
+    const chosen = { row, token, name: row < 0 ? "" : what.name(row, last), word: covered ? undefined : shown.word };
     surface(
       [shown, covered],
       width,
-      size.high + size.lines + size.above + BELOW,
-      (context) => drawGround(context, size, shown, what, { run: last, covered }, glass.text),
-      (context) => drawMark(context, size, what.at(state, last), state.query),
+      footOf(size) + size.above + BELOW,
+      (context) => drawGround(context, size, shown, what, covered, glass.text),
+      (context) => drawMark(context, size, chosen),
     );
+    hint.textContent = size.beside ? glass.text(row < 0 ? "marks.beside_column" : "marks.beside") : "";
+    hint.hidden = !size.beside;
     note.textContent = apartText(shown, glass.text);
     note.hidden = !note.textContent;
   }

@@ -4,14 +4,14 @@ import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { biasAt, firstKey, spanSeen } from "../../compute.js";
 import { brief, h, share, shown } from "../../dom.js";
-import { chartHeight, cross, fit, hatch, ink, roomToDraw, shade, visible, write } from "../../draw.js";
-import { drawBarNames } from "../../marks/bar-names.js";
+import { chartHeight, cross, fit, hatch, ink, penOf, roomToDraw, shade, visible, write } from "../../draw.js";
+import { axisOf, drawAxis, drawChosenName } from "../../marks/axis-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { shownIn } from "../../run-for.js";
 import { scoreLine, weightLine } from "./formulas.js";
 
-const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 26, 20, 18]; // SCALE: under the names, where there is no room above
+const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 6, 20, 18]; // BELOW: under the names; SCALE: where there is none above
 const [TALL, TITLE] = [230, 70]; // px of all of it in a lesson, and of what stands above it there
 /**
  * @typedef {import("../../types.d.ts").Say} Say
@@ -20,14 +20,22 @@ const [TALL, TITLE] = [230, 70]; // px of all of it in a lesson, and of what sta
  *
  * @typedef {import("../../readings/attend.js").CellReading} CellReading
  *
- * @typedef {{ column: number; foot: number; high: number; ceiling: number; width: number; from: number }} BarPlace
- *   the bars of the keys from `from` on; `high`: of one that is as tall as the scale
+ * @typedef {{
+ *   column: number;
+ *   foot: number;
+ *   high: number;
+ *   ceiling: number;
+ *   width: number;
+ *   from: number;
+ *   end: number;
+ * }} BarPlace
+ *   the bars of the keys from `from` on; `high`: of one that is as tall as the scale; `end`: of the names
  */
 
 const NUMBERED = 54; // px of a bar that has its number over it
 
-/** How tall a bar of the whole scale is. */
-const barsHeight = () => (roomToDraw() < Infinity ? chartHeight(TALL, TITLE) - ABOVE - BELOW : HEIGHT);
+/** How tall a bar of the whole scale is. @param {number} below px that the names take */
+const barsHeight = (below) => (roomToDraw() < Infinity ? chartHeight(TALL, TITLE) - ABOVE - below : HEIGHT);
 
 /** Short enough to stand over a bar. @param {number} weight */
 const overBar = (weight) => (weight < 0.001 ? "<0.001" : brief(share(weight)));
@@ -85,7 +93,7 @@ export function createLargest(section, heading, count, others) {
  * @param {number} key
  * @param {Say} text
  */
-function drawNumbers(context, { column, foot, ceiling, width, from }, weights, key, text) {
+function drawNumbers(context, { column, end, ceiling, width, from }, weights, key, text) {
   if (column >= NUMBERED) {
     weights.forEach(
       (weight, t) =>
@@ -95,7 +103,7 @@ function drawNumbers(context, { column, foot, ceiling, width, from }, weights, k
           weight: t === key ? 600 : 400,
         }),
     );
-    write(context, text("ceiling", { ceiling }), width, foot + BELOW + SCALE - 6, {
+    write(context, text("ceiling", { ceiling }), width, end + SCALE - 6, {
       align: "right",
       colour: ink().colour("muted"),
     });
@@ -167,17 +175,20 @@ export function createBars(glass, text) {
     wide = width;
     const { trace } = shownIn(glass);
     const scale = width / trace.T >= NUMBERED ? SCALE : 0;
-    const high = barsHeight();
-    const context = fit(canvas, width, ABOVE + high + BELOW + scale);
+    const column = width / trace.T;
+    const axis = axisOf(penOf(canvas), labelsOf(trace.tokens.pieces).map(visible), column);
+    const high = barsHeight(axis.tall + BELOW);
+    const foot = ABOVE + high;
+    const end = foot + axis.tall + BELOW;
+    const context = fit(canvas, width, end + scale);
     const from = firstKey(trace.model, query);
-    const place = { column: width / trace.T, foot: ABOVE + high, high, ceiling: ceilingOf(weights), width, from };
-    const { column } = place;
+    const place = { column, foot, high, ceiling: ceilingOf(weights), width, from, end };
     drawBars(context, place, weights, trace.T);
     if (headOff(trace, layer, head)) drawOff(context, 0, ABOVE, weights.length * column, high, glass.text("off.word"));
     cross(context, key * column + 1, ABOVE - 1, Math.max(2, column - 2), high + 2, [["k", 3]]);
     const roleOf = (/** @type {number} */ t) => (t < from || t >= weights.length ? "muted" : "text");
-    const names = { column, y: place.foot + 18, width, chosen: key, roleOf };
-    drawBarNames(context, labelsOf(trace.tokens.pieces), names);
+    drawAxis(context, axis, { left: 0, y: foot }, roleOf);
+    drawChosenName(context, axis, { left: 0, y: foot }, { t: key, role: "k" });
     drawNumbers(context, place, weights, key, text);
   }
   return { canvas, draw, find };

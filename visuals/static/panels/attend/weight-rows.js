@@ -3,12 +3,12 @@
 
 import { labelsOf } from "../../characters.js";
 import { brief, h, share } from "../../dom.js";
-import { cross, fit, hatch, ink, shade, textWidth, write } from "../../draw.js";
+import { cross, fit, hatch, ink, penOf, shade, textWidth, visible, write } from "../../draw.js";
 import { spanSeen } from "../../compute.js";
-import { drawBarNames } from "../../marks/bar-names.js";
+import { axisOf, drawAxis, drawChosenName } from "../../marks/axis-names.js";
 import { across, bindArrowKeys, bindPointer } from "../../pointing.js";
 
-const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 40];
+const [HIGH, ABOVE, APART, BELOW] = [72, 22, 10, 30]; // BELOW: under the names
 
 /**
  * @typedef {{ title: string; weights: ArrayLike<number>; edges?: number[] }} WeightRow a weight for each token, NaN
@@ -99,16 +99,22 @@ export function createWeightRows(glass, label) {
     wide = width;
     const pieces = labelsOf(trace.tokens.pieces);
     const each = ABOVE + HIGH + APART;
-    const context = fit(canvas, width, rows.length * each + BELOW);
+    const foot = rows.length * each - APART;
+    const axis = axisOf(penOf(canvas), pieces.map(visible), width / trace.T);
+    const context = fit(canvas, width, foot + axis.tall + BELOW);
     const place = { width, column: width / trace.T, ceiling: ceilingOf(rows), tokens: trace.T, key };
     rows.forEach((row, i) => {
       drawRow(context, row, { ...place, top: i * each });
       drawTitle(context, row, { ...place, top: i * each });
     });
-    const y = rows.length * each + 8;
-    drawBarNames(context, pieces, { column: place.column, y, width, chosen: key });
+    drawAxis(context, axis, { left: 0, y: foot }, () => "text");
+    drawChosenName(context, axis, { left: 0, y: foot }, { t: key, role: "k" });
     const full = glass.text(ceilingText, { ceiling: place.ceiling });
-    write(context, full, width, y + 25, { align: "right", colour: ink().colour("muted"), most: width });
+    write(context, full, width, foot + axis.tall + BELOW - 7, {
+      align: "right",
+      colour: ink().colour("muted"),
+      most: width,
+    });
   }
   return { canvas, draw };
 }

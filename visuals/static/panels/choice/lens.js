@@ -131,6 +131,7 @@ const lensMap = (glass, label, colour) =>
     scale: () => ({ table: "magnitude", ...COLOURS[colour()], name: glass.text(`lens.scale_${colour()}`) }),
     change: () => glass.text("b_minus_a.p_followed"),
     name: (depth) => depthName(glass, depth),
+    short: (depth) => (depth === 0 ? depthName(glass, depth) : glass.text("why.layer", { layer: depth - 1 })),
     word(/** @type {LensRun} */ { details }) {
       const lens = readLens(details.lens);
       return (depth, token) => (lens.here(depth) ? lens.piece(lens.best(depth, token)[0].id) : "");

@@ -3,9 +3,9 @@
 import { labelsOf } from "../../characters.js";
 import { keysSeen } from "../../compute.js";
 import { h, percent, sample, shown } from "../../dom.js";
-import { chartHeight, fit, ink, cellNames } from "../../draw.js";
+import { cellNames, chartHeight, fit, ink, penOf, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { drawBarNames } from "../../marks/bar-names.js";
+import { axisOf, drawAxis, drawChosenName } from "../../marks/axis-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { axes, chartIn, rule, xOf, yOf } from "../../plot.js";
@@ -19,7 +19,7 @@ import { sharesAlike } from "../attend/alike.js";
 /** @typedef {import("../../types.d.ts").Say} Say */
 
 const KIND = "rope-layout";
-const HIGH = 250;
+const [HIGH, BELOW] = [250, 12]; // BELOW: under the names
 const [RIGHT, MIXED] = [NAMES.indexOf("half"), NAMES.indexOf("mixed")];
 const ALIKE = 0.02; // up to so much of a row that moves, two bars side by side look the same
 
@@ -60,13 +60,14 @@ function barsOf(right, mixed, alike) {
  * @param {{ key: number; pieces: string[]; yName: string }} how
  */
 function drawRow(canvas, width, { bars, low, high }, { key, pieces, yName }) {
-  const tall = chartHeight(HIGH);
-  const context = fit(canvas, width, tall);
-  const { colour } = ink();
   const keys = bars[0][0].length;
   const chart = chartOf(width, keys, { low, high });
-  axes(context, chart, { xTicks: [], yName });
   const cell = chart.width / keys;
+  const foot = chart.top + chart.height;
+  const axis = axisOf(penOf(canvas), labelsOf(pieces).slice(0, keys).map(visible), cell);
+  const context = fit(canvas, width, foot + axis.tall + BELOW);
+  const { colour } = ink();
+  axes(context, chart, { xTicks: [], yName });
   context.fillStyle = colour("raised");
   context.fillRect(xOf(chart, key), chart.top, cell, chart.height);
   const wide = Math.max(1, Math.min(24, cell * 0.36));
@@ -84,11 +85,8 @@ function drawRow(canvas, width, { bars, low, high }, { key, pieces, yName }) {
     });
   }
   if (low < 0) rule(context, chart, { y: 0, colour: colour("muted") });
-  context.save();
-  context.translate(chart.left, 0);
-  const names = labelsOf(pieces).slice(0, keys);
-  drawBarNames(context, names, { column: cell, y: tall - 10, width: chart.width, chosen: key });
-  context.restore();
+  drawAxis(context, axis, { left: chart.left, y: foot }, () => "text");
+  drawChosenName(context, axis, { left: chart.left, y: foot }, { t: key, role: "k" });
 }
 
 /** Whether the two rows look the same. @param {import("../../readings/rope-layout.js").LayoutReading} reading */
