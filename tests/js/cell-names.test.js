@@ -139,7 +139,7 @@ test("rows and columns of a map may be of different texts, each with cells of it
   );
 });
 
-test("names of an axis stand side by side where all fit whole, else upright, and the chosen one always stands", async () => {
+test("names of an axis stand side by side where all fit whole, else upright, and the chosen one always", async () => {
   const { axisOf, drawAxis, drawChosenName } = await import("../../visuals/static/marks/axis-names.js");
   const names = ["Tom", "kitchen", "in", "the", "box", "old"]; // at 7 px a letter
   /**

@@ -233,6 +233,8 @@ const written =
   (words, ...between) =>
     h(tag, null, ...inTerms(words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== "")));
 export const line = written("p");
+/** A formula of parts, as a paragraph. @param {...(Node | string)} parts */
+export const formula = (...parts) => h("p", null, ...inTerms(parts));
 export const phrase = written("span");
 /** @param {number} x */
 export const strong = (x, digits = 5) => h("strong", null, shown(x, digits));

@@ -352,19 +352,6 @@ export function textWidth(context, text) {
 }
 
 /**
- * A token's name centred on its place, or beside that where it would leave the canvas.
- *
- * @param {CanvasRenderingContext2D} context
- * @param {string} name
- * @param {{ middle: number; y: number; width: number; most: number; colour?: string }} place `width`: of the
- *   canvas; `most`: cut with … to that width
- */
-export function writeName(context, name, { middle, y, width, most, colour }) {
-  const half = Math.min(textWidth(context, name), most) / 2;
-  write(context, name, Math.max(half, Math.min(middle, width - half)), y, { align: "center", most, colour });
-}
-
-/**
  * The text, or its beginning and … where it is wider than `most` in the context's font.
  *
  * @param {CanvasRenderingContext2D} context

@@ -111,7 +111,7 @@ export function createTexts(addresses, onDemand = {}) {
 
   /**
    * Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label),
-   * data-text-placeholder (of a field).
+   * data-text-placeholder (of a field), data-text-head (a cell's column head, where rows are stacked).
    *
    * @param {ParentNode} root
    */
@@ -123,6 +123,7 @@ export function createTexts(addresses, onDemand = {}) {
     for (const element of named("data-text-label")) {
       element.setAttribute("aria-label", text(element.dataset.textLabel ?? ""));
     }
+    for (const element of named("data-text-head")) element.dataset.head = text(element.dataset.textHead ?? "");
     for (const element of named("data-text-placeholder"))
       element.setAttribute("placeholder", text(element.dataset.textPlaceholder ?? ""));
   }

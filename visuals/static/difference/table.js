@@ -4,14 +4,14 @@
 import { largest, subtract } from "../arrays.js";
 import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
-import { createTable } from "../marks/table.js";
+import { createTable, writeNumber } from "../marks/table.js";
 import { memo } from "../reads.js";
 import { shownIn } from "../run-for.js";
 import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
 const ROWS = 12;
-const NARROW = 420; // px under which numbers have a digit less, as style.css sets three of them beside each other
+const DIGITS = 5; // of a number on pointing
 
 /**
  * Indices of the largest changes, in the order of their size; of equal ones the lower index first, and none that is
@@ -138,14 +138,14 @@ function createRows({ rows: most = ROWS, heading, title, named, bare, wordy }) {
  * @param {RowParts} parts
  * @param {string} words its name
  * @param {{ a: number; b: number; change: number }} values
- * @param {{ digits: number; limit: number }} how `limit`: the change whose bar reaches to the edge
+ * @param {number} limit the change whose bar reaches to the edge
  */
-function fillRow(parts, words, { a, b, change }, { digits, limit }) {
+function fillRow(parts, words, { a, b, change }, limit) {
   const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;
   parts.name.textContent = words;
-  parts.a.textContent = number(a, digits);
-  parts.b.textContent = number(b, digits);
-  parts.change.textContent = plus(change, number(change, digits));
+  writeNumber(parts.a, number(a, DIGITS));
+  writeNumber(parts.b, number(b, DIGITS));
+  writeNumber(parts.change, plus(change, number(change, DIGITS)));
   parts.bar.className = `mn-bar ${change < 0 ? "is-less" : "is-more"}`;
   Object.assign(parts.bar.style, { left: `${change < 0 ? 50 - share : 50}%`, width: `${share}%` });
 }
@@ -219,15 +219,14 @@ export const table = (what) => (glass, text) => {
    * Fills the listed rows, and the one for all others.
    *
    * @param {ReturnType<typeof subtracted<Of>>} found
-   * @param {number} digits
    */
-  function fill({ a, b, first, second, change }, digits) {
+  function fill({ a, b, first, second, change }) {
     const limit = largest(listed.map((i) => change[i]));
     rows.forEach((parts, place) => {
       const i = listed[place];
       parts.row.hidden = i === undefined;
       if (i === undefined) return;
-      fillRow(parts, what.name(i, b, glass, a), { a: first[i], b: second[i], change: change[i] }, { digits, limit });
+      fillRow(parts, what.name(i, b, glass, a), { a: first[i], b: second[i], change: change[i] }, limit);
     });
     const { count, sum } = remainder(change, listed);
     others.row.hidden = count === 0;
@@ -235,16 +234,15 @@ export const table = (what) => (glass, text) => {
     others.change.textContent = text("sum", { sum: shown(sum, 3) });
   }
   /** @type {import("./face.js").Part<Of>["draw"]} */
-  function draw(a, b, width) {
-    const digits = width < NARROW ? 3 : 4;
+  function draw(a, b) {
     const chosen = what.chosen?.(state) ?? null;
     title.show(state, b);
-    read(a, b, digits, state.language);
+    read(a, b, state.language);
     if (!now) return;
     const wanted = rowsFor(now.found, chosen, now.change.length);
     if (wanted.join() !== listed.join()) {
       listed = wanted;
-      fill(now, digits);
+      fill(now);
     }
     rows.forEach(({ row }, place) =>
       row.classList.toggle("is-chosen", listed[place] !== undefined && listed[place] === chosen),

@@ -83,7 +83,7 @@ function createTrained(text) {
       ["mask", "td.at-part"],
       ["trained", "td.at-part"],
     ],
-    { rows: TRAINED.length },
+    { rows: TRAINED.length, look: ".gp-stacked" },
   );
   const fill = () =>
     table.fill(TRAINED, (fields, name) => {
@@ -91,6 +91,7 @@ function createTrained(text) {
         fields,
         ["networks", "mask", "trained"].map((column) => text(`${column}_${name}`)),
       );
+      for (const [i, column] of ["mask", "trained"].entries()) fields[i + 1].dataset.head = text(column);
     });
   return { element: table.element, fill };
 }

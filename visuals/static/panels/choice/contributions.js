@@ -2,7 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { largest, once } from "../../arrays.js";
-import { fraction, h, sample, shown, signed, tinted } from "../../dom.js";
+import { formula, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -201,13 +201,14 @@ function lineOfAll(text, { shares, selection: { token }, parts, against, values:
   const there = others.filter(([, value]) => value);
   const decimals = decimalsOf([...kinds.map(of), ...there.map(([, value]) => value)], sum);
   const written = (/** @type {number} */ value) => value.toFixed(decimals).replace("-", "−");
-  const plus = (/** @type {number} */ value) => ` ${value > 0 ? "+" : ""}${written(value)}   `;
-  const added = kinds.flatMap((kind) => [tinted(HUES[kind], text(kind)), plus(of(kind))]);
-  const further = there.flatMap(([name, value]) => [text(name), plus(value)]);
+  const term = (/** @type {Node | string} */ name, /** @type {number} */ value) => [
+    h("span.gp-term", null, name, ` ${value > 0 ? "+" : ""}${written(value)}`),
+    "   ",
+  ];
+  const added = kinds.flatMap((kind) => term(tinted(HUES[kind], text(kind)), of(kind)));
+  const further = there.flatMap(([name, value]) => term(text(name), value));
   const rounding = written(sum) === written(logit) ? "" : `   ${text("difference")} ${signed(sum - logit, 2)}`;
-  return h(
-    "p",
-    null,
+  return formula(
     ...added,
     ...further,
     "= ",
@@ -230,7 +231,7 @@ function lineOfPart(glass, { selection: { kind }, row, target, against, values: 
     : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS");
   const numbers = fraction(shown(adds * scale, 6), shown(scale, 6));
   const name = partName(glass, row) + glass.text("marks.colon");
-  return h("p", null, name, divided, " = ", numbers, " = ", h("strong", null, signed(adds, 5)));
+  return formula(name, divided, " = ", numbers, " = ", h("strong", null, signed(adds, 5)));
 }
 
 /** What all bars and running sums of a run span. @type {(shares: Shares) => import("./bars.js").Span} */

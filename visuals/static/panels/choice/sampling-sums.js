@@ -1,7 +1,7 @@
 // The sums of one token on its way to the draw: softmax with a temperature, what the filters leave, and the race that
 // draws.
 
-import { fraction, h, percent, shown, sub, tinted } from "../../dom.js";
+import { formula, fraction, h, percent, shown, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { sumAfter } from "../../readings/filters.js";
 
@@ -18,8 +18,6 @@ import { sumAfter } from "../../readings/filters.js";
  */
 
 const name = () => tinted("output", "p");
-/** @param {...(Node | string)} parts */
-const line = (...parts) => h("p", null, ...parts);
 /** A probability with all digits that a sum is checked by. @param {number} p */
 const chance = (p) => percent(p, 5);
 /** @param {string} text */
@@ -46,11 +44,11 @@ const power = ({ values }, rank, t) => `e^((${shown(values[rank], 6)} − ${show
  */
 function filtered(text, label, { after }, rank, [from, to], { topK, topP }) {
   const kept = after.kept[to];
-  if (rank >= kept) return line(label, " = 0   ", text(`out_${to}`, { rank: rank + 1, kept, k: topK, p: topP }));
+  if (rank >= kept) return formula(label, " = 0   ", text(`out_${to}`, { rank: rank + 1, kept, k: topK, p: topP }));
   const mass = sumAfter(after, to) / sumAfter(after, from);
   const before = after.weights[rank] / sumAfter(after, from);
   const sum = fraction(chance(before), chance(mass));
-  return line(label, " = ", sum, " = ", result(chance(before / mass)), `   ${text(`mass_${to}`, { kept })}`);
+  return formula(label, " = ", sum, " = ", result(chance(before / mass)), `   ${text(`mass_${to}`, { kept })}`);
 }
 
 /**
@@ -68,12 +66,21 @@ export function stepsOf(text, { result: of, selection: { rank, stage }, settings
     const sum = fraction(power(ranked, rank, 1), shown(whole, 6));
     const own = chance(plain.weights[rank] / whole);
     return [
-      line(`${text("stage_softmax")}:  `, name(), " = ", fraction("e^(l − max)", "Σ"), " = ", sum, " = ", result(own)),
+      formula(
+        `${text("stage_softmax")}:  `,
+        name(),
+        " = ",
+        fraction("e^(l − max)", "Σ"),
+        " = ",
+        sum,
+        " = ",
+        result(own),
+      ),
     ];
   }
   const all = sumAfter(after, "all");
   const sum = fraction(power(ranked, rank, settings.temperature), shown(all, 6));
-  const lines = [line(name(), sub("T"), " = ", sum, " = ", result(chance(after.weights[rank] / all)))];
+  const lines = [formula(name(), sub("T"), " = ", sum, " = ", result(chance(after.weights[rank] / all)))];
   /** @type {(letter: string, stages: [Stage, Exclude<Stage, "all">]) => void} */
   const share = (letter, stages) => {
     lines.push(filtered(text, h("span", null, name(), sub(letter)), of, rank, stages, settings));
@@ -102,5 +109,5 @@ export function raceOf(text, { drawn }) {
     result(shown(p / e, 5)),
   ];
   const beaten = second ? ["   ", text("beat"), " ", ...one(second)] : [];
-  return [line(text("race_why")), line(text("won"), " ", ...one(winner), ...beaten)];
+  return [formula(text("race_why")), formula(text("won"), " ", ...one(winner), ...beaten)];
 }

@@ -84,9 +84,18 @@ export function usesTable() {
       "tr",
       null,
       h("th.gp-token.norm-name", { scope: "row", "data-text": `${KIND}.kind_${kind}` }),
-      ...columns.slice(1).map((name) => h("td.norm-words", { "data-text": `${KIND}.${name}_${kind}` })),
+      ...columns
+        .slice(1)
+        .map((name) =>
+          h("td.norm-words", { "data-text": `${KIND}.${name}_${kind}`, "data-text-head": `${KIND}.head_${name}` }),
+        ),
     ),
   );
-  const table = h("table.gp-table", null, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...rows));
+  const table = h(
+    "table.gp-table.gp-stacked",
+    null,
+    h("thead", null, h("tr", null, ...head)),
+    h("tbody", null, ...rows),
+  );
   return listed(".norm-channels", `${KIND}.uses`, { element: table });
 }

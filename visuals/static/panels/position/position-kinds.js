@@ -204,7 +204,10 @@ function createNumbers() {
 function createWays() {
   /** @type {[string, string][]} */
   const columns = ["enters", "learned", "beyond", "cost"].map((name) => [name, "td.position-words"]);
-  const table = createTable(KIND, [["way", "th.gp-token.position-case"], ...columns], { rows: WAYS.length });
+  const table = createTable(KIND, [["way", "th.gp-token.position-case"], ...columns], {
+    rows: WAYS.length,
+    look: ".gp-stacked",
+  });
   /**
    * @param {KindsReading} reading
    * @param {Trace} trace
@@ -220,7 +223,7 @@ function createWays() {
       });
     });
   }
-  return { box: listed(".position-table.position-stacked", `${KIND}.ways`, table), fill };
+  return { box: listed(".position-table", `${KIND}.ways`, table), fill };
 }
 
 /** The losses beyond the trained length. */

@@ -77,7 +77,7 @@ function createSteps(text) {
     ["here", "td.position-words"],
     ["apart", "td.gp-number"],
   ];
-  const table = createTable(KIND, columns, { rows: STEPS });
+  const table = createTable(KIND, columns, { rows: STEPS, look: ".gp-stacked" });
   /** @param {DerivationReading} reading */
   function fill(reading) {
     table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) => {
@@ -85,7 +85,7 @@ function createSteps(text) {
       for (const i of [1, 2]) fields[i].dataset.head = text(columns[i][0]); // on a telephone it stands in the cell
     });
   }
-  return { box: listed(".position-table.position-stacked", `${KIND}.steps`, table), fill };
+  return { box: listed(".position-table", `${KIND}.steps`, table), fill };
 }
 
 /**

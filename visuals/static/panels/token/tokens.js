@@ -323,6 +323,7 @@ export default function tokens(element, glass) {
   const samples = h(
     "div.gp-samples",
     null,
+    h("span.gp-under-chip", { "data-text": "tokens.under" }),
     legend,
     ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)),
   );
