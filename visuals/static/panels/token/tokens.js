@@ -323,7 +323,6 @@ export default function tokens(element, glass) {
   const samples = h(
     "div.gp-samples",
     null,
-    h("span.gp-under-chip", { "data-text": "tokens.under" }),
     legend,
     ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)),
   );
@@ -344,7 +343,8 @@ export default function tokens(element, glass) {
   const place = createPlace(glass);
   const unseen = createHidden(chips, built, glass);
   const stacksPlace = h("div");
-  panel.body.append(stacksPlace, chips, unseen.element, place.element, note);
+  const under = h("p.gp-note.gp-names", { "data-text": "tokens.under" });
+  panel.body.append(stacksPlace, chips, unseen.element, under, place.element, note);
   /** @type {{ draw: () => void } | null} */
   let stacks = null;
   /** What is said of two texts comes with the first run that has two. */
