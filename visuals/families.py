@@ -22,6 +22,7 @@ from model.published.parameters import WeightPart, weight_parts
 from model.published.spec import ModelSpec
 from model.published.transformer_2017 import TRANSFORMER
 
+from .claims import CLAIMS
 from .kv import published_message, token_message
 from .messages.families import (
     Cell,
@@ -67,8 +68,6 @@ COLUMNS: dict[str, Column] = {
     "t5_1_1": Column("t5", "Flan-T5-small (1.1)"),
     "deepseek2": Column("deepseek", "DeepSeek-V2-Lite"),
 }
-# Goals of a column that are only known of another model of its family: no difference from LLaMA's is told by them.
-TOLD_OF_ANOTHER = frozenset({"glm"})
 VIEWS: dict[str, tuple[str, ...]] = {
     "eight": ("llama3", "qwen3", "bloom", "falcon", "mixtral", "t5", "deepseek3", "glm"),
     "llamas": ("llama3", "llama2_70b", "llama2", "llama1", "gpt3", "transformer"),
@@ -217,8 +216,10 @@ ROWS: dict[str, Callable[[ArchitectureSummary], list[Line]]] = {
 
 
 def goal_lines(_spec: ModelSpec, history: History) -> list[Line]:
-    """What it was trained to do."""
-    return [(f"goal_{history.goal}", {})]
+    """What it was trained to do; where its makers do not say, what the model before it was."""
+    if history.goals:
+        return [(f"goal_{goal}", {}) for goal in history.goals]
+    return [("goal_unsaid", {}), (f"goal_kin_{history.kin_goal}", {})]
 
 
 def data_lines(_spec: ModelSpec, history: History) -> list[Line]:
@@ -306,7 +307,7 @@ def kind_of(column: Column) -> type:
 
 @cache
 def families_message() -> FamiliesTable:
-    """Rows, columns and views. {columns: each {id, family, name, release, cells by row, cache, parameters, sources}}.
+    """Rows, columns, views and claims. {columns: each {id, family, name, release, cells by row, cache, parameters, sources}}.
 
     A cell is {lines: each {code, params, differs}, differs}: differs from LLaMA 3's by its codes, not by its numbers.
     """
@@ -320,7 +321,7 @@ def families_message() -> FamiliesTable:
         spec, history = sizes_of(column), histories()[column.name]
         told = {row: lines(spec, history) for row, lines in HISTORY_ROWS.items()}
         own = {row: {code for code, _ in lines} for row, lines in told.items()}
-        if history.goal not in TOLD_OF_ANOTHER:
+        if history.goals:  # what is not known differs from nothing
             own["goal"] = goal
         columns.append(
             {
@@ -337,7 +338,8 @@ def families_message() -> FamiliesTable:
                 "sources": [*spec.source, history.source],
             }
         )
-    return {"reference": REFERENCE, "rows": [*ROWS, *HISTORY_ROWS], "views": VIEWS, "columns": columns}
+    rows = [*ROWS, *HISTORY_ROWS]
+    return {"reference": REFERENCE, "rows": rows, "views": VIEWS, "columns": columns, "claims": CLAIMS}
 
 
 def cell_message(lines: list[Line], reference: set[str]) -> Cell:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from model.record import Entry, Measured, Record
 
-from .messages.overview import MeasuredSkill, PlotlyFigure, SkillsFigure, TrainingDetail
+from .messages.overview import MeasuredSkill, PlotlyFigure, SkillsFigure, TrainingCharts, TrainingDetail
 from .plain import plain
 
 # What is drawn of the answers, by colour and dash: kinds of document that differ in language alone share a line.
@@ -22,7 +22,7 @@ SKILLS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "brackets": (("brackets",), "output", "dot"),
     "counting": (("counting",), "residual", "dot"),
 }
-MILLION = 1_000_000
+MILLION, TEN_THOUSAND = 1_000_000, 10_000  # tokens: what English and Chinese count large numbers in
 # The page has names for these; a stage of another training is called what its log calls it.
 STAGES = frozenset({"patterns", "bindings", "backwards", "stories"})
 ROOM_FOR_A_NUMBER = 0.08  # share of the axis that a stage's number takes where the chart is narrowest, on a phone
@@ -57,11 +57,12 @@ def rows_for(places: Sequence[float], apart: float) -> list[int]:
     return rows
 
 
-def loss_figure(log: Sequence[Entry]) -> go.Figure:
-    """Held-out loss against tokens, with a line where each stage begins, and above it the stage's number and name."""
-    figure = go.Figure(layout=_layout("text:training.loss_axis", log))
+def loss_figure(log: Sequence[Entry], unit: int) -> go.Figure:
+    """Held-out loss against tokens, `unit` of them at a time, with a line where each stage begins, and above it the
+    stage's number and name."""
+    figure = go.Figure(layout=_layout("text:training.loss_axis", log, unit))
     figure.add_scatter(
-        x=[entry.tokens / MILLION for entry in log],
+        x=[entry.tokens / unit for entry in log],
         y=[entry.heldout for entry in log],
         customdata=[plain(_stage_name(entry.stage)) for entry in log],
         mode="lines+markers",
@@ -75,9 +76,9 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
     rows = rows_for([stage.tokens / log[-1].tokens for stage in stages], ROOM_FOR_A_NUMBER)
     for stage, row in zip(stages, rows, strict=True):
         line = {"color": "var(--glass-muted)", "width": 1, "dash": "dot"}
-        figure.add_vline(x=stage.tokens / MILLION, line=line)
+        figure.add_vline(x=stage.tokens / unit, line=line)
         figure.add_annotation(
-            x=stage.tokens / MILLION,
+            x=stage.tokens / unit,
             y=1,
             yref="paper",
             ax=0,
@@ -96,14 +97,14 @@ def loss_figure(log: Sequence[Entry]) -> go.Figure:
     return figure
 
 
-def answers_figure(log: Sequence[Entry]) -> go.Figure:
-    """The share of right answers on held-out documents against tokens, one line a skill."""
-    figure = go.Figure(layout=_layout("text:training.answers_axis", log))
+def answers_figure(log: Sequence[Entry], unit: int) -> go.Figure:
+    """The share of right answers on held-out documents against tokens, `unit` of them at a time, one line a skill."""
+    figure = go.Figure(layout=_layout("text:training.answers_axis", log, unit))
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     for name, (kinds, colour, dash) in SKILLS.items():
         told = [entry for entry in log if all(kind in entry.answers for kind in kinds)]
         figure.add_scatter(
-            x=[entry.tokens / MILLION for entry in told],
+            x=[entry.tokens / unit for entry in told],
             y=[sum(entry.answers[kind] for kind in kinds) / len(kinds) for entry in told],
             name=f"text:training.skill_{name}",
             mode="lines",
@@ -115,24 +116,31 @@ def answers_figure(log: Sequence[Entry]) -> go.Figure:
 
 
 def training_payload(record: Record) -> TrainingDetail:
-    """Both figures, null where there is no log, where its stages begin, and the measured skills."""
+    """Both figures in each unit, null where there is no log, where its stages begin, and the measured skills."""
     log = record.log
     return {
-        "loss": _loss_chart(log) if log else None,
-        "answers": _answers_chart(log) if any(entry.answers for entry in log) else None,
+        **_charts(log, MILLION),
+        "in_ten_thousands": _charts(log, TEN_THOUSAND),
         "stages": [{"number": one.number, "name": one.name, "tokens": one.tokens} for one in beginnings(log)],
         "log": [(entry.stage, entry.tokens, entry.loss, entry.heldout) for entry in log],
         "measured": [_skill(line) for line in record.measured],
     }
 
 
-def _loss_chart(log: Sequence[Entry]) -> PlotlyFigure:
-    told = loss_figure(log).to_plotly_json()
+def _charts(log: Sequence[Entry], unit: int) -> TrainingCharts:
+    return {
+        "loss": _loss_chart(log, unit) if log else None,
+        "answers": _answers_chart(log, unit) if any(entry.answers for entry in log) else None,
+    }
+
+
+def _loss_chart(log: Sequence[Entry], unit: int) -> PlotlyFigure:
+    told = loss_figure(log, unit).to_plotly_json()
     return {"data": told["data"], "layout": told["layout"]}
 
 
-def _answers_chart(log: Sequence[Entry]) -> SkillsFigure:
-    told = answers_figure(log).to_plotly_json()
+def _answers_chart(log: Sequence[Entry], unit: int) -> SkillsFigure:
+    told = answers_figure(log, unit).to_plotly_json()
     return {"data": told["data"], "layout": told["layout"]}
 
 
@@ -148,7 +156,7 @@ def _title(text: str) -> dict[str, object]:
     return {"text": text, "standoff": 8, "font": {"size": 14}}
 
 
-def _layout(name: str, log: Sequence[Entry]) -> dict[str, object]:
+def _layout(name: str, log: Sequence[Entry], unit: int) -> dict[str, object]:
     """Both charts run from no token to the last of the log, so that they can be read one below the other."""
     axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True}
     return {
@@ -157,7 +165,7 @@ def _layout(name: str, log: Sequence[Entry]) -> dict[str, object]:
         "plot_bgcolor": "var(--glass-card)",
         "hoverlabel": {"bgcolor": "var(--glass-raised)", "font": {"color": "var(--glass-text)", "size": 14}},
         "margin": {"l": 72, "r": 16, "t": EDGE, "b": 48},
-        "xaxis": axis | {"title": _title("text:training.tokens_axis"), "range": [0, log[-1].tokens / MILLION]},
+        "xaxis": axis | {"title": _title("text:training.tokens_axis"), "range": [0, log[-1].tokens / unit]},
         "yaxis": axis | {"title": _title(name), "automargin": False},
         "template": None,
     }

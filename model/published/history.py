@@ -13,15 +13,16 @@ FILE = Path(__file__).with_name("history.json")
 class History:
     """One published model.
 
-    - `goal`: what it was trained to do first: predict the next token, fill spans that were taken out, GLM's mix of
-      both, or translate.
+    - `goals`: what it was trained to do first: predict the next token, or that and the one after it (MTP); fill spans
+      that were taken out; translate. Empty where its makers do not say; then `kin_goal` is that of the model before it:
+      GLM's mix of spans and next tokens.
     - `tokens`: how many it read in that training, as its makers write it; None where they do not say. `tokens_larger`
       is what the `larger` of its `sizes` read where that differs. `pairs` counts pairs of sentences instead.
     - `sizes`: of its generation, as they are called. `known`: a name for what it is known for.
     - `source`: where this was read.
     """
 
-    goal: Literal["next", "spans", "glm", "translation"]
+    goals: tuple[Literal["next", "mtp", "spans", "translation"], ...]
     sizes: tuple[str, ...]
     known: str
     source: str
@@ -29,6 +30,7 @@ class History:
     tokens_larger: str | None = None
     larger: tuple[str, ...] = ()
     pairs: str | None = None
+    kin_goal: Literal["glm"] | None = None
 
 
 @cache
@@ -36,6 +38,6 @@ def histories() -> dict[str, History]:
     """All of them, by the names of the catalogue."""
     found: dict[str, History] = {}
     for name, fields in json.loads(FILE.read_text(encoding="utf-8")).items():
-        lists: dict[str, Any] = {field: tuple(fields.get(field, ())) for field in ("sizes", "larger")}
+        lists: dict[str, Any] = {field: tuple(fields.get(field, ())) for field in ("goals", "sizes", "larger")}
         found[name] = History(**fields | lists)
     return found

@@ -16,6 +16,8 @@ from model.nonfinite import WORDS, Part
 from model.record import Entry, Record
 from model.train.curriculum import recipe
 from visuals import STATIC
+from visuals.claims import CLAIMS
+from visuals.messages.families import Verdict
 from visuals.overview_training import training_payload
 
 # What a text must say and must not say: (key, language, required, forbidden). `*` stands for every text.
@@ -144,6 +146,14 @@ def test_every_part_of_an_explanation_has_its_heading() -> None:
 
 def test_every_label_is_there() -> None:
     assert [key for words in build.LABELS.values() for key in words.values() if key not in keys("en")] == []
+
+
+def test_every_claim_has_its_words_and_no_words_are_of_another() -> None:
+    of_claims = re.compile(r"family-myths\.(\w+)_(?:claim|right|source)")
+    said = [found[1] for key in keys("en") if (found := of_claims.fullmatch(key))]
+    assert sorted(said) == sorted(3 * [claim["name"] for claim in CLAIMS])
+    verdicts = {f"family-myths.verdict_{verdict}" for verdict in get_args(Verdict)}
+    assert verdicts == {key for key in keys("en") if key.startswith("family-myths.verdict_")}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

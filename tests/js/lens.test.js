@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { decimalsOf } from "../../visuals/static/panels/choice/bars.js";
+import { decimalsToAddUp } from "../../visuals/static/panels/choice/bars.js";
 import { moveOf } from "../../visuals/static/readings/causal-map.js";
 import { readLens, readOneToken } from "../../visuals/static/readings/lens.js";
 
@@ -55,8 +55,8 @@ test("where an answer lives is told of the map's own cells, and two places that 
 test("the terms of a logit add up as they are printed", () => {
   const terms = [0.0286, 5.64404, 10.7465];
   const sum = terms.reduce((all, one) => all + one);
-  const decimals = decimalsOf(terms, sum);
+  const decimals = decimalsToAddUp(terms, sum);
   const printed = terms.map((one) => Number(one.toFixed(decimals)));
   assert.equal(printed.reduce((all, one) => all + one).toFixed(decimals), sum.toFixed(decimals));
-  assert.equal(decimalsOf([1, 2], 3), 3);
+  assert.equal(decimalsToAddUp([1, 2], 3), 3);
 });

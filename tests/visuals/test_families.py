@@ -7,6 +7,7 @@ import pytest
 
 from model import catalogue
 from model.published.catalogue import parameter_count
+from visuals.claims import CLAIMS
 from visuals.families import (
     COLUMNS,
     CONFIGS,
@@ -125,13 +126,31 @@ def test_what_llama_has_not_is_marked(columns: dict[str, dict]) -> None:
     for name, column in columns.items():
         assert not any(column["cells"][row]["differs"] for row in HISTORY_ROWS if row != "goal")
         goal = column["cells"]["goal"]
-        assert goal["differs"] == goal["lines"][0]["differs"] == (name in {"t5", "t5_1_1", "transformer"}), name
+        assert goal["lines"][0]["differs"] == (name in {"t5", "t5_1_1", "transformer"}), name
+        assert goal["differs"] == any(line["differs"] for line in goal["lines"])
+        assert goal["differs"] == (name in {"t5", "t5_1_1", "transformer", "deepseek3"}), name
         for row in ROWS:
             cell = column["cells"][row]
             other = [code for code in FACTS[name][row] if code not in FACTS[REFERENCE][row]]
             assert [line["code"] for line in cell["lines"] if line["differs"]] == other, (name, row)
             assert cell["differs"] == (FACTS[name][row] != FACTS[REFERENCE][row])
     assert sum(cell["differs"] for cell in columns["qwen3"]["cells"].values()) == 1
+
+
+def test_a_goal_is_its_makers_own_or_said_to_be_anothers(columns: dict[str, dict]) -> None:
+    """DeepSeek-V3 was trained to predict two tokens (arXiv 2412.19437, section 2.2), V2-Lite one."""
+    codes = {name: [line["code"] for line in column["cells"]["goal"]["lines"]] for name, column in columns.items()}
+    assert codes["deepseek3"] == ["goal_next", "goal_mtp"]
+    assert codes["deepseek2"] == codes["llama3"] == ["goal_next"]
+    assert codes["glm"] == ["goal_unsaid", "goal_kin_glm"]
+
+
+def test_each_claim_leads_to_a_cell(columns: dict[str, dict]) -> None:
+    counted = {"parameters", "cache"}
+    for claim in CLAIMS:
+        assert claim["row"] in columns[claim["column"]]["cells"].keys() | counted, claim
+        assert any(claim["column"] in view for view in VIEWS.values()), claim
+    assert len({claim["name"] for claim in CLAIMS}) == len(CLAIMS)
 
 
 def test_training_context_and_vocabulary_are_as_their_makers_say(columns: dict[str, dict]) -> None:

@@ -36,6 +36,12 @@ def test_figures_hold_the_logs_numbers() -> None:
     assert set(lines) == set(SKILLS)
     assert list(lines["facts"]["x"]) == [2.0, 3.5]  # what was not measured is not drawn
     assert list(lines["facts"]["y"]) == pytest.approx([0.25, 0.75])
+    in_ten_thousands = payload["in_ten_thousands"]["loss"]
+    assert list(in_ten_thousands["data"][0]["x"]) == [100, 200, 350]
+    assert [shape["x0"] for shape in in_ten_thousands["layout"]["shapes"]] == [100, 200]
+    assert [note["x"] for note in in_ten_thousands["layout"]["annotations"]] == [100, 200]
+    for chart in ("loss", "answers"):
+        assert list(payload["in_ten_thousands"][chart]["layout"]["xaxis"]["range"]) == [0, 350]
     assert payload["log"][-1] == ("stories", 3_500_000, 1.0, 1.5)
     assert payload["measured"] == [{"name": "recall", "language": "en", "right": 19, "cases": 20, "bar": 0.95}]
 
@@ -79,7 +85,9 @@ def drawn_name(stage: str) -> str:
 
 
 def test_no_record_no_figure() -> None:
-    assert training_payload(Record([], [])) == {"loss": None, "answers": None, "stages": [], "log": [], "measured": []}
+    none = {"loss": None, "answers": None}
+    nothing = {**none, "in_ten_thousands": none, "stages": [], "log": [], "measured": []}
+    assert training_payload(Record([], [])) == nothing
     assert training_payload(Record(LOG[:1], []))["answers"] is None
 
 

@@ -1,5 +1,7 @@
 """What the chapter on the families is sent."""
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from .sums import Product, PublishedCount
@@ -70,13 +72,29 @@ class FamilyColumn(TypedDict):
     sources: list[str]
 
 
+Verdict = Literal["wrong", "part", "open"]
+
+
+class Claim(TypedDict):
+    """What tables say of a family, and the cell that shows what is so, by column and row.
+
+    `verdict`: wrong; true of some models or in some sense; or open, since nobody measured it.
+    """
+
+    name: str
+    verdict: Verdict
+    column: str
+    row: str
+
+
 class FamiliesTable(TypedDict):
-    """The families beside each other: rows, columns, and which columns each view has."""
+    """The families beside each other: rows, columns, which columns each view has, and what tables get wrong of them."""
 
     reference: str
     rows: list[str]
     views: dict[str, tuple[str, ...]]
     columns: list[FamilyColumn]
+    claims: tuple[Claim, ...]
 
 
 class FamiliesAnswer(FamiliesTable):

@@ -139,14 +139,21 @@ class MeasuredSkill(TypedDict):
     bar: float
 
 
-class TrainingDetail(TypedDict):
-    """How a checkpoint was trained. Both figures are null where there is no such log.
+class TrainingCharts(TypedDict):
+    """What was logged while a checkpoint was trained, against tokens. Null where there is no such log."""
+
+    loss: PlotlyFigure | None
+    answers: SkillsFigure | None
+
+
+class TrainingDetail(TrainingCharts):
+    """How a checkpoint was trained. Its charts are over millions of tokens, and once more over ten thousands of them,
+    which Chinese counts in.
 
     A line of `log` is [stage, tokens, loss, held-out loss], both in nats a token.
     """
 
-    loss: PlotlyFigure | None
-    answers: SkillsFigure | None
+    in_ten_thousands: TrainingCharts
     stages: list[TrainingStage]
     log: list[tuple[str, int, float, float]]
     measured: list[MeasuredSkill]

@@ -625,12 +625,25 @@ export interface FamilyColumn {
   sources: string[];
 }
 
-/** The families beside each other: rows, columns, and which columns each view has. */
+/**
+ * What tables say of a family, and the cell that shows what is so, by column and row.
+ *
+ * `verdict`: wrong; true of some models or in some sense; or open, since nobody measured it.
+ */
+export interface Claim {
+  name: string;
+  verdict: "wrong" | "part" | "open";
+  column: string;
+  row: string;
+}
+
+/** The families beside each other: rows, columns, which columns each view has, and what tables get wrong of them. */
 export interface FamiliesTable {
   reference: string;
   rows: string[];
   views: Record<string, string[]>;
   columns: FamilyColumn[];
+  claims: Claim[];
 }
 
 /** The table, the panel ([chapter, panel]) that each row or code leads to, and the models on offer by family. */
@@ -639,6 +652,7 @@ export interface FamiliesAnswer {
   rows: string[];
   views: Record<string, string[]>;
   columns: FamilyColumn[];
+  claims: Claim[];
   rowPlaces: Record<string, [string, string]>;
   codePlaces: Record<string, [string, string]>;
   elsewhere: Record<string, [string, string]>;
@@ -1927,14 +1941,22 @@ export interface MeasuredSkill {
   bar: number;
 }
 
+/** What was logged while a checkpoint was trained, against tokens. Null where there is no such log. */
+export interface TrainingCharts {
+  loss: PlotlyFigure | null;
+  answers: SkillsFigure | null;
+}
+
 /**
- * How a checkpoint was trained. Both figures are null where there is no such log.
+ * How a checkpoint was trained. Its charts are over millions of tokens, and once more over ten thousands of them,
+ * which Chinese counts in.
  *
  * A line of `log` is [stage, tokens, loss, held-out loss], both in nats a token.
  */
 export interface TrainingDetail {
   loss: PlotlyFigure | null;
   answers: SkillsFigure | null;
+  in_ten_thousands: TrainingCharts;
   stages: TrainingStage[];
   log: [string, number, number, number][];
   measured: MeasuredSkill[];

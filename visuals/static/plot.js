@@ -152,7 +152,7 @@ export function tickText(value) {
 
 const POWER = new RegExp(`[${Object.values(POWERS).join("")}]`);
 /** @param {string} text */
-const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
+const decimalsIn = (text) => text.split(".")[1]?.length ?? 0;
 /**
  * The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or
  * one is a power of ten.
@@ -164,7 +164,7 @@ const decimalsOf = (text) => text.split(".")[1]?.length ?? 0;
 export function tickTexts(values, { log } = {}) {
   const texts = values.map(tickText);
   if (log || texts.some((text) => POWER.test(text))) return texts;
-  const most = Math.max(0, ...texts.map(decimalsOf));
+  const most = Math.max(0, ...texts.map(decimalsIn));
   return values.map((value) => value.toFixed(most).replace("-", "−"));
 }
 

@@ -85,6 +85,12 @@ export type Shown = State & { trace: Trace };
 /** Finds a text by its name, with what is filled in. */
 export type Say = (name: string, params?: Record<string, unknown>) => string;
 
+/** A panel's own texts, and those of the whole page. */
+export interface Says {
+  text: Say;
+  whole: Texts["text"];
+}
+
 export type Store = ReturnType<typeof createStore>;
 export type Texts = ReturnType<typeof createTexts>;
 export type Settings = ReturnType<typeof createSettings>;

@@ -178,32 +178,9 @@ export function readParameters(answer, view, model) {
 }
 
 /**
- * Each claim's name in the texts, and the cell of the table that shows what is so: column, row.
- *
- * @type {[name: string, column: string, row: string][]}
- */
-const MYTHS = [
-  ["falcon_norm", "falcon", "norm"],
-  ["t5_norm", "t5", "norm"],
-  ["glm_deepnorm", "glm", "place"],
-  ["mixtral_size", "mixtral", "parameters"],
-  ["deepseek_mha", "deepseek3", "attention"],
-  ["llama2_gqa", "llama2", "attention"],
-  ["silu", "llama3", "ffn"],
-  ["pre_norm", "falcon", "place"],
-  ["glm_causal", "glm", "mask"],
-  ["glm_post", "glm", "place"],
-  ["gpt_norm", "gpt3", "norm"],
-  ["llama1_tokens", "llama1", "data"],
-  ["llama3_context", "llama3", "context"],
-  ["dense_experts", "mixtral", "sizes"],
-];
-
-/**
  * @typedef {Record<"claim" | "right" | "source", { key: string; params: Record<string, string> }>} Said
  *
- * @typedef {{ name: string; column: string; row: string; said: Said }} Myth a claim, what is so and where that was
- *   read, in words, and the cell that shows it
+ * @typedef {Answer["claims"][number] & { said: Said }} Myth a claim, what is so and where that was read, in words
  *
  * @typedef {AnswerReading & { myths: Myth[] }} MythsReading
  */
@@ -214,7 +191,7 @@ const MYTHS = [
  * @param {Answer} answer
  * @returns {MythsReading}
  */
-export function readMyths({ columns }) {
+export function readMyths({ columns, claims }) {
   const columnAt = (/** @type {string} */ id) => /** @type {Column} */ (columns.find((column) => column.id === id));
   const { groups, ...sums } = columnAt("mixtral").parameters;
   const [total, active] = [sums.total ?? 0, sums.active ?? 0];
@@ -225,9 +202,9 @@ export function readMyths({ columns }) {
     experts: count(experts),
     rest: count(total - experts),
   };
-  const myths = MYTHS.map(([name, column, row]) => {
-    const words = (/** @type {string} */ part) => ({ key: `family-myths.${name}_${part}`, params });
-    return { name, column, row, said: { claim: words("claim"), right: words("right"), source: words("source") } };
+  const myths = claims.map((claim) => {
+    const words = (/** @type {string} */ part) => ({ key: `family-myths.${claim.name}_${part}`, params });
+    return { ...claim, said: { claim: words("claim"), right: words("right"), source: words("source") } };
   });
   return {
     myths,

@@ -16,7 +16,7 @@ import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub
 
 const TERMS = 5;
 /** How many decimals give a number five digits. @param {number} x */
-const decimalsOf = (x) => Math.max(0, Math.min(8, 4 - Math.floor(Math.log10(x || 1))));
+const decimalsForFive = (x) => Math.max(0, Math.min(8, 4 - Math.floor(Math.log10(x || 1))));
 
 const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]].map(
   ([role, name = role]) =>
@@ -41,7 +41,7 @@ export function sumOf(terms, text) {
   } = addingUp(
     order.map((i) => terms[i]),
     all,
-    { decimalsFor: decimalsOf },
+    { decimalsFor: decimalsForFive },
   );
   const added = (/** @type {string} */ term) => (term.startsWith("−") ? ` − ${term.slice(1)}` : ` + ${term}`);
   /** @type {(Node | string)[]} */

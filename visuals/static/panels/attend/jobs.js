@@ -6,6 +6,7 @@ import { memo } from "../../reads.js";
 import { CLEAR, leaders, MEASURED, MEASURES } from "../../readings/habits.js";
 import { shownIn } from "../../run-for.js";
 import { html, nothing } from "../../vendor/lit-html.js";
+import { selecting } from "../glance/words.js";
 import { done, isMeasuring, isPartial, labelOf, meaningOf, measure, promptOf, undone } from "./known.js";
 import { oneLine } from "../../one-line.js";
 import { runPrompt } from "./run-prompt.js";
@@ -140,10 +141,11 @@ const note = (words) => (words ? html`<p class="gp-note" .textContent=${words}><
  */
 function chipView(glass, { layer, head, words }) {
   const chosen = layer === glass.state.layer && head === glass.state.head;
+  const act = selecting(glass, { layer, head });
   return html`<button
     class=${chosen ? "at-chip gp-holds is-chosen" : "at-chip gp-holds"}
-    @pointerenter=${() => glass.expect(layer)}
-    @click=${() => glass.select({ layer, head })}
+    @pointerenter=${act.pointerenter}
+    @click=${act.click}
     .textContent=${words}
   ></button>`;
 }

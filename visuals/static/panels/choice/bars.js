@@ -29,7 +29,7 @@ export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "g
  * @param {number[]} terms
  * @param {number} sum
  */
-export function decimalsOf(terms, sum) {
+export function decimalsToAddUp(terms, sum) {
   const rounded = (/** @type {number} */ x, /** @type {number} */ decimals) => Math.round(x * 10 ** decimals);
   for (let decimals = FEWEST; decimals < MOST; decimals++) {
     const added = terms.reduce((all, term) => all + rounded(term, decimals), 0);

@@ -14,7 +14,7 @@ import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { contributionReader, kindsOf, partAt, rowOf, sharesOf } from "../../readings/contributions.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { barAt, createBars, decimalsOf, HUES, spanOf } from "./bars.js";
+import { barAt, createBars, decimalsToAddUp, HUES, spanOf } from "./bars.js";
 import { choices } from "../../controls.js";
 
 /**
@@ -199,7 +199,7 @@ function lineOfAll(text, { shares, selection: { token }, parts, against, values:
     ["constant", shares.constant(token)],
   ];
   const there = others.filter(([, value]) => value);
-  const decimals = decimalsOf([...kinds.map(of), ...there.map(([, value]) => value)], sum);
+  const decimals = decimalsToAddUp([...kinds.map(of), ...there.map(([, value]) => value)], sum);
   const written = (/** @type {number} */ value) => value.toFixed(decimals).replace("-", "−");
   const term = (/** @type {Node | string} */ name, /** @type {number} */ value) => [
     h("span.gp-term", null, name, ` ${value > 0 ? "+" : ""}${written(value)}`),

@@ -15,8 +15,7 @@ import { nameOfRank, othersIn, probabilityIn, STAGES } from "../../readings/samp
  *
  * @typedef {ReturnType<typeof makeRow>} Row
  *
- * @typedef {{ text: import("../../types.d.ts").Say; whole: import("../../types.d.ts").Texts["text"] }} Says the
- *   panel's own texts, and those of the page
+ * @typedef {import("../../types.d.ts").Says} Says
  */
 
 /**

@@ -21,23 +21,6 @@ import { chooseModel, chooseView, familiesOf, VIEWS } from "./answer.js";
 export const about = { namesChanges: false };
 
 /**
- * Of claims that are not simply wrong: true of some models or in some sense, or open since nobody measured it.
- *
- * @type {Record<string, "part" | "open">}
- */
-const VERDICTS = {
-  t5_norm: "part",
-  deepseek_mha: "part",
-  llama2_gqa: "part",
-  silu: "part",
-  pre_norm: "part",
-  glm_post: "part",
-  llama1_tokens: "part",
-  llama3_context: "part",
-  dense_experts: "open",
-};
-
-/**
  * Shows a claim's cell in the table.
  *
  * @param {Glass} glass
@@ -74,7 +57,7 @@ export default function familyMyths(element, glass) {
     const said = glass.text(claim.key, claim.params);
     return html`<div class="fa-card" data-myth=${myth.name}>
       <h3 class="gp-subtitle" .textContent=${said}></h3>
-      <p class="gp-note"><strong .textContent=${text(`verdict_${VERDICTS[myth.name] ?? "wrong"}`)}></strong></p>
+      <p class="gp-note"><strong .textContent=${text(`verdict_${myth.verdict}`)}></strong></p>
       <p .textContent=${glass.text(right.key, right.params)}></p>
       <p
         class="gp-note"

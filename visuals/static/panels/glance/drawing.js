@@ -8,7 +8,7 @@ import { still } from "../../pointer-rest.js";
 import { shownIn } from "../../run-for.js";
 import { roleOf } from "./circuit-says.js";
 import { columnsOf, rowsOf } from "./circuit-grid.js";
-import { leadTo, readBy, word } from "./words.js";
+import { leadTo, readBy, selecting, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -83,17 +83,11 @@ function nodeOf(glass, node, piece, { most, say, circuit }) {
   const tell = () => say(said);
   const place = { layer, query: token, ...(head !== null && { head }) };
   const [chapter, panel] = kind === "ffn" ? ["ffn", "ffn-token"] : ["attend", "attention"];
-  const look = () =>
-    form ? leadTo(glass, chapter, panel, () => glass.readStack("encoder", place)) : glass.select(place);
-  button.addEventListener("click", () => {
-    tell();
-    look();
-  });
-  button.addEventListener("pointerenter", () => {
-    tell();
-    if (!form) glass.expect(layer);
-  });
-  button.addEventListener("focus", tell);
+  const act = form
+    ? { click: () => leadTo(glass, chapter, panel, () => glass.readStack("encoder", place)) }
+    : selecting(glass, place);
+  for (const event of ["click", "pointerenter", "focus"]) button.addEventListener(event, tell);
+  for (const [event, done] of Object.entries(act)) button.addEventListener(event, done);
   return button;
 }
 

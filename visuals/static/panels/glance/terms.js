@@ -2,6 +2,7 @@
 
 import { count as asCount, h, signed } from "../../dom.js";
 import { numberCell } from "../../marks/table.js";
+import { selecting } from "./words.js";
 
 /**
  * @typedef {object} Term
@@ -29,17 +30,7 @@ export function createTerms(glass, section) {
     );
   };
   /** @param {Term} term */
-  const named = ({ words, select }) =>
-    select
-      ? h(
-          "button.wy-lead",
-          {
-            pointerenter: () => glass.expect(select.layer ?? glass.state.layer),
-            click: () => glass.select(select),
-          },
-          words,
-        )
-      : words;
+  const named = ({ words, select }) => (select ? h("button.wy-lead", selecting(glass, select), words) : words);
 
   /**
    * @param {Term[]} terms all of them, or those known by name

@@ -96,6 +96,18 @@ export async function leadTo(glass, chapter, kind, select, part) {
 }
 
 /**
+ * What a button does that selects a place: its layer is on its way as soon as the pointer comes.
+ *
+ * @param {Glass} glass
+ * @param {Partial<Selection>} place
+ * @param {() => void} [click]
+ */
+export const selecting = (glass, place, click = () => glass.select(place)) => ({
+  pointerenter: () => glass.expect(place.layer ?? glass.state.layer),
+  click,
+});
+
+/**
  * A number of a sentence that selects what it is of, and leads to the panel that shows it.
  *
  * @param {Glass} glass
@@ -105,11 +117,8 @@ export async function leadTo(glass, chapter, kind, select, part) {
  * @param {string} kind
  */
 export function lead(glass, words, selection, chapter, kind) {
-  const act = {
-    pointerenter: () => glass.expect(selection.layer ?? glass.state.layer),
-    click: () => leadTo(glass, chapter, kind, () => glass.select(selection)),
-  };
-  return h("button.wy-lead", act, words);
+  const click = () => leadTo(glass, chapter, kind, () => glass.select(selection));
+  return h("button.wy-lead", selecting(glass, selection, click), words);
 }
 
 /** @typedef {"head" | "cross" | "neuron" | "encoder_head" | "encoder_neuron"} PartKind */
@@ -178,7 +187,7 @@ export const shareWord = (text, x) => h("span", { title: exact(x) }, shareSaid(t
 export function leadToCell(glass, words, one, query) {
   const click = () =>
     leadTo(glass, "attend", one.kind === "cross" ? "cross" : "cell", () => selectLook(glass, one, query));
-  return h("button.wy-lead", { click }, words);
+  return h("button.wy-lead", one.kind === "encoder_head" ? { click } : selecting(glass, one, click), words);
 }
 
 const PLACES = /(\{\w+(?:\|[^|}]*\|[^|}]*)?\})/;

@@ -76,7 +76,7 @@ export const about = {
  *
  * @param {import("./diagram.js").Diagram} diagram
  * @param {Place} place
- * @param {import("./sentences.js").Says} says
+ * @param {import("../../types.d.ts").Says} says
  */
 function drawTensors(diagram, place, says) {
   nameTensors(diagram, place);

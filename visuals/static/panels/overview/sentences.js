@@ -13,8 +13,7 @@ import { crosses, sideBySide } from "../../readings/diagram-rows.js";
 /**
  * @typedef {import("../../readings/diagram.js").Place} Place
  *
- * @typedef {{ text: import("../../types.d.ts").Say; whole: import("../../types.d.ts").Texts["text"] }} Says the
- *   panel's own texts, and those of the page
+ * @typedef {import("../../types.d.ts").Says} Says
  */
 
 /**

@@ -100,28 +100,6 @@ function stageList(stages, text, glass) {
     <p class="gp-note" .textContent=${leap ? text("leap", { number: leap.number }) : ""}></p>`;
 }
 
-const TEN_THOUSANDS = 100; // in a million
-
-/**
- * A chart over millions of tokens, over 万 of them: what Chinese counts in, as the list of stages does.
- *
- * @template {import("../../messages.d.ts").PlotlyFigure | import("../../messages.d.ts").SkillsFigure} Figure
- * @param {Figure} figure
- * @returns {Figure}
- */
-function inTenThousands(figure) {
-  /** @type {(part: unknown, under?: string) => unknown} */
-  const scaled = (part, under = "") => {
-    if (Array.isArray(part)) return part.map((one) => scaled(one, under));
-    if (typeof part === "number") return /^x[01]?$|^xaxis\.range$/.test(under) ? TEN_THOUSANDS * part : part;
-    if (part === null || typeof part !== "object") return part;
-    return Object.fromEntries(
-      Object.entries(part).map(([key, value]) => [key, scaled(value, under === "xaxis" ? `xaxis.${key}` : key)]),
-    );
-  };
-  return /** @type {Figure} */ (scaled(figure));
-}
-
 export const about = { namesChanges: false };
 
 /**
@@ -181,10 +159,11 @@ export default function training(element, glass) {
     const found = reading?.found ?? null;
     panel.title.textContent = text("title", { model: glass.modelName(state.trace.model.name) });
     render(view(found), panel.body);
+    const figures = state.language === "zh" ? found?.in_ten_thousands : found;
     for (const name of /** @type {const} */ (["loss", "answers"])) {
-      const figure = found?.[name];
+      const figure = figures?.[name];
       if (figure)
-        charts[name].draw(state.language === "zh" ? inTenThousands(figure) : figure, name).catch((error) => {
+        charts[name].draw(figure, name).catch((error) => {
           told.failed = String(error.message);
         });
     }
