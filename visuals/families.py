@@ -307,7 +307,9 @@ def kind_of(column: Column) -> type:
 
 @cache
 def families_message() -> FamiliesTable:
-    """Rows, columns, views and claims. {columns: each {id, family, name, release, cells by row, cache, parameters, sources}}.
+    """Rows, columns, views and claims.
+
+    {columns: each {id, family, name, release, cells by row, cache, parameters, sources}}.
 
     A cell is {lines: each {code, params, differs}, differs}: differs from LLaMA 3's by its codes, not by its numbers.
     """

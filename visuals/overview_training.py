@@ -158,7 +158,12 @@ def _title(text: str) -> dict[str, object]:
 
 def _layout(name: str, log: Sequence[Entry], unit: int) -> dict[str, object]:
     """Both charts run from no token to the last of the log, so that they can be read one below the other."""
-    axis = {"gridcolor": "var(--glass-line)", "zeroline": False, "automargin": True}
+    axis = {
+        "gridcolor": "var(--glass-line)",
+        "zeroline": False,
+        "automargin": True,
+        "separatethousands": True,
+    }
     return {
         "font": {"color": "var(--glass-text)", "size": 14},
         "paper_bgcolor": "var(--glass-card)",

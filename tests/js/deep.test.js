@@ -16,6 +16,7 @@ import { small, whole } from "../../visuals/static/panels/position/place.js";
 import { FAST, farOf, fastAndSlow, placeOf } from "../../visuals/static/readings/rope-place.js";
 import { layoutsOf } from "../../visuals/static/readings/rope-layout.js";
 import { scoreOf } from "../../visuals/static/readings/rope-score.js";
+import { addingUp } from "../../visuals/static/readings/adding-up.js";
 import * as turning from "../../visuals/static/readings/turning.js";
 import { tickText, tickTexts, ticks, xAt, xOf } from "../../visuals/static/plot.js";
 import { normForms } from "../../visuals/static/parts.js";
@@ -144,7 +145,7 @@ test("what is shown of a sum adds up to the digit, whatever is left out", () => 
   for (let seed = 1; seed < 200; seed++) {
     const all = Array.from({ length: 32 }, (_, i) => (10 ** (seed % 4) * Math.sin(seed * 7.3 + i * i)) / 4);
     const whole = all.reduce((a, b) => a + b, 0);
-    const { terms, drawn, rest, whole: said } = turning.addingUp(all.slice(0, 4), whole);
+    const { terms, drawn, rest, whole: said } = addingUp(all.slice(0, 4), whole);
     assert.equal(
       terms.map(read).reduce((a, b) => a + b),
       read(drawn),
@@ -152,7 +153,7 @@ test("what is shown of a sum adds up to the digit, whatever is left out", () => 
     assert.equal(read(drawn) + read(rest), read(said));
     near(read(said) / 1000, whole, 0.0501);
   }
-  assert.deepEqual(turning.addingUp([1.005, -3], -2), {
+  assert.deepEqual(addingUp([1.005, -3], -2), {
     terms: ["1.00", "−3.00"],
     drawn: "−2.00",
     rest: "0.00",
@@ -164,7 +165,7 @@ test("a sum is shown in so many digits that, divided as it is shown, it gives wh
   const scale = 1 / Math.sqrt(32);
   for (let seed = 1; seed < 400; seed++) {
     const whole = 100 * Math.sin(seed * 7.3);
-    const { whole: said } = turning.addingUp([whole / 3, whole / 7], whole, { scale });
+    const { whole: said } = addingUp([whole / 3, whole / 7], whole, { scale });
     assert.equal((Number(said.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
     const [given] = fewThatGive([whole], scale);
     assert.equal((Number(given.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { valueOf } from "../../visuals/static/frame.js";
+import { percentagesOf } from "../../visuals/static/panels/families/answer.js";
 import { productOf, readFamilies, readMyths, readParameters } from "../../visuals/static/readings/families.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 
@@ -73,6 +74,48 @@ test("parameters are those of every network that is counted, each part with its 
     ["MIXTRAL", "experts", "expert", "2 × 8 × 5", 80],
   ]);
   assert.equal(productOf({ layers: 3, copies: 1, each: 9, how: "4 + 5" }), "3 × (4 + 5)");
+});
+
+test("shares of one network add up to 100% as they are printed, the small ones as one", () => {
+  // Mixtral's 46.7 billion by hand: 96.562%, 2.874%, 0.561% and 0.003%; with fewer decimals they come to 101% or 99.99%
+  const mixtral = [
+    ["embeddings", 262_144_000],
+    ["attention", 1_342_177_280],
+    ["experts", 45_097_156_608],
+    ["norms", 1_314_816],
+  ];
+  assert.deepEqual(percentagesOf(mixtral, 46_702_792_704, "others"), [
+    "experts 96.562%",
+    "attention 2.874%",
+    "embeddings 0.561%",
+    "others 0.003%",
+  ]);
+  assert.deepEqual(
+    percentagesOf(
+      [
+        ["a", 70],
+        ["b", 29.8],
+        ["c", 0.2],
+      ],
+      100,
+      "others",
+    ),
+    ["a 70%", "b 30%"],
+  );
+  assert.deepEqual(
+    percentagesOf(
+      [
+        ["a", 98],
+        ["b", 1],
+        ["c", 0.4],
+        ["d", 0.3],
+        ["e", 0.3],
+      ],
+      100,
+      "others",
+    ),
+    ["a 98%", "b 1%", "others 1%"],
+  );
 });
 
 test("what tables get wrong has Mixtral's own numbers", () => {

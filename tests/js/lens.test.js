@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { decimalsToAddUp } from "../../visuals/static/panels/choice/bars.js";
+import { decimalsToAddUp } from "../../visuals/static/readings/adding-up.js";
 import { moveOf } from "../../visuals/static/readings/causal-map.js";
 import { readLens, readOneToken } from "../../visuals/static/readings/lens.js";
 

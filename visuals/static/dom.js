@@ -199,6 +199,51 @@ const PROSE = 60; // characters of a text that is longer than a line, which brea
 /** An operator stays with what follows. @param {string} words */
 const unbroken = (words) => words.replace(OPERATOR, "$1$2\u00a0");
 
+/** A sign that is read aloud and copied, and not seen. @param {string} sign */
+const unseen = (sign) => h("span.gp-hidden", null, sign);
+
+/**
+ * What texts write of a power: ^ between its base and a word, a number, or brackets, which may hold others. What
+ * stands in quotes is a piece of the reader's own text, and no formula.
+ */
+const POWER = /“[^”]*”|(?<=[\p{L}\p{N})\]])\^([−-]?[a-zA-Z\p{N}]+|\((?:[^()]|\([^()]*\))*\))/gu;
+
+/**
+ * A text with its powers raised: e^(a + b) has "a + b" above the line. Its signs stay in the text unseen, so that
+ * it is copied and read aloud as it was written.
+ *
+ * @param {string} text
+ * @returns {(Node | string)[]}
+ */
+export function withPowers(text) {
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let end = 0;
+  for (const { 0: whole, 1: power, index } of text.matchAll(POWER)) {
+    if (!power) continue;
+    const isBare = !power.startsWith("(");
+    parts.push(
+      text.slice(end, index),
+      isBare ? h("sup", null, unseen("^"), power) : sup(...withPowers(power.slice(1, -1))),
+    );
+    end = index + whole.length;
+  }
+  return [...parts, text.slice(end)].filter((part) => part !== "");
+}
+
+/** @param {Node | string} one */
+const nodesOf = (one) => (typeof one === "string" ? withPowers(one) : [one]);
+
+/**
+ * Writes a text into an element where it says something else.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export function putText(element, text) {
+  if (element.textContent !== text) element.replaceChildren(...withPowers(text));
+}
+
 /**
  * The terms of a formula: a line breaks before an operator, and in a term only where that alone is longer than the
  * line.
@@ -209,8 +254,8 @@ const unbroken = (words) => words.replace(OPERATOR, "$1$2\u00a0");
 function inTerms(parts) {
   /** @type {(Node | string)[][]} */
   const terms = [[]];
-  for (const part of parts) {
-    const [first, ...others] = typeof part === "string" ? unbroken(part).split(BEFORE) : [part];
+  for (const part of parts.flatMap((one) => (typeof one === "string" ? withPowers(unbroken(one)) : [one]))) {
+    const [first, ...others] = typeof part === "string" ? part.split(BEFORE) : [part];
     terms[terms.length - 1].push(first);
     terms.push(...others.map((one) => [one]));
   }
@@ -259,7 +304,7 @@ export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-un
  * @param {Node | string} below
  */
 export const fraction = (above, below) =>
-  h("span.gp-fraction", null, h("span", null, above), h("span.gp-hidden", null, " / "), h("span", null, below));
+  h("span.gp-fraction", null, h("span", null, ...nodesOf(above)), unseen(" / "), h("span", null, ...nodesOf(below)));
 
 /**
  * A number or name in its role's colour.
@@ -270,13 +315,13 @@ export const fraction = (above, below) =>
 export const tinted = (role, ...content) => h("span", { style: `color: var(--glass-${role})` }, ...content);
 
 /**
- * Lowered, and raised.
+ * Lowered, and raised as a power.
  *
  * @param {string | number} text
  */
 export const sub = (text) => h("sub", null, String(text));
 /** @param {...(Node | string)} content */
-export const sup = (...content) => h("sup", null, ...content);
+export const sup = (...content) => h("sup", null, unseen("^("), ...content, unseen(")"));
 
 /**
  * How many px of the screen one of an element's own is: a projector zooms it. 1 in a browser that cannot tell.

@@ -1,7 +1,7 @@
 // What all panels share: title, the value under the pointer, and the buttons explain, full screen and save.
 
 import { disclosed } from "./disclosure.js";
-import { exact, h, icon } from "./dom.js";
+import { exact, h, icon, putText } from "./dom.js";
 import { createExplanation } from "./explain.js";
 import { savedRows } from "./readings/reading.js";
 import { remarkIn } from "./remark.js";
@@ -220,7 +220,7 @@ export function frame(element, glass, kind, { svg, csv, subject, parts = ["what"
   };
   panel.tell = (value, reading) => {
     element.dataset.value = value;
-    if (reading !== undefined && readout.textContent !== reading) readout.textContent = reading;
+    if (reading !== undefined) putText(readout, reading);
   };
   return panel;
 }

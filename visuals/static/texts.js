@@ -1,7 +1,7 @@
 // The page's words in the chosen language. Tables are app/en.json and app/zh.json; every panel asks here. The sections
 // of panels that only open on demand are in tables of their own, fetched with the first such panel.
 
-import { brief } from "./dom.js";
+import { brief, putText } from "./dom.js";
 import { reactive } from "./reads.js";
 
 /**
@@ -118,7 +118,7 @@ export function createTexts(addresses, onDemand = {}) {
   function translate(root) {
     /** @type {(attribute: string) => NodeListOf<HTMLElement>} */
     const named = (attribute) => root.querySelectorAll(`[${attribute}]`);
-    for (const element of named("data-text")) element.textContent = text(element.dataset.text ?? "");
+    for (const element of named("data-text")) putText(element, text(element.dataset.text ?? ""));
     for (const element of named("data-text-title")) element.title = text(element.dataset.textTitle ?? "");
     for (const element of named("data-text-label")) {
       element.setAttribute("aria-label", text(element.dataset.textLabel ?? ""));

@@ -1,7 +1,7 @@
 // The card that says what a term means, beside the word that was pressed. It does not block the page: a press elsewhere
 // or Escape closes it, and Escape gives the focus back.
 
-import { h } from "../dom.js";
+import { h, putText } from "../dom.js";
 import { showTerm } from "./show.js";
 
 const GAP = 6;
@@ -69,7 +69,7 @@ export function createCard(glass, all) {
     if (!element.isConnected) document.body.append(element);
     glass.translate(element);
     title.textContent = glass.text(`glossary.${term}`);
-    means.textContent = glass.text(`glossary.${term}_means`);
+    putText(means, glass.text(`glossary.${term}_means`));
     element.hidden = false;
     element.showPopover?.();
     place(word);

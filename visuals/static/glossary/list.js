@@ -1,7 +1,7 @@
 // All terms with what they mean, in the alphabet's order, and a box to find one.
 
 import { createDialog } from "../dialog.js";
-import { h } from "../dom.js";
+import { h, withPowers } from "../dom.js";
 import { showTerm } from "./show.js";
 import { TERMS } from "./terms.js";
 
@@ -56,7 +56,7 @@ export function createList(glass) {
       h(
         "dd",
         null,
-        means,
+        ...withPowers(means),
         " ",
         h(
           "button.gl-button",

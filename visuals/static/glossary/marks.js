@@ -15,7 +15,7 @@ const MARK = "button.gl-term";
 const HOLD = "span.gl-hold"; // a line may end before and after a button: brackets and points stay with their word
 const [OPENS, CLOSES] = [/[([（「“]+$/, /^[)\]）」”.,:;!?。，：；！？]+/];
 // a run's words and numbers are bold; of a source, names of files are no terms
-const OTHER = "button, a, summary, label, select, input, .gp-hidden, .st-says b, [data-source]";
+const OTHER = "button, a, summary, label, select, input, sup, .gp-hidden, .st-says b, [data-source]";
 const LATEST = 1000; // milliseconds: a browser that is never idle marks them then
 /** @type {(act: () => void, options?: IdleRequestOptions) => void} */
 const whenIdle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 50));

@@ -3,7 +3,7 @@
 
 import { strongest } from "../../arrays.js";
 import { biasAt, bucketAt, firstKey, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
-import { addingUp } from "../../readings/turning.js";
+import { addingUp } from "../../readings/adding-up.js";
 import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
 
 /**

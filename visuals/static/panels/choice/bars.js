@@ -19,39 +19,20 @@ import { layerNumbers, levels, ticks, tickTexts } from "../../plot.js";
  */
 
 const [LEFT, RIGHT, TOP, BELOW, HIGH] = [64, 8, 32, 52, 240];
-const [FEWEST, MOST] = [3, 6]; // decimals of a sum's terms
 /** @type {Record<Kind, string>} */
 export const HUES = { embedding: "residual", attention: "v", cross: "k", ffn: "gate" };
 
 /**
- * How many decimals terms have, so that they add up as they are printed.
+ * The values that bars and their running sum span.
  *
- * @param {number[]} terms
- * @param {number} sum
- */
-export function decimalsToAddUp(terms, sum) {
-  const rounded = (/** @type {number} */ x, /** @type {number} */ decimals) => Math.round(x * 10 ** decimals);
-  for (let decimals = FEWEST; decimals < MOST; decimals++) {
-    const added = terms.reduce((all, term) => all + rounded(term, decimals), 0);
-    if (added === rounded(sum, decimals)) return decimals;
-  }
-  return FEWEST;
-}
-
-/**
- * The values that bars and running sums span.
- *
- * @param {number[][]} tokens the parts of each token, in order
+ * @param {Part[]} parts in order
  * @returns {Span}
  */
-export function spanOf(tokens) {
-  let [low, high] = [0, 0];
-  for (const parts of tokens) {
-    let sum = 0;
-    for (const part of parts) {
-      sum += part;
-      [low, high] = [Math.min(low, part, sum), Math.max(high, part, sum)];
-    }
+function spanOf(parts) {
+  let [low, high, sum] = [0, 0, 0];
+  for (const { value } of parts) {
+    sum += value;
+    [low, high] = [Math.min(low, value, sum), Math.max(high, value, sum)];
   }
   return { low, high, span: high - low || 1 };
 }
@@ -131,13 +112,12 @@ export function createBars(canvas) {
   const surface = createSurface(canvas);
   /**
    * @param {number} width
-   * @param {Span} span of all tokens: one scale
    * @param {Part[]} parts
    * @param {number} selected which of them
    * @param {Words} words
    */
-  return function draw(width, span, parts, selected, words) {
-    const size = measure(span, parts.length, width);
+  return function draw(width, parts, selected, words) {
+    const size = measure(spanOf(parts), parts.length, width);
     const ground = (/** @type {CanvasRenderingContext2D} */ context) => drawGround(context, size, words);
     const over = (/** @type {CanvasRenderingContext2D} */ context) => {
       drawBars(context, size, parts);
@@ -147,7 +127,14 @@ export function createBars(canvas) {
       context.fillStyle = ink().colour("raised");
       context.fillRect(LEFT + selected * size.slot, TOP, size.slot, HIGH);
     };
-    surface([span, parts.length, ...Object.values(words)], width, TOP + HIGH + BELOW, ground, over, under);
+    surface(
+      [size.low, size.high, parts.length, ...Object.values(words)],
+      width,
+      TOP + HIGH + BELOW,
+      ground,
+      over,
+      under,
+    );
   };
 }
 

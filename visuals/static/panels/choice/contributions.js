@@ -1,7 +1,7 @@
 // Who wrote the chosen logit: what embedding, attention and FFN of every layer add to it, and that they sum to it.
 
 import { labelsOf } from "../../characters.js";
-import { largest, once } from "../../arrays.js";
+import { largest } from "../../arrays.js";
 import { formula, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -11,10 +11,11 @@ import { signedScale } from "../../marks/scales.js";
 import { centres, noChoice, normForms } from "../../parts.js";
 import { ownChoice } from "../../pointed.js";
 import { inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
+import { decimalsToAddUp } from "../../readings/adding-up.js";
 import { contributionReader, kindsOf, partAt, rowOf, sharesOf } from "../../readings/contributions.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
-import { barAt, createBars, decimalsToAddUp, HUES, spanOf } from "./bars.js";
+import { barAt, createBars, HUES } from "./bars.js";
 import { choices } from "../../controls.js";
 
 /**
@@ -25,8 +26,6 @@ import { choices } from "../../controls.js";
  * @typedef {import("../../decode.js").Trace} Trace
  *
  * @typedef {import("../../readings/contributions.js").Kind} Kind
- *
- * @typedef {import("../../readings/contributions.js").Shares} Shares
  *
  * @typedef {import("../../readings/contributions.js").ContributionReading} ContributionReading
  *
@@ -234,11 +233,6 @@ function lineOfPart(glass, { selection: { kind }, row, target, against, values: 
   return formula(name, divided, " = ", numbers, " = ", h("strong", null, signed(adds, 5)));
 }
 
-/** What all bars and running sums of a run span. @type {(shares: Shares) => import("./bars.js").Span} */
-const spanned = once(({ tokens, parts }) =>
-  spanOf(Array.from({ length: tokens }, (_, t) => parts(t).map(({ value }) => value))),
-);
-
 /**
  * @param {HTMLElement} element
  * @param {Glass} glass
@@ -301,7 +295,7 @@ export default function contributionsPanel(element, glass) {
       high: panel.text("scale_bar"),
       per: kindsOf(trace.model).length,
     };
-    drawBars(widths[0], spanned(reading.shares), reading.parts, reading.row, words);
+    drawBars(widths[0], reading.parts, reading.row, words);
     map.draw([{ trace, details: { shares: reading.answer } }], widths[1], fresh);
     return () => {
       versus.show();

@@ -2,6 +2,7 @@
 
 import { writeLink } from "../../link.js";
 import { shortCount } from "../../counts.js";
+import { decimalsToAddUp } from "../../readings/adding-up.js";
 import { leadTo } from "../glance/words.js";
 import { scaled, whole } from "../kv/format.js";
 
@@ -109,8 +110,26 @@ export async function show(glass, models, [chapter, kind]) {
  */
 export const sized = (count, language) => shortCount(count, language, 3);
 
-/** @param {number} share */
-const percent = (share) => `${Math.round(100 * share)}%`;
+const LEAST = 0.5; // per cent from which on a part is named
+
+/**
+ * The parts of a whole in per cent, the largest first and the small ones as one, so that they add up as they are
+ * printed; the small ones are left out where they are printed as 0.
+ *
+ * @param {[name: string, count: number][]} parts
+ * @param {number} total
+ * @param {string} others the name of the small ones
+ */
+export function percentagesOf(parts, total, others) {
+  const shares = parts.map(([name, part]) => /** @type {[string, number]} */ ([name, (100 * part) / total]));
+  const named = shares.filter(([, share]) => share >= LEAST).sort(([, one], [, other]) => other - one);
+  const rest = named.reduce((left, [, share]) => left - share, 100);
+  const values = [...named.map(([, share]) => share), rest];
+  const printed = values.map((share) => share.toFixed(decimalsToAddUp(values, 100, [0, 4])));
+  return [...named.map(([name]) => name), others]
+    .map((name, i) => `${name} ${printed[i]}%`)
+    .filter((_, i) => Number(printed[i]));
+}
 
 /**
  * Parameters as lines: all, those that read a token, and by part the largest.
@@ -123,14 +142,11 @@ const percent = (share) => `${Math.round(100 * share)}%`;
 export function parameterLines({ parameters }, text, language) {
   const { total, active, groups, published } = parameters;
   if (total === null) return published ? [text("published", { count: sized(published.total, language) })] : [];
-  const shares = groups
-    .filter(({ weights }) => weights / total >= 0.005)
-    .sort((a, b) => b.weights - a.weights)
-    .map(({ group, weights }) => `${text(`group_${group}`)} ${percent(weights / total)}`);
+  const parts = groups.map(({ group, weights }) => /** @type {[string, number]} */ ([text(`group_${group}`), weights]));
   return [
     sized(total, language),
     ...(active ? [text("active", { count: sized(active, language) })] : []),
-    shares.join(" · "),
+    percentagesOf(parts, total, text("group_others")).join(" · "),
   ];
 }
 

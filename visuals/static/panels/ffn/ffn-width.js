@@ -154,7 +154,7 @@ function rowsOf({ steps: { four, width }, rule: { d }, selection: { model }, act
 
 /** @param {WidthReading} reading @param {Text} text */
 function tableOf({ published, selection: { model } }, text) {
-  const heads = ["model", "d", "f", "matrices", "rule", "gives"];
+  const heads = ["model", "d", "f", "matrices", "multiplier", "multiple", "gives"];
   return html`
     <table class="gp-table ffn-widths">
       <thead>
@@ -174,9 +174,12 @@ function tableOf({ published, selection: { model } }, text) {
               <td class="gp-number">${whole(d)}</td>
               <td class="gp-number">${whole(width)}</td>
               <td class="gp-number">${gated ? 3 : 2}</td>
-              <td class="gp-number">
-                ${multiplier === null ? text(gated ? "free" : "no_gate") : `${multiplier}, ${whole(multiple ?? 0)}`}
-              </td>
+              ${
+                multiplier === null || multiple === null
+                  ? html`<td class="gp-number" colspan="2">${text(gated ? "free" : "no_gate")}</td>`
+                  : html`<td class="gp-number">${multiplier}</td>
+                      <td class="gp-number">${whole(multiple)}</td>`
+              }
               <td class="gp-number">
                 ${gated ? `${whole(gives)}${gives === width && multiplier !== null ? " ✓" : ""}` : "–"}
               </td>

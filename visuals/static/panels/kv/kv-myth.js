@@ -26,7 +26,7 @@ const ASKED = { model: "Llama-2 7B", tokens: 1024, batch: 16, dtype: "fp16", n_k
 const paramsOf = ({ card, tokens, batch, dtype }, wrong) => ({
   model: card.name,
   batch,
-  tokens: tokens.toLocaleString("en-US"),
+  tokens: whole(tokens),
   dtype,
   d_model: whole(card.d_model),
   heads: card.n_heads,

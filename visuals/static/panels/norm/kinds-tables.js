@@ -69,7 +69,7 @@ export function createTimes() {
         text(`kind_${kind}`),
         told(times[`${kind}_fused`]),
         told(times[`${kind}_written`]),
-        times[`bytes_${kind}`].toLocaleString("en"),
+        count(times[`bytes_${kind}`]),
       ]),
     );
   return { box: listed(".norm-channels.norm-times", `${KIND}.times`, table), fill };

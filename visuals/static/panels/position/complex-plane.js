@@ -16,6 +16,21 @@ import { drawArrow } from "./arrow.js";
  */
 
 const [MOST, EDGE] = [330, 26];
+const SEEN = 4; // pixels that an arc is long from which on its angle is seen
+/** How far from the middle each arc is, in shares of the radius. */
+const ARCS = { q: 0.34, k: 0.24 };
+
+/** @param {number} side of the square that it is drawn in */
+const radiusOf = (side) => side / 2 - EDGE - 8;
+
+/**
+ * Whether the arc of an angle is long enough to be seen.
+ *
+ * @param {number} width of the room for the plane
+ * @param {"q" | "k"} role
+ * @param {number} angle
+ */
+export const isArcSeen = (width, role, angle) => angle * ARCS[role] * radiusOf(Math.min(width, MOST)) >= SEEN;
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -72,7 +87,7 @@ export function drawPlane(canvas, width, forms, { m, n }) {
   const side = Math.min(width, MOST);
   const context = fit(canvas, side, side);
   const { colour } = ink();
-  const plane = { x: side / 2, y: side / 2, radius: side / 2 - EDGE - 8 };
+  const plane = { x: side / 2, y: side / 2, radius: radiusOf(side) };
   const { x, y, radius } = plane;
   context.strokeStyle = colour("grid");
   context.lineWidth = 1;
@@ -87,8 +102,8 @@ export function drawPlane(canvas, width, forms, { m, n }) {
   write(context, "Im", x + 6, y - radius - EDGE + 12, { colour: colour("muted") });
   /** @type {[string, Complex, Complex, number, string, string, number][]} */
   const both = [
-    ["q", forms.q, forms.turnedQ, m, "q", "q′", 0.34],
-    ["k", forms.k, forms.turnedK, n, "k", "k′", 0.24],
+    ["q", forms.q, forms.turnedQ, m, "q", "q′", ARCS.q],
+    ["k", forms.k, forms.turnedK, n, "k", "k′", ARCS.k],
   ];
   for (const [role, before, after, position, name, turned, share] of both) {
     const longest = Math.max(Math.hypot(...before), Math.hypot(...after)) || 1;

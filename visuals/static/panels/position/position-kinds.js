@@ -2,7 +2,7 @@
 // ALiBi, RoPE; what shuffling the tokens changes under each; and where each enters.
 
 import { slider } from "../../controls.js";
-import { h, percent, shown } from "../../dom.js";
+import { count, h, percent, shown } from "../../dom.js";
 import { fit, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -214,7 +214,7 @@ function createWays() {
    * @param {(name: string, params?: Record<string, unknown>) => string} text
    */
   function fill({ costs }, { model, T }, text) {
-    const numbers = Object.entries(costs).map(([name, count]) => [name, count.toLocaleString("en")]);
+    const numbers = Object.entries(costs).map(([name, cost]) => [name, count(cost)]);
     const params = { ...Object.fromEntries(numbers), tokens: T, context: model.max_context, width: model.d_model };
     table.fill(WAYS, (fields, way) => {
       writeTexts(fields, [text(`kind_${way}`), ...columns.map(([name]) => text(`${name}_${way}`, params))]);

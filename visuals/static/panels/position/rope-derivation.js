@@ -1,7 +1,7 @@
 // Why RoPE turns: one pair as matrix, as complex numbers and channel by channel, the conditions that it is derived
 // from, each checked on this run, and its long-term decay.
 
-import { h, shown } from "../../dom.js";
+import { count as asCount, h, putText, shown } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
@@ -12,7 +12,7 @@ import { pairsOf } from "../../rotation.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { named } from "../glance/words.js";
-import { drawMatrix, drawPlane } from "./complex-plane.js";
+import { drawMatrix, drawPlane, isArcSeen } from "./complex-plane.js";
 import { formLines, stepsOf } from "./derivation-formulas.js";
 import { adjust, small } from "./place.js";
 import { createFar } from "./score-charts.js";
@@ -81,7 +81,10 @@ function createSteps(text) {
   /** @param {DerivationReading} reading */
   function fill(reading) {
     table.fill(stepsOf(reading, text), (fields, { step, numbers, apart }) => {
-      writeTexts(fields, [step, numbers, apart !== 0 && Math.abs(apart) < ROUNDING ? text("rounding") : small(apart)]);
+      const [name, here, number] = fields;
+      const isRounding = apart !== 0 && Math.abs(apart) < ROUNDING;
+      writeTexts([name, number], [step, isRounding ? text("rounding") : small(apart)]);
+      putText(here, numbers);
       for (const i of [1, 2]) fields[i].dataset.head = text(columns[i][0]); // on a telephone it stands in the cell
     });
   }
@@ -111,8 +114,9 @@ function createChart(glass, text, wide) {
  * The pair in the complex plane, and R_m in both orders.
  *
  * @param {Glass} glass
+ * @param {Say} text
  */
-function createPictures(glass) {
+function createPictures(glass, text) {
   const [plane, paired, stored] = ["plane", "paired", "stored"].map((name) =>
     h("canvas.gp-canvas", { role: "img", "data-part": name, "data-text-label": `${KIND}.${name}_label` }),
   );
@@ -133,9 +137,28 @@ function createPictures(glass) {
     right,
     last,
     /** @param {DerivationReading} reading */
+    turns: (reading) => turnsOf(reading, planeWide(), text),
+    /** @param {DerivationReading} reading */
     draw: (reading) => draw(reading, reading.place.model, planeWide(), pairedWide(), storedWide(), reading.forms),
   };
 }
+
+/**
+ * How far q and k are turned, in words: what is too small an angle for its arc is said to be there nevertheless.
+ *
+ * @param {DerivationReading} reading
+ * @param {number} width of the room for the plane
+ * @param {Say} text
+ */
+const turnsOf = ({ forms: { theta }, place: { m, n } }, width, text) =>
+  /** @type {["q" | "k", number][]} */ ([
+    ["q", m],
+    ["k", n],
+  ]).map(([vector, position]) => {
+    const angle = position * theta;
+    const said = { vector, angle: shown(angle, 3), degrees: shown((angle * 180) / Math.PI, 3) };
+    return text(angle && !isArcSeen(width, vector, angle) ? "turn_unseen" : "turn", said);
+  });
 
 /**
  * What to notice: the angles, and that their difference alone counts.
@@ -170,7 +193,7 @@ function decayOf({ bound, curve, limit, place: { rest }, selection: { distance }
     first: shown(bound[0], 3),
     here: shown(bound[distance], 3),
     far: shown(curve[distance] - rest, 3),
-    limit: limit < 1000 ? shown(limit, 3) : Math.round(limit).toLocaleString("en"),
+    limit: limit < 1000 ? shown(limit, 3) : asCount(Math.round(limit)),
   });
 }
 
@@ -185,7 +208,7 @@ function matrixNote({ place: { model, m } }, text) {
   return text("matrix_note", {
     m,
     width,
-    all: (width * width).toLocaleString("en"),
+    all: asCount(width * width),
     filled: 2 * turned + (width - turned),
     by_channel: 2 * turned,
   });
@@ -200,7 +223,7 @@ export default function ropeDerivation(element, glass) {
   const panel = frame(element, glass, KIND, { parts: ["what", "formula", "layout", "myth"] });
   const { text } = panel;
   const wide = widthOf(panel.body, glass);
-  const [pictures, steps, chart] = [createPictures(glass), createSteps(text), createChart(glass, text, wide)];
+  const [pictures, steps, chart] = [createPictures(glass, text), createSteps(text), createChart(glass, text, wide)];
   const title = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`${KIND}.${name}`}></h3>`;
   const note = (/** @type {string} */ said) => html`<p class="gp-note" .textContent=${said}></p>`;
 
@@ -211,7 +234,7 @@ export default function ropeDerivation(element, glass) {
     return html`
       <p class="wy-notice" .textContent=${say(noticeOf)}></p>
       <div class="position-pictures">
-        <div>${title("plane")} ${pictures.left}</div>
+        <div>${title("plane")} ${pictures.left} ${reading && pictures.turns(reading).map(note)}</div>
         <div>${title("paired")} ${pictures.right}</div>
         <div>${title("stored")} ${pictures.last}</div>
       </div>

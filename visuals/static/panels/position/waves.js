@@ -3,7 +3,7 @@
 
 import { once } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { h, shown } from "../../dom.js";
+import { h, putText, shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, textWidth, visible, write } from "../../draw.js";
 import { createSurface } from "../../marks/surface.js";
 import { axes, chartIn, dot, path } from "../../plot.js";
@@ -223,13 +223,14 @@ export function createWaves(glass, text) {
     return () => {
       const angle = query * frequency[pair];
       const { pair: of, cosine, channel } = waveIn(at.column, model.d_model);
-      addedSays.textContent = text("added_cell", {
+      const cell = text("added_cell", {
         position: at.row,
         channel,
         wave: cosine ? "cos" : "sin",
         factor: of ? `10000^(−${2 * of}/${model.d_model})` : "1",
         value: shown(sinusoid(at.row, channel, model.d_model), 4),
       });
+      putText(addedSays, cell);
       turnedSays.textContent = text("turned_cell", {
         position: query,
         pair,

@@ -6,7 +6,7 @@ import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
 import { reachOf } from "../../readings/reach.js";
 import { restsOf } from "../../readings/rests.js";
-import { addingUp } from "../../readings/turning.js";
+import { addingUp } from "../../readings/adding-up.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
 import { kept } from "../kept.js";
