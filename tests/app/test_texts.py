@@ -88,6 +88,15 @@ SAID = (
     ),
     ("*", "en", (), ("linear layer", "Linear layer")),
 )
+HAN, WIDE = "[\u3400-\u9fff]", "，。、；：？！（）《》“”"
+# What a text in Chinese must not have, but within a formula: there arguments stand as they do in any language.
+NOT_CHINESE = {
+    "a half-width mark": rf"{HAN}[,;:?!]|{HAN}\.(?=\s|$)|[,;:?!] *{HAN}",
+    "a space beside a full-width mark": rf"[ \u00a0](?![“”])[{WIDE}]|(?![“”])[{WIDE}][ \u00a0]|[“”] {HAN}|{HAN} [“”]",
+    "a space between Chinese signs": rf"{HAN}[ \u00a0]+{HAN}",
+    "two spaces": r"  |^\s|\s$",
+}
+FORMULA = re.compile(r"(?:min|b)[(\[][^)\]]*[)\]]|\S+ (?=[×÷])")
 PLACEHOLDER = re.compile(r"\{(\w+)(?:@\w+|\|[^|}]*\|[^|}]*)?\}")
 
 
@@ -125,6 +134,32 @@ def test_no_text_is_empty_and_chinese_is_chinese() -> None:
         assert all(words.strip() for words in keys(language).values())
     same = [key for key, words in keys("zh").items() if words == keys("en")[key]]
     assert [key for key in same if len(re.findall(r"[A-Za-z]{3}", PLACEHOLDER.sub("", keys("en")[key]))) > 2] == []
+
+
+def of_lesson(found: object) -> list[str]:
+    """All that a lesson says."""
+    if isinstance(found, str):
+        return found.split("\n")
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+    return [words for part in parts for words in of_lesson(part)]
+
+
+def test_chinese_is_set_as_chinese() -> None:
+    """Full-width marks, which bring their own space, and no spaces between Chinese signs."""
+    said = [(key, line) for key, words in keys("zh").items() for line in words.split("\n")]
+    for path in (
+        *Path(build.__file__).parent.glob("lessons/*.zh.json"),
+        text_file("zh").with_name("catalogue.zh.json"),
+    ):
+        said += [(path.name, line) for line in of_lesson(json.loads(path.read_text("utf-8")))]
+    wrong = [
+        (key, name, words[max(0, found.start() - 9) : found.end() + 9])
+        for key, line in said
+        for words in [FORMULA.sub("x", line)]
+        for name, pattern in NOT_CHINESE.items()
+        for found in re.finditer(pattern, words)
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("path", sorted(STATIC.rglob("*.js")), ids=lambda path: path.name)

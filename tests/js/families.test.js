@@ -76,46 +76,30 @@ test("parameters are those of every network that is counted, each part with its 
   assert.equal(productOf({ layers: 3, copies: 1, each: 9, how: "4 + 5" }), "3 × (4 + 5)");
 });
 
-test("shares of one network add up to 100% as they are printed, the small ones as one", () => {
-  // Mixtral's 46.7 billion by hand: 96.562%, 2.874%, 0.561% and 0.003%; with fewer decimals they come to 101% or 99.99%
-  const mixtral = [
+test("shares of one network add up to 100% as they are printed, or are said to be rounded", () => {
+  const words = { others: "others", rounded: "each rounded" };
+  // Mixtral's 46.7 billion by hand: 96.562%, 2.874%, 0.561% and 0.003% come to 101%, or with one decimal to 100.1%
+  const mixtral = /** @type {[string, number][]} */ ([
     ["embeddings", 262_144_000],
     ["attention", 1_342_177_280],
     ["experts", 45_097_156_608],
     ["norms", 1_314_816],
-  ];
-  assert.deepEqual(percentagesOf(mixtral, 46_702_792_704, "others"), [
-    "experts 96.562%",
-    "attention 2.874%",
-    "embeddings 0.561%",
-    "others 0.003%",
   ]);
-  assert.deepEqual(
+  assert.deepEqual(percentagesOf(mixtral, 46_702_792_704, words), [
+    "experts 97%",
+    "attention 3%",
+    "embeddings 1%",
+    "each rounded",
+  ]);
+  const shares = (/** @type {number[]} */ ...of) =>
     percentagesOf(
-      [
-        ["a", 70],
-        ["b", 29.8],
-        ["c", 0.2],
-      ],
+      of.map((share, i) => ["abcde"[i], share]),
       100,
-      "others",
-    ),
-    ["a 70%", "b 30%"],
-  );
-  assert.deepEqual(
-    percentagesOf(
-      [
-        ["a", 98],
-        ["b", 1],
-        ["c", 0.4],
-        ["d", 0.3],
-        ["e", 0.3],
-      ],
-      100,
-      "others",
-    ),
-    ["a 98%", "b 1%", "others 1%"],
-  );
+      words,
+    ).join(" ");
+  assert.equal(shares(70, 29.8, 0.2), "a 70% b 30%");
+  assert.equal(shares(66.4, 18.4, 15.2), "a 66.4% b 18.4% c 15.2%"); // 66, 18 and 15 are 99
+  assert.equal(shares(98, 1, 0.4, 0.3, 0.3), "a 98% b 1% others 1%");
 });
 
 test("what tables get wrong has Mixtral's own numbers", () => {

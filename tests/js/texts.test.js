@@ -70,3 +70,12 @@ test("where a finger points, a text says what a finger does", () => {
   assert.equal(lookUp(table, "a.hint"), "Point at a cell, click to keep it.");
   assert.equal(lookUp(table, "a.hint", { touch: 1 }), "Tap a cell.");
 });
+
+test("a Chinese text has no space between what is filled in and Chinese signs or full-width marks", () => {
+  const table = { a: { says: "“{piece}”的 {name}，共 {count} 个（{name}）", plain: "{piece} {name}" } };
+  const said = (/** @type {Record<string, unknown>} */ params) => lookUp(table, "a.says", params);
+  assert.equal(said({ piece: "在", name: "注意力", count: 3 }), "“在”的注意力，共 3 个（注意力）");
+  assert.equal(said({ piece: "在", name: "FFN", count: "15 万亿以上" }), "“在”的 FFN，共 15 万亿以上个（FFN）");
+  assert.equal(said({ piece: "猫 狗", name: "（无）", count: 1 }), "“猫 狗”的（无），共 1 个（（无））"); // a reader's own
+  assert.equal(lookUp(table, "a.plain", { piece: "在", name: "厨房" }), "在 厨房"); // no text in Chinese
+});

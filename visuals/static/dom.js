@@ -244,6 +244,26 @@ export function putText(element, text) {
   if (element.textContent !== text) element.replaceChildren(...withPowers(text));
 }
 
+const [SPACE_BY_WIDE, OPENS_WIDE, CLOSES_WIDE] = [
+  /\s+(?=[（），。、：；])|(?<=[（），。、：；])\s+/gu,
+  /^[（），。、：；]/u,
+  /[（），。、：；]$/u,
+];
+/** @param {Node | string | undefined} one */
+const wordsOf = (one) => (typeof one === "string" ? one : (one?.textContent ?? ""));
+
+/**
+ * Parts of a line without spaces beside full-width brackets and marks: these bring their own.
+ *
+ * @param {(Node | string)[]} parts
+ */
+const closedUp = (parts) =>
+  parts.map((one, i) => {
+    if (typeof one !== "string") return one;
+    const text = CLOSES_WIDE.test(wordsOf(parts[i - 1])) ? one.trimStart() : one;
+    return (OPENS_WIDE.test(wordsOf(parts[i + 1])) ? text.trimEnd() : text).replace(SPACE_BY_WIDE, "");
+  });
+
 /**
  * The terms of a formula: a line breaks before an operator, and in a term only where that alone is longer than the
  * line.
@@ -254,15 +274,16 @@ export function putText(element, text) {
 function inTerms(parts) {
   /** @type {(Node | string)[][]} */
   const terms = [[]];
-  for (const part of parts.flatMap((one) => (typeof one === "string" ? withPowers(unbroken(one)) : [one]))) {
+  const told = closedUp(parts.filter((part) => part !== ""));
+  for (const part of told.flatMap((one) => (typeof one === "string" ? withPowers(unbroken(one)) : [one]))) {
     const [first, ...others] = typeof part === "string" ? part.split(BEFORE) : [part];
     terms[terms.length - 1].push(first);
     terms.push(...others.map((one) => [one]));
   }
   return terms.flatMap((term, i) => {
     const long = term.reduce((sum, one) => sum + (typeof one === "string" ? one : (one.textContent ?? "")).length, 0);
-    const told = long > PROSE || terms.length === 1 ? term : [h("span.gp-term", null, ...term)];
-    return i ? [" ", ...told] : told;
+    const kept = long > PROSE || terms.length === 1 ? term : [h("span.gp-term", null, ...term)];
+    return i ? [" ", ...kept] : kept;
   });
 }
 
@@ -276,7 +297,7 @@ function inTerms(parts) {
 const written =
   (tag) =>
   (words, ...between) =>
-    h(tag, null, ...inTerms(words.flatMap((word, i) => [word, between[i] ?? ""].flat()).filter((one) => one !== "")));
+    h(tag, null, ...inTerms(words.flatMap((word, i) => [word, between[i] ?? ""].flat())));
 export const line = written("p");
 /** A formula of parts, as a paragraph. @param {...(Node | string)} parts */
 export const formula = (...parts) => h("p", null, ...inTerms(parts));

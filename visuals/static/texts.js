@@ -16,13 +16,20 @@ import { reactive } from "./reads.js";
 const EXACT = /\.read|\.in_run$|^kv(?!-live)[.-]/;
 /** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
-/** A place to be filled in, with the space after it. */
-const PLACE = /\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}( ?)/g;
+/** A place to be filled in, with the spaces around it. */
+const PLACE = /( ?)\{(\w+)(?:@(\w+)|\|([^|}]*)\|([^|}]*))?\}( ?)/g;
 /** Whether a finger points: what a text asks of a mouse, it asks of a finger there in other words. */
 const FINGER = globalThis.matchMedia?.("(hover: none)");
 const touch = () => (FINGER?.matches ? "1" : "0");
-/** What brings its own space: none is put after it. */
-const WIDE_END = /[）》」』】]$/u;
+/**
+ * What a text in Chinese puts no space between: its own signs and full-width marks; and all after a closing
+ * bracket.
+ */
+const WIDE = "[\\p{Script=Han}，。、；：？！（）《》「」『』【】]";
+const [WIDE_START, WIDE_END, BRACKET_END] = [`^${WIDE}`, `${WIDE}$`, "[）》」』】]$"].map(
+  (one) => new RegExp(one, "u"),
+);
+const CHINESE = /\p{Script=Han}/u;
 
 /**
  * @param {Table | undefined} table
@@ -42,11 +49,15 @@ export function lookUp(table, key, params = {}) {
     const value = String(params[name] ?? (name === "touch" ? touch() : undefined));
     return (value === "1" ? one : several) ?? (EXACT.test(key) || !NUMBERS.test(value) ? value : brief(value));
   };
-  /** @type {(...found: string[]) => string} */
-  const filled = (whole, name, section, one, several, space) => {
+  const isChinese = CHINESE.test(template);
+  /** @type {(...found: any[]) => string} */
+  const filled = (whole, before, name, section, one, several, after, at) => {
     if (name !== "touch" && !Object.hasOwn(params, name)) return whole;
     const value = valueOf(name, section, one, several);
-    return WIDE_END.test(value) ? value : value + space;
+    const [last, next] = [template.slice(0, at), template.slice(at + whole.length)];
+    const opens = isChinese && WIDE_START.test(value) && WIDE_END.test(last);
+    const closes = BRACKET_END.test(value) || (isChinese && WIDE_END.test(value) && WIDE_START.test(next));
+    return (opens ? "" : before) + value + (closes ? "" : after);
   };
   return template.replace(PLACE, filled);
 }

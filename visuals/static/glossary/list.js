@@ -60,7 +60,7 @@ export function createList(glass) {
         " ",
         h(
           "button.gl-button",
-          { "aria-label": `${glass.text("glossary.show")}: ${word}`, click: go },
+          { "aria-label": glass.text("glossary.show") + glass.text("marks.colon") + word, click: go },
           glass.text("glossary.show"),
         ),
       ),

@@ -41,7 +41,10 @@ function plansRow({ text, start }, lesson) {
   const button = (/** @type {import("./plans.js").Plan} */ { at, minutes }) =>
     h(
       "button.ls-button",
-      { click: () => start(inPlan(lesson, at)), "aria-label": `${text("plan", { minutes })}: ${lesson.title}` },
+      {
+        click: () => start(inPlan(lesson, at)),
+        "aria-label": text("of", { what: text("plan", { minutes }), label: lesson.title }),
+      },
       text("plan", { minutes }),
     );
   /** @type {(view: import("./lesson.js").View, i: number) => HTMLElement} */
@@ -112,7 +115,7 @@ export function createList(glass, desk) {
   const { text, shelf, tell } = desk;
   /** @type {(name: string, act: () => void, label?: string) => HTMLElement} */
   const button = (name, act, label) =>
-    h("button.ls-button", { click: act, "aria-label": label && `${text(name)}: ${label}` }, text(name));
+    h("button.ls-button", { click: act, "aria-label": label && text("of", { what: text(name), label }) }, text(name));
 
   /** @type {(lesson: Lesson, buttons: HTMLElement[]) => HTMLElement} */
   const row = (lesson, buttons) => rowOf(glass, desk, lesson, plansRow(desk, lesson), buttons);

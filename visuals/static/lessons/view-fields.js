@@ -27,7 +27,7 @@ export function createFields(text) {
         maxlength: MOST[name],
         value: view[name] ?? "",
         placeholder: text(name),
-        "aria-label": `${text(name)}: ${label}`,
+        "aria-label": text("of", { what: text(name), label }),
         input: () => draft.keep(changed(draft.lesson(), i, { [name]: field.value.trim() ? field.value : undefined })),
       });
       return field;
@@ -50,7 +50,7 @@ export function createFields(text) {
         min: 0,
         max: MOST.minutes,
         value: view.minutes?.[plan] ?? 0,
-        "aria-label": `${text("minutes_in", { plan: plan + 1 })}: ${label}`,
+        "aria-label": text("of", { what: text("minutes_in", { plan: plan + 1 }), label }),
         input: () =>
           draft.keep(
             changed(draft.lesson(), i, { minutes: fields.map((one) => (one.validity.valid ? +one.value : 0)) }),

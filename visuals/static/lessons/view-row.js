@@ -40,7 +40,7 @@ export function createViewRow(glass, desk) {
   const { sayingsOf, minutesOf } = createFields(text);
   /** @type {(name: string, act: () => void, label: string, more?: Record<string, string>) => HTMLElement} */
   const button = (name, act, label, more = {}) =>
-    h("button.ls-button", { click: act, "aria-label": `${text(name)}: ${label}`, ...more }, text(name));
+    h("button.ls-button", { click: act, "aria-label": text("of", { what: text(name), label }), ...more }, text(name));
 
   /**
    * @param {Draft} draft
@@ -53,7 +53,7 @@ export function createViewRow(glass, desk) {
       maxlength: MOST.note,
       rows: 3,
       placeholder: text("note_hint"),
-      "aria-label": `${text("note")}: ${label}`,
+      "aria-label": text("of", { what: text("note"), label }),
       "data-act": "note",
       input: () => draft.keep(changed(draft.lesson(), i, { note: words.value })),
     });

@@ -154,13 +154,14 @@ function namesView(names) {
  * @param {KindsReading} reading
  * @param {Model} model
  * @param {Text} text
+ * @param {string} colon
  */
-function madeLine({ chosen: { products, heads: n, rank }, tokens, own }, { head_dim: wide, d_model: d }, text) {
+function madeLine({ chosen: { products, heads: n, rank }, tokens, own }, { head_dim: wide, d_model: d }, text, colon) {
   const pooled = timesOf(["T", "d", "n", "head_dim"], [tokens, d, n, wide], products.keys);
-  if (!rank) return line`W${sub("K")}: ${pooled},   W${sub("V")}: ${text("same")}`;
+  if (!rank) return line`W${sub("K")}${colon}${pooled}   W${sub("V")}${colon}${text("same")}`;
   const made = timesOf(["T", "d", "d_c"], [tokens, d, rank], products.keys);
   const rebuilt = timesOf(["T", "d_c", "2", "n", "head_dim"], [tokens, rank, 2, own.heads, wide], products.values);
-  return line`c: ${made};   [K; V]: ${rebuilt}`;
+  return line`c${colon}${made}   [K; V]${colon}${rebuilt}`;
 }
 
 /**
@@ -194,8 +195,8 @@ function linesOf(reading, model, text, whole) {
   const paired = timesOf(["T²", "head_dim"], [heads, `${count(tokens)}²`, wide], products.scores);
   return [
     line`${text("bytes_line")} = ${cached}`,
-    madeLine(reading, model, text),
-    line`QKᵀ: n${sub("heads")} · ${paired},   AV: ${text("same")}`,
+    madeLine(reading, model, text, whole("marks.colon")),
+    line`QKᵀ${whole("marks.colon")}n${sub("heads")} · ${paired}   AV${whole("marks.colon")}${text("same")}`,
     line`KL = Σ p · ln(p / p′) = ${strong(kl, 3)} ${text("nats")}`,
     line`p(${text("answer")}) = ${shareSaid(whole, p)} → ${h("strong", null, shareSaid(whole, now))}`,
   ];

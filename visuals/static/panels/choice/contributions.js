@@ -2,7 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { largest } from "../../arrays.js";
-import { formula, fraction, h, sample, shown, signed, tinted } from "../../dom.js";
+import { formula, fraction, h, line, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -207,13 +207,8 @@ function lineOfAll(text, { shares, selection: { token }, parts, against, values:
   const added = kinds.flatMap((kind) => term(tinted(HUES[kind], text(kind)), of(kind)));
   const further = there.flatMap(([name, value]) => term(text(name), value));
   const rounding = written(sum) === written(logit) ? "" : `   ${text("difference")} ${signed(sum - logit, 2)}`;
-  return formula(
-    ...added,
-    ...further,
-    "= ",
-    h("strong", null, written(sum)),
-    `   ${text(against ? "gap" : "logit")} ${written(logit)}${rounding}`,
-  );
+  const own = `${text(against ? "gap" : "logit")} ${written(logit)}${rounding}`;
+  return line`${added}${further}= ${h("strong", null, written(sum))}   ${own}`;
 }
 
 /**

@@ -67,7 +67,8 @@ export function stepsOf(text, { result: of, selection: { rank, stage }, settings
     const own = chance(plain.weights[rank] / whole);
     return [
       formula(
-        `${text("stage_softmax")}:  `,
+        text("step", { stage: text("stage_softmax") }),
+        "  ",
         name(),
         " = ",
         fraction("e^(l − max)", "Σ"),

@@ -113,22 +113,27 @@ export const sized = (count, language) => shortCount(count, language, 3);
 const LEAST = 0.5; // per cent from which on a part is named
 
 /**
- * The parts of a whole in per cent, the largest first and the small ones as one, so that they add up as they are
- * printed; the small ones are left out where they are printed as 0.
+ * The parts of a whole in per cent, the largest first and the small ones as one, with as many decimals as they need
+ * to add up as they are printed; where that would take more than one, it is said that each is rounded. Small ones
+ * that are printed as 0 are left out.
  *
  * @param {[name: string, count: number][]} parts
  * @param {number} total
- * @param {string} others the name of the small ones
+ * @param {{ others: string; rounded: string }} words the name of the small ones, and that each is rounded
  */
-export function percentagesOf(parts, total, others) {
+export function percentagesOf(parts, total, { others, rounded }) {
   const shares = parts.map(([name, part]) => /** @type {[string, number]} */ ([name, (100 * part) / total]));
   const named = shares.filter(([, share]) => share >= LEAST).sort(([, one], [, other]) => other - one);
   const rest = named.reduce((left, [, share]) => left - share, 100);
   const values = [...named.map(([, share]) => share), rest];
-  const printed = values.map((share) => share.toFixed(decimalsToAddUp(values, 100, [0, 4])));
-  return [...named.map(([name]) => name), others]
-    .map((name, i) => `${name} ${printed[i]}%`)
-    .filter((_, i) => Number(printed[i]));
+  const decimals = decimalsToAddUp(values, 100, [0, 1]);
+  const printed = values.map((share) => share.toFixed(decimals));
+  const sum = printed.reduce((all, one) => all + Number(one), 0);
+  const told = [...named.map(([name]) => name), others].map((name, i) => `${name} ${printed[i]}%`);
+  return [
+    ...told.filter((_, i) => Number(printed[i])),
+    ...(sum.toFixed(decimals) === (100).toFixed(decimals) ? [] : [rounded]),
+  ];
 }
 
 /**
@@ -146,7 +151,7 @@ export function parameterLines({ parameters }, text, language) {
   return [
     sized(total, language),
     ...(active ? [text("active", { count: sized(active, language) })] : []),
-    percentagesOf(parts, total, text("group_others")).join(" · "),
+    percentagesOf(parts, total, { others: text("group_others"), rounded: text("rounded") }).join(" · "),
   ];
 }
 

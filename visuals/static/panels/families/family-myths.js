@@ -66,7 +66,7 @@ export default function familyMyths(element, glass) {
       ></p>
       <button
         class="gp-option"
-        aria-label=${`${text("look")}: ${said}`}
+        aria-label=${text("look") + glass.text("marks.colon") + said}
         .textContent=${text("look")}
         @click=${() => look(glass, answer, myth)}
       ></button>

@@ -3,7 +3,7 @@
 import { labelsOf } from "../../characters.js";
 import { largest, once } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { formula, h, root, sample, shown, signed, sub, tinted } from "../../dom.js";
+import { formula, h, line, root, sample, shown, signed, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
@@ -162,10 +162,10 @@ function makeLegend() {
 function arithmetic(text, { selection, values: { norm, cosine, before, after } }) {
   const a = () => tinted(HUES[selection.part], selection.part);
   const x = () => tinted("residual", "x");
-  const measured = formula(text("measured"), " ‖", x(), sub("after"), `‖ = ${lengthText(after)}`);
+  const measured = line`${text("measured")} ‖${x()}${sub("after")}‖ = ${lengthText(after)}`;
   if (Number.isNaN(cosine)) {
     const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
-    return [formula(text("no_angle"), " ‖", x(), " + ", a(), "‖ = ‖", x(), "‖ + ‖", a(), "‖ = ", ...sum), measured];
+    return [line`${text("no_angle")} ‖${x()} + ${a()}‖ = ‖${x()}‖ + ‖${a()}‖ = ${sum}`, measured];
   }
   const squares = before * before + norm * norm + 2 * before * norm * cosine;
   const sign = cosine < 0 ? "−" : "+";

@@ -32,8 +32,9 @@ import { createUnturned } from "./unturned.js";
  * @param {DialReading} parts
  * @param {import("../../types.d.ts").Model} model
  * @param {Say} text
+ * @param {string} colon
  */
-function arithmetic(parts, model, text) {
+function arithmetic(parts, model, text, colon) {
   const { terms, sum, rest, rotary, frequency, values, unturned } = parts;
   const { query, key, pair } = parts.selection;
   const two = (/** @type {ArrayLike<number>} */ vector) =>
@@ -53,7 +54,7 @@ function arithmetic(parts, model, text) {
     const given = parts[role];
     const before = given ? `${two(given)} → ` : "";
     const after = bold(two(parts[role === "q" ? "qTurned" : "kTurned"]));
-    return line`${tinted(role, role)}: ${text("angle")} = ${by}   ${before}${after}`;
+    return line`${tinted(role, role)}${colon}${text("angle")} = ${by}   ${before}${after}`;
   };
   /** @type {(role: string, i: number) => HTMLElement} */
   const name = (role, i) => tinted(role, role, sub(i));
@@ -206,7 +207,7 @@ export function createDials(glass, text) {
           <div class="gp-scroll">${canvas}</div>
           <div class="gp-pair" data-answer="">
             ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
-            <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text)}</div>
+            <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text, glass.text("marks.colon"))}</div>
           </div>
         </div>
         ${beside.view(reading)}
