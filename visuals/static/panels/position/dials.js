@@ -185,6 +185,8 @@ export function createDials(glass, text) {
     return pair === null ? null : { pair };
   });
   bindArrowKeys(canvas, glass, across("pair"));
+  /** @param {DialReading} reading */
+  const sums = (reading) => arithmetic(reading, state.trace.model, text, glass.text("marks.colon"));
 
   return {
     /**
@@ -207,7 +209,7 @@ export function createDials(glass, text) {
           <div class="gp-scroll">${canvas}</div>
           <div class="gp-pair" data-answer="">
             ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
-            <div class="gp-formula">${reading && arithmetic(reading, state.trace.model, text, glass.text("marks.colon"))}</div>
+            <div class="gp-formula">${reading && sums(reading)}</div>
           </div>
         </div>
         ${beside.view(reading)}
