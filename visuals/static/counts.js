@@ -46,6 +46,12 @@ export function shortCount(count, language = "en", digits = 0) {
 export const grouped = (x, language) => x.toLocaleString(language === "zh" ? "zh-CN" : "en");
 
 /**
+ * The unit of a number of bytes in the page's language: Chinese texts, and the blanks of a worksheet, have the
+ * word.
+ */
+export const byteUnit = () => (globalThis.document?.documentElement.lang.startsWith("zh") ? "字节" : "B");
+
+/**
  * A probability, or another share of a whole: per cent with three digits, wherever on the page it stands. What is
  * just below the whole is not the whole, and what is next to nothing is not nothing.
  *

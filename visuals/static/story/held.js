@@ -1,5 +1,6 @@
 // What the story of the cache reads of a run: its factors, and the bytes that they make.
 
+import { byteUnit } from "../counts.js";
 import { scaled } from "../panels/kv/format.js";
 import { h } from "../dom.js";
 import { bytesOf, elementBytes, factorsOf, keptNumbers, latentOf, momentOf, sourceFactors } from "../readings/kv.js";
@@ -46,7 +47,7 @@ export const formOf = (trace) => (latentOf(trace) ? "_latent" : trace.encoder ? 
  *
  * @param {number} bytes
  */
-export const bytesTold = (bytes) => h("b", { title: `${bytes} B` }, inBytes(bytes));
+export const bytesTold = (bytes) => h("b", { title: `${bytes} ${byteUnit()}` }, inBytes(bytes));
 
 /**
  * The same as text.

@@ -3,6 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
+import { byteUnit } from "../../counts.js";
 import { count, h, line, phrase, shown, strong, sub } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -132,15 +133,16 @@ function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, q
   const [full, some, scored] = [whole * main, part * main, whole * indexer].map((x) => shown(x, 3));
   const sparse = `${count(main)} · ${count(part)} + ${count(indexer)} · ${count(whole)} = ${some} + ${scored}`;
   const less = shown((whole * main) / sum, 3);
-  const added = `${String(model.n_layers)} · (128 + 4) B`;
+  const unit = byteUnit();
+  const added = `${String(model.n_layers)} · (128 + 4) ${unit}`;
   return [
     line`${text("index", { query, key })}   ${mean} = ${strong(index[key] ?? NaN, 3)}`,
     line`${text("pairs_all")}   ${all} = ${bold(pairs.all)};   ${text("pairs_read")}   ${read} = ${bold(pairs.read)}`,
     line`${text("large", { tokens: count(L), k: count(K) })}`,
     line`${text("large_whole")}   ${count(main)} · ${count(whole)} = ${h("strong", null, full)}`,
     line`${text("large_sparse")}   ${sparse} = ${strong(sum, 3)};   ${text("large_less", { less })}`,
-    line`${text("cache_large")}   ${count(latent)} B + (128 + 4) B = ${bold(latent + KEY_BYTES)} B`,
-    line`${text("cache_here")}   ${count(bytes.own)} B + ${added} = ${bold(bytes.own + bytes.added)} B`,
+    line`${text("cache_large")}   ${count(latent)} ${unit} + (128 + 4) ${unit} = ${bold(latent + KEY_BYTES)} ${unit}`,
+    line`${text("cache_here")}   ${count(bytes.own)} ${unit} + ${added} = ${bold(bytes.own + bytes.added)} ${unit}`,
   ];
 }
 

@@ -1,7 +1,7 @@
 // What the three panels show, asked for once (visuals/families.py), where its cells lead, and its counts in words.
 
 import { writeLink } from "../../link.js";
-import { shortCount } from "../../counts.js";
+import { byteUnit, shortCount } from "../../counts.js";
 import { decimalsToAddUp } from "../../readings/adding-up.js";
 import { leadTo } from "../glance/words.js";
 import { scaled, whole } from "../kv/format.js";
@@ -163,9 +163,11 @@ export function parameterLines({ parameters }, text, language) {
  * @param {Say} text
  */
 export function cacheLines({ cache }, text) {
-  const products = cache.terms.map(({ factors }) => `${factors.map(({ value }) => whole(value)).join(" × ")} B`);
+  const products = cache.terms.map(
+    ({ factors }) => `${factors.map(({ value }) => whole(value)).join(" × ")} ${byteUnit()}`,
+  );
   return [
-    `${scaled(cache.bytes, "binary")} (${whole(cache.bytes)} B)`,
+    `${scaled(cache.bytes, "binary")} (${whole(cache.bytes)} ${byteUnit()})`,
     products.join(" + "),
     ...(cache.source ? [text("source_token")] : []),
   ];

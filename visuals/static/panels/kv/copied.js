@@ -1,5 +1,6 @@
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
+import { byteUnit } from "../../counts.js";
 import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
 import { sharesOf } from "./question.js";
 
@@ -106,12 +107,13 @@ export function formulaLatex(glass, answer, settings = null) {
   const lines = answer.terms.map(
     ({ factors, bytes }, i) =>
       `  ${i ? "&\\quad + " : "M_{\\text{KV}} &= "}${factors.map(factor).join(" \\times ")}${
-        answer.terms.length > 1 ? ` && (${spaced(bytes)}\\,\\text{B})` : ""
+        answer.terms.length > 1 ? ` && (${spaced(bytes)}\\,\\text{${byteUnit()}})` : ""
       }`,
   );
-  const total = `  &= ${spaced(answer.bytes)}\\,\\text{B} \\approx ${escaped(scaled(answer.bytes, "binary"))}`;
+  const about = escaped(scaled(answer.bytes, "binary"));
+  const total = `  &= ${spaced(answer.bytes)}\\,\\text{${byteUnit()}} \\approx ${about}`;
   const head = [`% ${subject(glass, answer, settings)}`, `% ${sourcesOf(glass, answer.card)}`, `% ${REFERENCE}`];
-  const approx = total.replace(/ (\w*B)$/, "\\,\\text{$1}");
+  const approx = total.replace(/ (\S+)$/, "\\,\\text{$1}");
   return [...head, "\\begin{align*}", [...lines, approx].join(" \\\\\n"), "\\end{align*}"]
     .join("\n")
     .replaceAll("\u00a0", " ");

@@ -1,5 +1,6 @@
 // Bytes and counts as people read them: exact, in GiB and in GB; what models and factors are called.
 
+import { byteUnit } from "../../counts.js";
 import { fixed, shown } from "../../dom.js";
 import { remarkIn } from "../../remark.js";
 
@@ -12,10 +13,10 @@ import { remarkIn } from "../../remark.js";
  * @typedef {(code: string, params?: Record<string, unknown>) => string} Named the name of a factor
  */
 
-/** @type {Record<"binary" | "decimal", [number, string[]]>} */
+/** What a byte is counted in from 1024, or 1000, on. @type {Record<"binary" | "decimal", [number, string[]]>} */
 const UNITS = {
-  binary: [1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]],
-  decimal: [1000, ["B", "kB", "MB", "GB", "TB", "PB"]],
+  binary: [1024, ["KiB", "MiB", "GiB", "TiB", "PiB"]],
+  decimal: [1000, ["kB", "MB", "GB", "TB", "PB"]],
 };
 
 const SEPARATED = new Intl.NumberFormat("en-US");
@@ -30,7 +31,7 @@ export const whole = (count) => SEPARATED.format(BigInt(count));
  * @param {number | string | bigint} count of bytes
  * @returns {string} such as "8,589,934,592 B", on one line
  */
-export const exactBytes = (count) => `${whole(count)}\u00a0B`;
+export const exactBytes = (count) => `${whole(count)}\u00a0${byteUnit()}`;
 
 /**
  * In the unit that leaves a number under 1024 or 1000, without zeros at its end.
@@ -40,7 +41,8 @@ export const exactBytes = (count) => `${whole(count)}\u00a0B`;
  * @param {number} significant digits, where those before the point are no more
  */
 export function scaled(count, system, significant = 4) {
-  const [base, names] = UNITS[system];
+  const [base, larger] = UNITS[system];
+  const names = [byteUnit(), ...larger];
   let value = Number(count);
   let step = 0;
   while (value >= base && step < names.length - 1) [value, step] = [value / base, step + 1];

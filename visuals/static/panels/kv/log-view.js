@@ -67,7 +67,7 @@ function figure(cell, quantity, mark, text) {
  */
 function signedSize(bytes) {
   const size = bytes.replace("-", "");
-  return Number(size) === 0 ? "0 B" : `${bytes.startsWith("-") ? "−" : "+"}${scaled(size, "binary")}`;
+  return Number(size) === 0 ? scaled(0, "binary") : `${bytes.startsWith("-") ? "−" : "+"}${scaled(size, "binary")}`;
 }
 
 /**

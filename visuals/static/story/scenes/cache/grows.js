@@ -1,6 +1,7 @@
 // How large the cache grows: as long as the text, beside the weights, which are there but once.
 
 import { slider } from "../../../controls.js";
+import { byteUnit } from "../../../counts.js";
 import { h } from "../../../dom.js";
 import { elementBytes, factorsOf, measuredAt } from "../../../readings/kv.js";
 import { memo, reactive } from "../../../reads.js";
@@ -47,7 +48,7 @@ export function createGrows(glass) {
       const measured = measuredAt(trace, live, T);
       paint(source + n * each, weights, language);
       const factors = factorsOf(trace, n).map(({ value }) => count(value, language));
-      formula.textContent = `${factors.join(" · ")} = ${count(n * each, language)} B`;
+      formula.textContent = `${factors.join(" · ")} = ${count(n * each, language)} ${byteUnit()}`;
       factorNames.textContent = text(`story-cache.grows_factors${formOf(trace) === "_latent" ? "_latent" : ""}`);
       long.show(n, count(n, language), { max: model.max_context });
       const even = Number((weights / each).toPrecision(2));
