@@ -349,7 +349,7 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
     ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown", "?"].map((key) =>
       press(key),
     ),
-    ["next", "back", "next", "back", "next", "leave", "notes", "reveal", "full", "down", "help"],
+    ["next", "back", "next", "back", "next", "close", "notes", "reveal", "full", "down", "help"],
   );
   const typed = ["n", "r", " ", "ArrowRight", "Home"];
   assert.deepEqual(

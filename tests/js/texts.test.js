@@ -79,3 +79,10 @@ test("a Chinese text has no space between what is filled in and Chinese signs or
   assert.equal(said({ piece: "猫 狗", name: "（无）", count: 1 }), "“猫 狗”的（无），共 1 个（（无））"); // a reader's own
   assert.equal(lookUp(table, "a.plain", { piece: "在", name: "厨房" }), "在 厨房"); // no text in Chinese
 });
+
+test("no space stands between Chinese words, however a place between them is filled in", () => {
+  const table = { a: { says: "给它 {p} 的概率", more: "有{p} GPU" } };
+  assert.equal(lookUp(table, "a.says", { p: "99.9% 以上" }), "给它 99.9% 以上的概率");
+  assert.equal(lookUp(table, "a.says", { p: "5%" }), "给它 5% 的概率");
+  assert.equal(lookUp(table, "a.more", { p: "两块" }), "有两块 GPU");
+});

@@ -67,6 +67,17 @@ export function partName(part, text) {
 }
 
 /**
+ * That a part is exchanged, in words; of one that nothing stands in for, that it is taken out.
+ *
+ * @param {string} part "field:value"
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+function partChanged(part, text) {
+  const [field, value] = part.split(":");
+  return text(`part.is_${field}${value === "none" ? "_none" : ""}`, { part: partName(part, text) });
+}
+
+/**
  * A change in words.
  *
  * @param {"is" | "off"} how it is made, or can be
@@ -75,7 +86,7 @@ export function partName(part, text) {
  * @param {import("./types.d.ts").Texts["text"]} text
  */
 export function changeName(how, { kind, value }, model, text) {
-  if (typeof value === "string") return text(`part.${how}`, { part: partName(value, text) });
+  if (typeof value === "string") return how === "is" ? partChanged(value, text) : partName(value, text);
   const [key, numbers] = [`compare.${how}_${kind}`, parameters(kind, value)];
   if (kind !== "neurons" || !Array.isArray(value)) return text(key, numbers);
   const [layer, neuron] = value;

@@ -32,6 +32,14 @@ const [WIDE_START, WIDE_END, BRACKET_END] = [`^${WIDE}`, `${WIDE}$`, "[）》」
 const CHINESE = /\p{Script=Han}/u;
 
 /**
+ * Whether a space that a text has after a place stays there once the place is filled in.
+ *
+ * @param {string} value what it is filled in with
+ * @param {string} next what the text goes on with
+ */
+export const isSpaced = (value, next) => !BRACKET_END.test(value) && !(WIDE_END.test(value) && WIDE_START.test(next));
+
+/**
  * @param {Table | undefined} table
  * @param {string} key "section.name"
  * @param {Record<string, any>} [params]
@@ -56,8 +64,7 @@ export function lookUp(table, key, params = {}) {
     const value = valueOf(name, section, one, several);
     const [last, next] = [template.slice(0, at), template.slice(at + whole.length)];
     const opens = isChinese && WIDE_START.test(value) && WIDE_END.test(last);
-    const closes = BRACKET_END.test(value) || (isChinese && WIDE_END.test(value) && WIDE_START.test(next));
-    return (opens ? "" : before) + value + (closes ? "" : after);
+    return (opens ? "" : before) + value + (isSpaced(value, next) ? after : "");
   };
   return template.replace(PLACE, filled);
 }

@@ -85,12 +85,15 @@ function makeTools(acts) {
     tool("list", "☰", acts.list),
     tool("help", "?", acts.help),
   );
-  const more = button("more", "⋯", () => fold(tools.classList.contains("is-open")));
+  const isOpen = () => tools.classList.contains("is-open");
+  const more = button("more", "⋯", () => fold(isOpen()));
   const leave = button("leave", "✕", acts.leave);
-  /** @param {boolean} closed */
+  /** Gives whether they were open. @param {boolean} closed */
   function fold(closed) {
+    const wasOpen = isOpen();
     tools.classList.toggle("is-open", !closed);
     more.setAttribute("aria-expanded", String(!closed));
+    return wasOpen;
   }
   fold(true);
   return { fold, tools: [more, tools, leave] };
@@ -112,11 +115,13 @@ function makeElements(acts, text) {
     part: h("output.ls-part"),
     keys: h("p.ls-keys", { "data-text": "lessons.keys", hidden: "" }),
     title: h("span.ls-title"),
+    coming: h("p.ls-coming", { role: "status", "data-text": "lessons.coming" }),
   };
-  const { trouble, note, back, count, next, part, keys, title } = parts;
+  const { trouble, note, back, count, next, part, keys, title, coming } = parts;
   const element = h(
     "aside.ls-bar",
     { role: "region", "data-text-label": "lessons.bar", hidden: "" },
+    coming,
     trouble,
     note,
     keys,
@@ -212,6 +217,12 @@ export function createBar(glass, acts) {
   const help = () => {
     keys.hidden = !keys.hidden;
   };
+  /** Closes what was opened over the view; whether anything was. */
+  function shut() {
+    const wasShown = !keys.hidden;
+    keys.hidden = true;
+    return fold(true) || wasShown;
+  }
   /** The class's guess, which the presenter's window has too. */
   const guessed = {
     now: () => guess.value,
@@ -224,5 +235,5 @@ export function createBar(glass, acts) {
       guess.addEventListener("input", changed);
     },
   };
-  return { element, note, game, label, open, close, show, say, help, page: pageAt, guess: guessed };
+  return { element, note, game, label, open, close, show, say, help, shut, page: pageAt, guess: guessed };
 }

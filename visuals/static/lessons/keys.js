@@ -30,7 +30,7 @@ const USES = [
 const PRESSED = "button, a, summary, label";
 
 /**
- * Space and → go on, ← back, Escape leaves; Space with Shift goes back, too.
+ * Space and → go on, ← back, Escape closes what is open, else the lesson; Space with Shift goes back, too.
  *
  * @param {string} key
  * @param {(selector: string) => boolean} within
@@ -38,7 +38,7 @@ const PRESSED = "button, a, summary, label";
 function wayOf(key, within) {
   if (within(USES)) return null;
   if (key === " ") return within(PRESSED) ? null : "next";
-  return { ArrowRight: "next", ArrowLeft: "back", Escape: "leave" }[key] ?? null;
+  return { ArrowRight: "next", ArrowLeft: "back", Escape: "close" }[key] ?? null;
 }
 
 /**
@@ -70,6 +70,16 @@ export function actOf(event) {
 }
 
 /**
+ * Whether a key belongs to what lies over the lesson: all keys to a dialog; to a card that stays beside what is
+ * read the one that closes it.
+ *
+ * @param {Document} document
+ * @param {KeyboardEvent} event
+ */
+const isOver = (document, { key }) =>
+  document.querySelector(key === "Escape" ? "dialog[open], [role=dialog]:not([hidden])" : "dialog[open]") !== null;
+
+/**
  * @param {() => boolean} open whether a lesson is presented
  * @param {Object<string, () => void>} acts by what actOf gives
  * @param {Window} [where]
@@ -79,7 +89,7 @@ export function listenToLesson(open, acts, where = window) {
   where.addEventListener(
     "keydown",
     (event) => {
-      const act = open() && !where.document.querySelector("dialog[open]") ? actOf(event) : null;
+      const act = open() && !isOver(where.document, event) ? actOf(event) : null;
       if (!act) return;
       event.preventDefault();
       event.stopPropagation();

@@ -19,7 +19,7 @@ import { createStage } from "./stage.js";
  * @typedef {import("./course.js").Course} Course
  *
  * @typedef {Record<
- *   keyof ReturnType<typeof waysThrough> | "leave" | "list" | "up" | "down" | "notes" | "add" | "help",
+ *   keyof ReturnType<typeof waysThrough> | "leave" | "close" | "list" | "up" | "down" | "notes" | "add" | "help",
  *   () => void
  * >} Acts
  *   as keys.js names them
@@ -76,19 +76,21 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
+ * @param {(act: () => void) => void} onceThere does something once the view is there
  */
-const waysThrough = (now, turned) => ({
+const waysThrough = (now, turned, onceThere) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
   next() {
     const course = now()?.course;
-    if (course && (course.covered() || !turned(1))) course.next();
+    if (course?.covered()) onceThere(course.next);
+    else if (course && !turned(1)) course.next();
   },
   /** Its other button: the screen before, also where that is the view's before this one. */
   back() {
     const course = now()?.course;
     if (course && !turned(-1)) course.back();
   },
-  reveal: () => now()?.course.toggle(),
+  reveal: () => onceThere(() => now()?.course.toggle()),
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
@@ -258,7 +260,19 @@ function createScreens(glass, acts, presents) {
  */
 function createArrival(glass, stage) {
   let turn = 0;
+  let isUnderWay = false;
+  let waits = () => {}; // what is done once it is there
   return {
+    /**
+     * Does something at once where the view is there, else when it is: an answer beside a panel that is still empty
+     * would tell of no picture. Of several the last.
+     *
+     * @param {() => void} act
+     */
+    then(act) {
+      if (isUnderWay) waits = act;
+      else act();
+    },
     /**
      * @param {Lesson} lesson
      * @param {number} at
@@ -266,16 +280,21 @@ function createArrival(glass, stage) {
      */
     async bring(lesson, at, atEnd) {
       const [mine, view] = [(turn += 1), lesson.views[at]];
+      [isUnderWay, waits] = [true, () => {}];
       stage.coming();
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
       if (mine !== turn) return;
       openChapterOf(glass, view.panel);
       stageRoom()?.scrollTo(0, 0);
-      stage.show(view.panel, extentOf(lesson, at), atEnd);
+      await stage.show(view.panel, extentOf(lesson, at), atEnd);
+      if (mine !== turn) return;
+      isUnderWay = false;
+      waits();
     },
     /** What is under way does not arrive. */
     stop() {
       turn += 1;
+      isUnderWay = false;
     },
   };
 }
@@ -296,14 +315,16 @@ export function createPresenter(glass, openList, keep) {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
+      (act) => arrival.then(act),
     ),
     leave,
+    close: () => bar.shut() || leave(),
     list: () => (leave(), openList()),
     up: () => stage.turn(-1),
     down: () => stage.turn(1),
     notes: showNotes,
     add: () => void add(),
-    help: () => (bar.help(), show(false)),
+    help: () => bar.help(),
   };
   const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
   const arrival = createArrival(glass, stage);

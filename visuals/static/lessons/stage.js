@@ -7,26 +7,29 @@ import { createPresented, onePage } from "./presented.js";
 import { stageWidth } from "./column.js";
 import { leastLegible, sizesFor } from "./sizes.js";
 
-const PATIENCE = 1500; // ms until a panel is shown as far as it is
+const PATIENCE = 1500; // ms in which nothing comes, until a panel is shown as far as it is
 
 /** @typedef {ReturnType<typeof createPresented>} Presented */
 
 /**
  * Until the panel has something in it, and nothing that it asked for is under way, unless it says by itself how far
- * that is (`data-underway`); not for ever.
+ * that is (`data-underway`). A panel that is still empty is waited for as long as anything is under way for it.
  *
  * @param {import("../types.d.ts").Glass} glass
  * @param {Presented} panel
  */
 async function ready(glass, panel) {
-  const [mine, until] = [panel.section(), performance.now() + PATIENCE];
+  const mine = panel.section();
   if (!mine) return;
-  const hasCome = () =>
-    panel.inner()?.childElementCount &&
-    mine.dataset.value !== undefined &&
-    !mine.hasAttribute("data-loading") &&
-    (!glass.asking() || mine.querySelector("[data-underway]"));
-  while (panel.section() === mine && performance.now() < until && !hasCome()) await frame();
+  let until = performance.now() + PATIENCE;
+  const isFilled = () =>
+    panel.inner()?.childElementCount && mine.dataset.value !== undefined && !mine.hasAttribute("data-loading");
+  const isUnderWay = () => glass.asking() > 0 || mine.hasAttribute("data-fetching") || glass.state.status !== "idle";
+  while (panel.section() === mine && performance.now() < until) {
+    if (isFilled() && (!glass.asking() || mine.querySelector("[data-underway]"))) return;
+    if (!isFilled() && isUnderWay()) until = performance.now() + PATIENCE;
+    await frame();
+  }
 }
 
 /**

@@ -13,7 +13,7 @@ const MORE = 0.8; // of a screen, at once
 const REST = 0.15; // of a screen: so little more is read with it
 const NEAR = 8; // px beyond the screen that nobody misses
 const AT_ONCE = 2; // screens: what is further away is jumped to, past what would have to be drawn on the way
-const BELOW = 60; // px: what stands below a scene's last sentence
+const BELOW = 60; // px: what stands below a scene's last sentence, which a page that scrolls shows with the next one
 
 /**
  * How far to scroll on, or back, to read more of an element: px of the screen, at most to where it ends; 0 where
@@ -82,10 +82,11 @@ export function createColumn(glass, story, { foot, beside }) {
    * How far a scene that is taller than the screen goes on, or back; the last one ends with what stands after it.
    *
    * @param {1 | -1} by
+   * @param {number} [slight] px that are no step of their own
    */
-  function unread(by) {
+  function unread(by, slight = NEAR) {
     if (by < 0) return unreadOf(now()?.element, by);
-    return isLast() ? unreadOf(foot, by) : unreadOf(now()?.element, by, BELOW);
+    return isLast() ? unreadOf(foot, by) : unreadOf(now()?.element, by, slight);
   }
   /**
    * On or back: first through a scene that is taller than the screen. At the story's end there is nothing to do.
@@ -93,7 +94,7 @@ export function createColumn(glass, story, { foot, beside }) {
    * @param {1 | -1} by
    */
   function readOn(by) {
-    const rest = unread(by);
+    const rest = unread(by, BELOW);
     if (rest) scrollBy({ top: rest, behavior: calm() ? "instant" : "smooth" });
     return Boolean(rest) || step(by) || (by > 0 && isLast());
   }

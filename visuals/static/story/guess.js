@@ -22,6 +22,10 @@ export function createGuess(scene, done) {
   let chosen = null;
   let asked = "";
 
+  /** A question whose answer is the picture stands above it, and stays there when that is shown. */
+  const place = memo((/** @type {boolean} */ isFirst) =>
+    scene.querySelector(".st-picture")?.[isFirst ? "before" : "after"](element),
+  );
   /** @param {number | null} choice */
   function answer(choice) {
     chosen = choice;
@@ -53,6 +57,7 @@ export function createGuess(scene, done) {
       element.hidden = !guess;
       if (open) scene.dataset.guess = guess?.hides ? "picture" : "";
       else delete scene.dataset.guess;
+      if (guess) place(guess.hides === true);
       if (guess) write(guess.asks, guess.choices.join("\n"), guess.right, chosen, open);
     },
     /** Shows the answer to who has not chosen; gives whether there was one to show. */

@@ -6,6 +6,7 @@ import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
+import { isSpaced } from "../../texts.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -202,13 +203,20 @@ const PLACE = /^\{(\w+)(?:\|(.*)\|(.*))?\}$/;
 export function filled(template, given) {
   /** @type {Set<Node | string>} */
   const used = new Set();
-  return template.split(PLACES).map((piece) => {
+  let before = ""; // what stands before a piece
+  /** @param {string} piece */
+  function fill(piece) {
     const [, name = "", one, several] = PLACE.exec(piece) ?? [];
     if (one !== undefined && given[name] !== undefined) return given[name] === "1" ? one : several;
-    const part = given[name] ?? piece;
+    const part = given[name] ?? (piece.startsWith(" ") && !isSpaced(before, piece.slice(1)) ? piece.slice(1) : piece);
     // an element stands in one place alone
     if (used.has(part) && typeof part === "object") return again(part);
     used.add(part);
+    return part;
+  }
+  return template.split(PLACES).map((piece) => {
+    const part = fill(piece);
+    before = typeof part === "string" ? part : (part.textContent ?? "");
     return part;
   });
 }

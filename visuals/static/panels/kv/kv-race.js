@@ -195,6 +195,7 @@ function createCharts(steps, hover) {
   /** @type {ReturnType<typeof drawChart> | null} null until it is drawn */
   let chart = null;
   const kinds = /** @type {Kind[]} */ (Object.keys(CHARTS));
+  /** Of both, which are as wide as each other; a lesson shows the second alone (lessons/style.css). */
   const canvases = kinds.map((name) => {
     const canvas = h("canvas.gp-canvas", {
       role: "img",
@@ -240,7 +241,7 @@ function createCharts(steps, hover) {
           ${room}
         </div>`,
     );
-  return { room: canvases[0].room, draw, drawEmpty, view };
+  return { room: canvases[1].room, draw, drawEmpty, view };
 }
 
 export const about = { namesChanges: false, absent: oneText };

@@ -71,7 +71,7 @@ function arithmetic(parts, model, text, colon) {
     : "";
   const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
   const score = strong(whole * scale);
-  const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk},   ${scaled} = ${score} = ${text("score")}`;
+  const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk}   ${scaled} = ${score} = ${text("score")}`;
   const turned = [turning("q", query), turning("k", key)];
   for (const one of turned) one.dataset.result = "";
   return [...turned, products, total];
@@ -103,8 +103,8 @@ function furthestText({ rotary, selection: { query, key } }, text) {
   return text("furthest", { q, q_by, k, k_by });
 }
 
-/** As a line of its own, which a key has, too. @param {string} words */
-const resultLine = (words) => h("div", { "data-result": "" }, words);
+/** An answer above the dials that it points to, which a key has, too. @param {string} words */
+const resultLine = (words) => h("div", { "data-result": "", "data-answer": "" }, words);
 
 /**
  * The line under the title: what the chosen pair adds, beside the one that adds most.
@@ -206,9 +206,9 @@ export function createDials(glass, text) {
       <div ?hidden=${!reading}>
         <div class="gp-samples">${Object.values(strokes)} ${own.element} ${said}</div>
         <div class="position-dials">
+          ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
           <div class="gp-scroll">${canvas}</div>
           <div class="gp-pair" data-answer="">
-            ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
             <div class="gp-formula">${reading && sums(reading)}</div>
           </div>
         </div>

@@ -2,16 +2,18 @@
 
 import { channelsOf } from "../../rotation.js";
 import { signed } from "../../dom.js";
-import { cross, fit, ink, roomToDraw, write } from "../../draw.js";
+import { cross, fit, ink, leastLetters, roomToDraw, write } from "../../draw.js";
 import { pairIn } from "../../readings/dials.js";
 import { drawArrow } from "./arrow.js";
 
 // Width of a dial's cell, the smallest where the room is low; under it two lines of text and a bar; or one line, where
 // a dial would be smaller for the rest of it.
 const [SMALLEST, LEAST, MOST, BELOW, BRIEF] = [76, 92, 190, 50, 24];
+const SAID = 28; // px of the line above the dials, in a lesson
 const [EDGE, NARROW] = [12, 5]; // px around a dial in its cell
 const WIDE = { q: 4, k: 2 }; // px of a line: in print there is no colour
 const THINNER = { q: 1, k: 0.5 }; // px, a dashed one
+const [LETTERS, LARGER] = [14, 24 / 22]; // px; so many times the least that a hall reads: the names have room for it
 const FAINT = 0.75; // of a dashed one: seen on either ground from the back of a hall
 
 /**
@@ -76,7 +78,7 @@ function layoutRows(width, half, rows, room) {
  * @param {number} y
  */
 export function pairAt(width, half, x, y) {
-  const { columns, cell, below } = layoutDials(width, half, roomToDraw());
+  const { columns, cell, below } = layoutDials(width, half, roomToDraw() - SAID);
   const [column, line] = [Math.floor(x / cell), Math.floor(y / (cell + below))];
   const pair = line * columns + column;
   return column >= 0 && column < columns && line >= 0 && pair < half ? pair : null;
@@ -121,9 +123,10 @@ function drawSelection(context, left, top, cell, high) {
  */
 function drawTerm(context, { x, radius }, foot, { channels, term, most, brief }) {
   const colour = ink().colour("muted");
-  write(context, `(${channels.join(", ")})`, x, foot + (brief ? 13 : 8), { align: "center", colour });
+  const size = roomToDraw() < Infinity ? Math.max(LETTERS, LARGER * leastLetters()) : LETTERS;
+  write(context, `(${channels.join(", ")})`, x, foot + (brief ? 13 : 8), { align: "center", colour, size });
   if (brief) return;
-  write(context, signed(term, 3), x, foot + 27, { align: "center", weight: 600 });
+  write(context, signed(term, 3), x, foot + 27, { align: "center", weight: 600, size });
   const long = (term / most) * radius;
   context.fillStyle = colour;
   context.fillRect(Math.min(x, x + long), foot + 34, Math.abs(long), 5);
@@ -153,7 +156,7 @@ export function drawDials(canvas, width, parts, { own, marked }) {
   const { rotary, terms } = parts;
   const { pair } = parts.selection;
   const half = terms.length;
-  const { columns, cell, below, radius } = layoutDials(width, half, roomToDraw());
+  const { columns, cell, below, radius } = layoutDials(width, half, roomToDraw() - SAID);
   const [high, brief] = [cell + below, below < BELOW];
   const context = fit(canvas, width, Math.ceil(half / columns) * high);
   // Turning changes no length but by the scaling.

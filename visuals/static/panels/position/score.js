@@ -33,11 +33,11 @@ export function arithmetic({ found, place: { m, n, model, rest }, selection: { p
   const by = same ? { deviation: small(deviation), precise: small(precise) } : { deviation: small(deviation) };
   return [
     line`${text("pair_line", turning)}   ${strong(moved[pair])}${was}`,
-    line`${text("real", { m, n })}   ${qk()} = ${summed} = ${whole(sumHere)},   ${score} = ${text("score")}`,
+    line`${text("real", { m, n })}   ${qk()} = ${summed} = ${whole(sumHere)}   ${score} = ${text("score")}`,
     ...(atRun
       ? []
       : [
-          line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)},   ${scoreMoved}`,
+          line`${text("moved", { m: query, n: key })}   ${qk()} = ${whole(sumMoved)}   ${scoreMoved}`,
           line`${text(same ? "stays" : "changes")}   ${text(same ? "rounding" : "by", by)}`,
           ...(query < model.max_context ? [] : [line`${text("beyond", { m: query, context: model.max_context })}`]),
         ]),
@@ -55,7 +55,7 @@ export function sums({ found: { query, key, sumHere, sumMoved, scores }, place: 
   const qk = () => phrase`${tinted("q", "q")}·${tinted("k", "k")}`;
   /** @type {(name: string, at: { m: number; n: number }, sum: number, score: number) => HTMLElement} */
   const said = (name, at, sum, score) =>
-    line`${text(name, at)}   ${qk()} = ${strong(sum + rest, 6)},   ${text("score")} ${strong(score, 5)}`;
+    line`${text(name, at)}   ${qk()} = ${strong(sum + rest, 6)}${text("and_score")} ${strong(score, 5)}`;
   const both = [said("real", { m, n }, sumHere, scores[0]), said("moved", { m: query, n: key }, sumMoved, scores[1])];
   for (const one of both) one.dataset.result = "";
   return both;

@@ -61,6 +61,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const follows = text(`story.looks_follows${rival === undefined ? adding : "_tells"}`, {
     head: which,
     adds: signed(look.adds),
+    together: signed(together),
     to,
     rival: rival === undefined ? "" : named(text, pieces, rival),
   });
@@ -68,10 +69,10 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const [p, left, none] = chances.map((x) => shareSaid(text, x));
   // what these add directly is no reason: the loss is there all the same
   const later = looking.length && together <= 0 && rests.lost.data[key] >= NEEDED;
-  const added = later ? sentences(text, found, text("story.looks_heads_later", { to })) : found;
+  const costs = later ? text("story.looks_heads_later", { to }) : "";
   const form = aloneForm(look, back, p === left);
   const alone = text(`story.looks_alone_${form}`, { answer, p, left, none });
-  return sentences(text, sentences(text, added, follows), sentences(text, alone, counted));
+  return sentences(text, sentences(text, found, follows, costs), sentences(text, alone, counted));
 }
 
 /**

@@ -214,6 +214,7 @@ export function createMatch(glass) {
           weight: told(shareSaid(text, weight), weight),
           other: bold(put.other),
           place: put.place,
+          of: text(`story.match_of${isWhole(found) ? "_whole" : ""}`, { share: names.from_share }),
         },
         select: { layer, head, query, key },
         value: [
