@@ -55,6 +55,18 @@ test("bytes: exact beyond 2^53, and in both systems", () => {
   assert.equal(times(56.888), "56.9×");
 });
 
+test("on a Chinese page the unit of bytes is their word", () => {
+  const page = /** @type {any} */ (globalThis);
+  page.document = { documentElement: { lang: "zh-CN" } };
+  try {
+    assert.equal(exactBytes(65536), "65,536\u00a0字节");
+    assert.equal(scaled(512, "binary"), "512 字节");
+    assert.equal(scaled(2048, "binary"), "2 KiB");
+  } finally {
+    delete page.document;
+  }
+});
+
 test("weights' bytes are typed as a number or as a size with its unit", () => {
   const sizes = {
     "42.52 GB": 42_520_000_000,
