@@ -33,6 +33,7 @@ export function watchConnection(store, found) {
     const { run } = store.state;
     const wrote = Boolean(run?.generating);
     if (run) run.generating = false;
+    store.awaitRun(null);
     store.emit("message", trouble);
     if (!wrote || isAway(trouble)) return;
     await found(); // what was written stays, and is run as it stands

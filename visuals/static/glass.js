@@ -294,9 +294,24 @@ const { keep, showSide, sides, subtractable, toEnd } = store;
  * @type {Glass["change"]}
  */
 const change = async (changes) => {
-  page.setStatus("running");
-  await fetching?.change(changes);
+  const { run } = state;
+  if (!run || !fetching) return;
+  const mine = awaiting({ prompt: run.prompt, model: run.model.name, act: "change" });
+  await fetching.change(changes);
+  if (state.awaited !== mine) return;
+  store.awaitRun(null); // it was refused, which is said
+  page.setStatus("idle");
 };
+/**
+ * Something is asked for past the bar.
+ *
+ * @param {import("./awaited.js").Awaited} awaited
+ */
+function awaiting(awaited) {
+  store.awaitRun(awaited);
+  page.setStatus("running");
+  return awaited;
+}
 /**
  * Runs a prompt past the bar, which then shows it.
  *
@@ -306,9 +321,10 @@ const change = async (changes) => {
  */
 async function runPrompt(prompt, model, layer) {
   store.emit("begin");
-  page.setStatus("running");
+  const mine = awaiting({ prompt, model: model ?? null, act: "read" });
   const { recall } = await online;
   const answer = await recall({ prompt, model, generated: [], changes: {}, layer }).catch(() => LOST);
+  if (state.awaited !== mine) return; // something else was asked for since
   store.publish(answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
@@ -445,7 +461,7 @@ async function bring(hash) {
   settings.restore(described.settings);
   open(described.chapter ?? chapters.usual());
   leadIn(described);
-  page.setStatus("running");
+  const mine = awaiting({ prompt: null, model: null, act: "read" });
   store.pin({ ...UNCHOSEN, ...described.selection });
   store.keep(null);
   const server = await online;
@@ -454,6 +470,7 @@ async function bring(hash) {
     firstPrompt(config, described.model, state.language),
     server.recall,
   );
+  if (state.awaited !== mine) return; // something else was asked for since
   for (const message of messages) publish(message);
   page.fill({ prompt: described.prompt ?? asked.prompt, model: state.trace?.model.name });
   if (!described.runs || asked.prompt !== described.prompt) return;

@@ -1,5 +1,6 @@
 // The page around the panels: what its controls ask for, and its fixed pieces.
 
+import { followAwaited, followEntered } from "./awaited.js";
 import { createBar } from "./bar.js";
 import { shortCount } from "./counts.js";
 import { markExample, promptFor } from "./examples.js";
@@ -84,11 +85,15 @@ function createRequests(store, settings, { setStatus, showMessage }) {
    *   that
    */
   function begin(status, inputs, led = false) {
-    const [prompt, model, , ...count] = inputs.slice(0, 4);
+    const [given, model, , ...count] = inputs.slice(0, 4);
+    const { awaited } = state;
+    // what was entered while another run was under way, and not what was typed since
+    const prompt = awaited?.entered && awaited.model === model && !count.length ? awaited.prompt : given;
     ticket = newTicket();
     store.emit("begin", status); // what was still to be shown of a text is let go of
     if (count.length) store.toEnd(); // who writes on looks at what is written, not at a token kept before
     showMessage(null);
+    store.awaitRun({ prompt: String(prompt), model: String(model), act: count.length ? "write" : "read" });
     setStatus(status);
     return [
       prompt,
@@ -163,7 +168,9 @@ export function createPage(store, texts, link, settings, config) {
     models.mark(model.name);
     markExample(prompt);
   });
-  const line = createStatusLine(store, texts, settings);
+  const line = createStatusLine(store, texts, settings, models.nameOf);
+  followEntered(store);
+  followAwaited(store, texts, models.nameOf);
   const bar = createBar(config.labels, texts, models);
   const switchTheme = followTheme(store);
   line.setStatus("loading");

@@ -1,5 +1,6 @@
 // The line under the controls: what the page is doing, what the run that is shown was read with, and one message.
 
+import { awaitedText } from "./awaited.js";
 import { shortCount } from "./counts.js";
 import { percent, shown as number } from "./dom.js";
 import { goesRound, samplingOf } from "./sampling.js";
@@ -26,10 +27,12 @@ function ending({ steps, tokens, nPrompt }, settings) {
  *
  * @param {import("./store.js").State} state
  * @param {import("./types.d.ts").Texts["text"]} text
+ * @param {(model: string) => string} nameOf
  */
-function deviceText({ run: trace, status, language }, text) {
+function deviceText(state, text, nameOf) {
+  const { run: trace, status, language } = state;
   if (!trace) return text("page.starting");
-  if (status === "running") return text("page.running");
+  if (status === "running") return awaitedText(state, text, nameOf);
   if (status === "generating") return text("page.generating", { count: trace.generating ? trace.steps.length : 0 });
   return text(trace.model.int8 ? "page.device_int8" : "page.device", {
     ...trace.model,
@@ -84,8 +87,9 @@ function messageText(message, text) {
  * @param {import("./types.d.ts").Store} store
  * @param {import("./types.d.ts").Texts} texts
  * @param {import("./types.d.ts").Settings} settings
+ * @param {(model: string) => string} nameOf what a reader calls a network
  */
-export function createStatusLine(store, { text }, settings) {
+export function createStatusLine(store, { text }, settings, nameOf) {
   const { state } = store;
   /** @type {Element | null} */
   let line = null;
@@ -96,7 +100,7 @@ export function createStatusLine(store, { text }, settings) {
     /** @type {HTMLElement | null | undefined} */
     const device = line?.querySelector(".page-device");
     if (!device) return;
-    device.textContent = deviceText(state, text);
+    device.textContent = deviceText(state, text, nameOf);
     const model = state.run?.model;
     device.title = model?.int8 ? text("page.int8_error", { dtype: model.dtype, ...errorOf(model) }) : "";
   }
@@ -107,6 +111,7 @@ export function createStatusLine(store, { text }, settings) {
     document.body.dataset.status = status;
     document.body.toggleAttribute("data-busy", status !== "idle");
     showDevice();
+    store.repaint(); // buttons of the panels and scenes wait with it
   }
 
   /**
@@ -134,13 +139,13 @@ export function createStatusLine(store, { text }, settings) {
   store.on("message", (message) => {
     showMessage(message);
     const writing = state.status === "generating" && state.run?.generating; // which a question that failed does not end
-    if (!writing) setStatus("idle");
+    if (!writing && !state.awaited) setStatus("idle");
   });
   store.on("again", (message) => {
     if (shown === message) showMessage(null);
   });
   store.on("run", (trace) => {
-    setStatus(trace.generating ? "generating" : "idle");
+    setStatus(state.awaited ? "running" : trace.generating ? "generating" : "idle");
     showStop(trace);
   });
   store.on("steps", showDevice);

@@ -1,5 +1,6 @@
 // What is shown, and who draws it: one state. Knows nothing about the server or Python.
 
+import { isAwaited } from "./awaited.js";
 import { createComparison } from "./comparison.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { createListeners } from "./listeners.js";
@@ -22,6 +23,7 @@ import { createSelection } from "./selection.js";
  *   language: string;
  *   theme: "light" | "dark";
  *   status: string;
+ *   awaited: import("./awaited.js").Awaited | null;
  *   kept: Trace | null;
  *   side: "A" | "B" | "B-A";
  *   chapter: string;
@@ -32,7 +34,8 @@ import { createSelection } from "./selection.js";
  *   It holds the effective selection (what the pointer previews, over what a click locked), and `locked` the locked.
  *   Where no pair is chosen (null), `pair` is the one that counts most in the score of the effective cell. `run` is
  *   the run that is shown, `trace` what panels read of it: where a network has two stacks, the one that `stack`
- *   names. `status`: "loading", "running", "generating" or "idle"; `kept`: the run A; `chapter`, `settings`: as
+ *   names. `status`: "loading", "running", "generating" or "idle"; `awaited`: what was
+ *   asked for last and has not come; `kept`: the run A; `chapter`, `settings`: as
  *   chapters.js and settings.js put them there, "" before; `presenting`: a lesson is shown; `covered`: what its
  *   view asks is not told yet, so that drawings that are marked data-answer="drawn" leave it out
  */
@@ -56,6 +59,7 @@ function firstState(locked) {
     language: "en",
     theme: "light",
     status: "loading",
+    awaited: null,
     kept: null,
     side: "B",
     chapter: "",
@@ -104,10 +108,19 @@ export function createStore() {
     repaint(true);
   });
 
+  /** @param {State["awaited"]} awaited null: nothing more is to come */
+  function awaitRun(awaited) {
+    state.awaited = awaited;
+    emit("awaited", awaited);
+    repaint();
+  }
+
   /** @param {import("./types.d.ts").RunPayload} payload */
   function publishRun(payload) {
     // gradio hands the last message of a stream over twice.
     if (payload.id === state.run?.id && Boolean(payload.generating) === state.run.generating) return;
+    if (!isAwaited(state.awaited, payload)) return; // something else was asked for since
+    awaitRun(null);
     const run = decodeRun(payload);
     if (state.run && state.run !== state.kept) takeOver(state.run.encoder, run);
     showNew(run, selection.opening(stackOf(run), payload.start));
@@ -132,7 +145,10 @@ export function createStore() {
   /** @param {import("./types.d.ts").Payload | null | undefined} payload what comes over the bus */
   function publish(payload) {
     if (payload?.kind === "step") return publishSteps(payload);
-    if (payload?.kind === "message") return emit("message", payload);
+    if (payload?.kind === "message") {
+      awaitRun(null);
+      return emit("message", payload);
+    }
     if (payload?.kind !== "run") return undefined;
     publishRun(payload);
     if (payload.note) emit("message", payload.note); // what is to be said of a run that is not all that was asked for
@@ -160,6 +176,7 @@ export function createStore() {
     pin,
     ...comparison,
     publish,
+    awaitRun,
     layer,
   };
 }

@@ -1,0 +1,80 @@
+// What was asked for last and has not come: until it is there, what is shown is of the run before.
+
+/**
+ * @typedef {import("./decode.js").Trace} Trace
+ *
+ * @typedef {{ prompt: string | null; model: string | null; act: "read" | "write" | "change"; entered?: boolean }} Awaited
+ *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `act`: whether a text is read,
+ *   written on, or read with something changed in the run; `entered`: it is asked for once gradio has the answer to
+ *   what was asked before
+ */
+
+/**
+ * Whether a run is what was asked for last.
+ *
+ * @param {Awaited | null} awaited null where any run may come
+ * @param {{ prompt: string; model: { name: string } }} run
+ */
+export const isAwaited = (awaited, { prompt, model }) =>
+  !awaited || ((awaited.prompt ?? prompt) === prompt && (awaited.model ?? model.name) === model.name);
+
+/**
+ * Whether what is asked for is another text, or another network's reading of it, than what is shown.
+ *
+ * @param {Awaited | null} awaited
+ * @param {Trace | null} run the one that is shown
+ */
+export const isOfAnother = (awaited, run) =>
+  Boolean(awaited && run) && (awaited?.prompt === null || !isAwaited(awaited, /** @type {Trace} */ (run)));
+
+/**
+ * gradio holds back what is entered while the same control's event is under way, and asks for it then: from the press
+ * on it is what is awaited, and what came before is not shown any more.
+ *
+ * @param {import("./types.d.ts").Store} store
+ */
+export function followEntered({ state, awaitRun }) {
+  /** @param {Element} target */
+  function enter(target) {
+    /** @type {HTMLTextAreaElement | null} */
+    const box = document.querySelector("#prompt textarea");
+    if (!state.awaited || !box || !target.closest("#run, #prompt")) return;
+    awaitRun({ prompt: box.value, model: state.awaited.model, act: "read", entered: true });
+  }
+  const isEnter = (/** @type {KeyboardEvent} */ { key, shiftKey, isComposing }) =>
+    key === "Enter" && !shiftKey && !isComposing;
+  addEventListener("keydown", (event) => {
+    if (isEnter(event) && event.target instanceof HTMLTextAreaElement) enter(event.target);
+  });
+  addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("#run")) enter(target);
+  });
+}
+
+/**
+ * What is under way, in words: of a text that is read, whose reading that is.
+ *
+ * @param {import("./store.js").State} state
+ * @param {import("./types.d.ts").Texts["text"]} text
+ * @param {(model: string) => string} nameOf what a reader calls a network
+ */
+export function awaitedText({ awaited, run }, text, nameOf) {
+  const model = awaited?.model ?? run?.model.name;
+  return awaited?.prompt == null || !model ? text("page.running") : text("page.reading", { model: nameOf(model) });
+}
+
+/**
+ * Says at every scene and panel whose reading is awaited, and has what is of the run before dimmed (glass.css).
+ *
+ * @param {import("./types.d.ts").Store} store
+ * @param {import("./types.d.ts").Texts} texts
+ * @param {(model: string) => string} nameOf what a reader calls a network
+ */
+export function followAwaited({ state, on }, { text }, nameOf) {
+  function say() {
+    const other = isOfAnother(state.awaited, state.run);
+    document.body.toggleAttribute("data-awaits", other);
+    document.body.style.setProperty("--awaits", other ? JSON.stringify(awaitedText(state, text, nameOf)) : "none");
+  }
+  for (const event of ["awaited", "language", "run"]) on(event, say);
+}
