@@ -3,10 +3,15 @@
 /**
  * @typedef {import("./decode.js").Trace} Trace
  *
- * @typedef {{ prompt: string | null; model: string | null; act: "read" | "write" | "change"; entered?: boolean }} Awaited
- *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `act`: whether a text is read,
- *   written on, or read with something changed in the run; `entered`: it is asked for once gradio has the answer to
- *   what was asked before
+ * @typedef {{
+ *   prompt: string | null;
+ *   model: string | null;
+ *   act: "read" | "write" | "change";
+ *   entered?: boolean;
+ * }} Awaited
+ *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `act`: whether a text is
+ *   read, written on, or read with something changed in the run; `entered`: it is asked for once gradio has the
+ *   answer to what was asked before
  */
 
 /**
@@ -28,8 +33,8 @@ export const isOfAnother = (awaited, run) =>
   Boolean(awaited && run) && (awaited?.prompt === null || !isAwaited(awaited, /** @type {Trace} */ (run)));
 
 /**
- * gradio holds back what is entered while the same control's event is under way, and asks for it then: from the press
- * on it is what is awaited, and what came before is not shown any more.
+ * gradio holds back what is entered while the same control's event is under way, and asks for it then: from the
+ * press on it is what is awaited, and what came before is not shown any more.
  *
  * @param {import("./types.d.ts").Store} store
  */
@@ -60,7 +65,8 @@ export function followEntered({ state, awaitRun }) {
  */
 export function awaitedText({ awaited, run }, text, nameOf) {
   const model = awaited?.model ?? run?.model.name;
-  return awaited?.prompt == null || !model ? text("page.running") : text("page.reading", { model: nameOf(model) });
+  const isKnown = awaited !== null && awaited.prompt !== null && model !== undefined;
+  return isKnown ? text("page.reading", { model: nameOf(model) }) : text("page.running");
 }
 
 /**

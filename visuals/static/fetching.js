@@ -66,7 +66,7 @@ function createDetails({ state, previewing, repaint }, server, once, wanted) {
     const key = questionKey(what, params);
     const found = details.get(key);
     const name = `${id} ${key}`;
-    noteAnswer(what, lacking.has(name));
+    noteAnswer(what, lacking.has(name), found === undefined);
     if (found !== undefined) return found;
     if (previewing()) return null; // asked when that ends: then the panel is drawn again
     const ask = async () => {

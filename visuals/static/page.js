@@ -5,6 +5,7 @@ import { createBar } from "./bar.js";
 import { shortCount } from "./counts.js";
 import { markExample, promptFor } from "./examples.js";
 import { listsKeys } from "./keys.js";
+import { isStory } from "./level.js";
 import { createModels } from "./models.js";
 import { firstPrompt, openLink } from "./opening.js";
 import { samplingOf } from "./sampling.js";
@@ -82,7 +83,7 @@ function createRequests(store, settings, { setStatus, showMessage }) {
    * @param {string} status
    * @param {unknown[]} inputs
    * @param {boolean} [led] whether the server is to say what to look at first, as it does where nobody has chosen
-   *   that
+   *   that, and in a story, which looks where it leads
    */
   function begin(status, inputs, led = false) {
     const [given, model, , ...count] = inputs.slice(0, 4);
@@ -98,7 +99,7 @@ function createRequests(store, settings, { setStatus, showMessage }) {
     return [
       prompt,
       model,
-      view(led || (!count.length && !store.chosen()) ? { layer: null } : {}),
+      view(led || (!count.length && (isStory(state.chapter) || !store.chosen())) ? { layer: null } : {}),
       ...count,
       ...(count.length ? Object.values(samplingOf(settings)) : []),
     ];

@@ -6,9 +6,10 @@ import { h } from "./dom.js";
 /** @typedef {import("./types.d.ts").Glass} Glass */
 
 /**
- * By the place of a drawing and what it asked: whether that was refused the last time, and in which drawing.
+ * By the place of a drawing and what it asked: whether that was refused the last time or is still to come, and in
+ * which drawing.
  *
- * @type {WeakMap<Element, Map<string, { turn: number; refused: boolean }>>}
+ * @type {WeakMap<Element, Map<string, { turn: number; refused: boolean; coming: boolean }>>}
  */
 const asked = new WeakMap();
 /** @type {Element | null} */
@@ -39,13 +40,14 @@ export function noting(element, draw) {
  *
  * @param {string} what
  * @param {boolean} refused
+ * @param {boolean} coming
  */
-export function noteAnswer(what, refused) {
+export function noteAnswer(what, refused, coming) {
   if (!place) return;
   const known = asked.get(place) ?? new Map();
   asked.set(place, known);
   const before = known.get(what);
-  known.set(what, { turn, refused: refused || (before?.turn === turn && before.refused) });
+  known.set(what, { turn, refused: refused || (before?.turn === turn && before.refused), coming });
 }
 
 /**
@@ -56,11 +58,14 @@ export function noteAnswer(what, refused) {
  */
 export function createWithheld(element, text) {
   const line = h("p.gp-withheld", { role: "status", hidden: "" });
+  const notes = () => [...(asked.get(element) ?? [])];
   return {
     line,
+    /** What the drawing under way has asked that is still to come. */
+    coming: () => notes().flatMap(([what, one]) => (one.turn === turn && one.coming ? [what] : [])),
     /** To be called after each drawing. */
     show() {
-      const lacks = [...(asked.get(element)?.values() ?? [])].some(({ refused }) => refused);
+      const lacks = notes().some(([, { refused }]) => refused);
       element.toggleAttribute("data-withheld", lacks);
       line.hidden = !lacks;
       line.textContent = lacks ? text("one_file.lacks") : "";

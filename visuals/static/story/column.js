@@ -55,6 +55,7 @@ export function createColumn(glass, story, { foot, beside }) {
     const scene = scenes.slice(0, at + 1).findLast(({ element }) => !element.hidden);
     if (!scene) return;
     wish.keep(scene.name === name ? null : name);
+    sayWished();
     view.at = scene.name;
     const behavior = atOnce || isFar(scene.element) ? "instant" : "smooth";
     // scenes on the way there are drawn as they come near, and grow
@@ -98,15 +99,25 @@ export function createColumn(glass, story, { foot, beside }) {
     if (rest) scrollBy({ top: rest, behavior: calm() ? "instant" : "smooth" });
     return Boolean(rest) || step(by) || (by > 0 && isLast());
   }
+  /** Says of a scene that was pressed and is not there that it is still measured, or that this run has none. */
+  function sayWished() {
+    const name = wish.now();
+    wished.hidden = name === null;
+    const isThere = scenes.find((one) => one.name === name)?.isThere();
+    const scene = glass.text(`${section}.map_${name}`);
+    wished.textContent = name ? glass.text(`story.wished_${isThere === false ? "none" : "waits"}`, { scene }) : "";
+  }
   const map = createMap(glass, story, goTo);
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
-  const aside = h("div.st-aside", null, map.element);
+  const wished = h("p.st-wished", { role: "status", hidden: "" });
+  const aside = h("div.st-aside", null, map.element, wished);
   const none = h("p.st-none", { role: "status", hidden: "" });
   column.append(none, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
-  const reading = followReader(column, foot, there, (name) => {
+  const tell = (/** @type {string} */ name) => {
     view.at = name;
-  });
+  };
+  const reading = followReader(column, foot, there, tell, sayWished);
   for (const { element } of scenes) reading.follow(element);
   const wish = createWish(reading.moves, goTo);
   return {
@@ -135,6 +146,7 @@ export function createColumn(glass, story, { foot, beside }) {
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
       wish.grant(there().map(({ name }) => name));
+      sayWished();
       const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
       const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
       if (told.state.trace)

@@ -124,14 +124,15 @@ function createActs({ state, text }, does) {
   const element = h("p.st-acts");
   /** @type {(name: keyof typeof does, words: string) => HTMLElement} */
   const button = (name, words) => h("button.st-act", { "data-act": name, click: does[name] }, words);
-  /** @type {(rests: Rests | null, act: Act | null, gloss: Gloss, ...more: unknown[]) => void} */
-  const draw = memo((/** @type {Rests | null} */ rests, act, gloss) => {
+  /** @type {(rests: Rests | null, act: Act | null, waits: boolean, gloss: Gloss, ...more: unknown[]) => void} */
+  const draw = memo((/** @type {Rests | null} */ rests, act, waits, gloss) => {
     const [key] = rests?.tokens ?? [];
     const pieces = state.trace?.tokens.pieces ?? [];
     const word = key === undefined ? "" : namedInWord(text, pieces, key) + gloss(pieces[key]);
     const hide = word ? [button("hide", text("story.act_hide", { word }))] : [];
     const heads = rests ? [button("heads", text("story.act_heads"))] : [];
     element.replaceChildren(...(act ? [button("back", text("story.act_back"))] : [...hide, ...heads]));
+    for (const one of element.querySelectorAll("button")) one.disabled = waits;
   });
   return { element, draw };
 }
@@ -146,12 +147,16 @@ function createActs({ state, text }, does) {
  */
 function createSwaps(glass, write) {
   const element = h("p.st-acts.st-swaps");
-  const draw = memo((/** @type {Words | null} */ found, /** @type {Gloss} */ gloss, _language) => {
+  /** @type {(found: Words | null, waits: boolean, gloss: Gloss, ...more: unknown[]) => void} */
+  const draw = memo((/** @type {Words | null} */ found, waits, gloss) => {
     // where a swap has an answer in the text's own script, none is offered whose answer is in another
     const same = found?.swaps.filter(({ piece }) => HAN.test(piece) === HAN.test(found.text)) ?? [];
     const few = found && { ...found, swaps: (same.length ? same : found.swaps).slice(0, SWAPS) };
     const buttons = few ? swapButtons(glass, few, write, gloss) : [];
-    for (const one of buttons) one.classList.add("st-act");
+    for (const one of buttons) {
+      one.classList.add("st-act");
+      one.toggleAttribute("disabled", waits);
+    }
     element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
   });
   return { element, draw };
@@ -200,6 +205,18 @@ function headsSaid(glass, { followed, before }, { heads: off = [] }) {
   return followed && before ? sentences(text, did, followedSaid(glass, followed, off, before)) : did;
 }
 
+/**
+ * What is said while what was done is under way.
+ *
+ * @param {Glass["text"]} text
+ * @param {Act} act
+ * @param {import("../panels/glance/measuring.js").Part | null} part of the heads, what is known by now
+ */
+function waitingSaid(text, act, part) {
+  if (act !== "heads") return text("story.waits");
+  return part ? text("story.did_wait_part", { done: part.done, total: part.total }) : text("story.did_wait");
+}
+
 /** @type {Tried} */
 const UNTRIED = { act: null, waits: false, before: null, swap: null, followed: null };
 
@@ -220,7 +237,8 @@ export function createExperiment(glass) {
   let expected = null; // the prompt of the run that is waited for
 
   glass.on("run", ({ prompt, changes }) => {
-    const own = prompt === expected || (view.act === "heads" && isChanged({ changes }));
+    const goesOn = view.waits && prompt === view.before?.prompt;
+    const own = prompt === expected || goesOn || (view.act === "heads" && isChanged({ changes }));
     if (!own) Object.assign(view, UNTRIED);
     expected = null;
   });
@@ -252,31 +270,31 @@ export function createExperiment(glass) {
    * Heads are measured in parts, and once it is known which the answer needs, those are switched off.
    *
    * @param {Rests | null} rests
+   * @returns {import("../panels/glance/measuring.js").Part | null} what is known by now
    */
   function follow(rests) {
     measured.hidden = !view.waits;
-    if (!view.waits || !state.trace) return;
+    if (!view.waits || !state.trace) return null;
     const { part, complete } = measuring.follow({ token: state.trace.T - 1 });
-    if (part) Object.assign(measured, { max: part.total, value: part.done });
+    Object.assign(measured, { max: part?.total ?? 1, value: part?.done ?? 0 }); // a bar without a value looks full
     const found = complete ? glass.detail("why", { token: state.trace.T - 1 }) : null;
     const place = found && placeOf(glass);
-    if (!place) return;
+    if (!place) return part;
     const { layer, head, look } = place;
     view.waits = false;
     view.followed = look && rests ? { layer, head, left: leftAfter(rests, look.missed) } : null;
     queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
+    return part;
   }
 
   /**
-   * What is said of what was done, or that it is under way.
+   * What is said of what was done.
    *
    * @param {Act} act
-   * @param {boolean} comes
    * @param {import("../decode.js").Trace} trace
    * @param {Rests | null} rests
    */
-  function sayingOf(act, comes, { changes, tokens }, rests) {
-    if (comes) return text(act === "heads" ? "story.did_wait" : "story.waits");
+  function sayingOf(act, { changes, tokens }, rests) {
     if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
     if (act === "heads") return headsSaid(glass, view, changes);
     return text("story.did_word", { word: view.swap?.word, other: view.swap?.other });
@@ -291,8 +309,9 @@ export function createExperiment(glass) {
     const { trace, language } = state;
     if (!trace) return;
     now = { ...own, prompt: trace.prompt };
-    follow(rests);
+    const part = follow(rests);
     const { act, before } = view;
+    const waits = state.awaited !== null; // what is pressed now would be of a run that is about to go
     const [key] = rests?.tokens ?? [];
     const left = act === "hide" && rests && key !== undefined ? leftWithout(rests, key) : null;
     // until the run that was asked for is there, what is seen is the one before
@@ -304,9 +323,9 @@ export function createExperiment(glass) {
     const gloss = glossOf(glass);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
-    acts.draw(rests, act, gloss, language, trace.tokens.pieces);
-    swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), gloss, language);
-    says.textContent = act ? sayingOf(act, comes, trace, rests) : "";
+    acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
+    swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), waits, gloss, language);
+    says.textContent = act ? (comes ? waitingSaid(text, act, part) : sayingOf(act, trace, rests)) : "";
   }
   return { element, draw, hides: () => view.act === "hide" };
 }

@@ -15,8 +15,9 @@ const topOf = (element) => element.getBoundingClientRect().top;
  * @param {HTMLElement} foot
  * @param {() => { name: string; element: HTMLElement }[]} there
  * @param {(name: string) => void} tell
+ * @param {() => void} moved the reader has moved, or pressed something
  */
-export function followReader(column, foot, there, tell) {
+export function followReader(column, foot, there, tell, moved) {
   /** @type {Set<Element>} */
   const atLine = new Set(); // two of them, where the line is broad
   /** @type {HTMLElement | null} */
@@ -56,6 +57,7 @@ export function followReader(column, foot, there, tell) {
   const move = () => {
     moves++;
     free();
+    moved();
   };
   for (const event of READER) addEventListener(event, move, { capture: true, passive: true });
   // a scroll bar and the browser's search tell of nothing else

@@ -32,14 +32,18 @@ import { createWithheld, noting } from "../withheld.js";
  *   has?: (model: import("../types.d.ts").Model) => boolean;
  *   there?: () => boolean | null;
  *   opens?: () => void;
+ *   asks?: () => Pick<Told, "words" | "form">;
  *   draw: (width: number, fresh: boolean) => Told | null;
  * }} Scene
  *   `element`: the picture, and what is read of it; `part`: of the panel behind, the part that is brought into view
  *   (its data-part); `notes`: what stands below the text; `has`: whether a network has what the scene is about;
  *   `there`: whether this run has it, which is asked once the reader is near, and null until it is known; `opens`:
- *   opens what of the panel behind is folded; `draw` gives null while something has not come
+ *   opens what of the panel behind is folded; `asks`: what the title names and in which form, known before anything
+ *   is measured; `draw` gives null while something has not come
  */
 
+/** What takes long to measure: each has its words. */
+const TOLD_OF = ["rests", "looks_back", "told_apart", "lens", "logit_terms"];
 const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
 
 /** Fills an element anew where it is to say something else: marks of the glossary in it stay. */
@@ -56,6 +60,38 @@ function createFilling() {
 }
 
 /**
+ * The words of a scene: its question, what answers it, and what is said until that is known.
+ *
+ * @param {Glass} glass
+ * @param {string} section of the story's texts
+ * @param {Scene} scene
+ */
+function createWords(glass, section, { name, asks }) {
+  const [title, says, notHere] = [h("h2"), h("p.st-says"), h("p.st-waits", { role: "status" })];
+  const put = createFilling();
+  const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
+    const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
+    const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
+    put(title, filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
+    put(says, filled(text("says"), words));
+  });
+  /**
+   * The question stands while its answer is measured, unless that names what is not known yet.
+   *
+   * @param {string[]} coming what has been asked for
+   */
+  function ask([first]) {
+    const { words = {}, form = "" } = asks?.() ?? {};
+    const key = `${section}.${name}_title${form}`;
+    const [template, isLacking] = [glass.text(key), (/** @type {Node | string} */ one) => /[{]/.test(String(one))];
+    const parts = template === key ? [] : filled(template, words);
+    put(title, parts.some(isLacking) ? [] : parts);
+    notHere.textContent = glass.text(TOLD_OF.includes(first) ? `story.waits_${first}` : "story.waits");
+  }
+  return { title, says, notHere, write, ask };
+}
+
+/**
  * @param {Glass} glass
  * @param {string} section of the story's texts
  * @param {Scene} scene
@@ -64,9 +100,8 @@ function createFilling() {
 export function createFrame(glass, section, scene, wide) {
   const { name, behind, element: picture, has, draw } = scene;
   const id = `${section}-${name}`;
-  const title = h("h2", { id });
-  const says = h("p.st-says");
-  const notHere = h("p.st-waits", { role: "status", "data-text": "story.waits" });
+  const { title, says, notHere, write, ask } = createWords(glass, section, scene);
+  title.id = id;
   /** @type {Partial<import("../selection.js").Selection> | undefined} */
   let chosen;
   function select() {
@@ -102,13 +137,6 @@ export function createFrame(glass, section, scene, wide) {
   };
   followView(element, come, { rootMargin: AHEAD });
 
-  const put = createFilling();
-  const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
-    const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
-    const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
-    put(title, filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
-    put(says, filled(text("says"), words));
-  });
   /** @param {boolean} fresh */
   function paint(fresh) {
     const width = wide();
@@ -117,7 +145,7 @@ export function createFrame(glass, section, scene, wide) {
     const { answered } = view; // read here, so that the scene is drawn again when its answer is asked for
     waits = !told;
     element.toggleAttribute("data-waits", waits);
-    if (!told) return;
+    if (!told) return void ask(withheld.coming());
     chosen = told.select;
     element.dataset.value = told.value;
     write(told, glass.state.language);
@@ -134,6 +162,7 @@ export function createFrame(glass, section, scene, wide) {
     isNear: () => near,
     /** Whether the network has what the scene is about. */
     may,
+    isThere,
     /**
      * Draws it, where it is near, and the network and the run have what it is about.
      *

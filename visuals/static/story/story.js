@@ -113,6 +113,7 @@ function leaveAtHead(glass) {
   const { state } = glass;
   let last = state.chapter;
   let following = false; // the head is still to be selected
+  let awaited = false; // the run that was under way when the story was left is the story's
   function follow() {
     following &&= !glass.chosen() && !state.presenting;
     const place = following ? placeOf(glass) : null;
@@ -125,13 +126,18 @@ function leaveAtHead(glass) {
   function stop() {
     following = false;
   }
+  function comes() {
+    following &&= awaited;
+    awaited = false;
+  }
   glass.on("chapter", () => {
     following = !isStory(state.chapter) && (following || last === STORY);
     last = state.chapter;
+    awaited = state.awaited !== null;
     follow();
   });
   glass.on("painted", follow);
-  glass.on("run", stop);
+  glass.on("run", comes);
   glass.on("select", stop);
 }
 

@@ -1,29 +1,30 @@
 // The scene that was pressed while it was not known yet whether this run has it.
 
-const WAITS = 8000; // ms: so long it is still what the reader wants
-
 /**
  * @param {() => number} moves how often the reader has moved, or pressed something
  * @param {(name: string) => void} goTo
  */
 export function createWish(moves, goTo) {
-  /** @type {{ name: string; since: number; until: number } | null} */
+  /** @type {{ name: string; since: number } | null} */
   let wish = null;
+  /** Which scene is wished for, as long as the reader has done nothing else since. */
+  const now = () => (wish?.since === moves() ? wish.name : null);
   return {
+    now,
     /** @param {string | null} name */
     keep(name) {
-      wish = name === null ? null : { name, since: moves(), until: performance.now() + WAITS };
+      wish = name === null ? null : { name, since: moves() };
     },
     /**
-     * Goes to the scene once it is there, where the reader has done nothing else meanwhile.
+     * Goes to the scene once it is there.
      *
      * @param {string[]} there the scenes by name
      */
     grant(there) {
-      if (!wish || !there.includes(wish.name)) return;
-      const { name, since, until } = wish;
+      const name = now();
+      if (name === null || !there.includes(name)) return;
       wish = null;
-      if (since === moves() && performance.now() < until) queueMicrotask(() => goTo(name));
+      queueMicrotask(() => goTo(name));
     },
   };
 }

@@ -47,6 +47,7 @@ export function createRace(glass) {
   let trace = null;
   /** @type {number[]} */
   let ids = [];
+  let turn = 0; // of the presses: an answer to an earlier one is let go of
 
   function reset() {
     ids = trace ? trace.tokens.ids.slice(0, trace.nPrompt) : [];
@@ -74,13 +75,13 @@ export function createRace(glass) {
   async function start(anew) {
     if (race.running || !trace) return;
     if (anew) reset();
-    const of = ids;
+    const [of, mine] = [ids, (turn += 1)];
     const enough = race.steps.length + AT_ONCE;
-    race.running = true;
+    Object.assign(race, { running: true, trouble: null });
     while (race.running && race.steps.length < enough) {
       const { data, message } = await glass.calculate("kv_race", { model: trace.model.name, ids: of });
-      if (of !== ids) return; // another prompt came meanwhile
-      if (!data) {
+      if (of !== ids || mine !== turn) return; // another prompt came meanwhile, or another press
+      if (!data?.steps.length) {
         Object.assign(race, { running: false, trouble: message ?? null });
         break;
       }

@@ -83,10 +83,15 @@ function insteadIn(glass, trace) {
  */
 function createColours({ text }) {
   const element = h("p.st-note");
-  /** @param {import("../../readings/rests.js").Rests | null} rests what is drawn there */
-  function draw(rests) {
-    const colours = rests && partsLost(rests).some(Boolean) ? text("story.answer_colours") : "";
-    const arrow = rests?.tokens.length ? text("story.answer_colours_arrow") : "";
+  /**
+   * @param {import("../../readings/rests.js").Rests | null} rests what is drawn there
+   * @param {boolean} held whether its room is kept while nothing is drawn there
+   */
+  function draw(rests, held) {
+    const isKept = !rests && held;
+    element.classList.toggle("is-kept", isKept);
+    const colours = isKept || (rests && partsLost(rests).some(Boolean)) ? text("story.answer_colours") : "";
+    const arrow = isKept || rests?.tokens.length ? text("story.answer_colours_arrow") : "";
     const sinks = rests?.sinks.length ? text("story.answer_colours_sinks") : "";
     element.textContent = sentences(text, colours, sentences(text, arrow, sinks));
     element.hidden = !element.textContent;
@@ -157,7 +162,9 @@ export function createAnswer(glass) {
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
   const other = createOtherExample(glass);
-  const parts = [sentence, other, colours, outside, experiment].map((part) => part.element);
+  const parts = [sentence, other, colours].map((part) => part.element);
+  // what is there later than the words stands below them, so that nothing moves away from a thumb
+  const notes = h("div", null, experiment.element, outside.element);
   const element = h("div.st-answer", null, ...parts);
 
   /**
@@ -207,6 +214,7 @@ export function createAnswer(glass) {
   return {
     name: "answer",
     behind: ["glance", "why"],
+    notes,
     opens: () => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" }),
     element,
     draw() {
@@ -219,7 +227,7 @@ export function createAnswer(glass) {
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key, rests: null } : { key: -1, rests };
-      colours.draw(marked.rests);
+      colours.draw(marked.rests, !found || hidden !== null);
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap

@@ -2,9 +2,23 @@
 
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
+import { bytesOf } from "./group.js";
+import { createWriteOne } from "../write-one.js";
 import { bold, count, wordOf } from "../words.js";
 
 const SHOWN = 24; // tokens
+
+/**
+ * What the cache holds: keys and values by their sizes, until what the server measured is there; a latent as it is
+ * measured; null until that has come.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {import("../../decode.js").Trace} trace
+ */
+function heldIn(glass, { T, model }) {
+  const measured = glass.detail("kv_live", {});
+  return measured ?? (model.parts.latent ? null : { tokens: T, bytes: T * bytesOf(model, model.n_kv_heads) });
+}
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -13,8 +27,7 @@ const SHOWN = 24; // tokens
 export function createCache(glass) {
   const { state, text } = glass;
   const tokens = h("ol.st-cache", { "data-text-label": "story.cache_drawing" });
-  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
-  const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
+  const write = createWriteOne(glass);
   const back = h("button.st-act", {
     "data-text": "story.cache_back",
     click: () => glass.read(state.trace?.prompt ?? ""),
@@ -22,7 +35,7 @@ export function createCache(glass) {
   const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
   const tells = h("p.st-note", { role: "status" });
   const kinds = h("p.st-note", { "data-text": "story.cache_kinds" });
-  const element = h("div", null, tokens, kinds, tells, h("p.st-acts", null, write, back, whole));
+  const element = h("div", null, tokens, kinds, tells, h("p.st-acts", null, write.element, back, whole));
   const paint = memo((/** @type {string[]} */ pieces, /** @type {number} */ nPrompt, _language) => {
     const from = Math.max(0, pieces.length - SHOWN);
     tokens.replaceChildren(
@@ -47,13 +60,13 @@ export function createCache(glass) {
     has: ({ parts: { stack } }) => !stack,
     draw() {
       const { trace, language, status } = state;
-      const found = trace && glass.detail("kv_live", {});
+      const found = trace && heldIn(glass, trace);
       if (!trace || !found) return null;
       paint(trace.tokens.pieces, trace.nPrompt, language);
       const { eos_ids: ends } = trace.model;
       const over = ends.includes(trace.tokens.ids[trace.T - 1]);
       const written = trace.T - trace.nPrompt;
-      write.disabled = over || status !== "idle";
+      write.draw(over);
       back.hidden = !written;
       back.disabled = status !== "idle";
       tells.textContent = text(`story.cache_${written ? "written" : "writes"}`, { count: written });

@@ -1,5 +1,6 @@
 // The choice: scores become probabilities; a temperature makes them more or less even.
 
+import { topCandidates } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
@@ -25,6 +26,12 @@ export function createChoice(glass) {
   });
   const element = h("div", null, h("table.st-choices", null, body), heat.element);
   const readingOf = kept(heatedIn);
+  let of = ""; // whose temperature it is: another text, or network, begins at 1
+  glass.on("run", ({ prompt, model }) => {
+    const now = `${model.name} ${prompt}`;
+    if (now !== of) view.temperature = 1;
+    of = now;
+  });
   /**
    * @param {(Node | string)[]} name
    * @param {number} p
@@ -47,11 +54,20 @@ export function createChoice(glass) {
       ...(others ? [rowOf([text("story.choice_others", { count: count(others, language) })], left, true)] : []),
     );
   });
+  /** @type {(trace: import("../../decode.js").Trace, id: number, piece: string) => HTMLElement} */
+  const nameOf = ({ model }, id, piece) =>
+    bold(answerOf(text, piece, model.eos_ids.includes(id)) + glossOf(glass)(piece));
   return {
     name: "choice",
     behind: ["choice", "sampling"],
     element,
     has: ({ parts: { stack } }) => stack !== "encoder",
+    asks() {
+      const { trace } = state;
+      if (!trace?.next) return {};
+      const [{ id, piece }] = topCandidates(trace.next, 1).rows;
+      return { words: { answer: nameOf(trace, id, piece) } };
+    },
     draw() {
       const { trace, language } = state;
       const found = trace?.next && glass.detail("logits", {});
@@ -63,7 +79,7 @@ export function createChoice(glass) {
       const [{ id, piece, probability }] = candidates;
       return {
         words: {
-          answer: bold(answerOf(text, piece, trace.model.eos_ids.includes(id)) + glossOf(glass)(piece)),
+          answer: nameOf(trace, id, piece),
           vocabulary: bold(count(trace.model.vocab_size, language)),
           temperature: bold(temperature.toFixed(1)),
         },

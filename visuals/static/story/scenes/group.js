@@ -18,7 +18,7 @@ const BYTES = { float32: 4, bfloat16: 2, float16: 2 }; // of a number
  * @param {Model} model
  * @param {number} heads
  */
-const bytesOf = ({ n_layers, head_dim, dtype }, heads) =>
+export const bytesOf = ({ n_layers, head_dim, dtype }, heads) =>
   2 * n_layers * heads * head_dim * (BYTES[/** @type {keyof typeof BYTES} */ (dtype)] ?? 4);
 
 /**
@@ -99,6 +99,9 @@ function headsOf(model, head, width) {
   ];
 }
 
+/** The ending of the texts. @param {Model} model */
+const formOf = ({ n_heads, n_kv_heads }) => (n_kv_heads === n_heads ? "_mha" : n_kv_heads === 1 ? "_mqa" : "");
+
 /**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
@@ -127,17 +130,18 @@ export function createGroup(glass) {
     behind: ["kv", "kv-live"],
     element,
     has: ({ parts: { latent, stack } }) => !latent && !stack,
+    asks: () => ({ form: state.trace ? formOf(state.trace.model) : "" }),
     draw(width) {
       const { trace, language } = state;
       const place = placeOf(glass);
-      if (!trace || !place) return null;
-      const [{ model }, { layer, head }] = [trace, place];
+      if (!trace) return null;
+      const { model } = trace;
       const { n_heads, n_kv_heads } = model;
-      paint(model, head, width, language);
+      paint(model, place?.head ?? -1, width, language); // none is marked until it is known
       const [bytes, all] = [bytesOf(model, n_kv_heads), bytesOf(model, n_heads)];
       return {
-        select: { layer, head },
-        form: n_kv_heads === n_heads ? "_mha" : n_kv_heads === 1 ? "_mqa" : "",
+        ...(place && { select: { layer: place.layer, head: place.head } }),
+        form: formOf(model),
         words: {
           heads: bold(String(n_heads)),
           kept: bold(String(n_kv_heads)),

@@ -4,6 +4,7 @@ import { h } from "../../../dom.js";
 import { sentences } from "../../../panels/glance/words.js";
 import { createGrid } from "../../grid.js";
 import { bytesEach, bytesTold, gridOf, pairsSaid } from "../../held.js";
+import { createWriteOne } from "../../write-one.js";
 import { bold } from "../../words.js";
 
 const NONE = /** @type {string[]} */ ([]);
@@ -15,21 +16,20 @@ const NONE = /** @type {string[]} */ ([]);
 export function createDecode(glass) {
   const { state, text } = glass;
   const grid = createGrid(glass, "story-cache.grid");
-  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
-  const write = h("button.st-act", { "data-text": "story.cache_write", click: press });
+  const write = createWriteOne(glass);
   const sum = h("p.st-note");
   const element = h("div", null, grid.element, sum);
   return {
     name: "decode",
     behind: ["kv", "kv-live"],
     element,
-    notes: h("p.st-acts", null, write), // after the question, which it would answer
+    notes: h("p.st-acts", null, write.element), // after the question, which it would answer
     draw(width) {
-      const { trace, language, status } = state;
+      const { trace, language } = state;
       if (!trace) return null;
       const { T, nPrompt, model, tokens, steps } = trace;
       grid.paint(gridOf(trace, T, NONE), width, language);
-      write.disabled = status !== "idle" || model.eos_ids.includes(tokens.ids[T - 1]);
+      write.draw(model.eos_ids.includes(tokens.ids[T - 1]));
       const [written, unread] = [T - nPrompt, steps.length - (T - nPrompt)];
       sum.textContent = sentences(
         text,

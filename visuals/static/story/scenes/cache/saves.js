@@ -3,7 +3,8 @@
 import { slider } from "../../../controls.js";
 import { exact, h } from "../../../dom.js";
 import { milli } from "../../../panels/kv/format.js";
-import { raceOf } from "../../../panels/kv/race.js";
+import { AT_ONCE, raceOf } from "../../../panels/kv/race.js";
+import { troubleText } from "../../../panels/kv/trouble.js";
 import { pairsOf, workOf } from "../../../readings/kv-race.js";
 import { memo, reactive } from "../../../reads.js";
 import { createBars } from "../../bars.js";
@@ -44,7 +45,8 @@ export function createSaves(glass) {
     view.tokens = value;
   });
   const race = raceOf(glass);
-  const measure = h("button.st-act", { "data-text": "story-cache.saves_act", click: () => race.start(false) });
+  const press = () => (race.running ? race.stop() : void start());
+  const measure = h("button.st-act", { click: press });
   const measured = h("p.st-note", { role: "status" });
   const element = h("div", null, bars.element, long.element, h("p.st-acts", null, measure), measured);
   glass.on("run", () => {
@@ -56,10 +58,16 @@ export function createSaves(glass) {
     const names = ["with", "without"].map((name) => text(`story-cache.saves_${name}`));
     bars.draw(worksAt(model, n).map((work, i) => ({ name: names[i], value: work, words: said(work) })));
   });
-  /** What the clock said of the last tokens that were written both ways. */
+  let before = 0; // tokens that were measured before the last press
+  function start() {
+    before = race.steps.length;
+    return race.start(false);
+  }
+  /** How far it is, what was in its way, or what the clock said of the last tokens that were written both ways. */
   function sayMeasured() {
     const last = race.steps.at(-1);
-    if (race.running) return text("story-cache.saves_running");
+    if (race.running) return text("story-cache.saves_running", { done: race.steps.length - before, total: AT_ONCE });
+    if (race.trouble) return troubleText(glass, race.trouble);
     if (!last || !state.trace) return "";
     const some = race.steps.slice(-LAST);
     const [cached, full] = [
@@ -89,7 +97,8 @@ export function createSaves(glass) {
       const [cached, full] = worksAt(model, n);
       long.show(n, count(n, language), { max: model.max_context });
       paint(model, n, language);
-      measure.disabled = race.running || trace.generating;
+      measure.disabled = !race.running && trace.generating;
+      measure.textContent = text(`story-cache.saves_${race.running ? "stop" : "act"}`);
       measured.textContent = sayMeasured();
       return {
         words: {

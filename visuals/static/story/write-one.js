@@ -1,0 +1,19 @@
+// The button that writes one token more, and says at its own place that this is under way.
+
+import { h } from "../dom.js";
+
+/** @param {import("./scene.js").Glass} glass */
+export function createWriteOne({ state, text }) {
+  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
+  const element = h("button.st-act", { click: press });
+  return {
+    element,
+    /** @param {boolean} over whether the text has ended */
+    draw(over) {
+      const writes = state.status === "running" && state.awaited?.act === "write";
+      element.toggleAttribute("aria-busy", writes);
+      element.disabled = over || state.status !== "idle";
+      element.textContent = text(`story.cache_${writes ? "writing" : "write"}`);
+    },
+  };
+}
