@@ -517,6 +517,26 @@ test("a measurement stops at the promised number, whatever the server's answers 
   assert.equal(asked[7], 3 + AT_ONCE); // and goes on after the last token that was kept
 });
 
+test("a measurement whose answers hold nothing more ends, and one that was stopped and begun anew is one", async () => {
+  const answers = [[{ token_id: 1 }], []];
+  const glass = { calculate: async () => ({ data: { steps: answers.shift() ?? [] } }), repaint: () => {} };
+  const race = createRace(glass);
+  race.follow({ model: { name: "m" }, prompt: "p", nPrompt: 1, tokens: { ids: [7] } });
+  await race.start(false);
+  assert.deepEqual([race.running, race.steps.length], [false, 1]);
+
+  const waiting = [];
+  const slow = createRace({ calculate: () => new Promise((done) => waiting.push(done)), repaint: () => {} });
+  slow.follow({ model: { name: "m" }, prompt: "p", nPrompt: 1, tokens: { ids: [7] } });
+  const first = slow.start(false);
+  slow.stop();
+  const second = slow.start(false);
+  const all = Array.from({ length: AT_ONCE }, (_, i) => ({ token_id: i }));
+  for (const done of waiting) done({ data: { steps: all } });
+  await Promise.all([first, second]);
+  assert.deepEqual([slow.running, slow.steps.length], [false, AT_ONCE]);
+});
+
 test("milliseconds are never powers of ten", () => {
   assert.deepEqual([0.00713, 0.505, 0.9994, 0.99951, 1.1046, 61.2].map(milli), [
     "7.13",

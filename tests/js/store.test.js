@@ -259,3 +259,16 @@ test("what is known of an encoder stays where it read the same with the same par
   store.publish(of("fourth", { heads: [[0, 1]] }, [1, 3]));
   assert.deepEqual(store.state.run.encoder.tokens.ids, [1, 3]);
 });
+
+test("of runs that were asked for one after the other the last alone is shown", () => {
+  const store = createStore();
+  store.publish(runMessage());
+  store.awaitRun({ prompt: "later", model: "m", act: "read" });
+  store.publish({ ...runMessage(), id: "s", prompt: "earlier" });
+  assert.deepEqual([store.state.run.prompt, store.state.awaited.prompt], ["p", "later"]);
+  store.publish({ ...runMessage(), id: "t", prompt: "later" });
+  assert.deepEqual([store.state.run.prompt, store.state.awaited], ["later", null]);
+  store.awaitRun({ prompt: null, model: null, act: "read" }); // as a link's, which the answer names
+  store.publish({ ...runMessage(), id: "u", prompt: "any" });
+  assert.equal(store.state.run.prompt, "any");
+});

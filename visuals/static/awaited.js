@@ -29,7 +29,7 @@ export const isAwaited = (awaited, { prompt, model }) =>
  * @param {Awaited | null} awaited
  * @param {Trace | null} run the one that is shown
  */
-export const isOfAnother = (awaited, run) =>
+const isOfAnother = (awaited, run) =>
   Boolean(awaited && run) && (awaited?.prompt === null || !isAwaited(awaited, /** @type {Trace} */ (run)));
 
 /**

@@ -255,6 +255,7 @@ export function keepHistory(store, { open, fill, stop, bring, follow, settings }
     if (chapter !== state.chapter) open(chapter);
     const last = viewOf(store);
     if (trace !== last?.trace) fill({ prompt: trace.prompt, model: trace.model.name });
+    store.awaitRun(null); // who goes back does not wait any more
     if (trace !== last?.trace || kept !== last.kept || side !== last.side) store.revive({ trace, kept, side });
     if (chosen) store.select(locked);
     else store.selectByPage(locked);

@@ -143,8 +143,8 @@ export function createFrame(glass, section, scene, wide) {
     if (!width) return;
     const told = draw(width, fresh);
     const { answered } = view; // read here, so that the scene is drawn again when its answer is asked for
-    waits = !told;
-    element.toggleAttribute("data-waits", waits);
+    waits = !told || glass.state.awaited !== null;
+    element.toggleAttribute("data-waits", !told);
     if (!told) return void ask(withheld.coming());
     chosen = told.select;
     element.dataset.value = told.value;

@@ -11,7 +11,7 @@ export function createWriteOne({ state, text }) {
     /** @param {boolean} over whether the text has ended */
     draw(over) {
       const writes = state.status === "running" && state.awaited?.act === "write";
-      element.toggleAttribute("aria-busy", writes);
+      element.setAttribute("aria-busy", String(writes));
       element.disabled = over || state.status !== "idle";
       element.textContent = text(`story.cache_${writes ? "writing" : "write"}`);
     },
