@@ -212,7 +212,7 @@ def test_what_is_worked_out_of_sizes_waits_for_nothing_that_is_measured(story: P
 
 def test_the_button_that_writes_says_that_it_is_under_way(story: Page) -> None:
     button = story.locator("[data-scene=cache]").get_by_text(text("story.cache_write"))
-    button.scroll_into_view_if_needed()
+    story.locator("[data-scene=cache]").scroll_into_view_if_needed()
     written = Holding(story, "ask/step")
     button.click()
     written.wait()

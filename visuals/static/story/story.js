@@ -115,6 +115,7 @@ function leaveAtHead(glass) {
   let following = false; // the head is still to be selected
   let awaited = false; // the run that was under way when the story was left is the story's
   function follow() {
+    if (state.awaited) return; // what is chosen and measured is of the run before
     following &&= !glass.chosen() && !state.presenting;
     const place = following ? placeOf(glass) : null;
     if (!place) return;
