@@ -34,10 +34,10 @@ import { createSelection } from "./selection.js";
  *   It holds the effective selection (what the pointer previews, over what a click locked), and `locked` the locked.
  *   Where no pair is chosen (null), `pair` is the one that counts most in the score of the effective cell. `run` is
  *   the run that is shown, `trace` what panels read of it: where a network has two stacks, the one that `stack`
- *   names. `status`: "loading", "running", "generating" or "idle"; `awaited`: what was
- *   asked for last and has not come; `kept`: the run A; `chapter`, `settings`: as
- *   chapters.js and settings.js put them there, "" before; `presenting`: a lesson is shown; `covered`: what its
- *   view asks is not told yet, so that drawings that are marked data-answer="drawn" leave it out
+ *   names. `status`: "loading", "running", "generating" or "idle"; `awaited`: what was asked for last and has not
+ *   come; `kept`: the run A; `chapter`, `settings`: as chapters.js and settings.js put them there, "" before;
+ *   `presenting`: a lesson is shown; `covered`: what its view asks is not told yet, so that drawings that are
+ *   marked data-answer="drawn" leave it out
  */
 
 /**

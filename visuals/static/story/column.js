@@ -30,10 +30,44 @@ function unreadOf(element, by, slight = NEAR) {
   return by * (beyond <= (MORE + REST) * innerHeight ? beyond : MORE * innerHeight);
 }
 
+/**
+ * How far a scene that is taller than the screen goes on, or back; the last one ends with what stands after it.
+ *
+ * @param {Element | undefined} scene
+ * @param {Element | null} after what stands after it
+ * @param {1 | -1} by
+ * @param {number} slight px that are no step of their own
+ */
+function unreadIn(scene, after, by, slight) {
+  if (by < 0) return unreadOf(scene, by);
+  return after ? unreadOf(after, by) : unreadOf(scene, by, slight);
+}
+
 /** @param {Element} element */
 const isFar = (element) => Math.abs(element.getBoundingClientRect().top) > AT_ONCE * innerHeight;
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * Says of a scene that was pressed and is not there that it is still measured, or that this run has none.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ * @param {string} section of the story's texts
+ */
+function createWished({ text }, section) {
+  const element = h("p.st-wished", { role: "status", hidden: "" });
+  /**
+   * @param {string | null} name
+   * @param {ReturnType<typeof createFrame>[]} scenes
+   */
+  function draw(name, scenes) {
+    element.hidden = name === null;
+    const isThere = scenes.find((one) => one.name === name)?.isThere();
+    const said = `story.wished_${isThere === false ? "none" : "waits"}`;
+    element.textContent = name ? text(said, { scene: text(`${section}.map_${name}`) }) : "";
+  }
+  return { element, draw };
+}
 
 /**
  * @param {import("../types.d.ts").Glass} glass
@@ -79,16 +113,8 @@ export function createColumn(glass, story, { foot, beside }) {
     return Boolean(next);
   }
   const isLast = () => now() === there().at(-1);
-  /**
-   * How far a scene that is taller than the screen goes on, or back; the last one ends with what stands after it.
-   *
-   * @param {1 | -1} by
-   * @param {number} [slight] px that are no step of their own
-   */
-  function unread(by, slight = NEAR) {
-    if (by < 0) return unreadOf(now()?.element, by);
-    return isLast() ? unreadOf(foot, by) : unreadOf(now()?.element, by, slight);
-  }
+  const unread = (/** @type {1 | -1} */ by, slight = NEAR) =>
+    unreadIn(now()?.element, isLast() ? foot : null, by, slight);
   /**
    * On or back: first through a scene that is taller than the screen. At the story's end there is nothing to do.
    *
@@ -99,24 +125,15 @@ export function createColumn(glass, story, { foot, beside }) {
     if (rest) scrollBy({ top: rest, behavior: calm() ? "instant" : "smooth" });
     return Boolean(rest) || step(by) || (by > 0 && isLast());
   }
-  /** Says of a scene that was pressed and is not there that it is still measured, or that this run has none. */
-  function sayWished() {
-    const name = wish.now();
-    wished.hidden = name === null;
-    const isThere = scenes.find((one) => one.name === name)?.isThere();
-    const scene = glass.text(`${section}.map_${name}`);
-    wished.textContent = name ? glass.text(`story.wished_${isThere === false ? "none" : "waits"}`, { scene }) : "";
-  }
+  const sayWished = () => wished.draw(wish.now(), scenes);
   const map = createMap(glass, story, goTo);
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
-  const wished = h("p.st-wished", { role: "status", hidden: "" });
-  const aside = h("div.st-aside", null, map.element, wished);
+  const wished = createWished(glass, section);
+  const aside = h("div.st-aside", null, map.element, wished.element);
   const none = h("p.st-none", { role: "status", hidden: "" });
   column.append(none, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
-  const tell = (/** @type {string} */ name) => {
-    view.at = name;
-  };
+  const tell = (/** @type {string} */ at) => void Object.assign(view, { at });
   const reading = followReader(column, foot, there, tell, sayWished);
   for (const { element } of scenes) reading.follow(element);
   const wish = createWish(reading.moves, goTo);
