@@ -32,7 +32,7 @@ def log_message(
         "listed": bool(listed(log.model)),
         "dtype": found.dtype,
         "dtype_v": found.dtype_v,
-        "dtype_from": dtype_from,
+        "dtype_from": "engine" if log.dtype and log.dtype != found.dtype else dtype_from,
         "stated": " / ".join(dict.fromkeys(log.stated or ())),
         "fitting": list(found.fitting),
         "ranks": found.tp * found.pp,
@@ -59,6 +59,7 @@ def weights_message(found: CountedWeights | None) -> LogWeights | None:
         "counted": None if found.counted is None else str(found.counted),
         "dtype": found.dtype,
         "stated": found.stated,
+        "computed": "" if found.stated else loaded.computed,
         "logged": str(loaded.size.bytes),
         "text": loaded.size.text,
         "slack": str(loaded.size.slack),
@@ -71,18 +72,25 @@ def weights_message(found: CountedWeights | None) -> LogWeights | None:
 
 def conflict_messages(found: Comparison, chosen: Chosen) -> list[LogConflict]:
     """Lines that contradict each other, then those that contradict the model that is compared."""
-    conflicts = [_conflict("lines", one) for one in found.conflicts]
+    conflicts = [_conflict(one.code, one) for one in found.conflicts]
     if chosen.beyond:
         conflicts.append(_conflict("beyond", chosen.beyond))
     if chosen.size:
         conflicts.append(_conflict("size", chosen.size))
     for one in mismatches(found.log, found.spec):
-        conflicts.append({"code": "model", "one": one.said, "line": one.line, "other": f"{one.has:,}", "other_line": 0})
+        conflicts.append(_conflict("model", Conflict(one.said, one.line, f"{one.has:,}", 0)))
     return conflicts
 
 
-def _conflict(code: Literal["lines", "size", "beyond"], one: Conflict) -> LogConflict:
-    return {"code": code, "one": one.one, "line": one.line, "other": one.other, "other_line": one.other_line}
+def _conflict(code: Literal["lines", "row", "format", "model", "size", "beyond"], one: Conflict) -> LogConflict:
+    return {
+        "code": code,
+        "one": one.one,
+        "line": one.line,
+        "other": one.other,
+        "other_line": one.other_line,
+        "quantity": one.quantity,
+    }
 
 
 def row_message(row: Row) -> LogRow:

@@ -41,23 +41,30 @@ class Pool:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two lines of a log that cannot both be right: what each says."""
+    """Two lines of a log that cannot both be right: what each says.
+
+    Of a "row" one line does not go with the others: `other` is what the engine would print of those, as `quantity`. Of
+    a "format" it names one, and the bytes are those of `other`.
+    """
 
     one: str
     line: int
     other: str
     other_line: int
+    code: Literal["lines", "row", "format"] = "lines"
+    quantity: str = ""
 
 
 @dataclass(frozen=True)
 class LoadedWeights:
     """What an engine says that the weights take: `size` as printed on `line`, of `stated` format, "" where no line says
-    it. `whole`: of the model's file, or of all devices together; else of one GPU. `measured`: by the memory in use
-    before and after."""
+    it. `computed` is the number type that is computed in, which quantised files do not have. `whole`: of the model's
+    file, or of all devices together; else of one GPU. `measured`: by the memory in use before and after."""
 
     size: Printed
     line: int
     stated: str
+    computed: str
     whole: bool
     measured: bool
 

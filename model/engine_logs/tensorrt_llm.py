@@ -7,7 +7,7 @@ trial run that measures the activations prints all of it before. The manager of 
 set to X GiB") says what the cache may take, and no tokens. The PyTorch executor measures a run before: "Peak memory
 during memory usage profiling …, available KV cache memory when calculating max tokens: X GiB, …, kv size per token is
 131072 bytes/token. device total memory …", without the unit before 2026, and with " + N bytes fixed cost" where states
-take as much for each sequence.
+take as much for each sequence. "MPI size: N, rank: R" counts the processes, one a GPU: tensor × pipeline parallel.
 """
 
 from .amounts import count, printed
@@ -30,6 +30,7 @@ _PER_TOKEN = pattern(
     r"kv size per token is (?P<value>#each:w#)(?: bytes?(?:/token)?)?(?: \+ (?P<fixed>#more:w# bytes) fixed cost)?"
 )
 _LENGTH = pattern(r"max_seq_len=#value:w#")
+_RANKS = pattern(r"MPI size: #value:w#,")
 LOOKED_FOR = (
     "[MemUsageChange] Allocated … GiB for max tokens in paged KV cache (…)",
     "KV cache manager v2 device quota set to …GiB",
@@ -65,6 +66,7 @@ def read(lines: LogLines) -> EngineLog | None:
     per_token = facts.take("per_token", each)
     facts.take("fixed_cost", each, "fixed")
     length = facts.take("length", lines.last(_LENGTH)) or facts.take("length", window, "length")
+    ranks = facts.take("mpi_size", lines.last(_RANKS))
     return EngineLog(
         "TensorRT-LLM",
         facts.ordered,
@@ -74,6 +76,7 @@ def read(lines: LogLines) -> EngineLog | None:
         block_size=count(per_block) if per_block else None,
         length=count(length) if length else None,
         per_token=count(per_token) if per_token else None,
+        tp=count(ranks) if ranks else None,
     )
 
 

@@ -3,7 +3,9 @@
 Formats (vllm-project/vllm; compared/sources.py): V0 prints "# GPU blocks: N, # CPU blocks: M" (a device's name in
 place of GPU since 0.7), V1 "Available KV cache memory: X GiB" (where it is set, "reserved X GiB memory for KV Cache")
 and "GPU KV cache size: N tokens", both "Maximum concurrency for N tokens per request: Xx", since 2026 in one line with
-the size.
+the size. Where a model's sparse attention stores another format than kv_cache_dtype names, a line says so: "Using
+custom fp8 kv-cache format for DeepSeekV3.2" or "Using bfloat16 kv-cache for DeepSeekV3.2", since 2026 "Using fp8_ds_mla
+KV cache format for FLASHMLA_SPARSE backend".
 """
 
 from decimal import Decimal
@@ -50,6 +52,10 @@ _MODEL = (
 )
 _DTYPE = pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})")
 _KV_DTYPE = pattern(r"kv_cache_dtype['\"]?[=:] ?['\"]?(?P<value>\w{2,20})")
+_STORED = pattern(
+    r"Using (?:DeepSeek's )?(?P<value>\w{3,20}) KV cache format|Using (?P<custom>custom fp8) kv-cache format"
+    r"|Using (?P<plain>bfloat16) kv-cache for"
+)
 _BATCHED = pattern(r"max_num_batched_tokens['\"]?[=:] ?#value:w#")
 _LENGTH = (
     pattern(r"max_seq_len=#value:w#"),
@@ -86,6 +92,7 @@ def read(lines: LogLines) -> EngineLog | None:
     longest = facts.take("longest", lacks, "longest")
     length = facts.take("length", lacks, "length") or length or facts.take("length", _first(lines, _LENGTH))
     weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
+    cache = _stored(lines, facts) or cache
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
     # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.
     rooms = rooms[-count(tp or "1") * count(pp or "1") :]
@@ -126,6 +133,15 @@ def stated_in(weights: str, cache: str) -> tuple[str, str] | None:
     """The engine's own word for the cache's format, of K and of V; None where it says none."""
     word = cache if cache and cache != "auto" else weights
     return (word, word) if word else None
+
+
+def _stored(lines: LogLines, facts: Facts) -> str:
+    """The format that vLLM says that it stores, whatever kv_cache_dtype calls it; "" where no line says it."""
+    one = lines.last(_STORED)
+    if one is None:
+        return ""
+    facts.note("stored_format", one.text, one.line)
+    return "fp8_ds_mla" if one.get("custom") else one.get("value") or one.get("plain")
 
 
 def _bytes(size: Printed) -> int:

@@ -7,6 +7,7 @@ again), TensorRT "Loaded engine size: 15317 MiB". Ollama's own engine prints
 `msg="model weights" device=… size="4.3 GiB"`.
 """
 
+import re
 from collections.abc import Mapping
 from functools import reduce
 from operator import add
@@ -30,23 +31,26 @@ _LOADED: Mapping[Engine, tuple] = MappingProxyType(
     }
 )
 _OLLAMA = pattern(rf"msg=\"model weights\" device=(?P<device>\S{{1,40}}) size=\"(?P<value>{_SIZE})\"")
+_QUANTIZATION = pattern(r"[ (]quantization=['\"]?(?!None)(?P<value>[\w-]{2,30})")
 _STATED: Mapping[Engine, tuple] = MappingProxyType(
     {
         "llama.cpp": (
             pattern(r"(?:print_info|llm_load_print_meta): (?:file type|model ftype)~=~(?P<value>[^\n]{1,40})"),
         ),
-        "vLLM": (
-            pattern(r"[ (]quantization=['\"]?(?!None)(?P<value>[\w-]{2,30})"),
-            pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})"),
-        ),
-        "SGLang": (
-            pattern(r"[ (]quantization=['\"]?(?!None)(?P<value>[\w-]{2,30})"),
-            pattern(r"Load weight end\.[^\n]{0,200}? dtype=torch\.(?P<value>\w{4,10})"),
-        ),
+        "vLLM": (_QUANTIZATION,),
+        "SGLang": (_QUANTIZATION,),
         "TensorRT-LLM": (),
         "Ollama": (pattern(r"file_type=\"?(?P<value>\w{2,12})"),),
     }
 )
+# What is computed in. vLLM's quantization=None is said of the files, SGLang's of its own options alone.
+_COMPUTED: Mapping[Engine, re.Pattern[str]] = MappingProxyType(
+    {
+        "vLLM": pattern(r"[ (]dtype=torch\.(?P<value>\w{4,10})"),
+        "SGLang": pattern(r"Load weight end\.[^\n]{0,200}? dtype=torch\.(?P<value>\w{4,10})"),
+    }
+)
+_UNQUANTISED = pattern(r"[ (]quantization=None")
 # The engines' names of formats that one product counts, and the calculators'.
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -81,14 +85,19 @@ def loaded_weights(lines: LogLines, engine: Engine) -> LoadedWeights | None:
     """The last line on the weights of `engine`, of llama.cpp the first: a draft model prints its own after it."""
     found = [found for wanted in _LOADED[engine] if (found := lines.all(wanted))]
     stated = next((one[-1]["value"].strip() for wanted in _STATED[engine] if (one := lines.all(wanted))), "")
+    typed = lines.last(_COMPUTED[engine]) if engine in _COMPUTED else None
+    computed = typed["value"] if typed else ""
+    if engine == "vLLM" and not stated and lines.last(_UNQUANTISED):
+        stated = computed
     whole, measured = engine in ("llama.cpp", "Ollama"), engine in ("vLLM", "SGLang")
     if engine == "Ollama" and (devices := {one["device"]: one for one in lines.all(_OLLAMA)}):
         sizes = [_size(one) for one in devices.values()]
-        return LoadedWeights(reduce(add, sizes), min(one.line for one in devices.values()), stated, whole, measured)
+        line = min(one.line for one in devices.values())
+        return LoadedWeights(reduce(add, sizes), line, stated, computed, whole, measured)
     if not found:
         return None
     one = found[0][0 if engine == "llama.cpp" else -1]
-    return LoadedWeights(_size(one), one.line, stated, whole, measured)
+    return LoadedWeights(_size(one), one.line, stated, computed, whole, measured)
 
 
 def buffers(lines: LogLines) -> tuple[Fact, ...]:

@@ -66,23 +66,28 @@ class LogDifference(TypedDict):
 class LogConflict(TypedDict):
     """What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
     figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
-    tokens of a line take by the model that is compared, more than the other line has for them."""
+    tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
+    line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
+    format `one`, and the bytes are those of `other`."""
 
-    code: Literal["lines", "model", "size", "beyond"]
+    code: Literal["lines", "model", "size", "beyond", "row", "format"]
     one: str
     line: int
     other: str
     other_line: int
+    quantity: str
 
 
 class LogWeights(TypedDict):
     """What line `line` says of the weights, and what is `counted` in `dtype`, null where no product counts that; all in
-    bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the memory
-    in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the count."""
+    bytes. `stated`: the log says the format. `computed` is the number type of computing that it says instead. `whole`:
+    of the model's file, else of one GPU. `measured`: by the memory in use before and after. `slack`: half of the last
+    digit that is printed; `more`: the log's less the count."""
 
     counted: str | None
     dtype: str
     stated: bool
+    computed: str
     logged: str
     text: str
     slack: str
@@ -102,7 +107,8 @@ class KvLogAnswer(TypedDict):
     log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
     does not, `listed` whether the catalogue has that.
-    `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since
+    `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; what the "engine" stores under the
+    name `stated`; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
     sum is what the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the
     log says of their size, `beside` are its buffers beside weights and cache.
@@ -118,7 +124,7 @@ class KvLogAnswer(TypedDict):
     listed: bool
     dtype: str
     dtype_v: str
-    dtype_from: Literal["log", "unknown", "fits", "chosen"]
+    dtype_from: Literal["log", "engine", "unknown", "fits", "chosen"]
     stated: str
     fitting: list[str]
     ranks: int

@@ -2,11 +2,15 @@
 differ. Exact: integers and fractions.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 from ...errors import GlassLlamaError
+from ...kv_math.formats import FORMATS
 from ...published.spec import ModelSpec
-from ..facts import EngineLog
+from ..facts import Conflict, EngineLog
 from . import llama_cpp, paged, vllm
 from .figures import Cell, Comparison, Difference, Row, explained
 from .layers import plain
@@ -16,7 +20,9 @@ from .sources import SOURCES, Source
 __all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare", "states_format"]
 
 # Formats that are tried where the log does not say one.
-TRIED = ("bf16", "fp8", "fp32", "nvfp4", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
+TRIED = ("bf16", "fp8", "fp8_ds_mla", "fp32", "nvfp4", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
+# The line of a row that an engine prints, by the fact that it is noted as.
+LINE_OF = {"tokens": "pool_tokens", "concurrency": "concurrency", "longest": "longest"}
 ONE_PROCESS = ("llama.cpp", "Ollama")  # whose sums are of all its devices, whatever the calculator shares out
 
 
@@ -26,14 +32,17 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     `dtype`, `tp` and `block` are the calculator's, for what the log does not say. Raises GlassLlamaError for a model or
     a format that cannot be compared.
     """
-    used, stages = log.dtype or dtype, log.pp or 1
+    stages = log.pp or 1
     ranks = 1 if log.engine in ONE_PROCESS else log.tp or tp
-    rows, differences = _compared(log, spec, used, ranks, block)
+    used, (rows, differences) = _as_stored(log, spec, log.dtype or dtype, ranks, block)
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
     k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used).of_k, plain(used).of_v)
     conflicts = log.conflicts
     if log.engine == "vLLM":
         conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
+    conflicts += tuple(_odd_rows(log, rows, conflicts))
+    if log.engine != "vLLM" and states_format(log) and not explained(differences):  # vLLM prints no size of its cache
+        conflicts += tuple(_other_format(log, spec, used, ranks, block))
     found = Comparison(log, spec, k.name, v.name, ranks, stages, tuple(rows), tuple(differences), fitting, conflicts)
     return replace(found, weights=counted_weights(log, spec, ranks, stages))
 
@@ -51,12 +60,48 @@ def _compared(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) 
     return paged.compare(log, spec, dtype, tp)
 
 
+def _as_stored(
+    log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int
+) -> tuple[str, tuple[list[Row], list[Difference]]]:
+    """The comparison in the format that the engine stores, where that may be another than the log's name for it says:
+    the first with which the sum is what the log prints, else the likeliest."""
+    names = vllm.stored_formats(spec, dtype) if log.engine == "vLLM" and log.dtype else (dtype,)
+    tried = [(name, _compared(log, spec, name, tp, block)) for name in names]
+    return next((one for one in tried if explained(one[1][1])), tried[0])
+
+
+def _odd_rows(log: EngineLog, rows: Iterable[Row], told: tuple[Conflict, ...]) -> Iterator[Conflict]:
+    """Lines that do not go with the others, but for those of which that is told already."""
+    lines = {fact.code: fact.line for fact in log.facts}
+    for row in rows:
+        line = lines.get(LINE_OF.get(row.quantity, ""), 0)
+        if not (row.differs and row.logged and row.reserved and line):
+            continue
+        if all(line not in (one.line, one.other_line) for one in told):
+            one, other = (_printed(cell.value) for cell in (row.logged, row.reserved))
+            yield Conflict(one, line, other, 0, "row", row.quantity)
+
+
+def _printed(value: int | Decimal | Fraction) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):.2f}"
+
+
+def _other_format(log: EngineLog, spec: ModelSpec, used: str, tp: int, block: int) -> Iterator[Conflict]:
+    """That the log names a format, and its bytes are those of another one of the engine."""
+    said_by = ("stored_format", "cache_dtype", "cache", "layout", "weights_dtype")
+    line = next((fact.line for code in said_by for fact in log.facts if fact.code == code), 0)
+    stated = " / ".join(dict.fromkeys(log.stated or ()))
+    own = [name for name in _fitting(log, spec, tp, block) if FORMATS[name].engine in ("", log.engine)]
+    if line and own and used not in own:
+        yield Conflict(stated, line, own[0], 0, "format")
+
+
 def _fitting(log: EngineLog, spec: ModelSpec, tp: int, block: int) -> list[str]:
     """The formats with which the sum is what the log prints."""
-    found = []
+    found, silent = [], llama_cpp.without_formats(log)
     for dtype in TRIED:
         try:
-            _, differences = _compared(replace(log, dtype=None), spec, dtype, tp, block)
+            _, differences = _compared(silent, spec, dtype, tp, block)
         except GlassLlamaError:  # a format that does not fit this model
             continue
         if explained(differences):

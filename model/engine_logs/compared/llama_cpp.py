@@ -1,5 +1,7 @@
 """llama.cpp: every layer has as many cells as its cache, which is padded; windows get a micro-batch more."""
 
+from dataclasses import replace
+
 from ...kv_math.formats import KvFormat
 from ...published.spec import ModelSpec
 from ..amounts import Printed
@@ -25,6 +27,12 @@ LEAST_PADDED = 32  # the multiple without flash attention, until 2025
 def formats(log: EngineLog, dtype: str) -> tuple[KvFormat, KvFormat]:
     """Those of K and of V: what the log says, else the calculator's."""
     return stated(log) or (plain(dtype).of_k, plain(dtype).of_v)
+
+
+def without_formats(log: EngineLog) -> EngineLog:
+    """The log as if it named no format of K and V."""
+    pools = tuple(pool if pool.kind == "state" else replace(pool, k="", v="") for pool in log.pools)
+    return replace(log, dtype=None, pools=pools)
 
 
 def stated(log: EngineLog) -> tuple[KvFormat, KvFormat] | None:

@@ -43,7 +43,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
             Cell(pool.bytes, pool.text) if pool else None,
         )
     )
-    own = [*_named(log, each, pool.bytes if pool else 0), *filter(None, [rest(told, pool)])]
+    own = [*_named(log, spec, each, pool.bytes if pool else 0), *filter(None, [rest(told, pool)])]
     states = _state(log, spec, dtype, tp, own)
     return rows + states, own + steps
 
@@ -73,7 +73,7 @@ def _two_pools(
     ]
     params = {"layers": sum(one.count for one in sliding), "slots": windows.cells, "full": tokens}
     apart = Difference("window_pool", None, "sglang_windows", {**params, "window": spec.attention.window or 0})
-    steps = [apart, *_named(log, each, log.logged.bytes if log.logged else 0)]
+    steps = [apart, *_named(log, spec, each, log.logged.bytes if log.logged else 0)]
     return rows, [*steps, *filter(None, [rest(told, log.logged)]), *_beside(log, each)]
 
 
@@ -85,7 +85,9 @@ def _token_row(log: EngineLog, each: int, how: str) -> Row:
 
 
 def _beside(log: EngineLog, each: int) -> Iterator[Difference]:
-    """Remarks on what stands beside the cache that is compared: of a draft model, and of drafted tokens."""
+    """Remarks on what stands beside the cache that is compared: ranks, a draft model's cache, drafted tokens."""
+    if log.engine == "TensorRT-LLM" and log.tp and log.tp > 1:
+        yield Difference("mpi_ranks", None, "trt_world", {"ranks": log.tp})
     if log.per_token and log.per_token != each:
         yield Difference("per_token", None, "trt_per_token", {"counted": log.per_token, "own": each})
     if log.drafts and log.tokens:
@@ -106,11 +108,12 @@ def _more(tokens: int, held: int) -> str:
     return f"{tokens:,} + {held - tokens:,}" if held > tokens else ""
 
 
-def _named(log: EngineLog, each: int, logged: int) -> list[Difference]:
+def _named(log: EngineLog, spec: ModelSpec, each: int, logged: int) -> list[Difference]:
     """What each of these engines does to the sum."""
     if log.engine == "SGLang":
-        page = Difference("padded_page", log.page * each, "sglang_pool", {"page": log.page})
-        return [page, Difference("gb_is_gib", None, "sglang_pool", {"decimal": logged * GB // GIB, "binary": logged})]
+        pool = "sglang_latents" if spec.mla else "sglang_pool"
+        page = Difference("padded_page", log.page * each, pool, {"page": log.page})
+        return [page, Difference("gb_is_gib", None, pool, {"decimal": logged * GB // GIB, "binary": logged})]
     if log.engine == "TensorRT-LLM":
         block = log.block_size or 0
         return [Difference("whole_pages", 0, "trt_pool", {"block": block, "blocks": log.blocks or 0})] if block else []

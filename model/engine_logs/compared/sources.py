@@ -25,6 +25,7 @@ def _thread(repository: str, number: int, kind: str = "issues") -> Source:
 _VLLM, _SGLANG, _LLAMA = "vllm-project/vllm", "sgl-project/sglang", "ggml-org/llama.cpp"
 _TRT, _OLLAMA = "NVIDIA/TensorRT-LLM", "ollama/ollama"
 _KV_UTILS = ("001cabc1be16a59a70d720ed61a13b678c060a18", "vllm/v1/core/kv_cache_utils.py")
+_SPARSE = ("008a0c31dc020099dd40e8a2b7d2bdb37699b047", "vllm/v1/attention/backends/mla/flashmla_sparse.py")
 _POOL = ("000ccdba94d4ed75d4fab7b1dac5f8ebcaaee7e8", "python/sglang/srt/mem_cache/memory_pool.py")
 _MANAGER = ("002ba6a7cc5eb28f180d45d4a91142d9d927a606", "cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp")
 SOURCES: Mapping[str, Source] = MappingProxyType(
@@ -47,8 +48,16 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "vllm_page": _file(_VLLM, "0144dd5b0d2d9ef9ac2651a3ab6efa83d0497ea9", "vllm/model_executor/models/config.py"),
         "vllm_aligned": _thread(_VLLM, 54458),
         "vllm_null": _file(_VLLM, "002f34915134cfd1a7d6ed777edd67dcc2289466", "vllm/v1/core/block_pool.py"),
+        "vllm_sparse": _file(_VLLM, *_SPARSE, "get_supported_kernel_block_sizes"),
+        "vllm_ds_mla": _file(
+            _VLLM,
+            "1936cf3841edb9781b06c50fc4daf4bac9d3b23e",
+            "vllm/model_executor/models/config.py",
+            "DeepseekV32ForCausalLM",
+        ),
         "vllm_window": Source("vllm-project/vllm vllm/v1/kv_cache_interface.py, SlidingWindowSpec", ""),
         "sglang_pool": _file(_SGLANG, *_POOL, "MHATokenToKVPool"),
+        "sglang_latents": _file(_SGLANG, *_POOL, "MLATokenToKVPool"),
         "sglang_windows": _file(
             _SGLANG,
             "dec8155f6d073c78b0c7fd94953b838eccbdf9df",
@@ -68,6 +77,9 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             "0004396720054fd8e205cbf616f21f0b57c6b412",
             "tensorrt_llm/_torch/pyexecutor/_util.py",
             "_cal_max_memory",
+        ),
+        "trt_world": _file(
+            _TRT, "06c0e9b1ec38f981d023a223b212b312cfb62417", "cpp/tensorrt_llm/runtime/worldConfig.cpp", "mpi"
         ),
         "trt_blocks": _thread(_TRT, 224),
         "ollama_cache": _file(_OLLAMA, "02bb1cc81979e5d44cab9469a1d7a9381ef4585b", "kvcache/causal.go"),

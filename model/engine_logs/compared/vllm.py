@@ -17,6 +17,15 @@ from .figures import Cell, Difference, Row, product, rest
 from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
 
 BLOCK = 16  # tokens, where nothing says otherwise
+SPARSE_BLOCK = 64  # tokens of a block of MLA with an indexer: FlashMLA's sparse kernel takes no other, nor the indexer
+
+
+def stored_formats(spec: ModelSpec, stated: str) -> tuple[str, ...]:
+    """What vLLM stores under the name that a log states, the likeliest first.
+
+    For MLA with an indexer "fp8" is fp8_ds_mla with FlashMLA's kernels, and a byte a number with FlashInfer's.
+    """
+    return ("fp8_ds_mla", stated) if stated == "fp8" and spec.mla and spec.indexer else (stated,)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Plan:
     state: int  # bytes of one layer's state, 0 without any
     linear: int
     block_size: int
+    told: bool  # whether the log or the calculator says the block's size
 
     @cached_property
     def kinds(self) -> dict[str, int]:
@@ -94,6 +104,8 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1
     if plan is None:
         return [], steps
     layers, state = plan.layers, plan.state
+    if log.dtype and log.dtype != dtype:
+        steps.append(Difference("stored_format", None, "vllm_ds_mla", {"stated": log.dtype, "stored": dtype}))
     rows = [Row("token", Cell(rate(layers), rate_how(layers)))]
     if len({one.each for one in layers}) > 1:
         steps.append(Difference("pages_differ", None, "vllm_groups", {}))
@@ -119,8 +131,10 @@ def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> P
     if not layers:
         return None
     state = state_bytes(spec, dtype, tp) // linear if linear else 0
-    aligned = aligned_block(state, layers[0].each) if linear else BLOCK
-    return Plan(spec, layers, state, linear, log.block_size or (block if block > 1 else aligned))
+    usual = SPARSE_BLOCK if spec.mla and spec.indexer else BLOCK
+    aligned = aligned_block(state, layers[0].each) if linear else usual
+    told = log.block_size or (block if block > 1 else None)
+    return Plan(spec, layers, state, linear, told or aligned, told is not None)
 
 
 def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> Iterator[Conflict]:
@@ -162,6 +176,8 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
     else:
         formula = None
         rows.append(_tokens_of_groups(log, plan, blocks, groups, steps))
+    if not plan.told and not plan.linear:
+        steps.append(_untold_block(plan))
     rows.append(
         Row(
             "bytes",
@@ -177,6 +193,14 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
     if log.logged:
         steps.append(_left(log, log.logged, reserved, plan.block, ranks))
     return rows
+
+
+def _untold_block(plan: Plan) -> Difference:
+    """That no line says how many tokens a block has, and why so many are taken."""
+    params = {"block": plan.block_size}
+    if plan.spec.mla and plan.spec.indexer:
+        return Difference("block_sparse", None, "vllm_sparse", params)
+    return Difference("block_assumed", None, "vllm_blocks", params)
 
 
 def _left(log: EngineLog, room: Printed, reserved: int, block: int, ranks: int) -> Difference:
@@ -229,8 +253,22 @@ def _tokens_of_groups(log: EngineLog, plan: Plan, blocks: int, groups: int, step
             params = {"concurrency": str(log.concurrency), "length": log.length}
             steps.append(Difference("tokens_product", None, "vllm_report", params))
             return Row("tokens", None, Cell(int(product_of), f"{log.concurrency} × {log.length:,}"), Cell(log.tokens))
+    if log.tokens and _is_product(log, plan, blocks):
+        return Row("tokens", None, None, Cell(log.tokens))
     steps.append(Difference("tokens_divided", None, "vllm_tokens", {"groups": groups}))
-    return Row("tokens", None, Cell(divided, how), Cell(log.tokens) if log.tokens else None)
+    room = (log.logged.slack // plan.block // groups + 1) * plan.block_size if log.logged else 0
+    differs = log.tokens is not None and abs(log.tokens - divided) > room
+    return Row("tokens", None, Cell(divided, how), Cell(log.tokens) if log.tokens else None, differs)
+
+
+def _is_product(log: EngineLog, plan: Plan, blocks: int) -> bool:
+    """Whether the tokens may be requests at once × their length, of which the log says the length alone."""
+    if not (log.tokens and log.length) or log.concurrency is not None:
+        return False
+    known = (log.batched,) if log.batched or not plan.needs_step(log.length) else (1, None)
+    times = [Fraction(blocks, plan.request(log.length, batched)) for batched in known]
+    share = Fraction(log.tokens, log.length)
+    return min(times) * Fraction(99, 100) <= share <= max(times) * Fraction(101, 100)
 
 
 def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:

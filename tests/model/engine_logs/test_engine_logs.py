@@ -350,7 +350,7 @@ def test_vllm_v0_prints_blocks() -> None:
     assert figures(found, "tokens")[1] == 1952 * 16 == 31_232
     assert figures(found, "bytes")[:2] == (31_232 * PER_TOKEN * 2,) * 2
     assert figures(found, "concurrency")[1:] == (Fraction(31_232, 20_000), Fraction("1.56"))
-    assert steps(found).keys() == {"rounding"}
+    assert steps(found).keys() == {"block_assumed", "rounding"}
 
 
 def test_vllm_v0_names_the_device_and_the_parts_of_its_memory() -> None:
@@ -363,7 +363,7 @@ def test_vllm_v0_names_the_device_and_the_parts_of_its_memory() -> None:
     }
     found = compare(log, catalogue()["Llama-3.2 3B"], "fp16")
     assert figures(found, "bytes")[1] == 1395 * 16 * 28 * 8 * 2 * 128 * 2
-    assert steps(found).keys() == {"rounding"}
+    assert steps(found).keys() == {"block_assumed", "rounding"}
 
 
 # A Gemma-3 1B on vLLM 0.13: 4 layers that see everything, 22 with a window of 512
@@ -477,7 +477,7 @@ def test_a_stated_one_is_obeyed_and_llama_cpp_is_one_process(log: str) -> None:
 def test_vllm_figures_of_one_gpu_are_guessed_not_declared() -> None:
     parallel = "INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=2, kv_cache_dtype=auto\n"
     found = compare(read_log(parallel + ONE_GPU), LLAMA_8B, "bf16")
-    assert steps(found).keys() == {"null_block", "one_gpu"}
+    assert steps(found).keys() == {"null_block", "block_assumed", "one_gpu"}
     step = next(one for one in found.differences if one.code == "one_gpu")
     assert step.params == {"ranks": 2, "seen": 1, "needed": 449_152 * PER_TOKEN}
 
@@ -488,7 +488,7 @@ def test_vllm_ranks_that_all_say_what_they_have_leave_nothing_to_guess() -> None
     assert (log.seen, log.logged and log.logged.text) == (2, "27.42 GiB")
     assert [fact.value for fact in log.facts if fact.code == "available"] == ["30.00 GiB", "27.42 GiB"]
     full = compare(read_log(f"tensor_parallel_size=2\n{rooms}GPU KV cache size: 449,152 tokens"), LLAMA_8B, "bf16")
-    assert steps(full).keys() == {"null_block", "whole_blocks"}
+    assert steps(full).keys() == {"null_block", "block_assumed", "whole_blocks"}
 
 
 def test_vllm_says_what_a_request_lacks() -> None:
@@ -505,6 +505,94 @@ def test_vllm_says_what_a_request_lacks() -> None:
     assert steps(found, "request").keys() == {"rounding"}
     assert not any(row.differs for row in found.rows)
     assert "unexplained" in steps(compare(log, LLAMA_8B, "fp8"), "request")
+
+
+def odd_lines(found: Comparison, code: str) -> list[tuple[str, int, str, str]]:
+    return [(one.one, one.line, one.other, one.quantity) for one in found.conflicts if one.code == code]
+
+
+def test_vllm_lines_that_do_not_go_with_the_others_are_named_whatever_they_say() -> None:
+    """Gemma-3 27B: 10 layers that see everything and 52 with a window make 7 groups of 10; a block of 16 tokens takes
+    10 × 16 × 8,192 B in each, of which 16.50 GiB hold 13,516, 1,930 a group."""
+    spec = catalogue()["Gemma-3 27B (text)"]
+    assert int(16.5 * GIB) // (10 * 16 * 16 * 2 * 128 * 2) // 7 * 16 == 30_880
+    log = "Available KV cache memory: 16.50 GiB\nGPU KV cache size: {} tokens\n"
+    right = compare(read_log(log.format("30,880")), spec, "bf16")
+    assert (right.conflicts, [row.quantity for row in right.rows if row.differs]) == ((), [])
+    wrong = compare(read_log(log.format("34,880")), spec, "bf16")
+    assert odd_lines(wrong, "row") == [("34,880", 2, "30,880", "tokens")]
+    assert [row.quantity for row in wrong.rows if row.differs] == ["tokens"]
+    timed = log + "Maximum concurrency for 131,072 tokens per request: 1.16x\nmax_num_batched_tokens=8192\n"
+    assert odd_lines(compare(read_log(timed.format("34,880")), spec, "bf16"), "row")[0][:3] == ("34,880", 2, "30,880")
+    # A request takes 8,192 blocks and 6 × 577. A newer version prints 13,516 / 11,654 requests at once × their length.
+    newer = read_log(timed.format("152,043"))
+    assert compare(newer, spec, "bf16").conflicts == ()
+
+
+def test_vllms_longest_request_that_does_not_go_with_the_memory_is_named() -> None:
+    log = read_log(
+        "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is "
+        "needed, which is larger than the available KV cache memory (6.00 GiB). Based on the available memory, the "
+        "estimated maximum model length is 56752. Try increasing `gpu_memory_utilization`."
+    )
+    found = compare(log, LLAMA_8B, "bf16")
+    slots = 6 * GIB // (16 * PER_TOKEN * 2) * 16
+    assert odd_lines(found, "row") == [("56,752", 1, f"{slots:,}", "longest")]
+
+
+# Facts of sgl-project and vllm-project's code: fp8_ds_mla takes 512 + 16 + 128 B a token and layer, an indexer 128 + 4.
+V32 = """\
+INFO model='deepseek-ai/DeepSeek-V3.2-Exp', dtype=torch.bfloat16, tensor_parallel_size=8, kv_cache_dtype={}
+{}Available KV cache memory: 40.00 GiB
+GPU KV cache size: {:,} tokens
+"""
+CUSTOM = "INFO [config.py:485] Using custom fp8 kv-cache format for DeepSeekV3.2\n"
+OF_BACKEND = (
+    "(Worker_TP0_EP0 pid=1159) INFO [mla_attention.py:634] Using fp8_ds_mla KV cache format for B12X backend.\n"
+)
+
+
+@pytest.mark.parametrize(("dtype", "line"), [("fp8", ""), ("fp8", CUSTOM), ("auto", OF_BACKEND)])
+def test_vllm_stores_latents_with_an_indexer_in_a_format_of_their_own(dtype: str, line: str) -> None:
+    spec, each = catalogue()["DeepSeek-V3.2-Exp"], 61 * (512 + 4 * 4 + 64 * 2 + 128 + 4)
+    assert (each, 40 * GIB // (64 * each) * 64) == (48_068, 893_504)
+    found = compare(read_log(V32.format(dtype, line, 893_504)), spec, "bf16")
+    assert (found.dtype, figures(found, "token")[0]) == ("fp8_ds_mla", each)
+    assert figures(found, "bytes")[:2] == (42_948_950_272, 42_948_950_272)
+    assert figures(found, "blocks")[1] == 893_504 // 64
+    assert (found.conflicts, steps(found)["rounding"]) == ((), 40 * GIB - 42_948_950_272)
+    assert ("stored_format" in steps(found)) == (not line)
+    assert next(one for one in found.differences if one.code == "block_sparse").params == {"block": 64}
+    assert ("stored_format" in {fact.code for fact in found.log.facts}) == bool(line)
+
+
+def test_vllm_keeps_plain_fp8_of_them_where_the_bytes_say_so() -> None:
+    """As FlashInfer's sparse kernel does on Blackwell since vllm-project/vllm #35891."""
+    each = 61 * (576 + 132)
+    tokens = 40 * GIB // (64 * each) * 64
+    found = compare(read_log(V32.format("fp8", "", tokens)), catalogue()["DeepSeek-V3.2-Exp"], "bf16")
+    assert (found.dtype, figures(found, "token")[0]) == ("fp8", each)
+    assert "unexplained" not in steps(found)
+
+
+# GLM-5.1 FP8 on eight H200s: 78 layers with a latent of 576 in 16 bits and an indexer
+GLM = """\
+(Worker_TP0 pid=3714502) INFO 05-19 02:40:23 [gpu_model_runner.py:4879] Model loading took 89.39 GiB memory and \
+30.461230 seconds
+(Worker_TP0 pid=3714502) INFO 05-19 02:40:23 [interface.py:489] Setting kv cache block size to 64 for \
+DEEPSEEK_V32_INDEXER backend.
+(Worker_TP0 pid=3714502) INFO 05-19 02:40:27 [gpu_worker.py:440] Available KV cache memory: 34.86 GiB
+(EngineCore pid=3714287) INFO 05-19 02:40:27 [kv_cache_utils.py:1711] GPU KV cache size: 373,696 tokens
+(EngineCore pid=3714287) INFO 05-19 02:40:27 [kv_cache_utils.py:1716] Maximum concurrency for 202,752 tokens per \
+request: 1.84x
+"""
+
+
+def test_vllms_block_of_an_indexer_is_read() -> None:
+    log = read_log(GLM)
+    assert (log.block_size, log.tokens) == (64, 64 * 5839)
+    each = 78 * (576 * 2 + 132)
+    assert 0 <= 34.86 * GIB - 373_696 * each < 64 * each + 0.005 * GIB
 
 
 # Qwen3.6-27B on one GPU: 48 DeltaNet layers, 16 that attend with 4 K/V heads of 256
@@ -665,6 +753,24 @@ def test_sglang_keeps_states_of_drafted_tokens_beside() -> None:
         assert figures(found, "state")[2] == int((Fraction("0.07") + Fraction("3.05")) * GIB) + 1
 
 
+def test_sglangs_pool_of_latents_is_named_as_such() -> None:
+    """DeepSeek-V3 in bf16: 61 layers × 576 numbers of two bytes, whole on each rank."""
+    each, tokens = 61 * 576 * 2, 481_000
+    line = f"KV Cache is allocated. #tokens: {tokens}, KV size: {(tokens + 1) * each / GIB:.2f} GB"
+    loaded = (
+        "Load weight end. type=DeepseekV3ForCausalLM, dtype=torch.bfloat16, avail mem=58.73 GB, mem usage=79.60 GB."
+    )
+    found = compare(read_log(f"server_args=ServerArgs(tp_size=8, quantization=None)\n{loaded}\n{line}"),
+                    catalogue()["DeepSeek-V3"], "bf16")  # fmt: skip
+    assert {one.source for one in found.differences if one.source} == {"sglang_latents"}
+    assert "rounding" in steps(found)
+    assert found.weights
+    # Its files are in fp8 with a scale of four bytes for 128 × 128; what is computed in says nothing of them.
+    assert (found.weights.dtype, found.weights.stated) == ("fp8 128×128", False)
+    assert found.weights.counted
+    assert 79 * GIB < found.weights.counted < 79.6 * GIB
+
+
 # --- TensorRT-LLM ---
 
 TRT = """\
@@ -717,6 +823,18 @@ def test_tensorrt_llm_prints_the_blocks_with_the_window_and_a_trial_run_before()
     elsewhere = compare(read_log(run(61_848, 16_384, (16_384,), "0.00")), LLAMA_8B, "bf16")  # in AutoDeploy's own pools
     assert figures(elsewhere, "bytes") == (61_848 * 32 * 2 * PER_TOKEN, 61_848 * 32 * 2 * PER_TOKEN, None)
     assert "unexplained" not in steps(elsewhere)
+
+
+def test_tensorrt_llm_counts_its_ranks() -> None:
+    """NVIDIA/TensorRT-LLM cpp/tensorrt_llm/runtime/worldConfig.cpp: as many processes as tensor × pipeline parallel."""
+    each = 80 * 8 * 2 * 128 * 2 // 4
+    size = f"Allocated {8219 * 32 * each / GIB:.2f} GiB for max tokens in paged KV cache ({8219 * 32})"
+    for line in ("MPI size: 4, rank: 0", "MPI size: 4, MPI local size: 4, rank: 3"):
+        found = compare(read_log(f"[TensorRT-LLM][INFO] {line}\n{size}"), catalogue()["Llama-3 70B"], "bf16")
+        assert (found.tp, figures(found, "token")[0]) == (4, each)
+        assert {"mpi_ranks", "rounding"} <= steps(found).keys()
+    alone = compare(read_log(f"[TensorRT-LLM][INFO] MPI size: 1, rank: 0\n{TRT}"), LLAMA_8B, "fp8", tp=8)
+    assert (alone.tp, "mpi_ranks" in steps(alone)) == (1, False)
 
 
 def test_tensorrt_llms_newer_manager_prints_a_quota_and_no_tokens() -> None:
@@ -784,6 +902,24 @@ def test_ollama_on_two_devices_that_it_tried_twice() -> None:
 
 def test_ollama_with_llama_cpps_lines_is_read_by_those() -> None:
     assert read_log(ESTIMATE + UNIFIED).engine == "llama.cpp"
+
+
+# --- a format that is named, and whose bytes are not there ---
+
+
+def test_a_named_format_whose_bytes_are_anothers_does_not_go_together() -> None:
+    """Llama-3 8B, 8,192 cells: 544 MiB in q8_0, 288 in q4_0."""
+    size = (
+        "llama_kv_cache: size = {0:.2f} MiB (8192 cells, 32 layers, 1/1 seqs), "
+        "K ({1}): {2:.2f} MiB, V ({1}): {2:.2f} MiB"
+    )
+    right = compare(read_log(size.format(544, "q8_0", 272)), LLAMA_8B, "bf16")
+    assert (right.dtype, right.conflicts) == ("q8_0", ())
+    wrong = compare(read_log(size.format(288, "q8_0", 144)), LLAMA_8B, "bf16")
+    assert odd_lines(wrong, "format") == [("q8_0", 1, "q4_0", "")]
+    assert "unexplained" in steps(wrong)
+    halved = compare(read_log(WITH_DTYPE.replace("60.44", "30.22")), qwen3(28, 16, 8), "bf16")
+    assert odd_lines(halved, "format") == [("bfloat16", 1, "fp8", "")]
 
 
 # --- what is refused ---

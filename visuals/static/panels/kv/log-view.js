@@ -139,7 +139,7 @@ function heading(answer, text, named, { asChosen, choose }) {
     text(`model_${answer.model_from}`, { model: named(answer.model), named: own, instead: named(answer.instead_of) }),
     dtype !== dtype_v && answer.dtype_from === "log"
       ? text("dtype_log_two", { k: dtype, v: dtype_v })
-      : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated }),
+      : text(`dtype_${answer.dtype_from}`, { dtype: formatOf(answer), stated, model: named(answer.model) }),
     nameNote(answer, text, named),
     answer.unread && !agrees ? text("unread", { reason: answer.unread }) : "",
     ranks > 1 ? text("ranks", { ranks }) : "",
@@ -196,24 +196,26 @@ function conflictsView({ conflicts, model }, text, named) {
   return html`<div class="kv-log-conflicts" role="note">
     <h3 class="gp-subtitle" .textContent=${text("conflicts")}></h3>
     <ul>
-      ${conflicts.map(
-        ({ code, ...params }) =>
-          html`<li .textContent=${text(`conflict_${code}`, { ...params, model: named(model) })}></li>`,
-      )}
+      ${conflicts.map(({ code, quantity, ...params }) => {
+        const what = quantity ? text(`quantity_${quantity}`) : "";
+        return html`<li .textContent=${text(`conflict_${code}`, { ...params, what, model: named(model) })}></li>`;
+      })}
     </ul>
   </div>`;
 }
 
 /**
- * Whether all of the log is explained: its last step leaves nothing, and no line contradicts it.
+ * Whether all of the log is explained: its last step leaves nothing, of a request either, and no line contradicts
+ * it.
  *
  * @param {Answer} answer
  * @param {Difference[]} pool
  * @param {Text} text
  */
-function verdictView({ conflicts }, pool, text) {
+function verdictView({ conflicts, differences }, pool, text) {
   const last = pool.filter(({ bytes }) => bytes !== null).at(-1);
   if (!last || !["rounding", "whole_blocks"].includes(last.code)) return nothing;
+  if (differences.some(({ code }) => code === "unexplained")) return nothing;
   const verdict = text(conflicts.length ? "verdict_conflict" : "verdict_whole");
   return html`<p class="kv-log-verdict" .textContent=${verdict}></p>`;
 }
@@ -260,7 +262,19 @@ export function logView(answer, text, named, ways, weighed) {
  */
 function weightsView({ engine, weights }, text) {
   if (!weights) return nothing;
-  const { counted, dtype, stated, logged, text: printed, slack, more, line, whole: ofFile, measured } = weights;
+  const {
+    counted,
+    dtype,
+    stated,
+    computed,
+    logged,
+    text: printed,
+    slack,
+    more,
+    line,
+    whole: ofFile,
+    measured,
+  } = weights;
   const note =
     counted === null
       ? text(stated ? "weights_mixed" : "weights_unknown", { format: dtype })
@@ -270,7 +284,7 @@ function weightsView({ engine, weights }, text) {
     [
       counted === null ? text("weights_uncounted") : text("weights_counted", { format: dtype }),
       counted,
-      stated ? "" : text("weights_as_config"),
+      stated ? "" : text(computed ? "weights_as_files" : "weights_as_config", { computed }),
     ],
     [text("weights_logged"), logged, text("weights_line", { line, printed })],
     [text("weights_difference"), more, within],
@@ -369,6 +383,7 @@ function anotherView({ named: own, another, another_by: by, another_params: para
 function figuresView(answer, text) {
   const { rows, differences } = answer;
   const [pool, request] = ["pool", "request"].map((of) => differences.filter((one) => one.of === of));
+  const rounded = request.every(({ code }) => code === "rounding"); // a request takes what the formula says
   return html`<div class="kv-scroll" tabindex="0" role="region" aria-label=${text("table")}>
       <table class="gp-table kv-log-table">
         <thead>
@@ -394,7 +409,7 @@ function figuresView(answer, text) {
     <h3 class="gp-subtitle" .textContent=${text("why")}></h3>
     ${ladder(pool, text)} ${verdictView(answer, pool, text)}
     ${
-      request.length
+      request.length && !rounded
         ? html`<h3 class="gp-subtitle" .textContent=${text("why_request")}></h3>
             ${ladder(request, text)}`
         : nothing
