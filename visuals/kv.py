@@ -17,6 +17,7 @@ from model.kv_math.formats import FORMATS, PAIRS
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
 from model.kv_math.options import has_indexer
+from model.kv_math.spread import in_stages
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf import MODEL_TYPES
 from model.published.spec import AttentionKind, ModelSpec
@@ -88,6 +89,9 @@ def breakdown_message(breakdown: KvBreakdown) -> Breakdown:
         "per_token": str(kv_bytes_per_token(breakdown.spec, breakdown.dtype, options)),
         "growth": growth_message(breakdown),
         "gpus": options.tp * options.pp,
+        "tp": options.tp,
+        "pp": options.pp,
+        "stage_layers": in_stages(range(breakdown.spec.n_layers + 1), breakdown.spec.n_layers, options.pp),
         "per_gpu": str(breakdown.per_gpu_bytes),
         "terms": [term_message(term) for term in breakdown.terms],
         "notes": notes_message(breakdown),

@@ -73,12 +73,15 @@ test("weights' bytes are typed as a number or as a size with its unit", () => {
     "39.59 GiB": Math.round(39.59 * 2 ** 30),
     "512MB": 512_000_000,
     "0.63 TB": 630_000_000_000,
+    "42G": 42 * 2 ** 30,
+    "512m": 512 * 2 ** 20,
+    "1.5Ti": 1.5 * 2 ** 40,
     "16,060,522,496": 16_060_522_496,
     "16060522496 B": 16_060_522_496,
     "file size   = 39.59 GiB (4.82 BPW)": Math.round(39.59 * 2 ** 30),
   };
   assert.deepEqual(Object.fromEntries(Object.keys(sizes).map((typed) => [typed, asBytes(typed)])), sizes);
-  for (const odd of ["", "much", "-3 GB", "3 GiBB"]) assert.equal(asBytes(odd), odd);
+  for (const odd of ["", "much", "-3 GB", "3 GiBB", "3 i", "3 GBi"]) assert.equal(asBytes(odd), odd);
   assert.deepEqual(requestOf({ tokens: "8", weight_bytes: "1 GiB" }), { tokens: 8, weight_bytes: 2 ** 30 });
 });
 

@@ -48,8 +48,8 @@ class Growth(TypedDict):
 
 
 class Breakdown(TypedDict):
-    """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is
-    null where every token adds the same."""
+    """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`, which are `tp` × `pp`; and
+    remarks. `stage_layers` are the layers of each pipeline stage. `growth` is null where every token adds the same."""
 
     model: str
     tokens: int
@@ -59,6 +59,9 @@ class Breakdown(TypedDict):
     per_token: str
     growth: Growth | None
     gpus: int
+    tp: int
+    pp: int
+    stage_layers: list[int]
     per_gpu: str
     terms: list[TermMessage]
     notes: list[NoteMessage]

@@ -1089,8 +1089,8 @@ export interface Growth {
 }
 
 /**
- * A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`; and remarks. `growth` is
- * null where every token adds the same.
+ * A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`, which are `tp` × `pp`; and
+ * remarks. `stage_layers` are the layers of each pipeline stage. `growth` is null where every token adds the same.
  */
 export interface Breakdown {
   model: string;
@@ -1101,6 +1101,9 @@ export interface Breakdown {
   per_token: string;
   growth: Growth | null;
   gpus: number;
+  tp: number;
+  pp: number;
+  stage_layers: number[];
   per_gpu: string;
   terms: TermMessage[];
   notes: NoteMessage[];
@@ -1216,6 +1219,9 @@ export interface KvAnswer {
   per_token: string;
   growth: Growth | null;
   gpus: number;
+  tp: number;
+  pp: number;
+  stage_layers: number[];
   per_gpu: string;
   terms: TermMessage[];
   notes: NoteMessage[];
@@ -1589,26 +1595,30 @@ export interface LogDifference {
 /**
  * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
  * figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
- * tokens of a line take by the model that is compared, more than the other line has for them.
+ * tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
+ * line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
+ * format `one`, and the bytes are those of `other`.
  */
 export interface LogConflict {
-  code: "lines" | "model" | "size" | "beyond";
+  code: "lines" | "model" | "size" | "beyond" | "row" | "format";
   one: string;
   line: number;
   other: string;
   other_line: number;
+  quantity: string;
 }
 
 /**
  * What line `line` says of the weights, and what is `counted` in `dtype`, null where no product counts that; all in
- * bytes. `stated`: the log says the format. `whole`: of the model's file, else of one GPU. `measured`: by the
- * memory in use before and after. `slack`: half of the last digit that is printed; `more`: the log's less the
- * count.
+ * bytes. `stated`: the log says the format. `computed` is the number type of computing that it says instead.
+ * `whole`: of the model's file, else of one GPU. `measured`: by the memory in use before and after. `slack`: half
+ * of the last digit that is printed; `more`: the log's less the count.
  */
 export interface LogWeights {
   counted: string | null;
   dtype: string;
   stated: boolean;
+  computed: string;
   logged: string;
   text: string;
   slack: string;
@@ -1627,10 +1637,11 @@ export interface LogWeights {
  * its bytes are that model's. `another` is a model of the catalogue that the log is rather of, `another_by` its
  * "name" or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read.
  * `named` is what the log calls its model, "" where it does not, `listed` whether the catalogue has that. `dtype`
- * is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; the calculator's, since the log states
- * one that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what
- * the log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the log says
- * of their size, `beside` are its buffers beside weights and cache.
+ * is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; what the "engine" stores under the name
+ * `stated`; the calculator's, since the log states one that is not known ("unknown", in the engine's words
+ * `stated`); found as the one with which the sum is what the log prints ("fits"); or the calculator's. `fitting`
+ * are all with which it is. `weights` is what the log says of their size, `beside` are its buffers beside weights
+ * and cache.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1643,7 +1654,7 @@ export interface KvLogAnswer {
   listed: boolean;
   dtype: string;
   dtype_v: string;
-  dtype_from: "log" | "unknown" | "fits" | "chosen";
+  dtype_from: "log" | "engine" | "unknown" | "fits" | "chosen";
   stated: string;
   fitting: string[];
   ranks: number;

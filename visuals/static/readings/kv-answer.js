@@ -119,7 +119,7 @@ function kindSource(card, { kind, own, assumed, latent, head_dim, n_kv_heads: kv
  * @param {Answer} answer
  * @returns {import("./reading.js").AnswerTable}
  */
-function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
+function productsOf({ card, tokens, batch, dtype, tp, pp, terms, kinds, bytes }) {
   const read = sourceCell(card);
   /** @type {[what: Cell, product: Part[], bytes: string, source: Part[]][]} */
   const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes, read]);
@@ -138,6 +138,8 @@ function productsOf({ card, tokens, batch, dtype, terms, kinds, bytes }) {
       tokens: each(tokens),
       batch: each(batch),
       dtype: each(dtype),
+      tp: each(tp),
+      pp: each(pp),
       what: rows.map(([what]) => what),
       product: rows.map(([, product]) => product),
     },

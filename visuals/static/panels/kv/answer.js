@@ -4,7 +4,7 @@ import { oneLine } from "../../one-line.js";
 import { remarkIn } from "../../remark.js";
 import { termTexts } from "../../readings/kv-answer.js";
 import { html, nothing } from "../../vendor/lit-html.js";
-import { both, exactBytes, scaled, whole } from "./format.js";
+import { both, exactBytes, scaled, together, whole } from "./format.js";
 import { titled } from "./product.js";
 
 /**
@@ -96,17 +96,27 @@ function rateView(said, { terms, bytes }, factor) {
 }
 
 /**
+ * Layers of each stage, equal ones that follow each other together, such as "31 + 30" or "5 × 8 + 3 × 7".
+ *
+ * @param {number[]} layers
+ */
+function stagesText(layers) {
+  const runs = [...new Set(layers)].map((count) => [layers.filter((one) => one === count).length, count]);
+  return runs.map(([stages, count]) => (stages > 1 ? `${stages} × ${count}` : `${count}`)).join(" + ");
+}
+
+/**
  * Bytes a token: one figure, or more where a window drops older tokens once it is full.
  *
  * @param {Reading} reading
  * @param {import("./format.js").Named} factor
  * @param {Say} text of the section "kv"
  */
-function ratesView({ rates, answer: { growth } }, factor, text) {
+function ratesView({ rates, answer: { growth, gpus } }, factor, text) {
   if (!growth) {
     const [{ bytes }] = rates;
     const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
-    return note(text("per_token", { bytes: exactBytes(bytes), scaled: also }));
+    return note(text("per_token", { bytes: exactBytes(bytes), scaled: also }) + together(gpus, text));
   }
   const said = (/** @type {number | null} */ until, /** @type {number} */ i) =>
     until === null
@@ -164,7 +174,7 @@ export function answerView(glass, reading) {
   const text = (name, params) => glass.text(`kv.${name}`, params);
   /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
-  const { bytes, per_gpu, gpus, notes, card } = reading.answer;
+  const { bytes, per_gpu, gpus, pp, stage_layers: stages, notes, card } = reading.answer;
   return html`<div class="kv-answer">
     <p class="kv-total" data-result=${resultOf(reading.answer, text)} data-answer>
       <strong .textContent=${scaled(bytes, "binary")}></strong
@@ -174,6 +184,7 @@ export function answerView(glass, reading) {
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)}
     ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
+    ${pp > 1 ? note(text("stages", { pp, layers: stagesText(stages) })) : nothing}
     ${termsView(glass, reading.answer, factor)} ${notesView(glass, notes)} ${sourceView(glass, card)}
   </div>`;
 }

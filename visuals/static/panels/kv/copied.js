@@ -1,7 +1,7 @@
 // What a reader takes along from an answer: the figure, and the formula as text or LaTeX with its reference.
 
 import { byteUnit } from "../../counts.js";
-import { calledIn, exactBytes, origin, scaled, sourcesOf, whole } from "./format.js";
+import { calledIn, exactBytes, origin, scaled, sourcesOf, together, whole } from "./format.js";
 import { sharesOf } from "./question.js";
 
 /** Where the formula stands; model/kv_math/**init**.py names the same. */
@@ -39,8 +39,9 @@ function subject(glass, { card, batch, tokens, dtype }, settings) {
  * @param {Settings | null} [settings] that it answers
  */
 export function figureText(glass, answer, settings = null) {
-  const { bytes } = answer;
-  const size = `${scaled(bytes, "binary")} = ${scaled(bytes, "decimal")} = ${exactBytes(bytes)}`;
+  const { bytes, gpus } = answer;
+  const all = together(gpus, (name, params) => glass.text(`kv.${name}`, params));
+  const size = `${scaled(bytes, "binary")} = ${scaled(bytes, "decimal")} = ${exactBytes(bytes)}${all}`;
   return `${subject(glass, answer, settings)}${glass.text("marks.colon")}${size}`.replaceAll("\u00a0", " ");
 }
 

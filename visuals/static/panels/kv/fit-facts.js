@@ -76,16 +76,18 @@ function boundText(found, text) {
  *
  * @param {Fit["bound"]} found
  * @param {number} batch
- * @param {string} table bytes of weights that no step reads whole: the input embedding's
+ * @param {{ table: string; assumed: boolean }} unread bytes of weights that no step reads whole, the input
+ *   embedding's; whether that is their share in the count, of files that may store them otherwise
  * @param {import("../../types.d.ts").Say} text of the section "kv-fit"
  */
-export function boundFact(found, batch, table, text) {
+export function boundFact(found, batch, { table, assumed }, text) {
   if ("refused" in found) {
     const { code, params } = found.refused;
     const unknown = code === "unstated";
     return fact(text("bound_title"), note(unknown ? text("bound_unknown", params) : text("bound_none")));
   }
   const all = batch > 1 ? text("bound_all", { rate: rate(found.all), batch: whole(batch) }) : "";
+  const left = { table: scaled(table, "decimal") };
   const spread = {
     weights: scaled(found.spread_weights, "decimal"),
     ms: shown(found.spread_milliseconds, 3),
@@ -94,7 +96,7 @@ export function boundFact(found, batch, table, text) {
     text("bound_title"),
     html`${figure(text("bound_each", { rate: rate(found.each) }))} ${all ? html`<p .textContent=${all}></p>` : nothing}
     ${note(boundText(found, text))}
-    ${table === "0" ? nothing : note(text("bound_table", { table: scaled(table, "decimal") }))}
+    ${table === "0" ? nothing : note(text(assumed ? "bound_table_assumed" : "bound_table", left))}
     ${found.spread_milliseconds > found.milliseconds ? note(text("spread", spread)) : nothing}
     ${note(text("bound_drafts"))}`,
   );

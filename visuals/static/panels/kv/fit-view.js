@@ -192,7 +192,7 @@ function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept
 
 /**
  * The bytes of the input embedding's table, of which a step reads a row for each sequence, of the files' bytes its
- * share; "0" where all of it is read, as the output.
+ * share, which is assumed; "0" where all of it is read, as the output.
  *
  * @param {Fit["use"]} use
  */
@@ -236,7 +236,7 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
     <div class="kv-facts">
       ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences", use.gpus)}
       ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use.gpus)}
-      ${boundFact(bound, sequences, unreadTable(use), text)}
+      ${boundFact(bound, sequences, { table: unreadTable(use), assumed: use.measured !== null }, text)}
     </div>
     ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))}
     ${use.by === "share" ? vllmView(fit, { tokens, batch: sequences }, text) : nothing}

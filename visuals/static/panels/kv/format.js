@@ -168,3 +168,11 @@ export const sourcesOf = (glass, card) => card.source.map((one) => remarkIn(one,
  */
 export const subjectOf = (glass, answer) =>
   answer ? `${calledIn(glass, answer.card)} · ${sourcesOf(glass, answer.card)}` : "";
+
+/**
+ * That a figure is the sum of several GPUs, with copies of what each of them holds; "" of one.
+ *
+ * @param {number} gpus
+ * @param {import("../../types.d.ts").Say} text of the section "kv"
+ */
+export const together = (gpus, text) => (gpus > 1 ? text("together", { gpus }) : "");

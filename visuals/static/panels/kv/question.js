@@ -117,7 +117,7 @@ const UNITS = {
   ...Object.fromEntries(
     ["k", "m", "g", "t"].flatMap((letter, i) => [
       [`${letter}b`, 1000 ** (i + 1)],
-      [`${letter}ib`, 1024 ** (i + 1)],
+      ...["", "i", "ib"].map((end) => [letter + end, 1024 ** (i + 1)]), // "42G" as ls -lh and du -h print it
     ]),
   ),
 };
@@ -134,7 +134,7 @@ export function asBytes(text) {
     .replace(/(\d)[,_](?=\d{3}(?!\d))/g, "$1")
     .trim();
   const [, size, unit] =
-    plain.match(/^(?:.*\b(?:file|model) size\s*=\s*)?(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?b)?(?:\s*\([^)]*\))?$/i) ??
+    plain.match(/^(?:.*\b(?:file|model) size\s*=\s*)?(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]i?b?|b)?(?:\s*\([^)]*\))?$/i) ??
     [];
   const bytes = UNITS[(unit ?? "").toLowerCase()];
   return size === undefined || bytes === undefined ? asNumber(text) : Math.round(Number(size) * bytes);
