@@ -16,7 +16,7 @@ from ..published.spec import AssumedHeads, ModelSpec
 from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
-from .options import MAX_BATCH, MAX_TOKENS, KvOptions, caches_v, check, rank_copies, refusal, whole
+from .options import MAX_BATCH, MAX_TOKENS, KvOptions, caches_latents, caches_v, check, rank_copies, refusal, whole
 from .spread import Share, Spread
 from .stages import draft_setup, find_spec
 from .terms import SELF, KvTerm, kv_terms
@@ -266,6 +266,16 @@ def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[Kv
         text = "{v} is not used: the model caches no V of its own, and what it caches is stored in {k}."
         notes.append(KvNote("no_v", text.format(**names), dict(names)))
     kept = fmt.of_k
+    if kept.name == "fp8" and spec.indexer and caches_latents(spec, options):
+        params = {
+            name: sum(term.bytes for term in kv_terms(spec, 1, 1, FORMATS[name], KvOptions()))
+            for name in ("fp8", "fp8_ds_mla")
+        }
+        text = (
+            "{fp8_ds_mla:,} B a token, not {fp8:,}: with FlashMLA's kernels vLLM stores fp8_ds_mla for this model "
+            "under the name fp8. With FlashInfer's it stores plain fp8."
+        )
+        notes.append(KvNote("stored_fp8", text.format(**params), params))
     if kept.engine:
         notes.append(KvNote("format", f"{kept.name}, a format of {kept.engine}: {kept.about}.", {"dtype": kept.name}))
     return notes

@@ -33,7 +33,7 @@ def test_the_command_prints_every_multiplication(capsys):
     assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
     assert "on the fullest of 32" in capsys.readouterr().out
     assert main(["--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 51
+    assert len(capsys.readouterr().out.splitlines()) == 55
 
 
 def test_the_command_counts_one_as_one_and_writes_no_exponent(capsys):
@@ -224,14 +224,14 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["--list", "junk"], "model is 'junk'; expected nothing beside --list, which names all models and stops."),
         (["--list", "--gpu-memory", "80"], "--gpu-memory is 80; expected nothing beside --list"),
         # The command's own way to the names, not that of a caller in Python.
-        ([""], "model '' is not in the catalogue; there are 51: catalogue() or --list names them all.\n"),
+        ([""], "model '' is not in the catalogue; there are 55: catalogue() or --list names them all.\n"),
         (
             ["zzzzzzzz"],
-            "model 'zzzzzzzz' is not in the catalogue; there are 51: catalogue() or --list names them all.\n",
+            "model 'zzzzzzzz' is not in the catalogue; there are 55: catalogue() or --list names them all.\n",
         ),
         (
             ["Llama-3 8B", "--draft", ""],
-            "draft: model '' is not in the catalogue; there are 51: catalogue() or --list names them all",
+            "draft: model '' is not in the catalogue; there are 55: catalogue() or --list names them all",
         ),
     ],
 )

@@ -51,7 +51,11 @@ TABLE = [
     ("Mistral-7B v0.1", 0, (2 * 32 * 8 * 128, 4096), 131_072_000, 536_870_912, 536_870_912),
     ("Mixtral-8x7B v0.1", 2 * 32 * 8 * 128, None, 131_072_000, 1_073_741_824, 17_179_869_184),
     ("Qwen2.5-7B", 2 * 28 * 4 * 128, None, 57_344_000, 469_762_048, 7_516_192_768),
+    ("Qwen3-0.6B", 2 * 28 * 8 * 128, None, 114_688_000, 939_524_096, 15_032_385_536),
+    ("Qwen3-1.7B", 2 * 28 * 8 * 128, None, 114_688_000, 939_524_096, 15_032_385_536),
+    ("Qwen3-4B", 2 * 36 * 8 * 128, None, 147_456_000, 1_207_959_552, 19_327_352_832),
     ("Qwen3-8B", 2 * 36 * 8 * 128, None, 147_456_000, 1_207_959_552, 19_327_352_832),
+    ("Qwen3-14B", 2 * 40 * 8 * 128, None, 163_840_000, 1_342_177_280, 21_474_836_480),
     ("Qwen3-32B", 2 * 64 * 8 * 128, None, 262_144_000, 2_147_483_648, 34_359_738_368),
     ("Qwen3-30B-A3B", 2 * 48 * 4 * 128, None, 98_304_000, 805_306_368, 12_884_901_888),
     ("Qwen3-235B-A22B", 2 * 94 * 4 * 128, None, 192_512_000, 1_577_058_304, 25_232_932_864),
@@ -417,3 +421,11 @@ def test_the_four_kinds_of_one_shape():
     assert per_token("Llama-2 7B", n_kv_heads=4)["GQA"] == 2 * 32 * 4 * 128
     with pytest.raises(GlassLlamaError, match=r"n_kv_heads is 5; expected a divisor of n_heads \(32\)"):
         attention_kinds(catalogue()["Llama-3 8B"], n_kv_heads=5)
+
+
+def test_plain_fp8_of_a_model_with_an_indexer_is_told_what_vllm_stores_under_that_name() -> None:
+    """512 + 16 + 128 B of the latent and 128 + 4 of the indexer in each of 61 layers, where plain fp8 has 576 + 132."""
+    told = {note.code: note.params for note in kv_breakdown("DeepSeek-V3.2-Exp", 8192, 1, "fp8").notes}
+    assert told["stored_fp8"] == {"fp8": 61 * (576 + 132), "fp8_ds_mla": 61 * (656 + 132)}
+    for name, dtype in (("DeepSeek-V3.2-Exp", "bf16"), ("DeepSeek-V3", "fp8")):
+        assert "stored_fp8" not in {note.code for note in kv_breakdown(name, 8192, 1, dtype).notes}

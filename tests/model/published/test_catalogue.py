@@ -42,7 +42,11 @@ TOTALS = [
     ("Mistral-7B v0.1", 7_241_732_096, 1),
     ("Mixtral-8x7B v0.1", 46_702_792_704, 0),
     ("Qwen2.5-7B", 7_615_616_512, 1),
+    ("Qwen3-0.6B", 596_049_920, 7),
+    ("Qwen3-1.7B", 1_720_574_976, 13),
+    ("Qwen3-4B", 4_022_468_096, 6),
     ("Qwen3-8B", 8_190_735_360, 1),
+    ("Qwen3-14B", 14_768_307_200, 3),
     ("Qwen3-32B", 32_762_123_264, 2),
     ("Qwen3-30B-A3B", 30_532_122_624, 0),
     ("Qwen3-235B-A22B", 235_093_634_560, 1),
@@ -71,10 +75,10 @@ TOTALS = [
 ]
 
 
-def test_it_holds_51_models_in_the_files_order():
+def test_it_holds_55_models_in_the_files_order():
     raw = json.loads((Path(model.__file__).parent / "published" / "catalogue.json").read_text(encoding="utf-8"))
     assert list(catalogue()) == list(raw["models"]) == [name for name, _, _ in TOTALS]
-    assert len(catalogue()) == 51
+    assert len(catalogue()) == 55
     assert all(spec.name == name for name, spec in catalogue().items())
 
 
