@@ -542,3 +542,10 @@ def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
     rule = vllm_rule(memory_use("Gemma-3 27B (text)", 8192, 1, "H100", Setup(usable_percent=90)))
     assert rule.blocks is None
     assert rule.free == rule.room - memory_use("Gemma-3 27B (text)", 8192, 1, "H100").cache.total_bytes
+
+
+def test_deepseeks_files_hold_its_count_and_the_two_matrices_that_the_mtp_part_repeats() -> None:
+    """688,586,727,753 B: deepseek-ai/DeepSeek-V3's safetensors files, with their headers."""
+    counted = weight_breakdown("DeepSeek-V3", AS_CONFIG, mtp=True).counted_bytes
+    copies = 2 * 129_280 * 7168 * 2
+    assert 0 <= 688_586_727_753 - counted - copies < 20e6
