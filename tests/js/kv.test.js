@@ -625,6 +625,7 @@ test("a figure is copied in three units, the formula with its factors and its re
 test("a figure of several GPUs names how they share the work, and MTP", () => {
   const settings = { tp: "2", pp: "1", dcp: "", mtp: "1" };
   assert.match(figureText(copying, COPIED, settings), /^Mine_1, 1 × 8,192 tokens, bf16, TP 2, MTP: 1 GiB/);
+  assert.match(figureText(copying, { ...COPIED, gpus: 2 }, settings), /1,073,741,824 B, on all 2 GPUs together$/);
   assert.match(formulaLatex(copying, COPIED, { pp: "4" }), /^% Mine_1, 1 × 8,192 tokens, bf16, PP 4\n/);
   assert.match(figureText(copying, COPIED, { tp: "1", pp: "" }), /^Mine_1, 1 × 8,192 tokens, bf16: 1 GiB/);
 });
