@@ -267,7 +267,7 @@ def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[Kv
         notes.append(KvNote("no_v", text.format(**names), dict(names)))
     kept = fmt.of_k
     if kept.name == "fp8" and spec.indexer and caches_latents(spec, options):
-        params = {
+        params: dict[str, object] = {
             name: sum(term.bytes for term in kv_terms(spec, 1, 1, FORMATS[name], KvOptions()))
             for name in ("fp8", "fp8_ds_mla")
         }

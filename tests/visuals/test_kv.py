@@ -54,6 +54,12 @@ def test_a_breakdown_is_the_sum_of_its_products():
     json.dumps(message)
 
 
+def test_the_layers_of_each_stage_are_told():
+    message = kv.breakdown_message(kv_breakdown("DeepSeek-V3", 8192, options=KvOptions(tp=8, pp=2)))
+    assert (message["tp"], message["pp"], message["stage_layers"]) == (8, 2, [31, 30])
+    assert int(message["per_gpu"]) == 31 * (512 + 64) * 2 * 8192
+
+
 def test_what_a_token_adds_before_and_after_the_window_is_full():
     gemma = kv.breakdown_message(kv_breakdown(MIXED, 8192))["growth"]
     products = [[[f["value"] for f in one["factors"]] for one in phase["terms"]] for phase in gemma["phases"]]
