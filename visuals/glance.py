@@ -172,6 +172,8 @@ def outside_payload(found: Outside, example: str) -> OutsideDetail:
         "surprisal": found.surprisal,
         "usual": found.usual and _usual(found.usual),
         "odd": found.odd,
+        "misplaced": found.misplaced,
+        "doubt": found.doubt,
         "example": example,
     }
 

@@ -1,10 +1,13 @@
 """Is a prompt of the world that the bundled model learnt? Told by its words, and by how much it surprises the model.
 
+Besides: does what a model answers put somebody where the prompt says they are not? Told by the checker of that world.
+
 Surprisal is −ln p of each next token, in nats, the mean over a text (the first token has none). What is usual is
 measured with the same weights on the beginnings of held-out documents, of as many tokens: short texts surprise more.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -14,14 +17,20 @@ import torch
 from jaxtyping import Float, Int
 
 from ..checkpoint import BUNDLED, LanguageModel
+from ..corpus.checker import check
+from ..corpus.lexicon import Language
 from ..little_world import little_world
 from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .lens import unembed
 from .strangers import strangers
 
+_CHINESE = re.compile("[一-鿿]")
+_ENDS = {"en": (".",), "zh": ("里。", "。")}
 COMPARED = 32  # tokens of a text, at most
 ROWS = 16
+CHECKED = 1000  # characters at most: what a sentence takes grows faster than its length
+HALF = 0.5  # an answer with less has less than all others together
 MARGIN = 1.1  # by so much a text of known words must surprise more than every document
 
 
@@ -38,6 +47,8 @@ class Outside(NamedTuple):
 
     `surprisal` is the mean over its first `tokens` tokens in this run, None for a single one; `usual` what held-out
     documents have, None where it was not measured, as nothing is strange. `odd`: the words are known, the text is not.
+    `misplaced`: the answer puts somebody elsewhere than the prompt does. `doubt` is the answer's probability where all
+    other tokens together have more. Another model's world is not known: of it only `misplaced` is told.
     """
 
     words: int
@@ -46,6 +57,8 @@ class Outside(NamedTuple):
     surprisal: float | None
     usual: Usual | None
     odd: bool
+    misplaced: bool = False
+    doubt: float | None = None
 
 
 def knows_corpus(lm: LanguageModel) -> bool:
@@ -55,10 +68,16 @@ def knows_corpus(lm: LanguageModel) -> bool:
 
 @in_pieces
 def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Work[Outside | None]:
-    """What is strange in a run's prompt; None for another model, and for a prompt that is not what was run."""
+    """What is strange in a run's prompt, and in its answer where the run ends with the prompt and nothing was changed
+    in it; None for a prompt that is not what was run, and for another model whose answer misplaces nobody."""
     spans = lm.tokenizer.spans(prompt)
-    if not knows_corpus(lm) or lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
+    if lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
         return None
+    answers = len(spans) == len(trace.token_ids) and not trace.intervention
+    p, answer = _answer(lm, trace) if answers else (1.0, "")
+    wrong = answers and misplaced(prompt, answer)
+    if not knows_corpus(lm):
+        return Outside(0, [], 0, None, None, False, True) if wrong else None
     found = strangers(prompt)
     places = [_tokens(spans, place) for place in found.places]
     tokens = min(len(spans), COMPARED)
@@ -69,7 +88,26 @@ def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Work[Outside | None
     compared = own is not None and (places or suspect)
     usual = (yield from usual_surprisal.pieces(lm, tokens)) if compared else None
     odd = bool(not places and usual and own and own > MARGIN * usual.most)
-    return Outside(found.words, places, tokens, own, usual, odd)
+    return Outside(found.words, places, tokens, own, usual, odd, wrong, p if p < HALF else None)
+
+
+def misplaced(prompt: str, answer: str) -> bool:
+    """Whether a text of the little world that goes on so puts somebody elsewhere than it did before.
+
+    Not where the prompt has faults of its own: then the checker has not understood it."""
+    language: Language = "zh" if _CHINESE.search(prompt) else "en"
+    if len(prompt) > CHECKED or check(prompt, language, complete=False):
+        return False
+    found = [check(prompt + answer + end, language) for end in _ENDS[language]]
+    return any([fault.kind for fault in faults] == ["place"] for faults in found)
+
+
+def _answer(lm: LanguageModel, trace: Trace) -> tuple[float, str]:
+    """The probability of the first token that follows, and its text."""
+    best = int(trace.logits.argmax())
+    logits = trace.logits.astype(np.float64)
+    p = float(np.exp(logits[best] - logits.max()) / np.exp(logits - logits.max()).sum())
+    return p, lm.tokenizer.decode([best])
 
 
 @in_pieces

@@ -146,6 +146,10 @@ def test_what_is_strange_in_a_prompt(service: Service) -> None:
     run = check(RunMessage, service.run("Quantum entropy is a scandal", BUNDLED_NAME))
     assert answer(service, run, "outside")["places"]
     assert answer(service, check(RunMessage, service.run(PROMPT, BUNDLED_NAME)), "outside") == {}
+    doubtful = check(RunMessage, service.run("我的狗叫小白。我的猫叫小黑。我的狗叫", BUNDLED_NAME))
+    told = answer(service, doubtful, "outside")
+    assert not told["places"]
+    assert 0 < told["doubt"] < 0.5
 
 
 @pytest.mark.parametrize("name", one_of([BUNDLED_NAME, T5]))

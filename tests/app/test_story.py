@@ -19,7 +19,7 @@ from app.texts import LANGUAGES, text, text_file
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention, sinks
-from tests.app.looking import faults, number, settled
+from tests.app.looking import as_chance, faults, number, settled
 from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.one_of import one_of
 from tests.page import leave, new_page, open_page, wait_for_run, watched
@@ -270,10 +270,14 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     p = float(peer.run.logits[0, -1].double().softmax(-1)[answer])
     left = story.locator(".st-bars .is-after .st-share")
     assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
+    said = story.locator(".st-try [role=status]")
+    expect(said).to_contain_text(f"{len(off)} of its heads")
+    expect(said).to_contain_text(as_chance(p))
     if needed_now(story):  # else no look leads to a head
         chosen = f"story.did_heads_chosen_{'too' if (layer, head) in off else 'not'}"
         said = text(chosen, head=text("story.head", layer=layer, head=head), alone="").removesuffix(".")
-        expect(story.locator(".st-try .st-note")).to_contain_text(said)
+        story.locator(".st-which summary").click()
+        expect(story.locator(".st-which")).to_contain_text(said)
     story.click("[data-act=back]")
     story.wait_for_function("!glass.state.trace.changes.heads?.length")
     expect(story.locator(".st-bars .is-now .st-share")).to_have_attribute("title", before or "")

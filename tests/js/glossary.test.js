@@ -72,7 +72,10 @@ test("what is strange in a prompt is told by its share of the words", () => {
     }),
     "many",
   );
-  assert.equal(sentenceOf({ places: [], words: 5 }), "odd");
+  const known = { places: [], words: 5, odd: false, misplaced: false };
+  assert.equal(sentenceOf({ ...known, odd: true, misplaced: true }), "odd");
+  assert.equal(sentenceOf({ ...known, misplaced: true }), "misplaced");
+  assert.equal(sentenceOf(known), "doubt");
   assert.deepEqual(
     [0, 1, 2, 3].map((t) => strangeAt([[1, 3]], t)),
     [0, 1, 2, 0],

@@ -226,7 +226,8 @@ class OutsideDetail(TypedDict):
     """What is strange in a prompt of `words` words: `places` of words that the corpus never has, [first token, end].
 
     `surprisal` is the mean over the first `tokens` tokens, in nats. `odd`: the words are known, the text is not.
-    `example` is a sentence that the model knows.
+    `misplaced`: the answer puts somebody elsewhere than the prompt does. `doubt` is the answer's probability where all
+    other tokens together have more. `example` is a sentence that the model knows.
     """
 
     words: int
@@ -235,6 +236,8 @@ class OutsideDetail(TypedDict):
     surprisal: float | None
     usual: UsualSurprisal | None
     odd: bool
+    misplaced: bool
+    doubt: float | None
     example: str
 
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 import model
 from app.examples import EXAMPLES
-from model.analysis.outside import COMPARED, outside, usual_surprisal
+from model.analysis.outside import COMPARED, misplaced, outside, usual_surprisal
 from model.corpus import documents
 from model.interventions import Intervention
 
@@ -60,6 +60,40 @@ def test_the_surprise_is_the_cross_entropy_of_this_run(lm: model.LanguageModel) 
         first, end = found.places[0]
         assert any(word in "".join(trace.pieces[first:end]) for word in ("capital", "spaceship"))
     assert found.surprisal < found.usual.most  # one strange word in a text of the world
+
+
+def test_an_answer_that_puts_somebody_elsewhere_is_told_of_any_model(lm: model.LanguageModel) -> None:
+    """By the rules of the little world: nobody is in another place without going there."""
+    for text, wrong, right in (
+        (EXAMPLES["en"][0], " garden", " kitchen"),
+        (EXAMPLES["en"][1], " kitchen", " garden"),
+        (EXAMPLES["zh"][0], "花园", "厨房"),
+        (EXAMPLES["zh"][1], "厨房", "花园"),
+    ):
+        assert misplaced(text, wrong)
+        assert not misplaced(text, right)
+    assert not misplaced("Tom is in the kitchen. Tom went to the", " garden")
+    assert not misplaced("Quantum foam is in the kitchen. Quantum foam is in the", " garden")  # nothing is known of it
+    assert not misplaced("Tom is in the kitchen. Lily is in the garden. " * 99 + "Tom is in the", " garden")  # too long
+    trace = model.run_trace(lm, EXAMPLES["en"][1])
+    trace.logits[lm.tokenizer.encode("Tom is in the kitchen")[-1]] = 99
+    told = outside(lm, trace, EXAMPLES["en"][1])
+    assert told
+    assert told.misplaced
+    assert told.doubt is None
+
+
+def test_an_answer_with_less_than_all_others_together_is_in_doubt(lm: model.LanguageModel) -> None:
+    for text in ("我的狗叫小白。我的猫叫小黑。我的狗叫", EXAMPLES["zh"][0]):
+        trace = model.run_trace(lm, text)
+        found = outside(lm, trace, text)
+        p = float(torch.tensor(trace.logits).double().softmax(-1).max())
+        assert found
+        assert found.doubt == (pytest.approx(p, rel=1e-6) if p < 1 - p else None)
+    changed = model.run_trace(lm, "我的狗叫小白。我的猫叫小黑。我的狗叫", Intervention(heads=((0, 0),)))
+    found = outside(lm, changed, "我的狗叫小白。我的猫叫小黑。我的狗叫")
+    assert found
+    assert found.doubt is None
 
 
 def test_what_is_usual_is_measured_on_as_many_tokens(lm: model.LanguageModel) -> None:

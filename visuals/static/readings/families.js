@@ -99,10 +99,12 @@ function tableOf({ rows }, columns) {
  * @param {Answer} answer
  * @param {string} view
  * @param {CellPlace} looked
+ * @param {string} [left] the column that stands first; the view's first where the view has it not
  * @returns {FamiliesReading}
  */
-export function readFamilies(answer, view, looked) {
-  const columns = columnsOf(answer, view);
+export function readFamilies(answer, view, looked, left) {
+  const inOrder = columnsOf(answer, view);
+  const columns = [...inOrder.filter(({ id }) => id === left), ...inOrder.filter(({ id }) => id !== left)];
   const column = columns.find(({ id }) => id === looked?.id);
   return {
     ...(column && looked

@@ -192,17 +192,39 @@ function followedSaid({ text }, { layer, head, left }, off, { word: answer, p: w
 }
 
 /**
- * Which heads are off, and how they are related to the one that the scenes follow.
+ * How many heads are off, and what that does to the answer before.
  *
  * @param {Glass} glass
- * @param {Tried} tried
- * @param {import("../decode.js").Trace["changes"]} changes
+ * @param {Answer} before
+ * @param {number} count
  */
-function headsSaid(glass, { followed, before }, { heads: off = [] }) {
+function headsSaid(glass, { id, word: answer, p }, count) {
+  const { text, state } = glass;
+  const left = state.trace?.next ? leftOf(glass, state.trace.next, id) : null;
+  if (left === null) return text("story.waits");
+  return text("story.did_heads", { count, answer, p: shareSaid(text, p), left: shareSaid(text, left) });
+}
+
+/**
+ * Which heads are off, how they were found, and how they are related to the one that the scenes follow: behind a
+ * fold, as what has happened is said without.
+ *
+ * @param {Glass} glass
+ */
+function createWhich(glass) {
   const { text } = glass;
-  const each = off.map(([layer, head]) => text("story.head_listed", { layer, head }));
-  const did = text("story.did_heads", { heads: each.join(text("why.list")) });
-  return followed && before ? sentences(text, did, followedSaid(glass, followed, off, before)) : did;
+  const [listed, found, related] = ["", "", ""].map(() => h("p.st-note"));
+  const summary = h("summary", { "data-text": "story.did_heads_which" });
+  const element = h("details.st-which", null, summary, listed, found, related);
+  /** @param {Tried} tried @param {number[][]} off each a layer and a head */
+  function draw({ followed, before }, off) {
+    element.hidden = !off.length;
+    const each = off.map(([layer, head]) => text("story.head_listed", { layer, head }));
+    listed.textContent = text("story.did_heads_listed", { heads: each.join(text("why.list")) });
+    found.textContent = text("story.did_heads_found");
+    related.textContent = followed && before ? followedSaid(glass, followed, off, before) : "";
+  }
+  return { element, draw };
 }
 
 /**
@@ -230,7 +252,8 @@ export function createExperiment(glass) {
   const says = h("p.st-note", { role: "status" });
   const measuring = createMeasuring(glass);
   const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
-  const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, measured);
+  const which = createWhich(glass);
+  const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, which.element, measured);
   /** @type {(Answer & { prompt: string }) | null} */
   let now = null;
   /** @type {string | null} */
@@ -296,7 +319,7 @@ export function createExperiment(glass) {
    */
   function sayingOf(act, { changes, tokens }, rests) {
     if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
-    if (act === "heads") return headsSaid(glass, view, changes);
+    if (act === "heads" && view.before) return headsSaid(glass, view.before, changes.heads?.length ?? 0);
     return text("story.did_word", { word: view.swap?.word, other: view.swap?.other });
   }
 
@@ -326,6 +349,7 @@ export function createExperiment(glass) {
     acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
     swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), waits, gloss, language);
     says.textContent = act ? (comes ? waitingSaid(text, act, part) : sayingOf(act, trace, rests)) : "";
+    which.draw(view, act === "heads" && !comes ? (trace.changes.heads ?? []) : []);
   }
   return { element, draw, hides: () => view.act === "hide" };
 }

@@ -63,6 +63,18 @@ export const chooseModel = (glass, model) =>
   glass.settings.set("families", { ...glass.settings.get("families"), model });
 
 /**
+ * The model that stands left of all, by its id, where one is chosen.
+ *
+ * @param {Glass} glass
+ */
+export const leftOf = (glass) => glass.settings.get("families").left;
+/**
+ * @param {Glass} glass
+ * @param {string} left
+ */
+export const chooseLeft = (glass, left) => glass.settings.set("families", { ...glass.settings.get("families"), left });
+
+/**
  * The models on offer that a column's parts can be seen in.
  *
  * @param {Answer} answer

@@ -6,7 +6,19 @@ import { readFamilies } from "../../readings/families.js";
 import { reactive } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { troubleText } from "../kv/trouble.js";
-import { chooseModel, chooseView, familiesOf, liveOf, modelOf, placeOf, show, VIEWS, viewOf } from "./answer.js";
+import {
+  chooseLeft,
+  chooseModel,
+  chooseView,
+  familiesOf,
+  leftOf,
+  liveOf,
+  modelOf,
+  placeOf,
+  show,
+  VIEWS,
+  viewOf,
+} from "./answer.js";
 import { wordsOf } from "./cells.js";
 import { walk } from "./grid.js";
 
@@ -113,7 +125,7 @@ function viewsView(glass, text) {
 const besideOf = (glass, [, ...others]) => others.find(({ id }) => id === modelOf(glass)) ?? others[0];
 
 /**
- * On a narrow screen: the buttons that choose that column.
+ * On a narrow screen: what chooses the first column, and the buttons that choose the other.
  *
  * @param {Glass} glass
  * @param {Column[]} columns
@@ -130,8 +142,20 @@ function besideView(glass, columns, text) {
       .textContent=${column.name}
       @click=${() => chooseModel(glass, column.id)}
     ></button>`;
-  return html`<div class="fa-beside" role="group" aria-label=${label}>
-    <span class="gp-note" .textContent=${label}></span>${others.map(button)}
+  const option = (/** @type {Column} */ { id, name }) =>
+    html`<option value=${id} ?selected=${id === first.id} .textContent=${name}></option>`;
+  const choose = (/** @type {Event} */ { currentTarget }) =>
+    chooseLeft(glass, /** @type {HTMLSelectElement} */ (currentTarget).value);
+  return html`<div class="fa-beside">
+    <label
+      ><span class="gp-note" .textContent=${text("left")}></span
+      ><select .value=${first.id} @change=${choose}>
+        ${columns.map(option)}
+      </select></label
+    >
+    <div class="fa-others" role="group" aria-label=${label}>
+      <span class="gp-note" .textContent=${label}></span>${others.map(button)}
+    </div>
   </div>`;
 }
 
@@ -223,7 +247,7 @@ export default function families(element, glass) {
   );
   /** @type {CellPlace} the cell that is looked at */
   let looked = null;
-  const read = (/** @type {Answer} */ answer) => readFamilies(answer, viewOf(glass), looked);
+  const read = (/** @type {Answer} */ answer) => readFamilies(answer, viewOf(glass), looked, leftOf(glass));
   const look = (/** @type {CellPlace} */ place) => {
     looked = place;
     if (view.answer) panel.show(read(view.answer), "");

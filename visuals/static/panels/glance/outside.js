@@ -1,6 +1,7 @@
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
-// an example that is of that world, and the way to a real LLaMA.
+// an example that is of that world, and the way to a real LLaMA. Besides, where an answer is not as the text has it.
 
+import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
@@ -17,15 +18,15 @@ import { runPrompt } from "../attend/run-prompt.js";
  */
 
 /** Whether there is something to be told. @type {(answer: Answer | null) => answer is Outside} */
-const isTold = (answer) => answer !== null && "example" in answer && Boolean(answer.example);
+const isTold = (answer) => answer !== null && "example" in answer;
 
 /**
  * Which sentence says it.
  *
- * @param {{ places: number[][]; words: number }} found as app/chapters/glance.py answers
+ * @param {Pick<Outside, "places" | "words" | "odd" | "misplaced">} found as app/chapters/glance.py answers
  */
-export function sentenceOf({ places, words }) {
-  if (!places.length) return "odd";
+export function sentenceOf({ places, words, odd, misplaced }) {
+  if (!places.length) return odd ? "odd" : misplaced ? "misplaced" : "doubt";
   return 3 * places.length >= words ? "many" : "some";
 }
 
@@ -73,9 +74,9 @@ function createReal(glass) {
     glass.translate(element);
     view.getting = made;
   }
-  /** @param {boolean} isOdd whether the text is strange to the model that is shown */
-  function draw(isOdd) {
-    element.hidden = !isOdd || CHINESE.test(shownIn(glass).trace.prompt) || !glass.real.where();
+  /** @param {boolean} isWorth whether the model that is shown does not know what it takes */
+  function draw(isWorth) {
+    element.hidden = !isWorth || CHINESE.test(shownIn(glass).trace.prompt) || !glass.real.where();
     if (element.hidden) return;
     fetchGetting();
     view.getting?.draw();
@@ -93,7 +94,7 @@ export function createOutside(glass) {
   const show = memo((/** @type {Outside | null} */ found) => {
     element.hidden = !found;
     if (!found) return said.replaceChildren();
-    const { places, words, tokens, surprisal, usual, example } = found;
+    const { places, words, tokens, surprisal, usual, doubt, example } = found;
     const figures = usual
       ? text("surprise", {
           own: shown(surprisal ?? NaN, 3),
@@ -105,7 +106,9 @@ export function createOutside(glass) {
       : "";
     const more = h("p.gp-note", null, figures);
     const way = h("button.gp-option", { click: () => tryExample(glass, example) }, text("try", { example }));
-    return said.replaceChildren(h("p", null, text(sentenceOf(found), { unknown: places.length, words })), more, way);
+    const params = { unknown: places.length, words, p: shareSaid(glass.text, doubt ?? NaN) };
+    const ways = example ? [way] : [];
+    return said.replaceChildren(h("p", null, text(sentenceOf(found), params)), more, ...ways);
   });
   /** @type {{ prompt: string | null; answer: Answer | null }} stays while a longer run of a prompt has no answer */
   let last = { prompt: null, answer: null };
@@ -120,7 +123,7 @@ export function createOutside(glass) {
       last = { prompt: trace.prompt, answer };
       const found = side !== "B-A" && isTold(answer) ? answer : null;
       show(found, glass.state.language);
-      real.draw(Boolean(found));
+      real.draw(found !== null && found.tokens > 0);
       return found?.places ?? NONE;
     },
   };

@@ -162,10 +162,9 @@ export function createAnswer(glass) {
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
   const other = createOtherExample(glass);
-  const parts = [sentence, other, colours].map((part) => part.element);
-  // what is there later than the words stands below them, so that nothing moves away from a thumb
-  const notes = h("div", null, experiment.element, outside.element);
-  const element = h("div.st-answer", null, ...parts);
+  const element = h("div.st-answer", null, sentence.element, other.element);
+  // What is said stands before what to try; what is there later stands last, so that nothing moves away from a thumb.
+  const below = h("div.st-below", null, colours.element, experiment.element, outside.element);
 
   /**
    * What is told of the answer.
@@ -214,9 +213,9 @@ export function createAnswer(glass) {
   return {
     name: "answer",
     behind: ["glance", "why"],
-    notes,
     opens: () => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" }),
     element,
+    notes: below,
     draw() {
       const { trace } = state;
       const it = trace && toldOf(trace);

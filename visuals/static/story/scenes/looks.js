@@ -57,7 +57,8 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
     together: signed(together),
     answer,
   });
-  const adding = look.adds > 0 ? "" : "_less";
+  const among = look.adds > together ? "_others" : "";
+  const adding = look.adds > 0 ? among : "_less";
   const follows = text(`story.looks_follows${rival === undefined ? adding : "_tells"}`, {
     head: which,
     adds: signed(look.adds),
@@ -86,7 +87,7 @@ export function createLooks(glass) {
   const sum = h("p.st-formula");
   const which = h("p.st-note");
   const untold = h("p.st-note", { "data-text": "story.looks_untold" });
-  const element = h("div", null, untold, map.element, map.steps, read, map.scale, sum);
+  const element = h("div", null, map.element, map.steps, read, map.scale, sum, untold);
   return {
     name: "looks",
     behind: ["attend", "cell"],

@@ -9,6 +9,15 @@ import { bold, count } from "../words.js";
 const HUES = ["q", "k", "v", "gate", "up"];
 
 /**
+ * Whether every piece of a text is one character of it.
+ *
+ * @param {string[]} pieces
+ * @param {number} letters characters of the text
+ */
+export const isByCharacter = (pieces, letters) =>
+  pieces.length === letters && pieces.every((piece) => [...piece].length === 1);
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -37,10 +46,13 @@ export function createPieces(glass) {
       if (!trace) return null;
       const { tokens, model } = trace;
       const [{ pieces, ids }, { eos_ids }] = [tokens, model];
+      const read = pieces.filter((_, t) => !eos_ids.includes(ids[t]));
+      const letters = [...textOf(read)].length;
       write(pieces, ids);
       return {
+        form: isByCharacter(read, letters) ? "_single" : "",
         words: {
-          letters: count([...textOf(pieces.filter((_, t) => !eos_ids.includes(ids[t])))].length, language),
+          letters: count(letters, language),
           pieces: bold(count(pieces.length, language)),
           vocabulary: count(trace.model.vocab_size, language),
         },
