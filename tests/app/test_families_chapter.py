@@ -204,6 +204,7 @@ def test_a_telephone_shows_two_columns_and_which_is_chosen(chapter: Page, langua
     page.locator(".fa-beside select").select_option("qwen2")
     page.locator("[data-beside=qwen3]").click()
     expect(heads).to_have_text(["Qwen2.5-7B", "Qwen3-8B"])
+    expect(page.locator(".fa-beside select")).to_have_value("qwen2")
     expect(cell(page, "qwen2", "biases")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert not page.locator(".fa-scroll").evaluate("(one) => one.scrollWidth > one.clientWidth")

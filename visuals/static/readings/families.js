@@ -89,8 +89,8 @@ function tableOf({ rows }, columns) {
 /**
  * @typedef {{ id: string; row: string } | null} CellPlace a cell that is looked at
  *
- * @typedef {AnswerReading & { rowNames: string[]; columns: Column[] }} FamiliesReading `rowNames`: all rows of the
- *   table, the counted ones last
+ * @typedef {AnswerReading & { rowNames: string[]; columns: Column[]; choices: Column[] }} FamiliesReading
+ *   `rowNames`: all rows of the table, the counted ones last; `choices`: the columns in the view's own order
  */
 
 /**
@@ -103,8 +103,8 @@ function tableOf({ rows }, columns) {
  * @returns {FamiliesReading}
  */
 export function readFamilies(answer, view, looked, left) {
-  const inOrder = columnsOf(answer, view);
-  const columns = [...inOrder.filter(({ id }) => id === left), ...inOrder.filter(({ id }) => id !== left)];
+  const choices = columnsOf(answer, view);
+  const columns = [...choices.filter(({ id }) => id === left), ...choices.filter(({ id }) => id !== left)];
   const column = columns.find(({ id }) => id === looked?.id);
   return {
     ...(column && looked
@@ -112,6 +112,7 @@ export function readFamilies(answer, view, looked, left) {
       : { at: "", values: { view, columns: columns.length }, whole: ["columns"] }),
     rowNames: [...answer.rows, ...COUNTED],
     columns,
+    choices,
     rows: { parts: () => tableOf(answer, columns) },
   };
 }

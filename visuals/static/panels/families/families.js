@@ -128,10 +128,10 @@ const besideOf = (glass, [, ...others]) => others.find(({ id }) => id === modelO
  * On a narrow screen: what chooses the first column, and the buttons that choose the other.
  *
  * @param {Glass} glass
- * @param {Column[]} columns
+ * @param {Reading} reading
  * @param {Say} text of the panel
  */
-function besideView(glass, columns, text) {
+function besideView(glass, { columns, choices }, text) {
   const [first, ...others] = columns;
   const label = text("beside", { name: first.name });
   const button = (/** @type {Column} */ column) =>
@@ -143,14 +143,14 @@ function besideView(glass, columns, text) {
       @click=${() => chooseModel(glass, column.id)}
     ></button>`;
   const option = (/** @type {Column} */ { id, name }) =>
-    html`<option value=${id} ?selected=${id === first.id} .textContent=${name}></option>`;
+    html`<option value=${id} .selected=${id === first.id} .textContent=${name}></option>`;
   const choose = (/** @type {Event} */ { currentTarget }) =>
     chooseLeft(glass, /** @type {HTMLSelectElement} */ (currentTarget).value);
   return html`<div class="fa-beside">
     <label
       ><span class="gp-note" .textContent=${text("left")}></span
-      ><select .value=${first.id} @change=${choose}>
-        ${columns.map(option)}
+      ><select @change=${choose}>
+        ${choices.map(option)}
       </select></label
     >
     <div class="fa-others" role="group" aria-label=${label}>
@@ -268,7 +268,7 @@ export default function families(element, glass) {
     panel.title.textContent = text(`title_${viewOf(glass)}`);
     render(
       html`<p class="gp-note fa-notice" .textContent=${text("notice")}></p>
-        ${viewsView(glass, text)} ${reading ? besideView(glass, reading.columns, text) : nothing}
+        ${viewsView(glass, text)} ${reading ? besideView(glass, reading, text) : nothing}
         <div class="fa-scroll" data-part="table">
           ${trouble ? html`<p class="gp-note" .textContent=${troubleText(glass, trouble)}></p>` : nothing}
           ${reading ? table(answer, reading) : nothing}
