@@ -1,13 +1,10 @@
 """Is a prompt of the world that the bundled model learnt? Told by its words, and by how much it surprises the model.
 
-Besides: does what a model answers put somebody where the prompt says they are not? Told by the checker of that world.
-
 Surprisal is −ln p of each next token, in nats, the mean over a text (the first token has none). What is usual is
 measured with the same weights on the beginnings of held-out documents, of as many tokens: short texts surprise more.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,19 +14,14 @@ import torch
 from jaxtyping import Float, Int
 
 from ..checkpoint import BUNDLED, LanguageModel
-from ..corpus.checker import check
-from ..corpus.lexicon import Language
 from ..little_world import little_world
 from ..pieces import Work, in_pieces
 from ..trace import Trace
 from .lens import unembed
 from .strangers import strangers
 
-_CHINESE = re.compile("[一-鿿]")
-_ENDS = {"en": (".",), "zh": ("里。", "。")}
 COMPARED = 32  # tokens of a text, at most
 ROWS = 16
-CHECKED = 1000  # characters at most: what a sentence takes grows faster than its length
 HALF = 0.5  # an answer with less has less than all others together
 MARGIN = 1.1  # by so much a text of known words must surprise more than every document
 
@@ -47,8 +39,8 @@ class Outside(NamedTuple):
 
     `surprisal` is the mean over its first `tokens` tokens in this run, None for a single one; `usual` what held-out
     documents have, None where it was not measured, as nothing is strange. `odd`: the words are known, the text is not.
-    `misplaced`: the answer puts somebody elsewhere than the prompt does. `doubt` is the answer's probability where all
-    other tokens together have more. Another model's world is not known: of it only `misplaced` is told.
+    `misplaced`: the answer is the place of which the prompt says otherwise. `doubt` is the answer's probability where
+    all other tokens together have more. Another model's world is not known: of it only `misplaced` is told.
     """
 
     words: int
@@ -67,15 +59,16 @@ def knows_corpus(lm: LanguageModel) -> bool:
 
 
 @in_pieces
-def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Work[Outside | None]:
+def outside(lm: LanguageModel, trace: Trace, prompt: str, elsewhere: str = "") -> Work[Outside | None]:
     """What is strange in a run's prompt, and in its answer where the run ends with the prompt and nothing was changed
-    in it; None for a prompt that is not what was run, and for another model whose answer misplaces nobody."""
+    in it; None for a prompt that is not what was run, and for another model whose answer is right. `elsewhere` is the
+    place that the prompt rules out, where one is known."""
     spans = lm.tokenizer.spans(prompt)
     if lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
         return None
     answers = len(spans) == len(trace.token_ids) and not trace.intervention
     p, answer = _answer(lm, trace) if answers else (1.0, "")
-    wrong = answers and misplaced(prompt, answer)
+    wrong = answers and bool(elsewhere) and answer.strip() == elsewhere
     if not knows_corpus(lm):
         return Outside(0, [], 0, None, None, False, True) if wrong else None
     found = strangers(prompt)
@@ -89,17 +82,6 @@ def outside(lm: LanguageModel, trace: Trace, prompt: str) -> Work[Outside | None
     usual = (yield from usual_surprisal.pieces(lm, tokens)) if compared else None
     odd = bool(not places and usual and own and own > MARGIN * usual.most)
     return Outside(found.words, places, tokens, own, usual, odd, wrong, p if p < HALF else None)
-
-
-def misplaced(prompt: str, answer: str) -> bool:
-    """Whether a text of the little world that goes on so puts somebody elsewhere than it did before.
-
-    Not where the prompt has faults of its own: then the checker has not understood it."""
-    language: Language = "zh" if _CHINESE.search(prompt) else "en"
-    if len(prompt) > CHECKED or check(prompt, language, complete=False):
-        return False
-    found = [check(prompt + answer + end, language) for end in _ENDS[language]]
-    return any([fault.kind for fault in faults] == ["place"] for faults in found)
 
 
 def _answer(lm: LanguageModel, trace: Trace) -> tuple[float, str]:

@@ -9,9 +9,10 @@ import torch
 import torch.nn.functional as F
 
 import model
-from app.examples import EXAMPLES
-from model.analysis.outside import COMPARED, misplaced, outside, usual_surprisal
+from app.examples import ELSEWHERE, EXAMPLES
+from model.analysis.outside import COMPARED, outside, usual_surprisal
 from model.corpus import documents
+from model.corpus.checker import check
 from model.interventions import Intervention
 
 
@@ -62,25 +63,23 @@ def test_the_surprise_is_the_cross_entropy_of_this_run(lm: model.LanguageModel) 
     assert found.surprisal < found.usual.most  # one strange word in a text of the world
 
 
-def test_an_answer_that_puts_somebody_elsewhere_is_told_of_any_model(lm: model.LanguageModel) -> None:
-    """By the rules of the little world: nobody is in another place without going there."""
-    for text, wrong, right in (
-        (EXAMPLES["en"][0], " garden", " kitchen"),
-        (EXAMPLES["en"][1], " kitchen", " garden"),
-        (EXAMPLES["zh"][0], "花园", "厨房"),
-        (EXAMPLES["zh"][1], "厨房", "花园"),
-    ):
-        assert misplaced(text, wrong)
-        assert not misplaced(text, right)
-    assert not misplaced("Tom is in the kitchen. Tom went to the", " garden")
-    assert not misplaced("Quantum foam is in the kitchen. Quantum foam is in the", " garden")  # nothing is known of it
-    assert not misplaced("Tom is in the kitchen. Lily is in the garden. " * 99 + "Tom is in the", " garden")  # too long
-    trace = model.run_trace(lm, EXAMPLES["en"][1])
-    trace.logits[lm.tokenizer.encode("Tom is in the kitchen")[-1]] = 99
-    told = outside(lm, trace, EXAMPLES["en"][1])
-    assert told
-    assert told.misplaced
-    assert told.doubt is None
+def test_an_answer_that_the_text_rules_out_is_told_of_any_model(lm: model.LanguageModel, checkpoint: str) -> None:
+    """By the checker of the little world: nobody is in another place without going there."""
+    for text, place in ELSEWHERE.items():
+        end, language = ("里。", "zh") if text in EXAMPLES["zh"] else (".", "en")
+        joined = text + (" " if language == "en" else "") + place + end
+        assert [fault.kind for fault in check(joined, language)] == ["place"]
+    text, place = EXAMPLES["en"][1], "kitchen"
+    for network in (lm, model.load(checkpoint, device="cpu")):
+        trace = model.run_trace(network, text)
+        trace.logits[network.tokenizer.encode(f"Tom is in the {place}")[-1]] = 99
+        answer = network.tokenizer.decode([int(trace.logits.argmax())]).strip()
+        told = outside(network, trace, text, answer)
+        assert told
+        assert told.misplaced
+        assert told.doubt is None
+        if network is not lm:
+            assert outside(network, trace, text, "garden") is None
 
 
 def test_an_answer_with_less_than_all_others_together_is_in_doubt(lm: model.LanguageModel) -> None:
