@@ -112,9 +112,8 @@ export function createColumn(glass, story, { foot, beside }) {
     if (next) goTo(next.name);
     return Boolean(next);
   }
-  const isLast = () => now() === there().at(-1);
-  const unread = (/** @type {1 | -1} */ by, slight = NEAR) =>
-    unreadIn(now()?.element, isLast() ? foot : null, by, slight);
+  const after = () => (now() === there().at(-1) ? foot : null);
+  const unread = (/** @type {1 | -1} */ by, slight = NEAR) => unreadIn(now()?.element, after(), by, slight);
   /**
    * On or back: first through a scene that is taller than the screen. At the story's end there is nothing to do.
    *
@@ -123,7 +122,7 @@ export function createColumn(glass, story, { foot, beside }) {
   function readOn(by) {
     const rest = unread(by, BELOW);
     if (rest) scrollBy({ top: rest, behavior: calm() ? "instant" : "smooth" });
-    return Boolean(rest) || step(by) || (by > 0 && isLast());
+    return Boolean(rest) || step(by) || (by > 0 && after() !== null);
   }
   const sayWished = () => wished.draw(wish.now(), scenes);
   const map = createMap(glass, story, goTo);

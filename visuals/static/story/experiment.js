@@ -239,12 +239,31 @@ function waitingSaid(text, act, part) {
   return part ? text("story.did_wait_part", { done: part.done, total: part.total }) : text("story.did_wait");
 }
 
+/**
+ * What is said of what was done.
+ *
+ * @param {Glass} glass
+ * @param {Tried} view
+ * @param {import("../decode.js").Trace} trace
+ * @param {Rests | null} rests
+ * @param {{ part: import("../panels/glance/measuring.js").Part | null } | null} under what is known by now, while
+ *   it is under way
+ */
+function sayingOf(glass, { act, before, swap }, { changes, tokens }, rests, under) {
+  const { text } = glass;
+  if (!act) return "";
+  if (under) return waitingSaid(text, act, under.part);
+  if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
+  if (act === "heads" && before) return headsSaid(glass, before, changes.heads?.length ?? 0);
+  return text("story.did_word", { word: swap?.word, other: swap?.other });
+}
+
 /** @type {Tried} */
 const UNTRIED = { act: null, waits: false, before: null, swap: null, followed: null };
 
 /** @param {Glass} glass */
 export function createExperiment(glass) {
-  const { state, text } = glass;
+  const { state } = glass;
   const view = /** @type {Tried} */ (reactive({ ...UNTRIED }, glass.repaint));
   const bars = createBars(glass);
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
@@ -311,19 +330,6 @@ export function createExperiment(glass) {
   }
 
   /**
-   * What is said of what was done.
-   *
-   * @param {Act} act
-   * @param {import("../decode.js").Trace} trace
-   * @param {Rests | null} rests
-   */
-  function sayingOf(act, { changes, tokens }, rests) {
-    if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
-    if (act === "heads" && view.before) return headsSaid(glass, view.before, changes.heads?.length ?? 0);
-    return text("story.did_word", { word: view.swap?.word, other: view.swap?.other });
-  }
-
-  /**
    * @param {Answer} own the answer that is shown
    * @param {Rests | null} rests
    * @param {Answer | null} instead what would come first with no look at the token that is needed most
@@ -348,7 +354,7 @@ export function createExperiment(glass) {
     element.dataset.act = act ?? "";
     acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
     swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), waits, gloss, language);
-    says.textContent = act ? (comes ? waitingSaid(text, act, part) : sayingOf(act, trace, rests)) : "";
+    says.textContent = sayingOf(glass, view, trace, rests, comes ? { part } : null);
     which.draw(view, act === "heads" && !comes ? (trace.changes.heads ?? []) : []);
   }
   return { element, draw, hides: () => view.act === "hide" };
