@@ -302,8 +302,8 @@ export const line = written("p");
 /** A formula of parts, as a paragraph. @param {...(Node | string)} parts */
 export const formula = (...parts) => h("p", null, ...inTerms(parts));
 export const phrase = written("span");
-/** @param {number} x */
-export const strong = (x, digits = 5) => h("strong", null, shown(x, digits));
+/** @param {number | string} x a number, or as it is written already */
+export const strong = (x, digits = 5) => h("strong", null, typeof x === "string" ? x : shown(x, digits));
 /**
  * With brackets where it is negative.
  *

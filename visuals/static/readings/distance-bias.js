@@ -13,10 +13,8 @@ import { cellOf } from "./cell.js";
  *   distance: number;
  *   slope: number | null;
  *   bucket: number | null;
- *   without: number;
  * }} BiasReading
- *   `slope`: of the head, under ALiBi; `bucket`: of the distance, under T5's bias; `without`: the score without the
- *   bias
+ *   `slope`: of the head, under ALiBi; `bucket`: of the distance, under T5's bias
  */
 
 /**
@@ -64,7 +62,6 @@ export const biasReader = {
       distance,
       slope,
       bucket,
-      without: score - bias,
       at: `layer ${layer} head ${head} query ${query} key ${key} distance ${distance}`,
       values: {
         ...(slope !== null && { slope }),

@@ -16,15 +16,19 @@ const BOLD = 1.15; // how much wider a name is than in plain letters, with the s
  *
  * @param {ArrayLike<number>} values
  */
-function limitOf(values) {
+export function limitOf(values) {
   const sizes = Array.from(values, Math.abs).sort((a, b) => a - b);
   const [most, usual] = [sizes[sizes.length - 1], sizes[Math.floor(USUAL * (sizes.length - 1))]];
   return most > FAR * usual ? usual : most;
 }
 
 /**
- * @typedef {{ name: string; role: string; values: ArrayLike<number>; size?: { value: number; words: string } }} Row
- *   `size`: of all rows or of none
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {string} role
+ * @property {ArrayLike<number>} values
+ * @property {string} [end] where its colours end, as it is to be written
+ * @property {{ value: number; words: string }} [size] of all rows or of none
  * @param {import("../types.d.ts").Glass} glass
  * @param {string} label the key of the drawing's name
  */
@@ -32,7 +36,7 @@ export function createRows({ text }, label) {
   const canvas = h("canvas", { role: "img", "data-text-label": label });
   const paint = memo((/** @type {number} */ width, /** @type {Row[]} */ rows, _theme) => {
     const limits = rows.map(({ values }) => limitOf(values));
-    const ends = limits.map((limit) => text("story.colours", { limit: shown(limit, 3) }));
+    const ends = limits.map((limit, i) => text("story.colours", { limit: rows[i].end ?? shown(limit, 3) }));
     const pen = penOf(canvas);
     const isTight = rows.some(({ name }, i) => BOLD * textWidth(pen, name) + textWidth(pen, ends[i]) > width);
     const above = isTight ? 2 * NAME : NAME; // what the colours mean stands beside the name, else under it

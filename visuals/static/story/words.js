@@ -64,20 +64,6 @@ export function few(x, digits = 3) {
 }
 
 /**
- * Numbers in as many digits as it takes, three at least, that the product of what is shown is what is shown of the
- * true product.
- *
- * @param {number[]} factors
- * @param {number} [scale] what they are multiplied with besides
- */
-export function fewThatGive(factors, scale = 1) {
-  const given = (/** @type {(x: number) => number} */ as) => few(factors.reduce((all, x) => all * as(x), scale));
-  const exactly = given((x) => x);
-  const digits = [3, 4, 5, 6, 7].find((one) => given((x) => Number(x.toPrecision(one))) === exactly) ?? 8;
-  return factors.map((x) => few(x, digits));
-}
-
-/**
  * The same of what is added: with its sign.
  *
  * @param {number} x

@@ -9,7 +9,7 @@ import { axisOf, drawAxis, drawChosenName } from "../../marks/axis-names.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { drawOff, headOff } from "../../off.js";
 import { shownIn } from "../../run-for.js";
-import { scoreLine, weightLine } from "./formulas.js";
+import { cellWritten, scoreLine, weightLine } from "./formulas.js";
 
 const [HEIGHT, BELOW, ABOVE, SCALE] = [112, 6, 20, 18]; // BELOW: under the names; SCALE: where there is none above
 const [TALL, TITLE] = [230, 70]; // px of all of it in a lesson, and of what stands above it there
@@ -205,8 +205,7 @@ export function createBars(glass, text) {
 export function softmaxLines({ selection: { head, query, key }, row: { top, total }, values }, model, text) {
   const { score, weight } = values;
   const dot = (score - biasAt(model, head, query - key)) / model.parts.scale;
-  return [
-    scoreLine(model, { dot, score, head, query, key }, text),
-    weightLine({ score, top, total, weight }, text, ""),
-  ];
+  const cell = { dot, score, head, query, key, top, total, weight };
+  const said = cellWritten(model, cell);
+  return [scoreLine(model, cell, said, text), weightLine(said, text, "")];
 }

@@ -15,7 +15,7 @@ import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { createCellSteps } from "./cell-steps.js";
 import { BESIDE, createCarried, createWritten, productStrips } from "./carried.js";
-import { carriedLines, maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
+import { carriedLines, cellWritten, maskLine, productLine, scoreLines, weightLine } from "./formulas.js";
 import { chosenView, createViews, headMap } from "./head-map.js";
 import { jobOfHead } from "./known.js";
 import { sinkText } from "./sink.js";
@@ -215,8 +215,9 @@ function createHeadMap(glass, panel) {
  */
 function arithmeticOf({ cell: found }, model, dimension, text) {
   const product = productLine(dimension, found.q[dimension], found.k[dimension]);
-  const softmax = [maskLine(model, found, text), weightLine(found, text)];
-  return { product, score: scoreLines(model, found, text), softmax };
+  const said = cellWritten(model, found);
+  const softmax = [maskLine(model, found, text), weightLine(said, text)];
+  return { product, score: scoreLines(model, found, said, text), softmax };
 }
 
 /**

@@ -5,6 +5,7 @@
 import { labelsOf } from "../../characters.js";
 import { h, line, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createMemory } from "../../marks/runs.js";
 import { createStrips } from "../../marks/strips.js";
@@ -138,14 +139,23 @@ function createProducts(glass, text) {
  * @param {Say} text
  */
 function arithmeticOf({ cell }, dimension, scale, text) {
-  const factor = scale === 1 ? "" : ` · ${shown(scale, 6)}`;
+  const { terms, score, top, total, weight } = cell;
+  const said = writtenOut(
+    { dot: terms.reduce((sum, term) => sum + term, 0), factor: scale, score, top, total, weight },
+    [
+      ["score", ["dot", "factor"], (product, by) => product * by],
+      ["weight", ["score", "top", "total"], (a, most, sum) => Math.exp(a - most) / sum],
+    ],
+    { of: { factor: { digits: 6 }, total: { digits: 6 } } },
+  );
+  const factor = scale === 1 ? "" : ` · ${said.factor}`;
   const [ofQ, ofK] = ["q", "k"].map((name) => () => tinted(name, name));
   const summed = ["Σ", sub("i"), " ", ofQ(), sub("i"), ofK(), sub("i")];
   return [
     productLine(dimension, cell.q[dimension], cell.k[dimension]),
-    line`${ofQ()}·${ofK()} = ${summed} = ${sumOf(cell.terms, text)}`,
-    line`${text("score")} = ${ofQ()}·${ofK()}${factor} = ${strong(cell.score)}`,
-    weightLine(cell, text),
+    line`${ofQ()}·${ofK()} = ${summed} = ${sumOf(terms, text, said.dot)}`,
+    line`${text("score")} = ${ofQ()}·${ofK()}${factor} = ${strong(said.score)}`,
+    weightLine(said, text),
   ];
 }
 

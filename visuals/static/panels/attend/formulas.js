@@ -4,7 +4,8 @@
 import { strongest } from "../../arrays.js";
 import { biasAt, bucketAt, firstKey, hasBias, scaledByRoot, slopeOf } from "../../compute.js";
 import { addingUp } from "../../readings/adding-up.js";
-import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub, sup, tinted } from "../../dom.js";
+import { fraction, h, line, phrase, root, strong, sub, sup, tinted } from "../../dom.js";
+import { added, bracketed, decimalsIn, withSign, writtenOut } from "../../equation.js";
 
 /**
  * @typedef {import("../../types.d.ts").Say} Say
@@ -13,6 +14,35 @@ import { fraction, h, inBrackets, line, phrase, root, shown, signed, strong, sub
  *
  * @typedef {ReturnType<typeof import("../../readings/cell.js").cellOf>} Cell
  */
+
+/**
+ * The numbers of one cell from q·k to the weight, in digits that come out. `scaled`: the score without its bias.
+ *
+ * @param {Model} model
+ * @param {Pick<Cell, "dot" | "score" | "head" | "query" | "key"> &
+ *   Partial<Pick<Cell, "top" | "total" | "weight">>} cell
+ */
+export function cellWritten(model, { dot, score, head, query, key, top = NaN, total = NaN, weight = NaN }) {
+  const { head_dim: width, parts } = model;
+  const [slope, distance, factor] = [slopeOf(model, head) ?? NaN, query - key, parts.scale];
+  const bias = hasBias(model) ? biasAt(model, head, distance) : 0;
+  const scaledBy = scaledByRoot(model)
+    ? (/** @type {number} */ product) => product / Math.sqrt(width)
+    : (/** @type {number} */ product, /** @type {number} */ by) => product * by;
+  return writtenOut(
+    { dot, factor, scaled: score - bias, slope, bias, score, top, total, weight },
+    [
+      ["scaled", ["dot", "factor"], scaledBy],
+      ["bias", ["slope"], (by) => -by * distance],
+      ["score", ["scaled", "bias"], (a, b) => a + b],
+      ["score", ["dot", "factor", "bias"], (a, by, b) => scaledBy(a, by) + b],
+      ["weight", ["score", "top", "total"], (a, most, sum) => Math.exp(a - most) / sum],
+    ],
+    { of: { factor: { digits: 6 }, total: { digits: 6 } } },
+  );
+}
+
+/** @typedef {ReturnType<typeof cellWritten>} Said the texts of a cell's numbers */
 
 const TERMS = 5;
 /** How many decimals give a number five digits. @param {number} x */
@@ -25,15 +55,17 @@ const [q, k, v, w, x] = [["q"], ["k"], ["v"], ["output", "w"], ["residual", "x"]
 );
 
 /**
- * "a + b − c + d (27 more) = total": the strongest terms, and the others as their sum, with as many decimals each.
+ * "a + b − c + d (27 more) = total": the strongest terms, and the others as their sum, with as many decimals each:
+ * those of the sum where that is written already.
  *
  * @param {Float64Array} terms
  * @param {Say} text
+ * @param {string} [sum]
  * @returns {(Node | string)[]}
  */
-export function sumOf(terms, text) {
+export function sumOf(terms, text, sum) {
   const order = strongest(terms, TERMS);
-  const all = terms.reduce((sum, term) => sum + term, 0);
+  const all = terms.reduce((total, term) => total + term, 0);
   const {
     terms: written,
     rest,
@@ -41,13 +73,12 @@ export function sumOf(terms, text) {
   } = addingUp(
     order.map((i) => terms[i]),
     all,
-    { decimalsFor: decimalsForFive },
+    { decimalsFor: (most) => (sum && decimalsIn(sum)) || decimalsForFive(most) },
   );
-  const added = (/** @type {string} */ term) => (term.startsWith("−") ? ` − ${term.slice(1)}` : ` + ${term}`);
   /** @type {(Node | string)[]} */
-  const parts = written.map((term, n) => (n === 0 ? term : added(term)));
+  const parts = written.map((term, n) => (n === 0 ? term : ` ${added(term)}`));
   const others = terms.length - order.length;
-  if (others > 0) parts.push(`${added(rest)} `, h("span.at-others", null, text("others", { count: others })));
+  if (others > 0) parts.push(` ${added(rest)} `, h("span.at-others", null, text("others", { count: others })));
   return [...parts, " = ", h("strong", null, whole)];
 }
 
@@ -59,8 +90,11 @@ export function sumOf(terms, text) {
  * @param {number} b
  * @returns {HTMLElement}
  */
-export const productLine = (i, a, b) =>
-  line`${q()}${sub(i)} · ${k()}${sub(i)} = ${inBrackets(a)} · ${inBrackets(b)} = ${strong(a * b)}`;
+export function productLine(i, a, b) {
+  const said = writtenOut({ a, b, product: a * b }, [["product", ["a", "b"], (x, y) => x * y]]);
+  const numbers = `${bracketed(said.a)} · ${bracketed(said.b)}`;
+  return line`${q()}${sub(i)} · ${k()}${sub(i)} = ${numbers} = ${strong(said.product)}`;
+}
 
 /**
  * q·k and what it is multiplied by: over √head_dim, or times another factor where there is one.
@@ -82,39 +116,35 @@ function scaled(model, product, factor) {
  * distance, a learned one by its bucket.
  *
  * @param {Model} model
- * @param {Pick<Cell, "dot" | "score" | "head" | "query" | "key">} cell
+ * @param {Pick<Cell, "head" | "query" | "key">} cell
+ * @param {Said} said
  * @param {Say} text
  */
-export function scoreLine(model, { dot, score, head, query, key }, text) {
+export function scoreLine(model, { head, query, key }, said, text) {
   const {
     head_dim: width,
     parts: { scale },
   } = model;
   const byRoot = scaledByRoot(model);
   const name = scaled(model, phrase`${tinted("q", "q")}·${tinted("k", "k")}`, byRoot ? text("head_dim") : "s");
-  const numbers = scaled(
-    model,
-    byRoot || scale === 1 ? shown(dot, 5) : inBrackets(dot),
-    byRoot ? String(width) : shown(scale, 6),
-  );
-  if (!hasBias(model)) return line`${text("score")} = ${name} = ${numbers} = ${strong(score)}`;
+  const dot = byRoot || scale === 1 ? said.dot : bracketed(said.dot);
+  const numbers = scaled(model, dot, byRoot ? String(width) : said.factor);
+  if (!hasBias(model)) return line`${text("score")} = ${name} = ${numbers} = ${strong(said.score)}`;
   const [slope, distance] = [slopeOf(model, head), query - key];
-  const added = biasAt(model, head, distance);
   const bucket = bucketAt(model, distance);
   const named = bucket === null ? `b[${distance}]` : text("bucket_term", { bucket });
+  const bias = bracketed(said.bias);
   const [term, value] =
-    slope === null
-      ? [named, inBrackets(added)]
-      : [text("slope_distance"), phrase`(−${shown(slope, 5)} · ${String(distance)})`];
-  const sum = phrase`${shown(score - added, 5)} + ${inBrackets(added)}`;
+    slope === null ? [named, bias] : [text("slope_distance"), phrase`(−${said.slope} · ${String(distance)})`];
+  const sum = phrase`${said.scaled} + ${bias}`;
   const steps = scale === 1 && slope === null ? sum : phrase`${numbers} + ${value} = ${sum}`;
-  return line`${text("score")} = ${name} + ${term} = ${steps} = ${strong(score)}`;
+  return line`${text("score")} = ${name} + ${term} = ${steps} = ${strong(said.score)}`;
 }
 
 /**
  * The softmax of the row: one power over the sum of all.
  *
- * @param {{ score: number; top: number; total: number; weight: number }} cell
+ * @param {Pick<Said, "score" | "top" | "total" | "weight">} said
  * @param {Say} text
  * @param {string} [sign] of the weight
  */
@@ -122,7 +152,7 @@ export function weightLine({ score, top, total, weight }, text, sign = " α") {
   const power = (/** @type {(Node | string)[]} */ ...from) => phrase`e${sup(...from)}`;
   const each = power(text("score"), sub("j"), " − max");
   const all = fraction(power(`${text("score")} − max`), phrase`Σ${sub("j")} ${each}`);
-  const numbers = fraction(power(`${shown(score, 5)} − ${inBrackets(top)}`), shown(total, 6));
+  const numbers = fraction(power(`${score} − ${bracketed(top)}`), total);
   return line`${text("weight")}${sign} = ${all} = ${numbers} = ${strong(weight)}`;
 }
 
@@ -131,11 +161,12 @@ export function weightLine({ score, top, total, weight }, text, sign = " α") {
  *
  * @param {Model} model
  * @param {Cell} cell
+ * @param {Said} said
  * @param {Say} text
  */
-export const scoreLines = (model, cell, text) => [
-  line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(cell.terms, text)}`,
-  scoreLine(model, cell, text),
+export const scoreLines = (model, cell, said, text) => [
+  line`${q()}·${k()} = Σ${sub("i")} ${q()}${sub("i")}${k()}${sub("i")} = ${sumOf(cell.terms, text, said.dot)}`,
+  scoreLine(model, cell, said, text),
 ];
 
 /**
@@ -165,10 +196,18 @@ export const maskLine = (model, { query, key, tokens, weights }, text) => {
  * @param {Say} text
  */
 export const carriedLines = ({ weight, size, along, square, share }, text) => {
-  const [part, numbers] = [fraction(phrase`α${v()} · o`, "o · o"), fraction(shown(along, 5), shown(square, 5))];
+  const said = writtenOut(
+    { weight, size, carried: weight * size, along, square, share },
+    [
+      ["carried", ["weight", "size"], (a, b) => a * b],
+      ["share", ["along", "square"], (a, b) => a / b],
+    ],
+    { of: { share: { digits: 4 } } },
+  );
+  const [part, numbers] = [fraction(phrase`α${v()} · o`, "o · o"), fraction(said.along, said.square)];
   return [
-    line`‖α${v()}‖ = α·‖${v()}‖ = ${shown(weight, 5)} · ${shown(size, 5)} = ${strong(weight * size)}`,
-    line`${text("part")} = ${part} = ${numbers} = ${strong(share, 4)}`,
+    line`‖α${v()}‖ = α·‖${v()}‖ = ${said.weight} · ${said.size} = ${strong(said.carried)}`,
+    line`${text("part")} = ${part} = ${numbers} = ${strong(said.share)}`,
   ];
 };
 
@@ -179,14 +218,23 @@ export const carriedLines = ({ weight, size, along, square, share }, text) => {
  * @param {Say} text
  */
 export const writtenLines = ({ written, stream, product, cosine }, text) => {
-  const norms = ["W", sub("O"), "[head] · o,  ‖", w(), "‖ = ", strong(written), ",  ‖", x(), "‖ = ", strong(stream)];
+  const said = writtenOut(
+    { written, stream, ratio: written / stream, product, cosine },
+    [
+      ["ratio", ["written", "stream"], (a, b) => a / b],
+      ["cosine", ["product", "written", "stream"], (both, a, b) => both / (a * b)],
+    ],
+    { of: { ratio: { digits: 4 }, cosine: { digits: 4 } } },
+  );
+  const lengths = [",  ‖", x(), "‖ = ", strong(said.stream)];
+  const norms = ["W", sub("O"), "[head] · o,  ‖", w(), "‖ = ", strong(said.written), ...lengths];
   const share = fraction(phrase`‖${w()}‖`, phrase`‖${x()}‖`);
   const angle = fraction(phrase`${w()} · ${x()}`, phrase`‖${w()}‖ · ‖${x()}‖`);
-  const numbers = fraction(shown(product, 5), `${shown(written, 5)} · ${shown(stream, 5)}`);
+  const numbers = fraction(said.product, `${said.written} · ${said.stream}`);
   const none = Number.isNaN(cosine) ? ` ${text("no_angle")}` : "";
   return [
-    line`${w()} = ${norms},  ${share} = ${strong(written / stream, 4)}`,
-    line`${text("cosine")} = ${angle} = ${numbers} = ${h("strong", null, signed(cosine, 4))}${none}`,
+    line`${w()} = ${norms},  ${share} = ${strong(said.ratio)}`,
+    line`${text("cosine")} = ${angle} = ${numbers} = ${strong(withSign(said.cosine))}${none}`,
   ];
 };
 

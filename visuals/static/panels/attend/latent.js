@@ -3,6 +3,7 @@
 import { labelsOf } from "../../characters.js";
 import { count, h, line, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { added, writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { inWidth, widthOf } from "../../pointing.js";
@@ -51,19 +52,25 @@ function arithmeticOf({ score: found }, model, text) {
   const { head_dim: width, parts } = model;
   const { scale } = parts;
   const { turned, expanded, byLatent, score, absorbedScore } = found;
-  const times = ` · ${shown(scale, 5)}`;
+  const scored = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ by) => (a + b) * by;
+  const said = writtenOut({ expanded, byLatent, turned, scale, score, absorbedScore }, [
+    ["score", ["expanded", "turned", "scale"], scored],
+    ["absorbedScore", ["byLatent", "turned", "scale"], scored],
+  ]);
+  const times = ` · ${said.scale}`;
   const product = () => ["q", sub("rope"), "·k", sub("rope")];
-  const rest = shown(turned, 5);
+  const rest = said.turned;
   const rope = [...product(), " = ", rest];
   const query = () => [tinted("q", "q"), sub("nope")];
   const plain = [...query(), "·", tinted("k", "k"), sub("nope")];
   const inLatent = ["(W", sub("UK"), "ᵀ ", ...query(), ")·", tinted("k", "c")];
+  const absorbed = [`(${said.byLatent} ${added(rest)})${times} = `, strong(said.absorbedScore)];
   return [
     line`${text("expanded")}`,
-    line`(${plain} + ${product()})${times} = (${shown(expanded, 5)} + ${rest})${times} = ${strong(score)}`,
+    line`(${plain} + ${product()})${times} = (${said.expanded} ${added(rest)})${times} = ${strong(said.score)}`,
     line`${text("absorbed")}`,
-    line`(${inLatent} + ${product()})${times} = (${shown(byLatent, 5)} + ${rest})${times} = ${strong(absorbedScore)}`,
-    line`${rope}; ${text("scale", { width, rope: widthsOf(model).rope, scale: shown(scale, 5) })}`,
+    line`(${inLatent} + ${product()})${times} = ${absorbed}`,
+    line`${rope}; ${text("scale", { width, rope: widthsOf(model).rope, scale: said.scale })}`,
   ];
 }
 

@@ -5,6 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { count, fraction, h, line, phrase, root, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { scoreForms } from "../../parts.js";
@@ -91,11 +92,16 @@ function linesOf({ hard, divisors, spread, width }, text) {
   const slopes = () => phrase`Σ ${a()}${sub("i")}(1 − ${a()}${sub("i")})`;
   const [wanted, found] = [spread.expected[width - 1], spread.spread[width - 1]];
   const told = text("measured");
-  const roots = phrase`${root(String(width))} · ${shown(wanted / Math.sqrt(width), 4)}`;
+  const sizes = writtenOut(
+    { each: wanted / Math.sqrt(width), wanted },
+    [["wanted", ["each"], (x) => Math.sqrt(width) * x]],
+    { digits: 4 },
+  );
+  const roots = phrase`${root(String(width))} · ${sizes.each}`;
   return [
     line`${a()} = ${over(divisors.own)},   ${text("gradient")} = ${slopes()} = ${strong(hard.own.gradient, 3)}`,
     line`${a()} = ${over(divisors.set)},   ${text("gradient")} = ${slopes()} = ${strong(hard.set.gradient, 3)}`,
-    line`${root("d")} · rms(${q()}) · rms(${k()}) = ${roots} = ${strong(wanted, 4)},   ${told} ${strong(found, 4)}`,
+    line`${root("d")} · rms(${q()}) · rms(${k()}) = ${roots} = ${strong(sizes.wanted)},   ${told} ${strong(found, 4)}`,
     line`${text("unit")}   ${root("32")} = ${shown(Math.sqrt(32), 3)},   ${root("128")} = ${shown(Math.sqrt(128), 3)}`,
   ];
 }

@@ -4,6 +4,7 @@ import { labelsOf } from "../../characters.js";
 import { largest } from "../../arrays.js";
 import { formula, fraction, h, line, sample, shown, signed, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { withSign, writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
 import { createDepthMap } from "../../marks/depth.js";
@@ -223,9 +224,12 @@ function lineOfPart(glass, { selection: { kind }, row, target, against, values: 
   const divided = centres(shownIn(glass).trace.model)
     ? fraction(h("span", null, "((", tinted(HUES[kind], part), ` − μ) ⊙ γ) · ${read}`), "σ")
     : fraction(h("span", null, "(", tinted(HUES[kind], part), ` ⊙ γ) · ${read}`), "RMS");
-  const numbers = fraction(shown(adds * scale, 6), shown(scale, 6));
+  const said = writtenOut({ product: adds * scale, scale, adds }, [["adds", ["product", "scale"], (x, by) => x / by]], {
+    of: { product: { digits: 6 }, scale: { digits: 6 } },
+  });
+  const numbers = fraction(said.product, said.scale);
   const name = partName(glass, row) + glass.text("marks.colon");
-  return formula(name, divided, " = ", numbers, " = ", h("strong", null, signed(adds, 5)));
+  return formula(name, divided, " = ", numbers, " = ", h("strong", null, withSign(said.adds)));
 }
 
 /**

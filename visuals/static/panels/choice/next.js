@@ -5,6 +5,7 @@ import { linkRows } from "../../controls.js";
 import { shareSaid } from "../../counts.js";
 import { count as asCount, h, percent, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createTable, writeShare, writeTexts } from "../../marks/table.js";
 import { momentOf } from "../../chosen-step.js";
@@ -154,9 +155,11 @@ export default function next(element, glass) {
       piece: visible(piece) + glossOf(glass)(piece),
       id,
       rank: rank + 1,
-      probability: percent(values.p, 5),
-      logit: shown(values.logit, 6),
-      log_z: shown(logZ, 6),
+      ...writtenOut(
+        { probability: values.p, logit: values.logit, log_z: logZ },
+        [["probability", ["logit", "log_z"], (logit, all) => Math.exp(logit - all)]],
+        { digits: 6, of: { probability: { digits: 5, write: percent } } },
+      ),
     });
   }
 

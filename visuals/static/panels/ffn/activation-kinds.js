@@ -5,8 +5,9 @@ import { BENDS } from "../../activations.js";
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { choices } from "../../controls.js";
-import { h, inBrackets, line, percent as inPercent, shown, strong, tinted } from "../../dom.js";
+import { h, line, percent as inPercent, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { bracketed, writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { neuronName } from "../../neuron-names.js";
 import { inWidth, widthOf } from "../../pointing.js";
@@ -99,10 +100,20 @@ const formula = ({ bends, gated }, reads) => {
 function sums({ at, up }, bends, place) {
   return [...new Set(bends)].map((bend) => {
     const { name, f } = BENDS[bend];
-    const bent = tinted("gate", bend === "gelu_sigmoid" ? `${name}, x = ${shown(at)}` : `${name}(${shown(at)})`);
-    if (up === null) return line`${place}   ${bent} = ${strong(f(at), 4)}`;
-    const filled = [tinted("gate", shown(f(at))), " × ", tinted("up", inBrackets(up, 4))];
-    return line`${place}   ${bent} × ${tinted("up", "up")} = ${filled} = ${strong(f(at) * up, 4)}`;
+    const values = { at, bent: f(at), up: up ?? NaN, product: f(at) * (up ?? NaN) };
+    const said = writtenOut(
+      values,
+      [
+        ["bent", ["at"], f],
+        ["product", ["bent", "up"], (a, b) => a * b],
+        ["product", ["at", "up"], (a, b) => f(a) * b],
+      ],
+      { digits: 4 },
+    );
+    const bent = tinted("gate", bend === "gelu_sigmoid" ? `${name}, x = ${said.at}` : `${name}(${said.at})`);
+    if (up === null) return line`${place}   ${bent} = ${strong(said.bent)}`;
+    const filled = [tinted("gate", bracketed(said.bent)), " × ", tinted("up", bracketed(said.up))];
+    return line`${place}   ${bent} × ${tinted("up", "up")} = ${filled} = ${strong(said.product)}`;
   });
 }
 

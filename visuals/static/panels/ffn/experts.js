@@ -5,6 +5,7 @@ import { largest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { line, shown, strong } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { rootScale } from "../../marks/scales.js";
@@ -89,18 +90,25 @@ function createMap(glass) {
  */
 function arithmetic({ chosen, scores, sum, weights }, { scoring, experts, normalised, scaling, shared }, text) {
   const [first] = chosen;
-  const score = shown(scores[first], 5);
+  /** @type {(score: number, ...by: number[]) => number} */
+  const weighed = (score, ...by) => (normalised ? (score / by[0]) * by[1] : score * by[0]);
+  const said = writtenOut(
+    { score: scores[first], sum, scaling, weight: weights[0] },
+    [["weight", normalised ? ["score", "sum", "scaling"] : ["score", "scaling"], weighed]],
+    { of: { scaling: { digits: 4 } } },
+  );
+  const { score } = said;
   const lines = [line`${text(scoring === "sigmoid" ? "by_sigmoid" : "by_softmax", { experts })}`];
-  const scaled = scaling === 1 ? [] : [` × ${shown(scaling, 4)}`];
+  const scaled = scaling === 1 ? [] : [` × ${said.scaling}`];
   const given = normalised
     ? [
         `${score} / (${chosen.map((e) => shown(scores[e], 4)).join(" + ")})`,
         ...scaled,
-        ` = ${score} / ${shown(sum, 5)}`,
+        ` = ${score} / ${said.sum}`,
         ...scaled,
       ]
     : [score, ...scaled];
-  lines.push(line`${text("weight_of", { expert: first })} = ${given} = ${strong(weights[0])}`);
+  lines.push(line`${text("weight_of", { expert: first })} = ${given} = ${strong(said.weight)}`);
   lines.push(line`${text(shared ? "output_shared" : "output")}`);
   return lines;
 }

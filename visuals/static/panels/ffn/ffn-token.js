@@ -3,8 +3,9 @@
 
 import { onceFor } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
-import { h, inBrackets, line, percent, shown, strong, sub, tinted } from "../../dom.js";
+import { h, line, percent, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { bracketed } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { glossOf } from "../../gloss.js";
 import { neuronName } from "../../neuron-names.js";
@@ -15,6 +16,7 @@ import { ffnForms } from "../../readings/ffn-kinds.js";
 import { everyWrites, writesReader } from "../../readings/neuron-writes.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { neuronWritten } from "./neuron-written.js";
 import { createScatter } from "./scatter.js";
 import { createWritten, pushes } from "./written.js";
 
@@ -48,11 +50,12 @@ const select = ({ state }, { layer, query } = state) => ({
 /**
  * The activation and the product with the numbers of one neuron.
  *
- * @param {Drawn} full
- * @param {number} place
+ * @param {import("../../readings/ffn-kinds.js").Kind} kind
+ * @param {import("./neuron-written.js").NeuronWritten} said
+ * @param {{ gated: boolean; weighted: boolean }} has
  */
-function products({ kind: { act, activation, reads, routed }, gate, up, activated, weight, product }, place) {
-  const read = shown((gate ?? up)[place], 5);
+function products({ act, activation, reads, routed }, said, { gated, weighted }) {
+  const { read } = said;
   /** @type {Record<string, string>} */
   const bends = {
     silu: `${read} × σ(${read})`,
@@ -65,14 +68,14 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
     " = ",
     tinted(reads, bends[activation]),
     " = ",
-    strong(activated[place]),
+    strong(said.activated),
   ];
-  if (!gate) return [first];
+  if (!gated) return [first];
   const factors = [
-    inBrackets(activated[place]),
+    bracketed(said.activated),
     " × ",
-    tinted("up", inBrackets(up[place])),
-    ...(routed && weight ? [" × ", shown(weight[place], 5)] : []),
+    tinted("up", bracketed(said.up)),
+    ...(weighted ? [" × ", said.weight] : []),
   ];
   return [
     first,
@@ -84,7 +87,7 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
       " = ",
       ...factors,
       " = ",
-      strong(product[place]),
+      strong(said.product),
     ],
   ];
 }
@@ -98,14 +101,24 @@ function products({ kind: { act, activation, reads, routed }, gate, up, activate
  * @param {Say} text
  */
 function arithmetic({ full, chosen, row }, name, text) {
-  const product = full.product[chosen];
-  const [first, ...others] = products(full, chosen);
+  const { gate, up, activated, weight, product, kind } = full;
+  const said = neuronWritten(kind.activation, {
+    read: (gate ?? up)[chosen],
+    activated: activated[chosen],
+    up: gate ? up[chosen] : NaN,
+    weight: kind.routed && weight ? weight[chosen] : 1,
+    product: product[chosen],
+    column: row?.column ?? NaN,
+    norm: row?.norm ?? NaN,
+  });
+  const has = { gated: Boolean(gate), weighted: Boolean(kind.routed && weight) };
+  const [first, ...others] = products(kind, said, has);
   const lines = [line`${text("at", { neuron: name })}   ${first}`, ...others.map((one) => line`${one}`)];
   if (row?.norm === 0) return [...lines, line`${text("silent")}`];
   if (!row) return lines;
   const column = ["‖W", sub("down"), `[:, ${name}]‖`];
-  const numbers = [`${shown(Math.abs(product), 5)} × ${shown(row.column, 5)} = `, strong(row.norm)];
-  return [...lines, line`‖${text("writes")}‖ = |${shown(product, 5)}| × ${column} = ${numbers}`];
+  const numbers = [`${said.product.replace("−", "")} × ${said.column} = `, strong(said.norm)];
+  return [...lines, line`‖${text("writes")}‖ = |${said.product}| × ${column} = ${numbers}`];
 }
 
 /**

@@ -1,6 +1,7 @@
 // Tables of the panel on routing: the ways to route beside each other, and the balance loss expert by expert.
 
 import { line, percent as inPercent, shown, strong } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { html } from "../../vendor/lit-html.js";
 import { oneLine } from "../../one-line.js";
 
@@ -79,11 +80,19 @@ export function balanceTable({ balance }, text) {
 
 /** The balance loss with its numbers. @param {RoutingReading} reading @param {Text} text */
 export function balanceSum({ found: { alpha }, experts, sums: { first, every } }, text) {
-  const sum = (/** @type {number} */ times) => `${alpha} × ${experts} × ${shown(times / experts, 4)}`;
+  /** @param {number} times */
+  function sum(times) {
+    const said = writtenOut(
+      { part: times / experts, loss: alpha * times },
+      [["loss", ["part"], (x) => alpha * experts * x]],
+      { digits: 4 },
+    );
+    return [`${alpha} × ${experts} × ${said.part} = `, strong(said.loss)];
+  }
   return [
-    line`α · N · Σ f · P = ${sum(first)} = ${strong(alpha * first, 4)}`,
+    line`α · N · Σ f · P = ${sum(first)}`,
     line`${text("balance_best")} α · N · N · 1/N² = α = ${String(alpha)}`,
-    line`${text("balance_every")} ${sum(every)} = ${strong(alpha * every, 4)}`,
+    line`${text("balance_every")} ${sum(every)}`,
   ];
 }
 

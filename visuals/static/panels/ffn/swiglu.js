@@ -3,8 +3,9 @@
 
 import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
-import { h, inBrackets, line, shown, strong, tinted } from "../../dom.js";
+import { h, line, shown, strong, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { bracketed } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -17,6 +18,7 @@ import { columnOf, ffnForms, kindOf } from "../../readings/ffn-kinds.js";
 import { everyNeuron, neuronsReader, VECTORS } from "../../readings/neurons.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { neuronWritten } from "./neuron-written.js";
 import { drawCurve } from "./swiglu-curve.js";
 
 const CURVE = 460; // the curve's width, where there is room
@@ -53,17 +55,25 @@ const vectorName = (name, { act, reads }, text) => (name === "activated" ? `${ac
  * @param {string} name the neuron's
  * @param {Say} text
  */
-function arithmetic(one, { act, reads, routed }, name, text) {
-  const up = () => tinted("up", inBrackets(one.up));
+function arithmetic(one, { act, activation: bend, reads, routed }, name, text) {
+  const gated = reads !== "up";
+  const said = neuronWritten(bend, {
+    read: one[reads],
+    activated: gated ? one.activated : one.product,
+    up: gated ? one.up : NaN,
+    weight: routed ? one.weight : 1,
+    product: one.product,
+  });
+  const up = () => tinted("up", bracketed(said.up));
   const activation = tinted(reads, `${act}(${reads})`);
-  const filled = tinted(reads, `${act}(${shown(one[reads], 5)})`);
+  const filled = tinted(reads, `${act}(${said.read})`);
   const at = text("at", { neuron: name });
-  if (reads === "up") return line`${activation}   ${at}   ${filled} = ${strong(one.product)}`;
+  if (!gated) return line`${activation}   ${at}   ${filled} = ${strong(said.activated)}`;
   const formula = [activation, " ⊙ ", tinted("up", "up")];
-  const [first, then] = [filled, tinted("gate", shown(one.activated, 5))].map((gate) => [gate, " × ", up()]);
-  if (!routed) return line`${formula}   ${at}   ${first} = ${then} = ${strong(one.product)}`;
-  const weight = `${shown(one.weight, 5)} × `;
-  const product = [weight, ...first, " = ", weight, ...then, " = ", strong(one.product)];
+  const [first, then] = [filled, tinted("gate", said.activated)].map((gate) => [gate, " × ", up()]);
+  if (!routed) return line`${formula}   ${at}   ${first} = ${then} = ${strong(said.product)}`;
+  const weight = `${said.weight} × `;
+  const product = [weight, ...first, " = ", weight, ...then, " = ", strong(said.product)];
   return line`${text("weight")} · ${formula}   ${at}   ${product}`;
 }
 

@@ -2,6 +2,7 @@
 // words.
 
 import { percent, shown } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { named, word } from "./words.js";
 
 /**
@@ -106,6 +107,26 @@ export const isRefuted = ({ other }) => other !== null && other.score >= other.r
 export const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
 
 /**
+ * Both scores, how far they are apart, what was brought to the query of that (`from_asked`, `from_share`) and the
+ * `rest` of it, in digits that come out.
+ *
+ * @param {Matching} found
+ */
+export function gapWritten(found) {
+  const { score, rival_score } = found;
+  const [gap, from_asked] = [score - rival_score, broughtApart(found)];
+  return writtenOut(
+    { score, rival_score, gap, from_asked, rest: gap - from_asked, from_share: from_asked / gap },
+    [
+      ["gap", ["score", "rival_score"], (a, b) => a - b],
+      ["from_share", ["from_asked", "gap"], (part, whole) => part / whole],
+      ["gap", ["from_asked", "rest"], (a, b) => a + b],
+    ],
+    { digits: 3, of: { from_share: { digits: 2, write: percent } } },
+  );
+}
+
+/**
  * Both scores as sums: a text that names the row, and what it makes of either.
  *
  * @param {Matching} found
@@ -160,7 +181,7 @@ export function marksOf(found, { query, key }, pieces) {
  * @param {string[]} pieces
  */
 export function namesOf(found, { query, key }, text, pieces) {
-  const { asked, told, rival, score, rival_score: against, term, rival_term: less, n_terms: count, other } = found;
+  const { asked, told, rival, term, rival_term: less, n_terms: count, other } = found;
   const [of, on] = [originOf(asked, query), originOf(told, key)].map((t) => word(pieces[t]));
   const near = asked.length ? asked[0].key : query;
   const [asking, telling, beside, fetched] = [query, key, rival, near].map((t) => named(text, pieces, t));
@@ -168,13 +189,9 @@ export function namesOf(found, { query, key }, text, pieces) {
     query: asking,
     key: telling,
     rival: beside,
-    score: shown(score, 4),
-    rival_score: shown(against, 4),
-    gap: shown(score - against, 4),
+    ...gapWritten(found),
     term: shown(term, 3),
     rival_term: shown(less, 3),
-    from_asked: shown(broughtApart(found), 3),
-    from_share: percent(broughtApart(found) / (score - against)),
     n_terms: String(count),
     asked: wayOf(asked, text, pieces),
     told: wayOf(told, text, pieces),

@@ -2,7 +2,8 @@
 // pre-norm, sandwich, post-norm and DeepNorm.
 
 import { slider } from "../../controls.js";
-import { h, line, RAISED, shown, tinted } from "../../dom.js";
+import { h, line, RAISED, shown, strong, tinted } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { bindPointer, across, bindArrowKeys, inWidth, widthOf } from "../../pointing.js";
@@ -149,10 +150,10 @@ function createEnds() {
  *
  * @param {number} factor
  */
-function small(factor) {
+function small(factor, digits = 3) {
   if (factor === 1 || factor === 0) return String(factor);
-  if (factor >= 0.001) return shown(factor, 3);
-  const [mantissa, power] = factor.toExponential(1).split("e");
+  if (factor >= 0.001) return shown(factor, digits);
+  const [mantissa, power] = factor.toExponential(digits - 2).split("e");
   return `${mantissa}×10${[...power].map((sign) => RAISED[sign]).join("")}`;
 }
 
@@ -171,9 +172,13 @@ function stepOf({ chains, answer: { layers, parts }, scales: { alpha } }, layer,
   const one = (name, by) => {
     const [before, after] = [chains[name].kept[k - 1], chains[name].kept[k]];
     const sigma = (by * before) / after;
-    const above = `${small(before)} · ${by === 1 ? "1" : shown(by, 3)}`;
-    const result = h("strong", null, small(after));
-    return line`${tinted("norm", text(name))}${colon}${above} / σ = ${above} / ${shown(sigma, 3)} = ${result}`;
+    const said = writtenOut(
+      { before, by, sigma, after },
+      [["after", ["before", "by", "sigma"], (kept, times, over) => (kept * times) / over]],
+      { digits: 3, of: { before: { write: small }, after: { write: small } } },
+    );
+    const above = `${said.before} · ${by === 1 ? "1" : said.by}`;
+    return line`${tinted("norm", text(name))}${colon}${above} / σ = ${above} / ${said.sigma} = ${strong(said.after)}`;
   };
   const where = parts[k - 1] === "both" ? text("row_both", { layer }) : text(`step_${parts[k - 1]}`, { layer });
   return [line`${where}`, one("post", 1), one("deep", alpha)];

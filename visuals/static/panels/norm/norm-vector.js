@@ -6,6 +6,7 @@ import { labelsOf } from "../../characters.js";
 import { linkRows } from "../../controls.js";
 import { h, shown } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -271,8 +272,12 @@ export default function normVector(element, glass) {
     const { x } = rows.channels().columns;
     const [[channel], median] = [strongest(x, 1), medianMagnitude(x)];
     const value = Math.abs(x[channel]);
-    const times = shown(value / median, 3);
-    const said = panel.text("massive", { channel, value: shown(value, 4), times, median: shown(median, 3) });
+    const numbers = writtenOut(
+      { value, times: value / median, median },
+      [["times", ["value", "median"], (a, b) => a / b]],
+      { digits: 3, most: 3 },
+    );
+    const said = panel.text("massive", { channel, ...numbers });
     const { sinks, tokens } = state.trace;
     const named = sinks.map((token) =>
       glass.text("marks.token", { token, piece: visible(labelsOf(tokens.pieces)[token]) }),

@@ -3,8 +3,9 @@
 import { labelsOf } from "../../characters.js";
 import { largest, once } from "../../arrays.js";
 import { choices } from "../../controls.js";
-import { formula, h, line, root, sample, shown, signed, sub, tinted } from "../../dom.js";
+import { formula, h, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { added, writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { logScale, signedScale } from "../../marks/scales.js";
@@ -164,12 +165,14 @@ function arithmetic(text, { selection, values: { norm, cosine, before, after } }
   const x = () => tinted("residual", "x");
   const measured = line`${text("measured")} ‖${x()}${sub("after")}‖ = ${lengthText(after)}`;
   if (Number.isNaN(cosine)) {
-    const sum = [`${shown(before, 5)} + ${shown(norm, 5)} = `, h("strong", null, shown(before + norm, 5))];
+    const said = writtenOut({ before, norm, both: before + norm }, [["both", ["before", "norm"], (m, n) => m + n]]);
+    const sum = [`${said.before} + ${said.norm} = `, strong(said.both)];
     return [line`${text("no_angle")} ‖${x()} + ${a()}‖ = ‖${x()}‖ + ‖${a()}‖ = ${sum}`, measured];
   }
-  const squares = before * before + norm * norm + 2 * before * norm * cosine;
-  const sign = cosine < 0 ? "−" : "+";
-  const twice = shown(Math.abs(2 * before * norm * cosine), 5);
+  const [first, second, twice] = [before * before, norm * norm, 2 * before * norm * cosine];
+  const said = writtenOut({ first, second, twice, length: Math.sqrt(first + second + twice) }, [
+    ["length", ["first", "second", "twice"], (m, n, more) => Math.sqrt(m + n + more)],
+  ]);
   return [
     formula(
       "‖",
@@ -179,9 +182,9 @@ function arithmetic(text, { selection, values: { norm, cosine, before, after } }
       "‖ = ",
       root("‖", x(), "‖² + ‖", a(), "‖² + 2 ‖", x(), "‖ ‖", a(), "‖ cos"),
       " = ",
-      root(`${shown(before * before, 5)} + ${shown(norm * norm, 5)} ${sign} ${twice}`),
+      root(`${said.first} + ${said.second} ${added(said.twice)}`),
       " = ",
-      h("strong", null, shown(Math.sqrt(squares), 5)),
+      strong(said.length),
     ),
     measured,
   ];

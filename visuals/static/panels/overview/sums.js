@@ -1,7 +1,8 @@
 // The arithmetic of one row of the diagram: its length, and how one of its values came about.
 
 import { dot } from "../../arrays.js";
-import { fraction, h, inBrackets, line, percent, phrase, root, shown, strong, sub, tinted } from "../../dom.js";
+import { fraction, line, percent, phrase, root, strong, sub, tinted } from "../../dom.js";
+import { added, bracketed, writtenOut } from "../../equation.js";
 import { centres } from "../../parts.js";
 import { isScores } from "../../readings/diagram.js";
 import { sideBySide } from "../../readings/diagram-rows.js";
@@ -41,8 +42,11 @@ function vectorName(key) {
  */
 function lengthOf(key, values) {
   const squares = dot(values, values);
-  const [length, sum] = [vectorName(key), vectorName(key)];
-  return line`‖${length}‖ = ${root("Σ ", sum, "²")} = ${root(shown(squares, 6))} = ${strong(Math.sqrt(squares), 3)}`;
+  const [name, sum] = [vectorName(key), vectorName(key)];
+  const said = writtenOut({ squares, length: Math.sqrt(squares) }, [["length", ["squares"], Math.sqrt]], {
+    of: { squares: { digits: 6 }, length: { digits: 3 } },
+  });
+  return line`‖${name}‖ = ${root("Σ ", sum, "²")} = ${root(said.squares)} = ${strong(said.length)}`;
 }
 
 /**
@@ -63,10 +67,13 @@ function valuesOf(...vectors) {
  */
 function centred({ x, mean, deviation, gain, bias, y }, j) {
   const part = fraction(phrase`${at(tinted("residual", "x"), j)} − μ`, tinted("norm", "σ"));
-  const numbers = fraction(`${shown(x, 5)} − ${inBrackets(mean)}`, shown(deviation, 5));
+  const said = writtenOut({ x, mean, deviation, gain, bias, y }, [
+    ["y", ["x", "mean", "deviation", "gain", "bias"], (a, less, over, by, more) => ((a - less) / over) * by + more],
+  ]);
+  const numbers = fraction(`${said.x} − ${bracketed(said.mean)}`, said.deviation);
   const formula = [part, " · ", at("γ", j), " + ", at("β", j)];
-  const filled = [numbers, ` · ${inBrackets(gain)} + ${inBrackets(bias)}`];
-  return line`${at("y", j)} = ${formula} = ${filled} = ${strong(y)}`;
+  const filled = [numbers, ` · ${bracketed(said.gain)} ${added(said.bias)}`];
+  return line`${at("y", j)} = ${formula} = ${filled} = ${strong(said.y)}`;
 }
 
 /**
@@ -77,8 +84,9 @@ function centred({ x, mean, deviation, gain, bias, y }, j) {
  */
 function normed({ x, rms, gain, y }, j) {
   const part = fraction(at(tinted("residual", "x"), j), tinted("norm", "RMS"));
-  const numbers = fraction(shown(x, 5), shown(rms, 5));
-  return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${inBrackets(gain)} = ${strong(y)}`;
+  const said = writtenOut({ x, rms, gain, y }, [["y", ["x", "rms", "gain"], (a, over, by) => (a / over) * by]]);
+  const numbers = fraction(said.x, said.rms);
+  return line`${at("y", j)} = ${part} · ${at("γ", j)} = ${numbers} · ${bracketed(said.gain)} = ${strong(said.y)}`;
 }
 
 /**
@@ -124,8 +132,12 @@ function addedLines(stream, parts, sum, j) {
   if (!found) return [];
   const names = [tinted("residual", "x"), ...parts.map(([part]) => tinted(HUES[part], part))];
   const formula = names.flatMap((name, i) => (i ? [" + ", at(name, j)] : [at(name, j)]));
-  const numbers = found.map((values, i) => (i ? inBrackets(values[j]) : shown(values[j], 5))).join(" + ");
-  return [line`${formula} = ${numbers} = ${strong(sum)}`];
+  const [first, second, third = 0] = found.map((values) => values[j]);
+  const said = writtenOut({ first, second, third, sum }, [
+    ["sum", ["first", "second", "third"], (a, b, c) => a + b + c],
+  ]);
+  const terms = [said.first, added(said.second), ...(found.length > 2 ? [added(said.third)] : [])];
+  return [line`${formula} = ${terms.join(" ")} = ${strong(said.sum)}`];
 }
 
 /**
@@ -162,9 +174,13 @@ const SUMS = {
     line`${at("logit", id)} = ${at("W", id)} · ${tinted("norm", "final_normed")} = ${strong(value, 6)}`,
   ],
   softmax({ ends: { logits, log_z: logZ = NaN } }, value, j, id) {
-    const power = `e^(${shown(logits?.values.data[j] ?? NaN, 6)} − ${shown(logZ, 6)})`;
-    const p = h("strong", null, percent(value, 5));
-    return [line`${at(tinted("output", "p"), id)} = e^(logit − log Σ e^logit) = ${power} = ${p}`];
+    const said = writtenOut(
+      { p: value, logit: logits?.values.data[j] ?? NaN, logZ },
+      [["p", ["logit", "logZ"], (logit, all) => Math.exp(logit - all)]],
+      { digits: 6, of: { p: { digits: 5, write: percent } } },
+    );
+    const power = `e^(${said.logit} − ${bracketed(said.logZ)})`;
+    return [line`${at(tinted("output", "p"), id)} = e^(logit − log Σ e^logit) = ${power} = ${strong(said.p)}`];
   },
 };
 

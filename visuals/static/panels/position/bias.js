@@ -5,7 +5,7 @@ import { h, line, sample, shown, strong } from "../../dom.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { shownIn } from "../../run-for.js";
 import { html } from "../../vendor/lit-html.js";
-import { scoreLine } from "../attend/formulas.js";
+import { cellWritten, scoreLine } from "../attend/formulas.js";
 import { drawBias, selectionAt } from "./bias-chart.js";
 import { spokenOf } from "./place.js";
 
@@ -24,20 +24,21 @@ const written = (distance) => String(distance).replace("-", "−");
  * The bias of the chosen head at this distance, by its rule.
  *
  * @param {BiasReading} reading
+ * @param {import("../attend/formulas.js").Said} said
  * @param {Say} text of the panel
  * @returns {HTMLElement[]}
  */
-function rules({ distance, slope, bucket, values: { bias }, selection: { head, query, key } }, text) {
+function rules({ distance, slope, bucket, selection: { head, query, key } }, { bias, slope: by }, text) {
   if (bucket !== null)
     return [
       line`${text("bucket_of", { query, key, distance: written(distance), bucket })}`,
       line`${text("bucket_term", { bucket })} = ${strong(bias)}`,
     ];
   if (slope === null) return [line`b[${String(distance)}] = ${strong(bias)}`];
-  const [by, apart] = [`−${shown(slope, 5)}`, `(${String(query)} − ${String(key)})`];
+  const apart = `(${String(query)} − ${String(key)})`;
   return [
-    line`${text("slope", { head })} = ${strong(slope)}`,
-    line`b = ${text("slope_times")} = ${by} · ${apart} = ${by} · ${String(distance)} = ${strong(bias)}`,
+    line`${text("slope", { head })} = ${strong(by)}`,
+    line`b = ${text("slope_times")} = −${by} · ${apart} = −${by} · ${String(distance)} = ${strong(bias)}`,
   ];
 }
 
@@ -50,13 +51,15 @@ function rules({ distance, slope, bucket, values: { bias }, selection: { head, q
  * @returns {HTMLElement[]}
  */
 function arithmetic(reading, model, text) {
-  const { values, without, selection } = reading;
-  const whole = scoreLine(model, { ...selection, dot: values.qk, score: values.score }, text);
+  const { values, selection } = reading;
+  const cell = { ...selection, dot: values.qk, score: values.score };
+  const said = cellWritten(model, cell);
+  const whole = scoreLine(model, cell, said, text);
   if (!hasBias(model)) return [whole];
   return [
-    ...rules(reading, text),
+    ...rules(reading, said, text),
     whole,
-    line`${text("without_bias")} ${shown(without, 5)} → ${text("with_bias")} ${shown(values.score, 5)}`,
+    line`${text("without_bias")} ${said.scaled} → ${text("with_bias")} ${said.score}`,
   ];
 }
 

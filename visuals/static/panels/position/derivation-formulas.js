@@ -1,6 +1,7 @@
 // RoPE written out for one pair: as a matrix, as complex numbers, channel by channel, and its three conditions.
 
-import { h, inBrackets, line, shown, strong, sub, sup, tinted } from "../../dom.js";
+import { h, line, shown, strong, sub, sup, tinted } from "../../dom.js";
+import { bracketed, writtenOut } from "../../equation.js";
 
 /**
  * @typedef {import("../../readings/rope-derivation.js").DerivationReading} DerivationReading
@@ -52,20 +53,28 @@ export function formLines({ forms, place: { m, n }, selection: { pair } }, text)
   const by = scaling === 1 ? "" : `${shown(scaling, DIGITS)} · `;
   const name = (/** @type {string} */ form) => h("strong", null, `${text(`form_${form}`)} `);
   const [qName, kName] = [() => tinted("q", "q"), () => tinted("k", "k")];
-  const [a, b] = q.map((value) => inBrackets(value, DIGITS));
-  const [c, s] = [cos, sin].map((value) => inBrackets(value, DIGITS));
+  const said = writtenOut(
+    { theta, angle, a: q[0], b: q[1], c: cos, s: sin, first: turnedQ[0], second: turnedQ[1] },
+    [
+      ["angle", ["theta"], (x) => m * x],
+      ["first", ["a", "b", "c", "s"], (x, y, by, other) => x * by - y * other],
+      ["second", ["a", "b", "c", "s"], (x, y, by, other) => y * by + x * other],
+    ],
+    { digits: DIGITS },
+  );
+  const [a, b, c, s] = [said.a, said.b, said.c, said.s].map(bracketed);
   const turns = [
     [cos, -sin],
     [sin, cos],
   ];
   const asComplex = (/** @type {Complex} */ one) => h("strong", null, complex(one));
-  const first = [`${a} · ${c} − ${b} · ${s} = `, strong(turnedQ[0], DIGITS)];
-  const second = [`${b} · ${c} + ${a} · ${s} = `, strong(turnedQ[1], DIGITS)];
+  const first = [`${a} · ${c} − ${b} · ${s} = `, strong(said.first)];
+  const second = [`${b} · ${c} + ${a} · ${s} = `, strong(said.second)];
   const turnedBy = text("turn_by", { angle: shown((n - m) * theta, DIGITS) });
   const [factors, turned] = [`(${complex(q)})·(${complex(unit)})`, ["R", sub(String(n - m).replace("-", "−"))]];
   const kAngle = e(`i·${shown(n * theta, DIGITS)}`);
   return [
-    line`${text("angle", { m, pair, theta: shown(theta, DIGITS), angle: shown(angle, DIGITS) })}`,
+    line`${text("angle", { m, pair, theta: said.theta, angle: said.angle })}`,
     line`${name("matrix")}R${sub(m)} ${qName()} = ${matrix(turns)} ${column(q)} = ${column(turnedQ)}`,
     line`${name("complex")}${qName()}·${e(`i·${m}·θ`)} = ${by}${factors} = ${asComplex(turnedQ)}`,
     line`${kName()}·${e(`i·${n}·θ`)} = ${by}(${complex(k)})·${kAngle} = ${asComplex(turnedK)}`,

@@ -3,7 +3,8 @@
 import { strongest } from "../../arrays.js";
 import { scaledByRoot } from "../../compute.js";
 import { checkbox } from "../../controls.js";
-import { fraction, h, inBrackets, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { fraction, h, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { added, bracketed, writtenOut } from "../../equation.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
 import { oneLine } from "../../one-line.js";
@@ -27,6 +28,22 @@ import { createUnturned } from "./unturned.js";
  */
 
 /**
+ * A pair's frequency and its angles at the two positions, in digits that come out.
+ *
+ * @param {number} frequency radians per token
+ * @param {{ q: number; k: number }} at
+ */
+const anglesWritten = (frequency, at) =>
+  writtenOut(
+    { frequency, q: frequency * at.q, k: frequency * at.k },
+    [
+      ["q", ["frequency"], (x) => x * at.q],
+      ["k", ["frequency"], (x) => x * at.k],
+    ],
+    { digits: 3 },
+  );
+
+/**
  * The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers.
  *
  * @param {DialReading} parts
@@ -35,22 +52,17 @@ import { createUnturned } from "./unturned.js";
  * @param {string} colon
  */
 function arithmetic(parts, model, text, colon) {
-  const { terms, sum, rest, rotary, frequency, values, unturned } = parts;
+  const { terms, sum, rest, rotary, frequency, unturned } = parts;
   const { query, key, pair } = parts.selection;
   const two = (/** @type {ArrayLike<number>} */ vector) =>
     `(${pairIn(vector, pair, rotary)
       .map((value) => shown(value, 3))
       .join(",\u00a0")})`;
   const bold = (/** @type {string} */ words) => h("strong", null, words);
+  const angles = anglesWritten(frequency, { q: query, k: key });
   /** @type {(role: "q" | "k", at: number) => HTMLElement} */
   const turning = (role, at) => {
-    const by = [
-      String(at),
-      " × ",
-      shown(frequency, 3),
-      " = ",
-      bold(`${shown(values[`angle_${role}`], 3)} ${text("radians")}`),
-    ];
+    const by = [String(at), " × ", angles.frequency, " = ", bold(`${angles[role]} ${text("radians")}`)];
     const given = parts[role];
     const before = given ? `${two(given)} → ` : "";
     const after = bold(two(parts[role === "q" ? "qTurned" : "kTurned"]));
@@ -63,15 +75,24 @@ function arithmetic(parts, model, text, colon) {
   const long = text("wavelength", { tokens: turnText(wavelength(frequency)) });
   const products = line`${both} = ${bold(signed(terms[pair], 5))}   ${long}`;
   const [whole, scale] = [sum + rest, model.parts.scale];
-  const scaled = scaledByRoot(model)
-    ? fraction(shown(whole, 5), root(String(model.head_dim)))
-    : `${inBrackets(whole)} · ${shown(scale, 6)}`;
-  const others = unturned
-    ? ` ${rest < 0 ? "−" : "+"} ${shown(Math.abs(rest), 5)} ${text("unrotated")} = ${shown(whole, 5)}`
-    : "";
-  const [summed, qk] = [text("sum", { pairs: terms.length }), [tinted("q", "q"), "·", tinted("k", "k")]];
-  const score = strong(whole * scale);
-  const total = line`${summed} = ${shown(sum, 5)}${others} = ${qk}   ${scaled} = ${score} = ${text("score")}`;
+  const byRoot = scaledByRoot(model);
+  const said = writtenOut(
+    { sum, rest: unturned ? rest : 0, whole, factor: scale, score: whole * scale },
+    [
+      ["whole", ["sum", "rest"], (a, b) => a + b],
+      ["score", ["whole", "factor"], (a, by) => (byRoot ? a / Math.sqrt(model.head_dim) : a * by)],
+    ],
+    { of: { factor: { digits: 6 } } },
+  );
+  const scaled = byRoot
+    ? fraction(said.whole, root(String(model.head_dim)))
+    : `${bracketed(said.whole)} · ${said.factor}`;
+  const others = unturned ? ` ${added(said.rest)} ${text("unrotated")} = ${said.whole}` : "";
+  const summed = text("sum", { pairs: terms.length });
+  const qk = [tinted("q", "q"), "·", tinted("k", "k")];
+  const score = strong(said.score);
+  const pairs = unturned ? said.sum : said.whole;
+  const total = line`${summed} = ${pairs}${others} = ${qk}   ${scaled} = ${score} = ${text("score")}`;
   const turned = [turning("q", query), turning("k", key)];
   for (const one of turned) one.dataset.result = "";
   return [...turned, products, total];

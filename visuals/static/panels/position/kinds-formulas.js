@@ -2,6 +2,7 @@
 
 import { scaledByRoot } from "../../compute.js";
 import { fraction, line, root, shown, strong, sub, tinted } from "../../dom.js";
+import { added, printedNumber, writtenOut } from "../../equation.js";
 
 /**
  * @typedef {import("../../readings/position-kinds.js").KindsReading} KindsReading
@@ -34,21 +35,43 @@ function scaled(model, product) {
  * The same after an arrow, where there is a factor to be seen.
  *
  * @param {Model} model
- * @param {number} product
+ * @param {string} product
  * @returns {Content}
  */
-const toScaled = (model, product) => (model.parts.scale === 1 ? [] : [" → ", ...scaled(model, shown(product, 5))]);
+const toScaled = (model, product) => (model.parts.scale === 1 ? [] : [" → ", ...scaled(model, product)]);
 
 /**
- * With its sign before it, as it stands in a sum.
+ * The score of one kind from its product and, where it has one, a bias, in digits that come out.
  *
- * @param {number} value
- * @param {(size: number) => string} [write]
+ * @param {Model} model
+ * @param {{ product: number; slope?: number; bias?: number; score: number }} numbers
+ * @param {number} distance
  */
-const plus = (value, write = (size) => shown(size, 4)) => `${value < 0 ? "−" : "+"} ${write(Math.abs(value))}`;
+function scoreWritten(model, { product, slope = 0, bias = 0, score }, distance) {
+  const factor = scaledByRoot(model) ? 1 / Math.sqrt(model.head_dim) : printedNumber(shown(model.parts.scale, 5));
+  return writtenOut(
+    { product, slope, bias, score },
+    [["score", ["product", "slope", "bias"], (x, by, more) => x * factor - by * distance + more]],
+    { of: { slope: { digits: 4 }, bias: { digits: 4 }, score: { digits: 4 } } },
+  );
+}
 
-/** The terms of one sum have as many decimals each. @param {number} term */
-const written = (term) => term.toFixed(2).replace("-", "−");
+/** Decimals of the terms of one sum. @param {number} x @param {number} decimals */
+const written = (x, decimals) => x.toFixed(decimals).replace("-", "−");
+
+/**
+ * Terms that are added, with as many decimals each, and the score of their sum, in digits that come out.
+ *
+ * @param {Model} model
+ * @param {number[]} terms
+ * @param {number} score
+ */
+const termsWritten = ({ parts: { scale } }, [a, b, c, d], score) =>
+  writtenOut(
+    { a, b, c, d, score },
+    [["score", ["a", "b", "c", "d"], (...all) => scale * all.reduce((sum, x) => sum + x)]],
+    { digits: 2, write: written, of: { score: { digits: 4, write: shown } } },
+  );
 
 /**
  * @param {KindsReading} reading
@@ -60,28 +83,38 @@ const written = (term) => term.toFixed(2).replace("-", "−");
 export function formulasOf(reading, model, text, colon) {
   const { products, terms, slope, bucket, selection, values } = reading;
   const { query, key } = selection;
-  const score = (/** @type {string} */ kind) => strong(values[`score_${kind}`], 4);
+  const distance = Math.abs(query - key);
+  /**
+   * @type {(
+   *   kind: string,
+   *   numbers: { product: number; slope?: number; bias?: number },
+   * ) => Record<string, string>}
+   */
+  const saidOf = (kind, numbers) => scoreWritten(model, { ...numbers, score: values[`score_${kind}`] }, distance);
   const name = (/** @type {string} */ kind) => text(`kind_${kind}`) + colon;
   const [position, other] = [`PE(${query})`, `PE(${key})`];
-  const distance = Math.abs(query - key);
-  const lines = [line`${name("none")}${q()}·${k()}${toScaled(model, products.none[0])} = ${score("none")}`];
+  const none = saidOf("none", { product: products.none[0] });
+  const lines = [line`${name("none")}${q()}·${k()}${toScaled(model, none.product)} = ${strong(none.score)}`];
   if (terms) {
-    const sum = terms.slice(1).reduce((words, value) => `${words} ${plus(value, written)}`, written(terms[0]));
+    const { score, ...said } = termsWritten(model, terms, values.score_sinusoidal);
+    const sum = [said.a, ...[said.b, said.c, said.d].map(added)].join(" ");
     const parts = [q(), "·", k(), " + ", q(), "·W", sub("K"), other, " + W", sub("Q"), position, "·", k()];
     const all = [...parts, " + W", sub("Q"), position, "·W", sub("K"), other];
-    lines.push(line`${name("sinusoidal")}${all} → ${scaled(model, sum)} = ${score("sinusoidal")}`);
+    lines.push(line`${name("sinusoidal")}${all} → ${scaled(model, sum)} = ${strong(score)}`);
   } else if (reading.found.added) {
-    const product = toScaled(model, products.sinusoidal[0]);
-    lines.push(line`${name("sinusoidal")}${text("normed_sum")}${product} = ${score("sinusoidal")}`);
+    const { product, score } = saidOf("sinusoidal", { product: products.sinusoidal[0] });
+    lines.push(line`${name("sinusoidal")}${text("normed_sum")}${toScaled(model, product)} = ${strong(score)}`);
   }
   if (!Number.isNaN(bucket)) {
-    const product = scaled(model, shown(products.relative[0], 5));
-    const bias = plus(products.relative[1]);
-    lines.push(line`${name("relative")}${product} ${bias} ${text("bucket", { bucket })} = ${score("relative")}`);
+    const { product, bias, score } = saidOf("relative", { product: products.relative[0], bias: products.relative[1] });
+    const sum = [...scaled(model, product), ` ${added(bias)} ${text("bucket", { bucket })}`];
+    lines.push(line`${name("relative")}${sum} = ${strong(score)}`);
   }
-  const product = scaled(model, shown(products.alibi[0], 5));
-  lines.push(line`${name("alibi")}${product} − ${shown(slope, 4)} · ${String(distance)} = ${score("alibi")}`);
+  const alibi = saidOf("alibi", { product: products.alibi[0], slope });
+  const sum = [...scaled(model, alibi.product), ` − ${alibi.slope} · ${String(distance)}`];
+  lines.push(line`${name("alibi")}${sum} = ${strong(alibi.score)}`);
   const turned = ["(R", sub(query), q(), ")·(R", sub(key), k(), ")"];
-  lines.push(line`${name("rope")}${turned}${toScaled(model, products.rope[0])} = ${score("rope")}`);
+  const rope = saidOf("rope", { product: products.rope[0] });
+  lines.push(line`${name("rope")}${turned}${toScaled(model, rope.product)} = ${strong(rope.score)}`);
   return lines;
 }

@@ -2,6 +2,7 @@
 // from, each checked on this run, and its long-term decay.
 
 import { count as asCount, h, putText, shown } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { notTurned, turningForms } from "../../parts.js";
@@ -167,14 +168,20 @@ const turnsOf = ({ forms: { theta }, place: { m, n } }, width, text) =>
  * @param {Say} text
  */
 function noticeOf({ forms: { theta, term, shifted }, place: { m, n }, selection: { pair } }, text) {
+  const angles = writtenOut(
+    { theta, angle: m * theta, other: n * theta },
+    [
+      ["angle", ["theta"], (x) => m * x],
+      ["other", ["theta"], (x) => n * x],
+    ],
+    { digits: 3, most: 3 },
+  );
   return text("notice", {
     pair,
     m,
     n,
     shift: SHIFT,
-    theta: shown(theta, 3),
-    angle: shown(m * theta, 3),
-    other: shown(n * theta, 3),
+    ...angles,
     apart: shown((m - n) * theta, 3),
     term: shown(term, 3),
     shifted: shown(shifted, 3),

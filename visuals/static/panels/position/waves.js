@@ -5,6 +5,7 @@ import { once } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { h, putText, shown } from "../../dom.js";
 import { cells, centred, cross, enlarge, fit, ink, scaleBar, textWidth, visible, write } from "../../draw.js";
+import { writtenOut } from "../../equation.js";
 import { createSurface } from "../../marks/surface.js";
 import { axes, chartIn, dot, path } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
@@ -234,8 +235,10 @@ export function createWaves(glass, text) {
       turnedSays.textContent = text("turned_cell", {
         position: query,
         pair,
-        frequency: shown(frequency[pair], 4),
-        angle: shown(angle, 4),
+        ...writtenOut({ frequency: frequency[pair], angle }, [["angle", ["frequency"], (x) => x * query]], {
+          digits: 3,
+          most: 3,
+        }),
         cos: shown(Math.cos(angle), 4),
         sin: shown(Math.sin(angle), 4),
       });

@@ -4,11 +4,12 @@ import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { bracketed, writtenOut } from "../../equation.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, count, few, fewThatGive, named as namedToken, signed, told } from "../words.js";
+import { answerOf, bold, count, few, named as namedToken, signed, told } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
@@ -18,12 +19,28 @@ const [HIGH, BELOW] = [236, 46]; // px, and px under the axis
 const [LEAST, NAMED] = [4, 5]; // how far the axis goes at least, and how many tokens are named
 
 /**
+ * From the gate to the product, in digits that come out.
+ *
+ * @param {AnswerNeuron} neuron
+ */
+const writtenOf = ({ gate, open, up, product }) =>
+  writtenOut(
+    { gate, open, up, product },
+    [
+      ["open", ["gate"], silu],
+      ["product", ["open", "up"], (a, b) => a * b],
+    ],
+    { digits: 3, write: few },
+  );
+
+/**
  * SiLU, with the gate of one neuron on it.
  *
  * @param {number} width
  * @param {AnswerNeuron} neuron
  */
-function curveOf(width, { gate, open, up }) {
+function curveOf(width, neuron) {
+  const [{ gate, open }, said] = [neuron, writtenOf(neuron)];
   const reach = Math.max(LEAST, Math.ceil(Math.abs(gate)) + 1);
   const x = (/** @type {number} */ g) => width * (0.5 + g / (2 * reach));
   const y = (/** @type {number} */ s) => HIGH - BELOW - ((HIGH - BELOW - 20) * s) / reach;
@@ -38,11 +55,11 @@ function curveOf(width, { gate, open, up }) {
     svg("polyline.st-silu", { points }),
     svg("line.st-drop", { x1: x(gate), x2: x(gate), y1: y(0), y2: y(open) }),
     svg("circle.st-gate", { cx: x(gate), cy: y(open), r: 8 }),
-    svg("text", { x: x(gate), y: y(0) + 20, "text-anchor": "middle", style: "fill: var(--glass-gate)" }, few(gate)),
+    svg("text", { x: x(gate), y: y(0) + 20, "text-anchor": "middle", style: "fill: var(--glass-gate)" }, said.gate),
     svg(
       "text",
       { x: x(gate) + (closed ? 14 : -14), y: y(open) - 8, "text-anchor": closed ? "start" : "end" },
-      `SiLU = ${fewThatGive([open, up])[0]}`,
+      `SiLU = ${said.open}`,
     ),
   ];
 }
@@ -86,13 +103,11 @@ export function createGate(glass) {
   const raises = h("p.st-note");
   const element = h("div", null, drawing, formula);
   const paint = memo((/** @type {number} */ width, /** @type {AnswerNeuron} */ found, _language) => {
-    const { up, open, product } = found;
+    const { open, up, product } = writtenOf(found);
     drawing.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     drawing.setAttribute("aria-label", text("story.gate_curve"));
     drawing.replaceChildren(...curveOf(width, found));
-    const [opened, wrote] = fewThatGive([open, up]);
-    const factor = up < 0 ? `(${wrote})` : wrote;
-    formula.textContent = `SiLU(gate) · up = ${opened} · ${factor} = ${few(product)}`;
+    formula.textContent = `SiLU(gate) · up = ${bracketed(open)} · ${bracketed(up)} = ${product}`;
   });
   return {
     name: "gate",
@@ -114,7 +129,7 @@ export function createGate(glass) {
       const { neuron, gate, up, adds, open, product } = found;
       paint(width, found, language);
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(answer));
-      const whole = terms.ffn.data[layer];
+      const [whole, said] = [terms.ffn.data[layer], writtenOf(found)];
       raises.textContent = purposeOf(glass, found, { answer: named, layer, whole });
       return {
         form: gate > 0 && few(gate, 2) === few(open, 2) ? "_open" : "",
@@ -122,9 +137,9 @@ export function createGate(glass) {
           layer: String(layer),
           neuron: bold(String(neuron)),
           word: bold(namedToken(text, labelsOf(trace.tokens.pieces), query)),
-          gate: told(few(gate), gate),
-          open: told(fewThatGive([open, up])[0], open),
-          product: told(few(product), product),
+          gate: told(said.gate, gate),
+          open: told(said.open, open),
+          product: told(said.product, product),
           count: count(trace.model.parts.ffn[layer].neurons, language),
           adds: told(signed(adds), adds),
           whole: told(signed(whole), whole),

@@ -4,18 +4,18 @@
 
 import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
-import { exact, h, shown } from "../../dom.js";
-import { broughtApart, chainOf, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
+import { exact, h } from "../../dom.js";
+import { chainOf, gapWritten, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
 import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { kept } from "../kept.js";
 import { looksBack, placeOf, toldApart } from "../place.js";
-import { bold, few, named, shareSaid, signed, told } from "../words.js";
+import { bold, few, named, shareSaid, told } from "../words.js";
 
 /**
  * @typedef {import("../../panels/glance/matching.js").Matching} Matching
  *
- * @typedef {{ name: string; carries: string; score: number; role: "k" | "muted" }} Row
+ * @typedef {{ name: string; carries: string; score: number; said: string; role: "k" | "muted" }} Row
  *
  * @typedef {{ layer: number; head: number; query: number; key: number }} Cell where the head looks
  *
@@ -51,7 +51,7 @@ function createScores(glass) {
   const paint = memo((/** @type {string} */ packed, /** @type {number[]} */ all) => {
     const rows = /** @type {Row[]} */ (JSON.parse(packed)); // as text, so that the same rows are not drawn again
     body.replaceChildren(
-      ...rows.map(({ name, carries, score, role }) => {
+      ...rows.map(({ name, carries, score, said, role }) => {
         const { from, wide } = barOf(score, all);
         const style = `margin-left: ${from}%; width: ${wide}%; background: var(--glass-${role})`;
         return h(
@@ -60,7 +60,7 @@ function createScores(glass) {
           h("th", { scope: "row" }, name),
           h("td.st-carries", null, carries),
           h("td.st-track", null, h("span.st-bar", { style })),
-          h("td.st-share", { title: exact(score, 6) }, few(score)),
+          h("td.st-share", { title: exact(score, 6) }, said),
         );
       }),
     );
@@ -74,11 +74,12 @@ function createScores(glass) {
    */
   function draw(found, [key, rival], marks, swapped) {
     const { score, rival_score: against } = (swapped && found.other) || found;
+    const said = swapped ? { score: few(score), rival_score: few(against) } : gapWritten(found);
     const quoted = (/** @type {string} */ one) => glass.text("why.token", { piece: one });
     /** @type {Row[]} */
     const rows = [
-      { name: key, carries: quoted(marks.key_from), score, role: "k" },
-      { name: rival, carries: quoted(marks.rival_from), score: against, role: "muted" },
+      { name: key, carries: quoted(marks.key_from), score, said: said.score, role: "k" },
+      { name: rival, carries: quoted(marks.rival_from), score: against, said: said.rival_score, role: "muted" },
     ];
     const both = found.other ? [found, found.other] : [found];
     paint(
@@ -100,9 +101,8 @@ function createScores(glass) {
  */
 function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels) {
   const { text } = glass;
-  const { from_asked: from, from_share: share, query, key } = names;
-  const gap = found.score - found.rival_score;
-  const given = { gap: shown(gap, 3), from, share, query, rest: signed(gap - broughtApart(found)) };
+  const { gap, from_asked: from, from_share: share, rest, query, key } = names;
+  const given = { gap, from, share, query, rest: rest.startsWith("−") ? rest : `+${rest}` };
   const followed = placeOf(glass);
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };

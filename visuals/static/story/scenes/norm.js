@@ -3,13 +3,14 @@
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { centres } from "../../parts.js";
 import { memo } from "../../reads.js";
 import { normVector } from "../../readings/norm.js";
 import { rms } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { placeOf } from "../place.js";
-import { createRows } from "../strips.js";
+import { createRows, limitOf } from "../strips.js";
 import { few, named, told } from "../words.js";
 
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
@@ -76,6 +77,31 @@ function extremesOf(gamma) {
 const sized = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
 
 /**
+ * What γ makes of one channel, in digits that come out.
+ *
+ * @param {number} x
+ * @param {number} times
+ */
+const scaledBy = (x, times) =>
+  writtenOut({ x, times, y: x * times }, [["y", ["x", "times"], (a, b) => a * b]], {
+    digits: 4,
+    write: sized,
+    of: { y: { digits: 3 } },
+  });
+
+/**
+ * A vector's size, and where its colours end before and after the division by it, in digits that come out.
+ *
+ * @param {ArrayLike<number>} x
+ * @param {number} divisor
+ */
+function dividedBy(x, divisor) {
+  const before = limitOf(x);
+  const values = { before, divisor, after: before / divisor };
+  return writtenOut(values, [["after", ["before", "divisor"], (a, b) => a / b]], { digits: 3, write: few });
+}
+
+/**
  * What γ makes of the channels in which it is smallest and largest.
  *
  * @param {Glass} glass
@@ -94,12 +120,20 @@ function createGamma({ text }) {
       ["least", low],
       ["most", high],
     ]);
-    const number = (/** @type {number} */ x, digits = 4) => h("td", { title: exact(x, 6) }, sized(x, digits));
+    const number = (/** @type {string} */ said, /** @type {number} */ x) => h("td", { title: exact(x, 6) }, said);
     body.replaceChildren(
       ...rows.map(([name, channel]) => {
         const [x, times] = [divided[channel], gamma[channel]];
+        const said = scaledBy(x, times);
         const words = text(`story.norm_${name}`, { channel });
-        return h("tr", null, h("th", { scope: "row" }, words), number(x), number(times), number(x * times, 3));
+        return h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, words),
+          number(said.x, x),
+          number(said.times, times),
+          number(said.y, x * times),
+        );
       }),
     );
   }
@@ -132,16 +166,25 @@ export function createNorm(glass) {
     drawing.replaceChildren(marks, ...arrowsOf(width, arrows));
     axes.textContent = glass.text("story.norm_axes", { a, b, d: x.length });
     about.textContent = glass.text("story.norm_strips", { d: x.length });
-    /** @type {(name: string, role: string, values: ArrayLike<number>) => import("../strips.js").Row} */
-    const row = (name, role, values) => {
+    const said = dividedBy(x, divisor);
+    /**
+     * @type {(
+     *   name: string,
+     *   role: string,
+     *   values: ArrayLike<number>,
+     *   end?: string,
+     * ) => import("../strips.js").Row}
+     */
+    const row = (name, role, values, end) => {
       const value = rms(values, 0);
-      return { name, role, values, size: { value, words: glass.text("story.norm_size", { rms: sized(value) }) } };
+      const size = values === x && sized(value) === few(divisor) ? said.divisor : sized(value); // but for ε the same
+      return { name, role, values, end, size: { value, words: glass.text("story.norm_size", { rms: size }) } };
     };
     rows.paint(
       width,
       [
-        row(names.before, "muted", x),
-        row(names.after, "norm", divided),
+        row(names.before, "muted", x, said.before),
+        row(names.after, "norm", divided, said.after),
         row(
           names.normed,
           "norm",
@@ -172,16 +215,17 @@ export function createNorm(glass) {
       const { divisor, x, gamma } = found.input;
       const extremes = extremesOf(gamma);
       const [low, high] = [gamma[extremes.low], gamma[extremes.high]];
+      const [least, most] = [extremes.low, extremes.high].map((i) => scaledBy(x[i] / divisor, gamma[i]).times);
       const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
           word: named(glass.text, labelsOf(trace.tokens.pieces), token),
           d: String(x.length),
           layer: String(layer),
-          rms: told(few(divisor), divisor),
+          rms: told(dividedBy(x, divisor).divisor, divisor),
           after: told(sized(size), size),
-          low: told(sized(low, 4), low), // as in the table
-          high: told(sized(high, 4), high),
+          low: told(least, low), // as in the table
+          high: told(most, high),
         },
         select: { layer, query: token },
         value: `layer ${layer} token ${token} rms=${exact(divisor)} low=${exact(low)} high=${exact(high)}`,

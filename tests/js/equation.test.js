@@ -1,0 +1,73 @@
+// Equations are worked out again from the texts alone.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { added, bracketed, decimalsIn, printedNumber, withSign, writtenOut } from "../../visuals/static/equation.js";
+import { few } from "../../visuals/static/story/words.js";
+
+/** Half a unit of the last digit of a plain decimal. @param {string} text */
+const half = (text) => 0.5 * 10 ** -(text.split(".")[1]?.length ?? 0);
+
+test("what is printed is read back: minus, powers of ten, thousands, per cent", () => {
+  assert.equal(printedNumber("−3.25"), -3.25);
+  assert.equal(printedNumber("3.1256×10⁻⁵"), 3.1256e-5);
+  assert.equal(printedNumber("11,008"), 11008);
+  assert.ok(Math.abs(printedNumber("99.765%") - 0.99765) < 1e-12);
+  assert.ok(Number.isNaN(printedNumber("–")));
+});
+
+test("whoever works with the printed operands gets the printed result", () => {
+  for (let seed = 1; seed < 500; seed++) {
+    const [a, b] = [40 * Math.sin(seed * 7.3), 3 * Math.cos(seed * 1.7)];
+    for (const [value, by] of [
+      [a * b, (x, y) => x * y],
+      [a / b, (x, y) => x / y],
+      [a - b, (x, y) => x - y],
+      [Math.exp(b - a / 40), (x, y) => Math.exp(y - x / 40)],
+    ]) {
+      if (Math.abs(value) >= 1000) continue; // then its last digit is no unit
+      const said = writtenOut({ a, b, value }, [["value", ["a", "b"], by]], { digits: 3, write: few });
+      const worked = by(...[said.a, said.b].map((text) => Number(text.replace("−", "-"))));
+      const printed = Number(said.value.replace("−", "-"));
+      assert.ok(Math.abs(worked - printed) <= half(said.value) * (1 + 1e-6), `${said.a} ${said.b} ${said.value}`);
+      assert.equal(said.value.replace("−", "-"), few(value).replace("−", "-")); // no digit of the result was needed
+    }
+  }
+});
+
+test("scores whose difference is small have the digits that give it", () => {
+  const said = writtenOut({ a: 12.7642, b: 11.6341, gap: 1.1301 }, [["gap", ["a", "b"], (x, y) => x - y]], {
+    digits: 3,
+  });
+  assert.deepEqual(said, { a: "12.76", b: "11.63", gap: "1.13" });
+});
+
+test("a quantity of several equations is printed once for all of them", () => {
+  const said = writtenOut({ dot: 107.0168, score: 107.0168 / Math.sqrt(32), total: 1.0007, weight: 0.5 }, [
+    ["score", ["dot"], (x) => x / Math.sqrt(32)],
+  ]);
+  assert.equal(said.score, "18.918");
+  assert.equal((printedNumber(said.dot) / Math.sqrt(32)).toFixed(3), said.score);
+});
+
+test("where more digits of the operands do not help, the result has fewer", () => {
+  const rounded = writtenOut({ a: 3, value: 6.02 }, [["value", ["a"], (x) => 2 * x]]);
+  assert.deepEqual(rounded, { a: "3.0000000000".slice(0, rounded.a.length), value: "6.0" });
+  const most = writtenOut({ a: 16.6, b: 4.1, times: 4.0444 }, [["times", ["a", "b"], (x, y) => x / y]], {
+    digits: 3,
+    most: 3,
+  });
+  assert.equal(most.times, "4.0");
+});
+
+test("what is not known is in no equation", () => {
+  const said = writtenOut({ a: 1.23456, b: NaN, value: 7 }, [["value", ["a", "b"], (x, y) => x * y]]);
+  assert.deepEqual(said, { a: "1.2346", b: "–", value: "7.0000" });
+});
+
+test("signs as they stand before, between and around", () => {
+  assert.deepEqual(["2.0", "−2.0"].map(bracketed), ["2.0", "(−2.0)"]);
+  assert.deepEqual(["2.0", "−2.0"].map(added), ["+ 2.0", "− 2.0"]);
+  assert.deepEqual(["2.0", "−2.0", "0.0"].map(withSign), ["+2.0", "−2.0", "0.0"]);
+  assert.deepEqual(["2.050", "7", "1.2×10⁻⁵"].map(decimalsIn), [3, 0, NaN]);
+});
