@@ -12,7 +12,7 @@ from tests.page import leave, open_page
 FORMULAS = ("norm", "position", "attend", "ffn")
 
 
-@pytest.mark.parametrize("chapter", one_of(*FORMULAS, *(name for name in CHAPTERS if name not in FORMULAS)))
+@pytest.mark.parametrize("chapter", one_of([*FORMULAS, *(name for name in CHAPTERS if name not in FORMULAS)]))
 def test_printed_operands_give_the_printed_result(browser: Browser, panels_alone: str, chapter: str) -> None:
     page = open_page(browser, panels_alone)
     for layer, head, key in ((0, 0, 0), (1, 1, 1)):

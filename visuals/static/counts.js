@@ -65,6 +65,14 @@ export function shareSaid(text, x) {
 }
 
 /**
+ * What a softmax over all tokens gave: never 0, though float32 holds so little as 0.
+ *
+ * @param {Say} text
+ * @param {number} p
+ */
+export const chanceSaid = (text, p) => shareSaid(text, p === 0 ? Number.MIN_VALUE : p);
+
+/**
  * What is only known to be at most so probable.
  *
  * @param {Say} text

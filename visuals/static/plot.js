@@ -2,6 +2,7 @@
 
 import { RAISED } from "./dom.js";
 import { ink, inside, write } from "./draw.js";
+import { decimalsIn } from "./equation.js";
 
 /** @type {Record<string, string>} */
 const POWERS = RAISED;
@@ -151,8 +152,6 @@ export function tickText(value) {
 }
 
 const POWER = new RegExp(`[${Object.values(POWERS).join("")}]`);
-/** @param {string} text */
-const decimalsIn = (text) => text.split(".")[1]?.length ?? 0;
 /**
  * The texts of an axis' ticks, all of one number of decimals; each as it is alone where the axis is logarithmic or
  * one is a power of ten.

@@ -4,7 +4,7 @@ import { exact, h } from "../dom.js";
 import { visible } from "../draw.js";
 import { apart, named, word as wordOf } from "../panels/glance/words.js";
 
-export { grouped as count, shareSaid } from "../counts.js";
+export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
 export { named, wordOf };
 
 /** @typedef {import("../types.d.ts").Texts["text"]} Say */

@@ -4,7 +4,8 @@
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
 import { byteUnit } from "../../counts.js";
-import { count, h, line, phrase, shown, strong, sub } from "../../dom.js";
+import { count, fixed, h, line, phrase, shown, strong, sub } from "../../dom.js";
+import { writtenOut } from "../../equation.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { createTable, listed, writeTexts } from "../../marks/table.js";
@@ -124,7 +125,14 @@ function sumsOf(tokens, k, seen, causal) {
  */
 function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, query, key } }, model, text) {
   const bold = (/** @type {number} */ value) => h("strong", null, count(value));
-  const each = heads.length > 8 ? "Σ a" : heads.map((a) => a.toFixed(4)).join(" + ");
+  /** @type {Record<string, number>} */
+  const numbered = Object.fromEntries(heads.map((a, i) => [i, a]));
+  const said = writtenOut(
+    { mean: index[key] ?? NaN, ...numbered },
+    [["mean", Object.keys(numbered), (...all) => all.reduce((sum, a) => sum + a, 0) / all.length]],
+    { digits: 4, write: fixed, of: { mean: { digits: 3, write: shown } } },
+  );
+  const each = heads.length > 8 ? "Σ a" : heads.map((_, i) => said[i]).join(" + ");
   const mean = phrase`I${sub(`${query},${key}`)} = (${each}) / ${String(heads.length)}`;
   const { all, read } = sumsOf(tokens, k, pairs.all, causal);
   const { tokens: L, k: K, main, indexer, latent } = LARGE;
@@ -136,7 +144,7 @@ function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, q
   const unit = byteUnit();
   const added = `${String(model.n_layers)} · (128 + 4) ${unit}`;
   return [
-    line`${text("index", { query, key })}   ${mean} = ${strong(index[key] ?? NaN, 3)}`,
+    line`${text("index", { query, key })}   ${mean} = ${strong(said.mean)}`,
     line`${text("pairs_all")}   ${all} = ${bold(pairs.all)};   ${text("pairs_read")}   ${read} = ${bold(pairs.read)}`,
     line`${text("large", { tokens: count(L), k: count(K) })}`,
     line`${text("large_whole")}   ${count(main)} · ${count(whole)} = ${h("strong", null, full)}`,

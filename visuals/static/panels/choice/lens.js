@@ -5,7 +5,7 @@ import { onceFor } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { count as asCount, h, percent, share } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { shareSaid } from "../../counts.js";
+import { chanceSaid } from "../../counts.js";
 import { frame } from "../../frame.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { momentAt, wordsOf } from "../../chosen-step.js";
@@ -228,7 +228,7 @@ function bestLines(glass, { lens, best, followed }, written) {
         ${glossed(`${rank}${id === written ? " ✓" : ""}  ${lens.piece(id)}`, gloss(lens.piece(id)))}
       </th>
       <td class="gp-track"><span class="gp-bar" style=${`width: ${100 * probability}%`}></span></td>
-      <td class="gp-number" title=${share(probability)}>${shareSaid(glass.text, probability)}</td>
+      <td class="gp-number" title=${share(probability)}>${chanceSaid(glass.text, probability)}</td>
     </tr>
   `;
   const apart = best.length > 0 && !best.some(({ id }) => id === followed.id);

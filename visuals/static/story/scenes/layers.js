@@ -8,7 +8,7 @@ import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
 import { sentences } from "../../panels/glance/words.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, named, shareSaid, wordOf } from "../words.js";
+import { answerOf, bold, chanceSaid, named, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
 const OTHERS = 2; // wrong choices beside the right one
@@ -159,7 +159,7 @@ export function createLayers(glass) {
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
           h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * owns[i]}%` })),
-          h("td.st-share", { title: exact(owns[i], 6) }, shareSaid(text, owns[i])),
+          h("td.st-share", { title: exact(owns[i], 6) }, chanceSaid(text, owns[i])),
         );
         return [...gap, row];
       }),
