@@ -126,13 +126,13 @@ function sumsOf(tokens, k, seen, causal) {
 function linesOf({ index, heads, pairs, bytes, tokens, causal, selection: { k, query, key } }, model, text) {
   const bold = (/** @type {number} */ value) => h("strong", null, count(value));
   /** @type {Record<string, number>} */
-  const numbered = Object.fromEntries(heads.map((a, i) => [i, a]));
+  const values = Object.fromEntries([["mean", index[key] ?? NaN], ...heads.map((a, i) => [`a${i}`, a])]);
   const said = writtenOut(
-    { mean: index[key] ?? NaN, ...numbered },
-    [["mean", Object.keys(numbered), (...all) => all.reduce((sum, a) => sum + a, 0) / all.length]],
+    values,
+    [["mean", heads.map((_, i) => `a${i}`), (...all) => all.reduce((sum, a) => sum + a, 0) / all.length]],
     { digits: 4, write: fixed, of: { mean: { digits: 3, write: shown } } },
   );
-  const each = heads.length > 8 ? "Σ a" : heads.map((_, i) => said[i]).join(" + ");
+  const each = heads.length > 8 ? "Σ a" : heads.map((_, i) => said[`a${i}`]).join(" + ");
   const mean = phrase`I${sub(`${query},${key}`)} = (${each}) / ${String(heads.length)}`;
   const { all, read } = sumsOf(tokens, k, pairs.all, causal);
   const { tokens: L, k: K, main, indexer, latent } = LARGE;
