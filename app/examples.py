@@ -21,7 +21,7 @@ EXAMPLES = {
     ),
 }
 # Of those that ask where someone is: the text's other place, where they are not.
-ELSEWHERE = dict(zip((*EXAMPLES["en"][:2], *EXAMPLES["zh"][:2]), ("garden", "kitchen", "花园", "厨房"), strict=True))
+RULED_OUT = dict(zip((*EXAMPLES["en"][:2], *EXAMPLES["zh"][:2]), ("garden", "kitchen", "花园", "厨房"), strict=True))
 # For a network that reads English: two facts, whom a gift goes to, a name that came before, an opposite, a later
 # year, a plural, a line of code.
 REAL_EXAMPLES = (

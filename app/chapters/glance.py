@@ -37,7 +37,7 @@ from visuals.why import (
 )
 
 from ..engine import Engine
-from ..examples import ELSEWHERE, EXAMPLES, REAL_EXAMPLES, knows_words, nearest_example
+from ..examples import RULED_OUT, EXAMPLES, REAL_EXAMPLES, knows_words, nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
 from ..operations import (
     CIRCUIT,
@@ -234,7 +234,7 @@ def told_apart(engine: Engine, held: HeldRun, asked: Sent) -> ToldApartDetail | 
 def outside(engine: Engine, held: HeldRun, _asked: Sent) -> OutsideDetail | Nothing:
     """What in the prompt is not of the world that the bundled model learnt, and what is to be said of its answer; with
     an example that the model knows, "" where the prompt is that. {} where there is nothing to be said."""
-    found = held.study(engine, OUTSIDE, held.prompt, ELSEWHERE.get(held.prompt, ""))
+    found = held.study(engine, OUTSIDE, held.prompt, RULED_OUT.get(held.prompt, ""))
     reads_english = knows_words(engine, held.model, REAL_EXAMPLES[0])
     own = REAL_EXAMPLES[0] if reads_english else nearest_example(held.prompt)
     is_own = held.prompt in (*REAL_EXAMPLES, *EXAMPLES["en"], *EXAMPLES["zh"])

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 import model
-from app.examples import ELSEWHERE, EXAMPLES
+from app.examples import RULED_OUT, EXAMPLES
 from model.analysis.outside import COMPARED, outside, usual_surprisal
 from model.corpus import documents
 from model.corpus.checker import check
@@ -65,7 +65,7 @@ def test_the_surprise_is_the_cross_entropy_of_this_run(lm: model.LanguageModel) 
 
 def test_an_answer_that_the_text_rules_out_is_told_of_any_model(lm: model.LanguageModel, checkpoint: str) -> None:
     """By the checker of the little world: nobody is in another place without going there."""
-    for text, place in ELSEWHERE.items():
+    for text, place in RULED_OUT.items():
         end, language = ("里。", "zh") if text in EXAMPLES["zh"] else (".", "en")
         joined = text + (" " if language == "en" else "") + place + end
         assert [fault.kind for fault in check(joined, language)] == ["place"]
