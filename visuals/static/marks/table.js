@@ -114,9 +114,9 @@ export const writeTexts = (fields, texts) =>
  *
  * @param {HTMLElement} field
  * @param {string} text
+ * @param {string} [short] as it is read where it stands in an equation (equation.js)
  */
-export function writeNumber(field, text) {
-  const short = brief(text);
+export function writeNumber(field, text, short = brief(text)) {
   field.textContent = short;
   if (short === text) field.removeAttribute("title");
   else field.title = text;

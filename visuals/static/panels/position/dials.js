@@ -4,7 +4,7 @@ import { strongest } from "../../arrays.js";
 import { scaledByRoot } from "../../compute.js";
 import { checkbox } from "../../controls.js";
 import { fraction, h, line, root, sample, shown, signed, strong, sub, tinted } from "../../dom.js";
-import { added, bracketed, writtenOut } from "../../equation.js";
+import { added, bracketed, withSign, writtenOut } from "../../equation.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
 import { computed } from "../../reads.js";
 import { oneLine } from "../../one-line.js";
@@ -28,20 +28,33 @@ import { createUnturned } from "./unturned.js";
  */
 
 /**
- * A pair's frequency and its angles at the two positions, in digits that come out.
+ * A pair's frequency, its angles at the two positions, its channels before and after they turn, and its share of
+ * q·k, in digits that come out.
  *
- * @param {number} frequency radians per token
- * @param {{ q: number; k: number }} at
+ * @param {DialReading} parts
  */
-const anglesWritten = (frequency, at) =>
-  writtenOut(
-    { frequency, q: frequency * at.q, k: frequency * at.k },
+function pairWritten({ q, k, qTurned, kTurned, terms, frequency, rotary, selection: { query, key, pair } }) {
+  const both = (/** @type {ArrayLike<number> | null} */ vector) => (vector ? pairIn(vector, pair, rotary) : [NaN, NaN]);
+  const [[q0, q1], [k0, k1], [Q0, Q1], [K0, K1]] = [q, k, qTurned, kTurned].map(both);
+  /** @type {(a: number, b: number, by: number) => number} */
+  const first = (a, b, by) => a * Math.cos(by) - b * Math.sin(by);
+  /** @type {(a: number, b: number, by: number) => number} */
+  const second = (a, b, by) => a * Math.sin(by) + b * Math.cos(by);
+  const [qAngle, kAngle] = [frequency * query, frequency * key];
+  return writtenOut(
+    { frequency, qAngle, kAngle, q0, q1, k0, k1, Q0, Q1, K0, K1, share: terms[pair] },
     [
-      ["q", ["frequency"], (x) => x * at.q],
-      ["k", ["frequency"], (x) => x * at.k],
+      ["qAngle", ["frequency"], (x) => x * query],
+      ["kAngle", ["frequency"], (x) => x * key],
+      ["share", ["Q0", "K0", "Q1", "K1"], (a, b, c, d) => a * b + c * d],
+      ["Q0", ["q0", "q1", "qAngle"], first],
+      ["Q1", ["q0", "q1", "qAngle"], second],
+      ["K0", ["k0", "k1", "kAngle"], first],
+      ["K1", ["k0", "k1", "kAngle"], second],
     ],
-    { digits: 3 },
+    { digits: 3, of: { share: { digits: 4 } } },
   );
+}
 
 /**
  * The turning of q and of k, the pair's share of q·k, and the sum over all pairs, with their numbers.
@@ -54,26 +67,23 @@ const anglesWritten = (frequency, at) =>
 function arithmetic(parts, model, text, colon) {
   const { terms, sum, rest, rotary, frequency, unturned } = parts;
   const { query, key, pair } = parts.selection;
-  const two = (/** @type {ArrayLike<number>} */ vector) =>
-    `(${pairIn(vector, pair, rotary)
-      .map((value) => shown(value, 3))
-      .join(",\u00a0")})`;
   const bold = (/** @type {string} */ words) => h("strong", null, words);
-  const angles = anglesWritten(frequency, { q: query, k: key });
+  const { frequency: theta, share, ...of } = pairWritten(parts);
   /** @type {(role: "q" | "k", at: number) => HTMLElement} */
   const turning = (role, at) => {
-    const by = [String(at), " × ", angles.frequency, " = ", bold(`${angles[role]} ${text("radians")}`)];
-    const given = parts[role];
-    const before = given ? `${two(given)} → ` : "";
-    const after = bold(two(parts[role === "q" ? "qTurned" : "kTurned"]));
-    return line`${tinted(role, role)}${colon}${text("angle")} = ${by}   ${before}${after}`;
+    const isQuery = role === "q";
+    const by = [String(at), " × ", theta, " = ", bold(`${isQuery ? of.qAngle : of.kAngle} ${text("radians")}`)];
+    const [x, y, X, Y] = isQuery ? [of.q0, of.q1, of.Q0, of.Q1] : [of.k0, of.k1, of.K0, of.K1];
+    const before = parts[role] ? `(${x},\u00a0${y}) → ` : "";
+    return line`${tinted(role, role)}${colon}${text("angle")} = ${by}   ${before}${bold(`(${X},\u00a0${Y})`)}`;
   };
   /** @type {(role: string, i: number) => HTMLElement} */
   const name = (role, i) => tinted(role, role, sub(i));
   const [a, b] = channelsOf(rotary, pair);
   const both = [name("q", a), name("k", a), " + ", name("q", b), name("k", b)];
   const long = text("wavelength", { tokens: turnText(wavelength(frequency)) });
-  const products = line`${both} = ${bold(signed(terms[pair], 5))}   ${long}`;
+  const numbers = `${of.Q0} · ${bracketed(of.K0)} + ${bracketed(of.Q1)} · ${bracketed(of.K1)}`;
+  const products = line`${both} = ${numbers} = ${bold(withSign(share))}   ${long}`;
   const [whole, scale] = [sum + rest, model.parts.scale];
   const byRoot = scaledByRoot(model);
   const said = writtenOut(
