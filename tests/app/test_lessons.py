@@ -206,12 +206,13 @@ def test_the_head_that_is_missed_most_brings_the_name_to_its_place(language: str
     assert most in [(step.layer, step.head) for step in match.told.steps]
 
 
-# Has the page keep what is written on the maps from now on, in bold: the names of what is looked at.
+# Has the page keep what is written on the maps from now on, in bold: the names of what is looked at. The bars below
+# them have names in bold, too.
 WRITTEN = """() => {
   window.written = [];
   const { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
   prototype.fillText = function (words, ...place) {
-    const isName = this.canvas.closest("[data-kind=attention] .at-looks") && this.font.startsWith("600");
+    const isName = this.canvas.closest("[data-kind=attention] .at-looks .gp-scroll") && this.font.startsWith("600");
     if (isName) written.push(words);
     return fillText.call(this, words, ...place);
   };

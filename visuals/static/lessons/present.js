@@ -76,21 +76,22 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
- * @param {(act: () => void) => void} onceThere does something once the view is there
+ * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void }} once does something once the
+ *   view is there, or once its screens are known
  */
-const waysThrough = (now, turned, onceThere) => ({
+const waysThrough = (now, turned, once) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
   next() {
     const course = now()?.course;
-    if (course?.covered()) onceThere(course.next);
-    else if (course && !turned(1)) course.next();
+    if (course?.covered()) once.there(course.next);
+    else once.fitted(() => void (turned(1) || course?.next()));
   },
   /** Its other button: the screen before, also where that is the view's before this one. */
   back() {
     const course = now()?.course;
-    if (course && !turned(-1)) course.back();
+    once.fitted(() => void (turned(-1) || course?.back()));
   },
-  reveal: () => onceThere(() => now()?.course.toggle()),
+  reveal: () => once.there(() => now()?.course.toggle()),
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
@@ -315,13 +316,13 @@ export function createPresenter(glass, openList, keep) {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
-      (act) => arrival.then(act),
+      { there: (act) => arrival.then(act), fitted: (act) => stage.then(act) },
     ),
     leave,
     close: () => bar.shut() || leave(),
     list: () => (leave(), openList()),
-    up: () => stage.turn(-1),
-    down: () => stage.turn(1),
+    up: () => stage.then(() => stage.turn(-1)),
+    down: () => stage.then(() => stage.turn(1)),
     notes: showNotes,
     add: () => void add(),
     help: () => bar.help(),
@@ -342,7 +343,7 @@ export function createPresenter(glass, openList, keep) {
     keepPresented({ lesson, at: course.at(), notes, reads, id });
     document.body.toggleAttribute(RESTS, moved || document.body.hasAttribute(RESTS));
     if (moved) arrival.bring(lesson, course.at(), backwards && !course.covered());
-    else stage.again();
+    else stage.said();
   }
   function showNotes() {
     if (now && (now.reads || isColumn()))
@@ -376,7 +377,7 @@ export function createPresenter(glass, openList, keep) {
     now?.goBack(); // before the lesson ends, or its last view would be an entry of the history
     end();
   }
-  const speak = () => (bar.open(), show(false));
+  const speak = () => (bar.open(), show(false), stage.again());
   function again() {
     screens.placed(); // a window that is turned may be narrow now
     stage.again();

@@ -94,6 +94,67 @@ const pageAt = (pages, y) =>
   );
 
 /**
+ * Fits once more what is on the stage already.
+ *
+ * @param {{ top: HTMLElement; bar: HTMLElement }} edges of the lesson
+ * @param {{ fit: () => Promise<boolean>; placeNow: () => () => void; divideAgain: () => void }} stage `placeNow`:
+ *   gives what turns to where the reader is now
+ */
+function createRefit({ top, bar }, { fit, placeNow, divideAgain }) {
+  const { dataset } = document.body;
+  const edges = () => [innerWidth, innerHeight, top.offsetHeight, bar.offsetHeight].join();
+  let fittedIn = "";
+  const nothing = () => {};
+  let waits = nothing; // what is done once it is fitted
+  const drop = () => void (waits = nothing);
+
+  /** About where it was. */
+  async function again() {
+    if (dataset.lesson !== "shown" && dataset.lesson !== "again") return;
+    dataset.lesson = "again"; // shown, while it is fitted once more
+    const turnBack = placeNow();
+    if (!(await fit())) return;
+    turnBack();
+    const act = waits;
+    drop();
+    act();
+  }
+  return {
+    again,
+    drop,
+    isFitted: () => void (fittedIn = edges()),
+    /** What is said of the view is another. It stays as it is, unless that leaves it another room. */
+    async said() {
+      const isSame = () => dataset.lesson === "shown" && edges() === fittedIn;
+      if (!isSame()) return again();
+      for (let i = 0; i < 2; i++) await frame(); // what was covered is drawn
+      return isSame() ? divideAgain() : undefined;
+    },
+    /**
+     * Does something at once, or where the panel is being fitted again once it is: until then nobody knows its
+     * screens. Of several the last.
+     *
+     * @param {() => void} act
+     */
+    then(act) {
+      if (dataset.lesson === "again") waits = act;
+      else act();
+    },
+  };
+}
+
+/**
+ * Whether a panel divides so much worse than it did that it may fit better when it is smaller.
+ *
+ * @type {(now: ReturnType<typeof onePage>, before: ReturnType<typeof onePage>, size: number) => boolean}
+ */
+const isWorse = (now, before, size) =>
+  (!isLeast(size) && now.pages.length > before.pages.length) || (now.cut && !before.cut);
+
+/** The page at a share of all of it. @type {(pages: [number, number][], share: number) => number} */
+const pageBy = (pages, share) => pages.findLastIndex(([top]) => top <= share * endOf(pages) + 1);
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {{ top: HTMLElement; bar: HTMLElement }} edges of the lesson: at the upper edge, and at the lower
  * @param {(page: number, pages: number) => void} tell which page of the panel is shown
@@ -102,19 +163,17 @@ export function createStage(glass, { top, bar }, tell) {
   const { body } = document;
   const panel = createPresented(glass, bar);
   const fitted = createFitting(top);
+  const refit = createRefit({ top, bar }, { fit, placeNow, divideAgain });
   let fitting = 0; // which is the newest
   let [found, page] = [onePage(), 0];
   let [isNew, atEnd] = [true, false]; // not fitted yet; at its last screen, however many, until one turns
   const isShown = () => body.dataset.lesson === "shown";
   const heights = watchHeights(panel, isShown, divideAgain);
 
-  /** As `fit`, for what is on the stage already: about where it was. */
-  async function again() {
-    if (!isShown() && body.dataset.lesson !== "again") return;
-    body.dataset.lesson = "again"; // shown, while it is fitted once more
+  /** Gives what turns to about where the reader is now, once the panel is divided anew. */
+  function placeNow() {
     const [share, stays] = [found.pages[page][0] / (endOf(found.pages) || 1), page === 0 || atEnd];
-    if (!(await fit()) || stays) return;
-    turnTo(found.pages.findLastIndex(([top]) => top <= share * endOf(found.pages) + 1));
+    return () => void (stays || turnTo(pageBy(found.pages, share)));
   }
 
   /** @returns {Promise<boolean>} false where another fitting took its place */
@@ -128,6 +187,7 @@ export function createStage(glass, { top, bar }, tell) {
     const divided = await fitted.fit(panel, isNew, () => mine === fitting);
     if (!divided) return false;
     [found, isNew] = [divided, false];
+    refit.isFitted();
     turnTo(atEnd ? Infinity : 0);
     body.dataset.lesson = "shown";
     heights.start();
@@ -146,11 +206,10 @@ export function createStage(glass, { top, bar }, tell) {
 
   /** What came later made the panel another height. */
   function divideAgain() {
-    const [at, isSmallest] = [found.pages[page]?.[0] ?? 0, isLeast(panel.size())];
+    const at = found.pages[page]?.[0] ?? 0;
     panel.release();
     const divided = panel.divide();
-    // it may fit when it is smaller
-    if ((!isSmallest && divided.pages.length > found.pages.length) || (divided.cut && !found.cut)) return void again();
+    if (isWorse(divided, found, panel.size())) return void refit.again();
     found = divided;
     turnTo(atEnd ? Infinity : page === 0 ? 0 : pageAt(divided.pages, at)); // where it begins, unless turned on
   }
@@ -173,6 +232,7 @@ export function createStage(glass, { top, bar }, tell) {
   /** Another view is under way: what is on the stage is not fitted any more. */
   function coming() {
     fitting += 1;
+    refit.drop();
     heights.stop();
     body.dataset.lesson = "coming";
   }
@@ -187,6 +247,7 @@ export function createStage(glass, { top, bar }, tell) {
   /** Leaves the page as it was. */
   function end() {
     fitting += 1;
+    refit.drop();
     hide();
     delete body.dataset.lesson;
     glass.present(null);
@@ -197,5 +258,5 @@ export function createStage(glass, { top, bar }, tell) {
     atEnd = false;
     return isShown() && turnTo(page + by);
   }
-  return { show, again, end, coming, turn };
+  return { show, again: refit.again, said: refit.said, then: refit.then, end, coming, turn };
 }
