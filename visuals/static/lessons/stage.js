@@ -160,8 +160,7 @@ const pageBy = (pages, share) => pages.findLastIndex(([top]) => top <= share * e
  * @param {(page: number, pages: number) => void} tell which page of the panel is shown
  */
 export function createStage(glass, { top, bar }, tell) {
-  const { body } = document;
-  const panel = createPresented(glass, bar);
+  const [{ body }, panel] = [document, createPresented(glass, bar)];
   const fitted = createFitting(top);
   const refit = createRefit({ top, bar }, { fit, placeNow, divideAgain });
   let fitting = 0; // which is the newest
