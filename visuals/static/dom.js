@@ -305,13 +305,6 @@ export const phrase = written("span");
 /** @param {number | string} x a number, or as it is written already */
 export const strong = (x, digits = 5) => h("strong", null, typeof x === "string" ? x : shown(x, digits));
 /**
- * With brackets where it is negative.
- *
- * @param {number} x
- */
-export const inBrackets = (x, digits = 5) => (x < 0 ? `(${shown(x, digits)})` : shown(x, digits));
-
-/**
  * √ over its content.
  *
  * @param {...(Node | string)} content

@@ -1,7 +1,8 @@
 // The products of one channel of q, k or v as a list, the largest first, and the arithmetic that they end in.
 
 import { linkRows } from "../../controls.js";
-import { fraction, h, inBrackets, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { fraction, h, line, phrase, shown, signed, strong, sub, tinted } from "../../dom.js";
+import { added, bracketed, writtenOut } from "../../equation.js";
 import { createTable, writeTexts } from "../../marks/table.js";
 import { reactive } from "../../reads.js";
 
@@ -84,12 +85,6 @@ export function createProducts(glass) {
 }
 
 /**
- * @param {number} x
- * @param {number} digits
- */
-const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)}`;
-
-/**
  * The network's norm, and one channel i of what it gives with the numbers: by μ and σ with β where it is a
  * LayerNorm.
  *
@@ -98,21 +93,33 @@ const plus = (x, digits) => `${x < 0 ? "−" : "+"} ${shown(Math.abs(x), digits)
  */
 function normLines({ normed, stream: { x, gamma, beta, mean, divisor: rms } }, i) {
   const [n, raw, at] = [() => tinted("norm", "n"), () => tinted("residual", "x"), () => sub(i)];
-  const factor = inBrackets(gamma[i], 6);
+  const values = { x: x[i], mean: beta ? mean : 0, rms, gamma: gamma[i], beta: beta?.[i] ?? 0, normed: normed[i] };
+  const said = writtenOut(
+    values,
+    [
+      [
+        "normed",
+        ["x", "mean", "rms", "gamma", "beta"],
+        (value, less, by, times, plus) => ((value - less) / by) * times + plus,
+      ],
+    ],
+    { digits: 6, of: { normed: { digits: 5 } } },
+  );
+  const factor = bracketed(said.gamma);
   if (!beta) {
     const divided = fraction(phrase`${raw()}${at()}`, "RMS(x)");
-    const numbers = fraction(shown(x[i], 6), shown(rms, 6));
+    const numbers = fraction(said.x, said.rms);
     return [
-      line`${n()} = ${fraction(raw(), "RMS(x)")} · γ,  RMS(x) = ${strong(rms, 6)}`,
-      line`${n()}${at()} = ${divided} · γ${at()} = ${numbers} · ${factor} = ${strong(normed[i])}`,
+      line`${n()} = ${fraction(raw(), "RMS(x)")} · γ,  RMS(x) = ${strong(said.rms)}`,
+      line`${n()}${at()} = ${divided} · γ${at()} = ${numbers} · ${factor} = ${strong(said.normed)}`,
     ];
   }
   const divided = fraction(phrase`${raw()}${at()} − μ`, "σ");
-  const numbers = fraction(`${shown(x[i], 6)} ${plus(-mean, 6)}`, shown(rms, 6));
-  const shifted = [numbers, " · ", factor, " ", plus(beta[i], 6)];
+  const numbers = fraction(`${said.x} − ${bracketed(said.mean)}`, said.rms);
+  const shifted = [numbers, " · ", factor, " ", added(said.beta)];
   return [
-    line`${n()} = ${fraction(phrase`${raw()} − μ`, "σ")} · γ + β,  μ = ${strong(mean, 6)},  σ = ${strong(rms, 6)}`,
-    line`${n()}${at()} = ${divided} · γ${at()} + β${at()} = ${shifted} = ${strong(normed[i])}`,
+    line`${n()} = ${fraction(phrase`${raw()} − μ`, "σ")} · γ + β,  μ = ${strong(said.mean)},  σ = ${strong(said.rms)}`,
+    line`${n()}${at()} = ${divided} · γ${at()} + β${at()} = ${shifted} = ${strong(said.normed)}`,
   ];
 }
 
@@ -131,22 +138,28 @@ export function lines(reading, { dtype }, text) {
   const channel = selection.row;
   const name = () => tinted(vector, vector);
   const matrix = vector.toUpperCase();
-  const raw = (/** @type {number} */ x) =>
-    bias === null ? [strong(x, 6)] : [`${shown(products, 6)} ${plus(bias, 6)} = `, strong(sum, 6)];
+  const said = writtenOut(
+    { products, bias: bias ?? 0, sum, divisor: divisor ?? NaN, gamma: gamma ?? NaN, value },
+    [
+      ["sum", ["products", "bias"], (one, other) => one + other],
+      ["value", ["sum", "divisor", "gamma"], (whole, by, times) => (whole / by) * times],
+    ],
+    { digits: 6 },
+  );
+  const raw = bias === null ? [strong(said.sum)] : [`${said.products} ${added(said.bias)} = `, strong(said.sum)];
   const row = divisor === null ? [name(), sub(channel)] : ["s", sub(channel)];
-  const added = bias === null ? [] : [" + b", sub(channel)];
+  const shift = bias === null ? [] : [" + b", sub(channel)];
   const weight = ["W", sub(matrix), `[${String(channel)}, i]`];
   const normed = [tinted("norm", "n"), sub("i")];
   const divided = () => [fraction(phrase`s${sub(channel)}`, "RMS(s)"), " · γ", sub(vector)];
-  /** @param {number} under @param {number} factor */
-  const numbers = (under, factor) => [fraction(shown(sum, 6), shown(under, 6)), " · ", inBrackets(factor, 6)];
+  const numbers = [fraction(said.sum, said.divisor), " · ", bracketed(said.gamma)];
   const again =
     divisor === null || gamma === null
       ? []
-      : [line`${name()}${sub(channel)} = ${divided()} = ${numbers(divisor, gamma)} = ${strong(value, 6)}`];
+      : [line`${name()}${sub(channel)} = ${divided()} = ${numbers} = ${strong(said.value)}`];
   return [
     ...normLines(reading, listed.first[0]),
-    line`${row} = Σ${sub("i")} ${weight} · ${normed}${added} = ${raw(sum)}`,
+    line`${row} = Σ${sub("i")} ${weight} · ${normed}${shift} = ${raw}`,
     ...again,
     h("p.at-words", null, text("in_run", { dtype, vector, channel, token, value: shown(made[channel], 6) })),
     ...(divisor === null ? [] : [h("p.at-words", null, text("normed_again", { vector }))]),
