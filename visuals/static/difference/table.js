@@ -4,6 +4,7 @@
 import { largest, subtract } from "../arrays.js";
 import { linkRows } from "../controls.js";
 import { h, shown } from "../dom.js";
+import { withSign, writtenOut } from "../equation.js";
 import { createTable, writeNumber } from "../marks/table.js";
 import { memo } from "../reads.js";
 import { shownIn } from "../run-for.js";
@@ -11,7 +12,8 @@ import { headingOf } from "./heading.js";
 import { rowsOf } from "./saved.js";
 
 const ROWS = 12;
-const DIGITS = 5; // of a number on pointing
+export const READ = 3; // digits that a number begins with as it is read
+const DIGITS = 5; // on pointing
 
 /**
  * Indices of the largest changes, in the order of their size; of equal ones the lower index first, and none that is
@@ -61,13 +63,27 @@ export function remainder(change, listed) {
  */
 export const number = (x, digits) =>
   Number.isInteger(x) && Math.abs(x) < 10 ** Math.max(4, digits) ? String(x).replace("-", "−") : shown(x, digits);
+/** The power of ten of a number's first digit. @param {number} x */
+const orderOf = (x) => Math.floor(Math.log10(Math.abs(x)));
+
 /**
- * With a sign in front, also where positive; 0 has none.
+ * What a number is in A, in B, and B − A, in digits that come out: so that a row stays narrow, A and B have one
+ * digit more at most, or as many as leave two of the change.
  *
- * @param {number} x
- * @param {string} text
+ * @param {number} a
+ * @param {number} b
+ * @param {number} digits to begin with
  */
-export const plus = (x, text) => (x > 0 ? `+${text}` : text);
+export function subtractedWritten(a, b, digits) {
+  const change = b - a;
+  const most = change
+    ? Math.max(digits + 1, 2 + orderOf(Math.max(Math.abs(a), Math.abs(b))) - orderOf(change))
+    : digits;
+  /** @type {import("../equation.js").Step<"a" | "b" | "change">[]} */
+  const steps = [["change", ["b", "a"], (inB, inA) => inB - inA]];
+  const said = writtenOut({ a, b, change }, steps, { digits, write: number, of: { a: { most }, b: { most } } });
+  return { ...said, change: withSign(said.change) };
+}
 
 /**
  * @typedef {import("./face.js").Run} Run
@@ -143,9 +159,8 @@ function createRows({ rows: most = ROWS, heading, title, named, bare, wordy }) {
 function fillRow(parts, words, { a, b, change }, limit) {
   const share = limit > 0 ? (50 * Math.abs(change)) / limit : 0;
   parts.name.textContent = words;
-  writeNumber(parts.a, number(a, DIGITS));
-  writeNumber(parts.b, number(b, DIGITS));
-  writeNumber(parts.change, plus(change, number(change, DIGITS)));
+  const [read, exact] = [READ, DIGITS].map((digits) => subtractedWritten(a, b, digits));
+  for (const name of /** @type {const} */ (["a", "b", "change"])) writeNumber(parts[name], exact[name], read[name]);
   parts.bar.className = `mn-bar ${change < 0 ? "is-less" : "is-more"}`;
   Object.assign(parts.bar.style, { left: `${change < 0 ? 50 - share : 50}%`, width: `${share}%` });
 }

@@ -4,7 +4,7 @@ import { labelsOf } from "../characters.js";
 import { exact } from "../dom.js";
 import { visible } from "../draw.js";
 import { shownIn } from "../run-for.js";
-import { number, plus } from "./table.js";
+import { number, READ, subtractedWritten } from "./table.js";
 
 /**
  * @typedef {import("./face.js").Run} Run
@@ -90,9 +90,7 @@ function inWords(numbers, view, b, glass, text) {
   const said = (wanted?.filter((name) => names.includes(name)) ?? names).map((name) =>
     text(view.worded?.includes(name) ? `number_${name}` : "number", {
       name: text(`n_${name}`, view.words?.(b)),
-      a: number(first[name], 5),
-      b: number(second[name], 5),
-      change: plus(second[name] - first[name], number(second[name] - first[name], 5)),
+      ...subtractedWritten(first[name], second[name], READ),
     }),
   );
   const change = Object.entries(between).map(([name, value]) => text(`number_${name}`, { value: number(value, 5) }));

@@ -114,7 +114,7 @@ export const writeTexts = (fields, texts) =>
  *
  * @param {HTMLElement} field
  * @param {string} text
- * @param {string} [short] as it is read where it stands in an equation (equation.js)
+ * @param {string} [short] as it is read in an equation, which has digits of its own (equation.js)
  */
 export function writeNumber(field, text, short = brief(text)) {
   field.textContent = short;
