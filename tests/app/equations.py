@@ -17,9 +17,15 @@ READ = r"""() => {
     if (node.matches(".gp-fraction")) return `((${parts(node.firstChild)}) / (${parts(node.lastChild)}))`;
     if (node.matches(".gp-root")) return `√(${parts(node.querySelector(".gp-under"))})`;
     if (node.matches(".position-matrix")) return " matrix ";
-    if (node.matches("sup")) return `^(${parts(node)})`;
+    if (node.matches("sup")) return parts(node).startsWith("^") ? parts(node) : `^(${parts(node)})`;
     if (node.matches("sub")) return `_${parts(node)}`;
     return parts(node);
+  };
+  // What a table takes from what: of both runs, or of two scores.
+  const taken = (row) => {
+    const [first, second, change] = [...row.cells].slice(1, 4).map((cell) => `(${written(cell)})`);
+    if (row.matches(".mn-table tbody tr:not(.is-others)")) return `${second} − ${first} = ${change}`;
+    return row.matches(".wy-scores tbody tr") ? `${first} − ${second} = ${change}` : "";
   };
   const found = [];
   for (const part of document.querySelectorAll("[data-scene]:not([hidden]), section.glass-panel:not(.page-away)")) {
@@ -30,7 +36,8 @@ READ = r"""() => {
       const isBlock = one.matches("div") && one.querySelector("p, li, div, table");
       if (isBlock || one.closest(".gp-explain, .gp-code")) continue;
       const cells = one.matches("tr") ? [...one.cells].map(written).join(" | ") : written(one);
-      if (/\d/.test(cells)) found.push([name, cells.replace(/[\u00a0\u202f]/g, " ")]);
+      for (const text of [cells, one.matches("tr") ? taken(one) : ""])
+        if (/\d/.test(text)) found.push([name, text.replace(/[\u00a0\u202f]/g, " ")]);
     }
   }
   return found;
@@ -185,7 +192,7 @@ def in_words(place: str, text: str) -> list[Equation]:
         add(one[0], number(one[2])[0] / number(one[1])[0], one[3])
     if one := re.search(rf"\|x\| = {N}, {N} times the median magnitude {N} of", text):
         add(one[0], number(one[1])[0] / number(one[3])[0], one[2])
-    if one := re.search(rf"A {N}, B {N}, B − A = {N}", text):
+    for one in re.finditer(rf"A {N}[,，] ?B {N}[,，] ?B − A = {N}", text):
         add(one[0], number(one[2])[0] - number(one[1])[0], one[3])
     if one := re.search(rf": {N} − {N} = {N}", text):
         add(one[0], number(one[1])[0] - number(one[2])[0], one[3])
