@@ -40,6 +40,30 @@ export function shownTokens(tokens) {
   return found;
 }
 
+const [LEAD, BITS] = [0xc2, 6]; // the least byte that begins a character of several; bits in each byte after it
+const HAN = /\p{Script=Han}/u;
+
+/**
+ * What a piece of bytes that are no whole character is of one in UTF-8: `have` of its `whole` bytes, and whether it
+ * is a Chinese one whatever the other bytes are. `whole` is 0 where they go on with one that was begun before.
+ *
+ * @param {string} piece
+ * @returns {{ have: number; whole: number; isChinese: boolean } | null} null for a piece of characters
+ */
+export function partOfCharacter(piece) {
+  const shown = piece.match(/^(?:⟨[0-9A-F]{2}⟩)+$/) ? (piece.match(/[0-9A-F]{2}/g) ?? []) : [];
+  if (!shown.length) return null;
+  const [lead, ...others] = shown.map((byte) => parseInt(byte, 16));
+  const have = shown.length;
+  if (lead < LEAD) return { have, whole: 0, isChinese: false };
+  const whole = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  const missing = BITS * (whole - have);
+  const own = others.reduce((code, byte) => (code << BITS) | (byte & 0x3f), lead & (0x7f >> whole));
+  const all = Array.from({ length: missing < 0 ? 0 : 1 << missing }, (_, rest) => (own << missing) | rest);
+  const isChinese = whole === 3 && all.every((code) => HAN.test(String.fromCodePoint(code)));
+  return { have, whole, isChinese };
+}
+
 /** @type {WeakMap<string[], string[]>} */
 const labels = new WeakMap();
 
@@ -60,6 +84,20 @@ export function labelsOf(pieces) {
   });
   labels.set(pieces, found);
   return found;
+}
+
+/**
+ * Of a token that holds a character together with others: the character, and which of them it is; null of any other.
+ *
+ * @param {string[]} pieces
+ * @param {number} t
+ */
+export function sharedCharacter(pieces, t) {
+  const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
+  const at = shown.findLastIndex(({ position }) => position <= t);
+  const { position, text } = shown[at];
+  const count = (shown[at + 1]?.position ?? pieces.length) - position;
+  return count > 1 ? { character: text.trim(), part: t - position + 1, count } : null;
 }
 
 /**

@@ -1,7 +1,6 @@
 // How to get the real LLaMA where it is not there, and the way to run a text on it where it is.
 
 import { copyButton } from "./controls.js";
-import { writeLink } from "./link.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
 
 /**
@@ -10,25 +9,15 @@ import { html, nothing, render } from "./vendor/lit-html.js";
  * @typedef {import("./messages.d.ts").RealModelState} RealModelState
  */
 
-/**
- * Runs a prompt on the real LLaMA, in the chapter that is open.
- *
- * @param {Glass} glass
- * @param {string} prompt
- */
-function runOnReal(glass, prompt) {
-  const { chapter, settings } = glass.state;
-  return glass.visit(writeLink({ chapter, prompt, model: glass.realModel() ?? undefined, settings }));
-}
-
 /** @param {number} bytes */
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /**
  * @param {Glass} glass
  * @param {() => string} promptOf the text that is run on it once it is there
+ * @param {() => void} [began] called when it is run
  */
-export function createGetting(glass, promptOf) {
+export function createGetting(glass, promptOf, began) {
   const element = document.createElement("div");
   element.className = "page-getting";
   /** @type {(name: string, params?: Record<string, unknown>) => string} */
@@ -47,8 +36,9 @@ export function createGetting(glass, promptOf) {
   async function run() {
     running = true;
     draw();
+    began?.();
     try {
-      await runOnReal(glass, promptOf());
+      await glass.read(promptOf(), glass.realModel() ?? undefined);
     } finally {
       running = false;
       draw();

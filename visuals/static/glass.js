@@ -329,11 +329,12 @@ async function runPrompt(prompt, model, layer) {
   if (answer.kind === "run") page.fill({ prompt, model });
 }
 /**
- * Has the network that is shown read another text.
+ * Has the network that is shown, or another that is named, read a text.
  *
  * @param {string} prompt
+ * @param {string} [model]
  */
-const read = (prompt) => runPrompt(prompt, state.run?.model.name);
+const read = (prompt, model = state.run?.model.name) => runPrompt(prompt, model);
 /**
  * Has another network read the prompt of A, which is what is shown where none is kept: that run is B.
  *

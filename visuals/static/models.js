@@ -65,12 +65,25 @@ export function createModels(text, count) {
     offered = models;
     mayGetReal = mayGet;
   };
-  const realModel = () => offered.find(({ kind }) => kind === "real")?.name ?? null;
+  /** @param {Offer["kind"]} wanted */
+  const nameOfKind = (wanted) => offered.find(({ kind }) => kind === wanted)?.name ?? null;
+  const realModel = () => nameOfKind("real");
+  const bundledModel = () => nameOfKind("bundled");
   /**
    * What a reader calls a run's network.
    *
    * @param {string} name
    */
   const nameOf = (name) => list().find((one) => one.name === name)?.label ?? name;
-  return { offer, list, nameOf, choices, mark, examplesOf, realModel, mayGetReal: () => mayGetReal && !realModel() };
+  return {
+    offer,
+    list,
+    nameOf,
+    choices,
+    mark,
+    examplesOf,
+    realModel,
+    bundledModel,
+    mayGetReal: () => mayGetReal && !realModel(),
+  };
 }

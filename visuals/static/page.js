@@ -227,6 +227,7 @@ export function createPage(store, texts, link, settings, config) {
     offer,
     picked,
     realModel: models.realModel,
+    bundledModel: models.bundledModel,
     mayGetReal: models.mayGetReal,
     ...createRequests(store, settings, line),
     ...createOpening(state, link, config, models, bar),

@@ -31,6 +31,7 @@ const [WIDE_START, WIDE_END, BRACKET_END] = [`^${WIDE}`, `${WIDE}$`, "[）》」
   (one) => new RegExp(one, "u"),
 );
 const CHINESE = /\p{Script=Han}/u;
+const [HAN_START, HAN_END] = [/^\p{Script=Han}/u, /\p{Script=Han}$/u];
 
 /**
  * Whether a space that a text has after a place stays there once the place is filled in.
@@ -39,6 +40,17 @@ const CHINESE = /\p{Script=Han}/u;
  * @param {string} next what the text goes on with
  */
 export const isSpaced = (value, next) => !BRACKET_END.test(value) && !(WIDE_END.test(value) && WIDE_START.test(next));
+
+/**
+ * The space that Chinese has between a number and a character beside it, where one of them was filled in.
+ *
+ * @param {string} before
+ * @param {string} after
+ */
+export const spaceBetween = (before, after) => {
+  const isApart = (/\d$/.test(before) && HAN_START.test(after)) || (HAN_END.test(before) && /^\d/.test(after));
+  return isApart ? " " : "";
+};
 
 /**
  * @param {Table | undefined} table
@@ -65,7 +77,8 @@ export function lookUp(table, key, params = {}) {
     const value = valueOf(name, section, one, several);
     const [last, next] = [template.slice(0, at), template.slice(at + whole.length)];
     const opens = isChinese && WIDE_START.test(value) && WIDE_END.test(last);
-    return (opens ? "" : before) + value + (isSpaced(value, next) ? after : "");
+    const [start, end] = [before || spaceBetween(last, value), after || spaceBetween(value, next)];
+    return (opens ? "" : start) + value + (isSpaced(value, next) ? end : "");
   };
   return template.replace(PLACE, filled);
 }

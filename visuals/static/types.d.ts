@@ -147,8 +147,8 @@ export interface Glass
   asking: () => number;
   /** Runs the shown tokens once more with something changed (app/comparing.py). */
   change: (changes: Changes) => Promise<void>;
-  /** Has the network that is shown read another text. */
-  read: (prompt: string) => Promise<void>;
+  /** Has the network that is shown, or another that is named, read a text. */
+  read: (prompt: string, model?: string) => Promise<void>;
   /** Has another network read the prompt of A. */
   readBy: (model: string) => Promise<void>;
   /** Has panels read one of a network's two stacks, and something of it. */

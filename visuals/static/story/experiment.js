@@ -192,20 +192,6 @@ function followedSaid({ text }, { layer, head, left }, off, { word: answer, p: w
 }
 
 /**
- * How many heads are off, and what that does to the answer before.
- *
- * @param {Glass} glass
- * @param {Answer} before
- * @param {number} count
- */
-function headsSaid(glass, { id, word: answer, p }, count) {
-  const { text, state } = glass;
-  const left = state.trace?.next ? leftOf(glass, state.trace.next, id) : null;
-  if (left === null) return text("story.waits");
-  return text("story.did_heads", { count, answer, p: shareSaid(text, p), left: shareSaid(text, left) });
-}
-
-/**
  * Which heads are off, how they were found, and how they are related to the one that the scenes follow: behind a
  * fold, as what has happened is said without.
  *
@@ -249,13 +235,27 @@ function waitingSaid(text, act, part) {
  * @param {{ part: import("../panels/glance/measuring.js").Part | null } | null} under what is known by now, while
  *   it is under way
  */
-function sayingOf(glass, { act, before, swap }, { changes, tokens }, rests, under) {
+function sayingOf(glass, { act, swap }, { tokens }, rests, under) {
   const { text } = glass;
   if (!act) return "";
   if (under) return waitingSaid(text, act, under.part);
   if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
-  if (act === "heads" && before) return headsSaid(glass, before, changes.heads?.length ?? 0);
+  if (act === "heads") return ""; // the scene's sentence says it
   return text("story.did_word", { word: swap?.word, other: swap?.other });
+}
+
+/**
+ * How many heads are off, the answer before, and how probable that is now (null until it has come); null where a
+ * reader has switched none off here.
+ *
+ * @param {Glass} glass
+ * @param {Tried} view
+ */
+function headsOffIn(glass, { act, before }) {
+  const { trace } = glass.state;
+  const count = trace?.changes.heads?.length ?? 0;
+  if (act !== "heads" || !before || !trace?.next || !count) return null;
+  return { count, before, left: leftOf(glass, trace.next, before.id) };
 }
 
 /** @type {Tried} */
@@ -357,5 +357,5 @@ export function createExperiment(glass) {
     says.textContent = sayingOf(glass, view, trace, rests, comes ? { part } : null);
     which.draw(view, act === "heads" && !comes ? (trace.changes.heads ?? []) : []);
   }
-  return { element, draw, hides: () => view.act === "hide" };
+  return { element, draw, headsOff: () => headsOffIn(glass, view), hides: () => view.act === "hide" };
 }

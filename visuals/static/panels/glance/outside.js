@@ -5,7 +5,9 @@ import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
+import { hold } from "../../scroll-anchor.js";
 import { runPrompt } from "../attend/run-prompt.js";
+import { sentences } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -40,6 +42,18 @@ export const strangeAt = (places, t) =>
   places.reduce((most, [first, end]) => Math.max(most, t === end - 1 ? 2 : t >= first && t < end ? 1 : 0), 0);
 
 /**
+ * Leads to the answer above a remark, which is about to be another: the start of the scene or panel around it.
+ *
+ * @param {Element} remark
+ */
+function leadToAnswer(remark) {
+  const home = /** @type {HTMLElement | null} */ (remark.closest(".st-scene, section.glass-panel"));
+  if (!home) return;
+  hold(() => home.scrollIntoView({ block: "start", behavior: "instant" }));
+  home.focus({ preventScroll: true });
+}
+
+/**
  * Runs an example by its button above, which also opens it at what matters there; as a prompt where it has none.
  *
  * @param {Glass} glass
@@ -69,7 +83,11 @@ function createReal(glass) {
     if (asked) return;
     asked = true;
     const { createGetting } = await import("../../getting.js");
-    const made = createGetting(glass, () => shownIn(glass).trace.prompt);
+    const made = createGetting(
+      glass,
+      () => shownIn(glass).trace.prompt,
+      () => leadToAnswer(element),
+    );
     element.append(made.element);
     glass.translate(element);
     view.getting = made;
@@ -104,11 +122,17 @@ export function createOutside(glass) {
           tokens,
         })
       : "";
-    const more = h("p.gp-note", null, figures);
-    const way = h("button.gp-option", { click: () => tryExample(glass, example) }, text("try", { example }));
+    const more = h("details.gp-note", null, h("summary", null, text("measured")), h("p", null, figures));
     const params = { unknown: places.length, words, p: shareSaid(glass.text, doubt ?? NaN) };
-    const ways = example ? [way] : [];
-    return said.replaceChildren(h("p", null, text(sentenceOf(found), params)), more, ...ways);
+    const name = sentenceOf(found);
+    // that the model is not sure says by itself what to make of the answer
+    const whole = name === "doubt" ? text(name, params) : sentences(glass.text, text(name, params), text("so"));
+    const click = () => {
+      leadToAnswer(element);
+      tryExample(glass, example);
+    };
+    const ways = example ? [h("button.gp-option", { click }, text("try", { example }))] : [];
+    return said.replaceChildren(h("p", null, whole), ...(figures ? [more] : []), ...ways);
   });
   /** @type {{ prompt: string | null; answer: Answer | null }} stays while a longer run of a prompt has no answer */
   let last = { prompt: null, answer: null };

@@ -1,12 +1,12 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
-import { labelsOf, shownTokens } from "../../characters.js";
+import { labelsOf, sharedCharacter, shownTokens } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
-import { isSpaced } from "../../texts.js";
+import { isSpaced, spaceBetween } from "../../texts.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -40,13 +40,16 @@ export const apart = (text, pieces) =>
   });
 
 /**
- * A token within a sentence, in quotes: where its word stands in the text more than once, with its position.
+ * A token within a sentence, in quotes: where its word stands in the text more than once, with its position; one of
+ * several that hold a character as that.
  *
  * @param {Say} text
  * @param {string[]} pieces
  * @param {number} t
  */
 export function named(text, pieces, t) {
+  const part = sharedCharacter(pieces, t);
+  if (part) return text("why.token_of_character", part);
   const names = labelsOf(pieces);
   const piece = word(names[t]);
   return text(names.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {
@@ -214,10 +217,12 @@ export function filled(template, given) {
     used.add(part);
     return part;
   }
-  return template.split(PLACES).map((piece) => {
+  return template.split(PLACES).flatMap((piece) => {
     const part = fill(piece);
-    before = typeof part === "string" ? part : (part.textContent ?? "");
-    return part;
+    const words = typeof part === "string" ? part : (part.textContent ?? "");
+    const space = spaceBetween(before, words);
+    before = words || before;
+    return space ? [space, part] : [part];
   });
 }
 

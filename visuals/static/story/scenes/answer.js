@@ -1,9 +1,10 @@
 // The answer itself: the sentence with the next word in its gap, an arc to what it rests on, and something to try.
 
+import { partOfCharacter } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { counterpart } from "../../examples.js";
-import { leftWithout, partsLost, restsOf } from "../../readings/rests.js";
+import { isLittle, leftWithout, partsLost, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
@@ -11,9 +12,30 @@ import { createReadText } from "../../panels/glance/read-text.js";
 import { sentences } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
+import { createRemarks } from "../remarks.js";
 import { answerOf, bold, namedInWord, shareSaid, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
+
+/**
+ * @typedef {import("../experiment.js").Answer} Answer
+ *
+ * @typedef {{
+ *   best: import("../remarks.js").Candidate;
+ *   rows: import("../remarks.js").Candidate[];
+ *   answer: string;
+ *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
+ *   rests: import("../../readings/rests.js").Rests | null;
+ *   key: number | undefined;
+ *   instead: (Answer & { piece: string }) | null;
+ *   hidden: (Answer & { piece: string }) | null;
+ *   off: { count: number; before: Answer; left: number | null } | null;
+ *   left: number;
+ * }} ToldOf
+ *   an answer: `rows` are the candidates, it first; `hidden`: what stands there while the token is hidden
+ */
+
+const NAMED = 4; // candidates: the answer, and what else was possible
 
 /**
  * Whether a token ends the text.
@@ -30,26 +52,35 @@ const endsWith = ({ model }, id) => model.eos_ids.includes(id);
  * @param {string} [before] the last piece of the text
  */
 const isWhole = (piece, before = "") =>
-  /[\p{L}\p{N}]/u.test(piece) && !(/^\p{Script=Latin}/u.test(piece) && /\p{Script=Latin}$/u.test(before));
+  !partOfCharacter(piece) &&
+  /[\p{L}\p{N}]/u.test(piece) &&
+  !(/^\p{Script=Latin}/u.test(piece) && /\p{Script=Latin}$/u.test(before));
+
+const FEW = 3; // tokens that a habit goes by (model/analysis/form.py)
 
 /**
  * In which form the answer is told: by what it rests on, as far as that has come and can be measured. A copy is
  * spoken of where the token that is needed most is the one that is copied, and that a word stands nowhere in the
- * text where it does not; of a space, of a sign and of a piece that goes on with a word neither is.
+ * text where it does not; of a space, of a sign and of a piece that goes on with a word neither is. The words just
+ * before are spoken of where the token that is needed most is one of them, and a need only where much is lost.
  *
  * @param {{
  *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
  *   rests: import("../../readings/rests.js").Rests | null;
- *   best: { piece: string };
+ *   best: { piece: string; probability: number };
+ *   left: number;
  * }} it
+ *   `left`: the probability without a look at the token that is needed most
  * @param {string[]} pieces of the text
  */
-export function formOf({ found, rests, best }, pieces) {
+export function formOf({ found, rests, best, left }, pieces) {
   if (!found) return "_waits";
   if (!rests) return "_other";
   if (!rests.tokens.length) return "_none";
+  if (rests.form !== "copied" && isLittle(best.probability, left)) return "_little";
+  if (rests.form === "habit") return rests.tokens[0] >= pieces.length - FEW ? "_habit" : "_needs";
   const isAnswer = (/** @type {string} */ piece) => piece.trim().toLowerCase() === best.piece.trim().toLowerCase();
-  if (!isWhole(best.piece, pieces.at(-1))) return rests.form === "habit" ? "_habit" : "_needs";
+  if (!isWhole(best.piece, pieces.at(-1))) return "_needs";
   const copiedFromElsewhere = rests.form === "copied" && !isAnswer(pieces[rests.tokens[0]]);
   const recalledThoughThere = rests.form === "recalled" && pieces.some(isAnswer);
   return copiedFromElsewhere || recalledThoughThere ? "_needs" : `_${rests.form}`;
@@ -62,6 +93,14 @@ export function formOf({ found, rests, best }, pieces) {
  * @param {{ id: number }} best
  */
 const hiddenForm = (instead, best) => (instead.id === best.id ? "_still" : "_hidden");
+
+/**
+ * The same of heads that are off.
+ *
+ * @param {{ id: number }} before
+ * @param {{ id: number }} best
+ */
+const offForm = (before, best) => (before.id === best.id ? "_off_still" : "_off");
 
 /**
  * What would come first with no look at the token that the answer needs most; null while that has not come.
@@ -153,6 +192,42 @@ function createOtherExample({ text, state }) {
 }
 
 /**
+ * In which form the scene is told, what is tried there included.
+ *
+ * @param {Trace} trace
+ * @param {ToldOf} it
+ * @param {boolean} over whether the text has ended
+ */
+function formNow(trace, it, over) {
+  if (over) return "_ended";
+  if (trace.generating) return "_writes";
+  if (it.off) return offForm(it.off.before, it.best);
+  return it.hidden ? hiddenForm(it.hidden, it.best) : formOf(it, trace.tokens.pieces);
+}
+
+/**
+ * What the texts name.
+ *
+ * @param {import("../scene.js").Glass} glass
+ * @param {Trace} trace
+ * @param {ToldOf} it
+ */
+function wordsOf(glass, { tokens }, { best, answer, hidden, off, key, left }) {
+  const { text } = glass;
+  const all = off ? [off.before.p, off.left ?? NaN, best.probability] : [best.probability, left, hidden?.p ?? NaN];
+  const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
+  const gloss = glossOf(glass);
+  const withGloss = (/** @type {string} */ word) => bold(word + gloss(word));
+  return {
+    answer: withGloss(off?.before.word ?? answer),
+    instead: withGloss(off ? answer : (hidden?.word ?? "")),
+    count: String(off?.count ?? 0),
+    ...{ p, q, left: without },
+    key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key) + gloss(tokens.pieces[key])),
+  };
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -164,17 +239,20 @@ export function createAnswer(glass) {
   const other = createOtherExample(glass);
   const element = h("div.st-answer", null, sentence.element, other.element);
   // What is said stands before what to try; what is there later stands last, so that nothing moves away from a thumb.
-  const below = h("div.st-below", null, colours.element, experiment.element, outside.element);
+  const remarks = createRemarks(glass);
+  const below = h("div.st-below", null, remarks.element, colours.element, experiment.element, outside.element);
 
   /**
    * What is told of the answer.
    *
    * @param {Trace} trace
+   * @returns {ToldOf | null}
    */
   function toldOf(trace) {
     const { next } = trace;
     if (!next) return null;
-    const [best] = topCandidates(next, 1).rows;
+    const { rows } = topCandidates(next, NAMED);
+    const [best] = rows;
     const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
     const rests = restsOf(found);
     const [key] = rests?.tokens ?? [];
@@ -183,6 +261,8 @@ export function createAnswer(glass) {
     const left = rests && key !== undefined ? leftWithout(rests, key) : NaN;
     return {
       best,
+      rows,
+      off: experiment.headsOff(),
       answer: answerOf(text, best.piece, endsWith(trace, best.id)),
       found,
       rests,
@@ -192,24 +272,8 @@ export function createAnswer(glass) {
       left,
     };
   }
-  /**
-   * What the texts name.
-   *
-   * @param {Trace} trace
-   * @param {NonNullable<ReturnType<typeof toldOf>>} it
-   */
-  function wordsOf({ tokens }, { best, answer, hidden, key, left }) {
-    const all = [best.probability, left, hidden?.p ?? NaN];
-    const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
-    const gloss = glossOf(glass);
-    const withGloss = (/** @type {string} */ word) => bold(word + gloss(word));
-    return {
-      answer: withGloss(answer),
-      instead: withGloss(hidden?.word ?? ""),
-      ...{ p, q, left: without },
-      key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key) + gloss(tokens.pieces[key])),
-    };
-  }
+  /** @type {import("../scene.js").Told | null} */
+  let said = null; // what was told last
   return {
     name: "answer",
     behind: ["glance", "why"],
@@ -220,12 +284,12 @@ export function createAnswer(glass) {
       const { trace } = state;
       const it = trace && toldOf(trace);
       if (!it) return null;
-      const { best, answer, found, rests, key, instead, hidden, left } = it;
+      const { best, answer, found, rests, key, instead, hidden, off, left } = it;
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
-      const marked = hidden ? { key, rests: null } : { key: -1, rests };
+      const marked = hidden ? { key: key ?? -1, rests: null } : { key: -1, rests };
       colours.draw(marked.rests, !found || hidden !== null);
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
@@ -233,13 +297,16 @@ export function createAnswer(glass) {
       const word = last ? answerOf(text, last.piece, endsWith(trace, last.id)) : answer;
       const { id, probability: p } = last ?? best;
       experiment.draw({ id, word, p }, rests, instead);
-      const form = hidden ? hiddenForm(hidden, best) : formOf(it, trace.tokens.pieces);
+      const isEnd = (/** @type {number} */ one) => endsWith(trace, one);
+      remarks.draw(trace, over || hidden || trace.generating ? [] : it.rows, isEnd);
+      if (off?.left === null) return said;
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
-      return {
-        form: over ? "_ended" : trace.generating ? "_writes" : form,
-        words: wordsOf(trace, it),
+      said = {
+        form: formNow(trace, it, over),
+        words: wordsOf(glass, trace, it),
         value: `answer ${best.id} '${best.piece}' probability=${exact(best.probability)} ${place}`,
       };
+      return said;
     },
   };
 }

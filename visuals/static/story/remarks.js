@@ -1,0 +1,86 @@
+// What is remarked of an answer beside its scene's sentence: what else was possible where it has less than half, what
+// bytes it is of where it is no whole character, and that a model of English was given Chinese.
+
+import { partOfCharacter } from "../characters.js";
+import { h } from "../dom.js";
+import { memo } from "../reads.js";
+import { answerBeside, shareSaid } from "./words.js";
+
+const HALF = 0.5; // what has less has less than all others together
+const OTHERS = 3;
+const HAN = /\p{Script=Han}/u;
+
+/**
+ * @typedef {{ id: number; piece: string; probability: number }} Candidate
+ *
+ * @typedef {import("../types.d.ts").Texts["text"]} Say
+ */
+
+/**
+ * What else was possible; nothing where the answer has half or more.
+ *
+ * @param {Say} text
+ * @param {Candidate[]} rows the answer first; none where nothing is to be said
+ * @param {(id: number) => boolean} ends whether a token ends the text
+ */
+export function othersSaid(text, [best, ...others], ends) {
+  if (!best || best.probability >= HALF) return "";
+  const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
+    const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
+    return `${answerBeside(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;
+  });
+  return text("story.answer_others", { others: named.join(text("why.list")) });
+}
+
+/**
+ * What a piece of bytes is; nothing of one of whole characters.
+ *
+ * @param {Say} text
+ * @param {string} piece
+ */
+export function bytesSaid(text, piece) {
+  const part = partOfCharacter(piece);
+  if (!part) return "";
+  const kind = !part.whole ? "on" : part.isChinese ? "chinese" : "begin";
+  return text(`story.answer_bytes_${kind}`, { answer: piece.trim(), have: part.have, whole: part.whole });
+}
+
+/**
+ * That a model of English reads Chinese, and the way to the bundled one, which has learned both.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ */
+function createEnglish(glass) {
+  const element = h("div");
+  const put = memo((/** @type {string | null} */ bundled, /** @type {string} */ model, _language) => {
+    if (!bundled) return element.replaceChildren();
+    const click = () => glass.read(glass.state.trace?.prompt ?? "", bundled);
+    const way = h("button.st-act", { click }, glass.text("story.answer_back", { model: glass.modelName(bundled) }));
+    const said = h("p.st-note", null, glass.text("story.answer_english", { model: glass.modelName(model) }));
+    return element.replaceChildren(said, h("p.st-acts", null, way));
+  });
+  /** @param {import("../decode.js").Trace} trace */
+  function draw({ model, prompt }) {
+    const isForeign = model.name === glass.realModel() && HAN.test(prompt);
+    put(isForeign ? glass.bundledModel() : null, model.name, glass.state.language);
+  }
+  return { element, draw };
+}
+
+/** @param {import("../types.d.ts").Glass} glass */
+export function createRemarks(glass) {
+  const [bytes, others] = [h("p.st-note"), h("p.st-note.st-others")];
+  const english = createEnglish(glass);
+  const element = h("div", null, bytes, others, english.element);
+  /**
+   * @param {import("../decode.js").Trace} trace
+   * @param {Candidate[]} rows the answer first; none where nothing is to be said of it
+   * @param {(id: number) => boolean} ends whether a token ends the text
+   */
+  function draw(trace, rows, ends) {
+    bytes.textContent = rows.length ? bytesSaid(glass.text, rows[0].piece) : "";
+    others.textContent = othersSaid(glass.text, rows, ends);
+    english.draw(trace);
+  }
+  return { element, draw };
+}
