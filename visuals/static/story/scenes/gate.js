@@ -72,7 +72,7 @@ function curveOf(width, neuron) {
  * @param {AnswerNeuron} neuron
  * @param {{ answer: string; layer: number; whole: number }} of `whole`: what the layer's neurons add together
  */
-function purposeOf(glass, { raised, adds, product, rank, names }, { answer, layer, whole }) {
+function purposeOf(glass, { neuron, raised, adds, product, rank, names }, { answer, layer, whole }) {
   const { text } = glass;
   const gloss = glossOf(glass);
   const pieces = raised
@@ -82,7 +82,7 @@ function purposeOf(glass, { raised, adds, product, rank, names }, { answer, laye
   const given = { answer, raised: pieces.join(text("why.list")), dot };
   // what it writes then points away from the answer, and minus turns it round
   const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
-  const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, rank });
+  const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, neuron, rank });
   const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
   const some = raised.slice(0, NAMED);
   const isAlike = names && some.length > 1 && some.every(({ by }) => by >= ALIKE * some[0].by);
