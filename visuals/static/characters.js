@@ -87,7 +87,8 @@ export function labelsOf(pieces) {
 }
 
 /**
- * Of a token that holds a character together with others: the character, and which of them it is; null of any other.
+ * Of a token that holds a character together with others: the character, and which of them it is; null of any
+ * other.
  *
  * @param {string[]} pieces
  * @param {number} t

@@ -23,7 +23,7 @@ const HAN = /\p{Script=Han}/u;
  * @param {Candidate[]} rows the answer first; none where nothing is to be said
  * @param {(id: number) => boolean} ends whether a token ends the text
  */
-export function othersSaid(text, [best, ...others], ends) {
+function othersSaid(text, [best, ...others], ends) {
   if (!best || best.probability >= HALF) return "";
   const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
     const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
@@ -38,7 +38,7 @@ export function othersSaid(text, [best, ...others], ends) {
  * @param {Say} text
  * @param {string} piece
  */
-export function bytesSaid(text, piece) {
+function bytesSaid(text, piece) {
   const part = partOfCharacter(piece);
   if (!part) return "";
   const kind = !part.whole ? "on" : part.isChinese ? "chinese" : "begin";
