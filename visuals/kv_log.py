@@ -82,7 +82,7 @@ def conflict_messages(found: Comparison, chosen: Chosen) -> list[LogConflict]:
     return conflicts
 
 
-def _conflict(code: Literal["lines", "row", "format", "model", "size", "beyond"], one: Conflict) -> LogConflict:
+def _conflict(code: Literal["lines", "row", "format", "part", "model", "size", "beyond"], one: Conflict) -> LogConflict:
     return {
         "code": code,
         "one": one.one,

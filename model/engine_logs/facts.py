@@ -27,7 +27,7 @@ class Pool:
 
     `kind` is what they hold: "full", "sliding" or "state"; "all" where no line tells one cache from another. `cells`
     is 0 where the log does not say, and `printed` None. `k` and `v` are the engine's names of the formats, "" where it
-    prints none.
+    prints none. `parts` are the bytes of K and of V, where both are printed.
     """
 
     kind: Literal["full", "sliding", "state", "all"]
@@ -37,12 +37,14 @@ class Pool:
     k: str
     v: str
     printed: Printed | None
+    parts: tuple[Printed, ...] = ()
 
 
 @dataclass(frozen=True)
 class Conflict:
     """Two lines of a log that cannot both be right: what each says.
 
+    Of a "part" the line's figure of K or of V is `one`, and `other` what it would be by the tokens.
     Of a "row" one line does not go with the others: `other` is what the engine would print of those, as `quantity`. Of
     a "format" it names one, and the bytes are those of `other`.
     """
@@ -51,7 +53,7 @@ class Conflict:
     line: int
     other: str
     other_line: int
-    code: Literal["lines", "row", "format"] = "lines"
+    code: Literal["lines", "row", "format", "part"] = "lines"
     quantity: str = ""
 
 
@@ -79,10 +81,11 @@ class EngineLog:
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
     own. `needed` is what one request of that length takes and does not find, `longest` the length that it may have.
     `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
-    log. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both stand beside
-    the pools. `printed` is what the engine prints of the model's shape, each value with its line. `weights` is what it
-    says of the weights' size, `beside` are its buffers beside weights and cache. `cut` is where the log ends within a
-    number, which is not read.
+    log. `version` is the release that prints it. `served` are the tokens that the engine hands out, where a line of its
+    own says so. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both
+    stand beside the pools. `printed` is what the engine prints of the model's shape, each value with its line.
+    `weights` is what it says of the weights' size, `beside` are its buffers beside weights and cache. `cut` is where
+    the log ends within a number, which is not read.
     """
 
     engine: Engine
@@ -105,6 +108,8 @@ class EngineLog:
     seen: int = 1
     needed: Printed | None = None
     longest: int | None = None
+    version: tuple[int, int] | None = None
+    served: int | None = None
     per_token: int | None = None
     drafts: Printed | None = None
     draft_states: Printed | None = None

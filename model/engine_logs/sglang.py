@@ -6,6 +6,7 @@ many tokens and prints the line once more, and so does each rank. Where drafted 
 with what is kept of them: "intermediate_ssm_state_cache size: XGB intermediate_conv_window_cache size: YGB". Layers
 with a window have a pool of their own, which is printed before that of the others; "Use sliding window memory pool.
 full_layer_tokens=N, swa_layer_tokens=M" and "SWAKVPool mem usage: X GB, swa size: M, full size: N" say so.
+The scheduler hands out the pool's tokens: "max_total_num_tokens=N".
 """
 
 import re
@@ -14,7 +15,7 @@ from operator import add
 from typing import Literal
 
 from .amounts import Printed, count, printed
-from .facts import EngineLog, Facts, Pool
+from .facts import Conflict, EngineLog, Facts, Pool
 from .lines import Found, LogLines, pattern
 from .vllm import dtype_of, stated_in
 
@@ -39,6 +40,7 @@ _LEFT = pattern(r"Memory pool end\. avail mem=(?P<value>#size:n# GB)")
 _MODEL = pattern(r"model_path=['\"](?P<value>[^'\"\n]{1,200})['\"]")
 _TP = pattern(r"\btp_size=#value:w#")
 _PP = pattern(r"\bpp_size=#value:w#")
+_SERVED = pattern(r"max_total_num_tokens=#value:w#")
 _PAGE = pattern(r"page_size=#value:w#")
 _RUNNING = pattern(r"max_running_requests=#value:w#")
 _LENGTH = pattern(r"context_len=#value:w#")
@@ -64,10 +66,13 @@ def read(lines: LogLines) -> EngineLog | None:
     stated = found[0].get("dtype") or facts.take("cache_dtype", lines.last(_USING))
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
     page = facts.take("page_size", lines.last(_PAGE))
+    served = _after(lines.all(_SERVED), (first or found[0]).line)
+    facts.take("served", served)
     ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
     untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
     pool = _pool(first, "full") if first else untold
     sliding, (state, draft_states) = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
+    conflicts = _other_tokens(first, served)
     sizes = [one.printed for one in (pool, sliding) if one and one.printed]
     return EngineLog(
         "SGLang",
@@ -84,6 +89,8 @@ def read(lines: LogLines) -> EngineLog | None:
         pp=count(pp) if pp else None,
         drafts=_pool(draft, "full").printed if draft else None,
         draft_states=draft_states,
+        served=count(served["value"]) if served else None,
+        conflicts=conflicts,
     )
 
 
@@ -93,6 +100,25 @@ def _of_one_rank(lines: LogLines) -> list[Found]:
     ranks = [_RANK.search(lines.lines[one.line - 1]) for one in found]
     first = ranks[0][1] if found and ranks[0] else None
     return [one for one, rank in zip(found, ranks, strict=True) if (rank[1] if rank else None) == first]
+
+
+def _after(found: list[Found], line: int) -> Found | None:
+    """The first after a line: a server that starts anew prints all again."""
+    return next((one for one in found if one.line > line), None)
+
+
+def _other_tokens(pool: Found | None, served: Found | None) -> tuple[Conflict, ...]:
+    """That the scheduler hands out other tokens than the pool has."""
+    if pool is None or served is None or count(pool["tokens"]) == count(served["value"]):
+        return ()
+    return (
+        Conflict(
+            f"#tokens: {count(pool['tokens']):,}",
+            pool.line,
+            f"max_total_num_tokens={count(served['value']):,}",
+            served.line,
+        ),
+    )
 
 
 def _own_pools(found: list[Found], told: Found | None) -> tuple[Found | None, Found | None]:
@@ -115,8 +141,9 @@ def _gib(number: str) -> Printed:
 
 
 def _pool(one: Found, kind: Literal["full", "sliding"]) -> Pool:
-    size = _gib(one["kv"]) if one.get("kv") else _gib(one["k"]) + _gib(one["v"])
-    return Pool(kind, count(one["tokens"]), None, 1, "", "", size)
+    parts = () if one.get("kv") else (_gib(one["k"]), _gib(one["v"]))
+    size = reduce(add, parts) if parts else _gib(one["kv"])
+    return Pool(kind, count(one["tokens"]), None, 1, "", "", size, parts)
 
 
 def _states(lines: LogLines, facts: Facts) -> tuple[Pool | None, Printed | None]:

@@ -56,6 +56,11 @@ _STORED = pattern(
     r"Using (?:DeepSeek's )?(?P<value>\w{3,20}) KV cache format|Using (?P<custom>custom fp8) kv-cache format"
     r"|Using (?P<plain>bfloat16) kv-cache for"
 )
+# A release; of a build between two nobody can tell what it has of the later one.
+_VERSION = (
+    pattern(r"LLM engine \(v(?P<value>\d{1,2}\.\d{1,3})(?:\.\d{1,3})?\)"),
+    pattern(r"vLLM API server version v?(?P<value>\d{1,2}\.\d{1,3})(?:\.\d{1,3})?(?![\w.+])"),
+)
 _BATCHED = pattern(r"max_num_batched_tokens['\"]?[=:] ?#value:w#")
 _LENGTH = (
     pattern(r"max_seq_len=#value:w#"),
@@ -94,6 +99,7 @@ def read(lines: LogLines) -> EngineLog | None:
     weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     cache = _stored(lines, facts) or cache
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
+    version = facts.take("version", _first(lines, _VERSION))
     # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.
     rooms = rooms[-count(tp or "1") * count(pp or "1") :]
     for one in rooms:
@@ -121,6 +127,7 @@ def read(lines: LogLines) -> EngineLog | None:
         seen=len(sizes),
         needed=printed(lacks["size"], "GiB", lacks["value"]) if lacks else None,
         longest=count(longest) if longest else None,
+        version=_numbers(version),
     )
 
 
@@ -142,6 +149,12 @@ def _stored(lines: LogLines, facts: Facts) -> str:
         return ""
     facts.note("stored_format", one.text, one.line)
     return "fp8_ds_mla" if one.get("custom") else one.get("value") or one.get("plain")
+
+
+def _numbers(version: str) -> tuple[int, int] | None:
+    """Such as (0, 11)."""
+    major, _, minor = version.partition(".")
+    return (int(major), int(minor)) if version else None
 
 
 def _bytes(size: Printed) -> int:

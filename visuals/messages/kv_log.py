@@ -68,9 +68,10 @@ class LogConflict(TypedDict):
     figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
     tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
     line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
-    format `one`, and the bytes are those of `other`."""
+    format `one`, and the bytes are those of `other`. "part": the line's figure of K or of V is `one`, and `other` what
+    it would be by the tokens."""
 
-    code: Literal["lines", "model", "size", "beyond", "row", "format"]
+    code: Literal["lines", "model", "size", "beyond", "row", "format", "part"]
     one: str
     line: int
     other: str

@@ -1600,10 +1600,11 @@ export interface LogDifference {
  * figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
  * tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
  * line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
- * format `one`, and the bytes are those of `other`.
+ * format `one`, and the bytes are those of `other`. "part": the line's figure of K or of V is `one`, and `other`
+ * what it would be by the tokens.
  */
 export interface LogConflict {
-  code: "lines" | "model" | "size" | "beyond" | "row" | "format";
+  code: "lines" | "model" | "size" | "beyond" | "row" | "format" | "part";
   one: string;
   line: number;
   other: string;

@@ -41,8 +41,12 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     if log.engine == "vLLM":
         conflicts += tuple(vllm.contradictions(log, spec, used, ranks, block))
     conflicts += tuple(_odd_rows(log, rows, conflicts))
-    if log.engine != "vLLM" and states_format(log) and not explained(differences):  # vLLM prints no size of its cache
-        conflicts += tuple(_other_format(log, spec, used, ranks, block))
+    if states_format(log) and not explained(differences):
+        others = tuple(_other_format(log, spec, used, ranks, block))
+        conflicts = others + conflicts
+        differences = _unguessed(log, differences) if others else differences
+    conflicts += tuple(paged.odd_parts(log, spec, used, ranks))
+    rows = _marked(rows, differences)
     found = Comparison(log, spec, k.name, v.name, ranks, stages, tuple(rows), tuple(differences), fitting, conflicts)
     return replace(found, weights=counted_weights(log, spec, ranks, stages))
 
@@ -89,11 +93,29 @@ def _printed(value: int | Decimal | Fraction) -> str:
 def _other_format(log: EngineLog, spec: ModelSpec, used: str, tp: int, block: int) -> Iterator[Conflict]:
     """That the log names a format, and its bytes are those of another one of the engine."""
     said_by = ("stored_format", "cache_dtype", "cache", "layout", "weights_dtype")
-    line = next((fact.line for code in said_by for fact in log.facts if fact.code == code), 0)
+    told = (fact for code in said_by for fact in log.facts if fact.code == code and fact.value != "auto")
+    line = next((fact.line for fact in told), 0)
     stated = " / ".join(dict.fromkeys(log.stated or ()))
     own = [name for name in _fitting(log, spec, tp, block) if FORMATS[name].engine in ("", log.engine)]
+    if log.engine != "llama.cpp":  # the others store no K and V in fp32 of a model that is computed in less
+        own = [name for name in own if name != "fp32"]
     if line and own and used not in own:
         yield Conflict(stated, line, own[0], 0, "format")
+
+
+def _unguessed(log: EngineLog, differences: Iterable[Difference]) -> list[Difference]:
+    """Without a guess at how much another GPU has: the bytes are those of another format, which explains all of it."""
+    params = {"slack": log.logged.slack if log.logged else 0}
+    return [
+        Difference("unexplained", one.bytes, "", params, one.of) if one.code == "least_rank" else one
+        for one in differences
+    ]
+
+
+def _marked(rows: Iterable[Row], differences: Iterable[Difference]) -> list[Row]:
+    """Rows of which that of the cache says so where its bytes are not explained."""
+    odd = any(one.code == "unexplained" and one.of == "pool" for one in differences)
+    return [replace(row, differs=True) if odd and row.quantity == "bytes" and row.logged else row for row in rows]
 
 
 def _fitting(log: EngineLog, spec: ModelSpec, tp: int, block: int) -> list[str]:

@@ -17,12 +17,15 @@ GGML: Mapping[str, KvFormat] = MappingProxyType({name: FORMATS[ours] for name, o
 
 @dataclass(frozen=True)
 class Layers:
-    """`count` layers of one kind; `each` is the bytes of a token in one of them, on one rank, and `how` its product."""
+    """`count` layers of one kind; `each` is the bytes of a token in one of them, on one rank, and `how` its product.
+    `of_k` and `of_v` are those of K and of V, where a layer keeps both and nothing else; else 0."""
 
     kind: SelfPlace
     count: int
     each: int
     how: str
+    of_k: int = 0
+    of_v: int = 0
 
 
 def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1) -> list[Layers]:
@@ -43,16 +46,18 @@ def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1) -> list[La
 
 
 def _layers(spec: ModelSpec, kind: SelfPlace, number: int, k: KvFormat, v: KvFormat, options: KvOptions) -> Layers:
-    each, parts = 0, []
+    each, parts, apart = 0, [], (0, 0)
     for of_k, of_v in zip(stores(spec, k, options, kind), stores(spec, v, options, kind), strict=True):
         heads = max(1, of_k.heads // options.tp) if of_k.per_head else of_k.heads
         formats = [of_k.formats[0], of_v.formats[-1]] if of_k.label == "kv" else list(of_k.formats)
         vectors = [fmt.vector_bytes(width) for width, fmt in zip(of_k.widths, formats, strict=True)]
+        apart = (heads * vectors[0], heads * vectors[1]) if of_k.label == "kv" and len(vectors) == 2 else apart
         each += heads * sum(vectors)
         written = [fmt.vector_formula(width) for width, fmt in zip(of_k.widths, formats, strict=True)]
         inner = f"2 × {written[0]}" if len(written) == 2 and written[0] == written[1] else f"({' + '.join(written)})"
         parts.append(f"{heads} × {inner}" if heads > 1 else inner)
-    return Layers(kind, number, each, " + ".join(parts))
+    of_k, of_v = apart if sum(apart) == each else (0, 0)
+    return Layers(kind, number, each, " + ".join(parts), of_k, of_v)
 
 
 def rate(layers: list[Layers]) -> int:

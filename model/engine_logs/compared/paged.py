@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...published.spec import ModelSpec
 from ..amounts import Printed
-from ..facts import EngineLog, Pool
+from ..facts import Conflict, EngineLog, Pool
 from .figures import Cell, Difference, Row, back_to_tokens, no_tokens, product, rest
 from .layers import Layers, kept_tokens, layers_of, plain, rate, rate_how, state_bytes
 
@@ -34,7 +34,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
         Cell(log.blocks * log.block_size, blocks) if log.blocks and log.block_size else Cell(held, _more(tokens, held))
     )
     fit = Cell(pool.bytes // each, f"{pool.bytes:,} // {each:,}") if pool else None
-    rows.append(Row("tokens", fit, slots, Cell(tokens)))
+    rows += [Row("tokens", fit, slots, Cell(tokens)), *_served(log)]
     rows.append(
         Row(
             "bytes",
@@ -46,6 +46,32 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
     own = [*_named(log, spec, each, pool.bytes if pool else 0), *filter(None, [rest(told, pool)])]
     states = _state(log, spec, dtype, tp, own)
     return rows + states, own + steps
+
+
+def odd_parts(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> Iterator[Conflict]:
+    """K or V as SGLang prints it, where that is not what the tokens take and the two do not go together either."""
+    pool = next((one for one in log.pools if one.kind == "full"), None)
+    if pool is None or not pool.parts or any(one.kind == "sliding" for one in log.pools):
+        return
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
+    each = (sum(one.count * one.of_k for one in layers), sum(one.count * one.of_v for one in layers))
+    if not all(each):
+        return
+    (k, v), (of_k, of_v) = pool.parts, each
+    if abs(k.bytes * of_v - v.bytes * of_k) <= k.slack * of_v + v.slack * of_k:
+        return
+    line = next(fact.line for fact in log.facts if fact.code == "cache")
+    for name, part, size in (("K", k, of_k), ("V", v, of_v)):
+        if not part.holds((pool.cells + log.page) * size):
+            said = f"{product(pool.cells, size)} B = {pool.cells * size / GIB:.2f} GiB"
+            yield Conflict(f"{name} size: {part.text}", line, said, 0, "part")
+
+
+def _served(log: EngineLog) -> list[Row]:
+    """The tokens that SGLang hands out by a line of its own: as many as its pool has."""
+    if log.served is None or log.tokens is None:
+        return []
+    return [Row("served", None, Cell(log.tokens), Cell(log.served), log.served != log.tokens)]
 
 
 def _told_back(log: EngineLog, size: Printed, each: int) -> Difference:
@@ -69,6 +95,7 @@ def _two_pools(
     rows = [
         Row("token", Cell(each, rate_how(layers))),
         Row("tokens", None, Cell(tokens + page, _more(tokens, tokens + page)), Cell(tokens)),
+        *_served(log),
         Row("bytes", Cell(needed, how), Cell(told, paged), log.logged and Cell(log.logged.bytes, log.logged.text)),
     ]
     params = {"layers": sum(one.count for one in sliding), "slots": windows.cells, "full": tokens}

@@ -16,6 +16,7 @@ from ..facts import Conflict, EngineLog
 from .figures import Cell, Difference, Row, product, rest
 from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
 
+DIVIDES = (0, 19)  # the last release known to print blocks ÷ groups, vllm-project/vllm #40691
 BLOCK = 16  # tokens, where nothing says otherwise
 SPARSE_BLOCK = 64  # tokens of a block of MLA with an indexer: FlashMLA's sparse kernel takes no other, nor the indexer
 
@@ -247,18 +248,42 @@ def _tokens_of_groups(log: EngineLog, plan: Plan, blocks: int, groups: int, step
     """What "tokens" means where several groups share the blocks: it changed from version to version."""
     divided = blocks // groups * plan.block_size
     how = f"{blocks:,} // {groups} × {plan.block_size}"
-    if log.tokens and log.length and log.concurrency is not None and log.tokens != divided:
+    divides = log.version is not None and log.version <= DIVIDES
+    if log.tokens and log.length and log.concurrency is not None and log.tokens != divided and not divides:
         product_of = log.concurrency * log.length
         if abs(product_of - log.tokens) <= Decimal("0.005") * log.length + 1:
             params = {"concurrency": str(log.concurrency), "length": log.length}
             steps.append(Difference("tokens_product", None, "vllm_report", params))
             return Row("tokens", None, Cell(int(product_of), f"{log.concurrency} × {log.length:,}"), Cell(log.tokens))
-    if log.tokens and _is_product(log, plan, blocks):
-        return Row("tokens", None, None, Cell(log.tokens))
-    steps.append(Difference("tokens_divided", None, "vllm_tokens", {"groups": groups}))
     room = (log.logged.slack // plan.block // groups + 1) * plan.block_size if log.logged else 0
     differs = log.tokens is not None and abs(log.tokens - divided) > room
+    if log.tokens and differs and not divides and _is_product(log, plan, blocks):
+        return _tokens_of_requests(log, plan, blocks, {"divided": divided, "groups": groups}, steps)
+    steps.append(Difference("tokens_divided", None, "vllm_tokens", {"groups": groups}))
+    if log.tokens and differs and _without_windows(log, plan):
+        params = {"tokens": log.tokens, "layers": sum(plan.kinds.values())}
+        steps.append(Difference("tokens_whole", None, "vllm_groups", params))
     return Row("tokens", None, Cell(divided, how), Cell(log.tokens) if log.tokens else None, differs)
+
+
+def _tokens_of_requests(
+    log: EngineLog, plan: Plan, blocks: int, params: dict[str, object], steps: list[Difference]
+) -> Row:
+    """Tokens that may be requests at once × their length. Without the tokens of a step that cannot be checked."""
+    length, tokens = log.length or 0, log.tokens or 0
+    if log.batched is None and plan.needs_step(length):
+        steps.append(Difference("tokens_unchecked", None, "vllm_tokens", params))
+        return Row("tokens", None, None, Cell(tokens))
+    taken = plan.request(length, log.batched)
+    return Row("tokens", None, Cell(blocks * length // taken, f"{blocks:,} / {taken:,} × {length:,}"), Cell(tokens))
+
+
+def _without_windows(log: EngineLog, plan: Plan) -> bool:
+    """Whether the tokens are as many as the memory holds where each layer keeps all of them."""
+    if plan.linear or not (log.tokens and log.logged):
+        return False
+    taken = log.tokens * rate(plan.layers)
+    return 0 <= log.logged.bytes + log.logged.slack - taken < plan.block_size * rate(plan.layers) + 2 * log.logged.slack
 
 
 def _is_product(log: EngineLog, plan: Plan, blocks: int) -> bool:

@@ -529,6 +529,33 @@ def test_vllm_lines_that_do_not_go_with_the_others_are_named_whatever_they_say()
     assert compare(newer, spec, "bf16").conflicts == ()
 
 
+def test_vllms_tokens_are_judged_by_the_version_that_prints_them() -> None:
+    """Of no version and no step, 34,880 may be requests at once × 32,768; vLLM 0.11 prints blocks ÷ groups, 30,880.
+    34,880 is also what the memory holds where all 62 layers keep every token."""
+    spec = catalogue()["Gemma-3 27B (text)"]
+    assert int(16.5 * GIB) // (62 * 16 * 16 * 2 * 128 * 2) * 16 == 34_880
+    log = "{}Available KV cache memory: 16.50 GiB\nGPU KV cache size: {} tokens\nmax_seq_len=32768\n"
+    started = "Initializing a V1 LLM engine (v0.11.0) with config: …\n"
+    for line in (started, "vLLM API server version 0.19.1\n"):
+        wrong = compare(read_log(log.format(line, "34,880")), spec, "bf16")
+        assert odd_lines(wrong, "row") == [("34,880", 3, "30,880", "tokens")]
+        assert [row.quantity for row in wrong.rows if row.differs] == ["tokens"]
+        assert {"tokens_divided", "tokens_whole"} <= steps(wrong).keys()
+    right = compare(read_log(log.format(started, "30,880")), spec, "bf16")
+    assert (right.conflicts, figures(right, "tokens")) == ((), (None, 30_880, 30_880))
+    assert "tokens_whole" not in steps(compare(read_log(log.format(started, "33,000")), spec, "bf16"))
+    for line in ("", "LLM engine (v0.25.0)\n", "vLLM API server version 0.19.2rc1.dev12+g1a2b3c4\n"):
+        silent = compare(read_log(log.format(line, "34,880")), spec, "bf16")
+        assert (silent.conflicts, figures(silent, "tokens")) == ((), (None, None, 34_880))
+        assert "tokens_unchecked" in steps(silent)
+    # with the tokens of a step: 2,048 blocks of the full layers, and of each of six groups 193 + 512 + 1
+    blocks, taken = 13_516, 2048 + 6 * (-(-(1023 + 8192) // 16) + 1)
+    tokens = blocks * 32_768 // taken
+    newer = compare(read_log(log.format("max_num_batched_tokens=8192\n", f"{tokens:,}")), spec, "bf16")
+    assert figures(newer, "tokens") == (None, tokens, tokens)
+    assert "tokens_unchecked" not in steps(newer)
+
+
 def test_vllms_longest_request_that_does_not_go_with_the_memory_is_named() -> None:
     log = read_log(
         "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is "
@@ -694,6 +721,27 @@ def test_sglang_with_a_dtype_and_on_several_ranks() -> None:
 def test_sglang_names_the_page_that_it_adds() -> None:
     paged = f"server_args=ServerArgs(model_path='/m', tp_size=1, page_size=64)\n{SGLANG}"
     assert steps(compare(read_log(paged), LLAMA_8B, "bf16"))["padded_page"] == 64 * PER_TOKEN * 2
+
+
+def test_sglang_hands_out_the_tokens_that_its_pool_has() -> None:
+    """Qwen3-32B on one of two GPUs: 64 layers × 4 heads × 128 × 2 B, 65,536 B a token of K and as many of V."""
+    spec, size = catalogue()["Qwen3-32B"], f"{300_000 * 65_536 / GIB:.2f} GB"
+    log = (
+        "max_total_num_tokens=1\nLoad weight end. type=Qwen3ForCausalLM, dtype=torch.bfloat16, mem usage=30.60 GB.\n"
+        "KV Cache is allocated. #tokens: 300000, K size: {0}, V size: {1}\nmax_total_num_tokens={2}, context_len=40960"
+    )
+    right = compare(read_log(log.format(size, size, 300_000)), spec, "bf16", tp=2)
+    assert (right.conflicts, figures(right, "served")) == ((), (None, 300_000, 300_000))
+    assert not any(row.differs for row in right.rows)
+    wrong = compare(read_log(log.format(size, size, 310_000)), spec, "bf16", tp=2)
+    told = [(one.code, one.one, one.line, one.other, one.other_line) for one in wrong.conflicts]
+    assert told == [("lines", "#tokens: 300,000", 3, "max_total_num_tokens=310,000", 4)]
+    assert [row.quantity for row in wrong.rows if row.differs] == ["served"]
+    for parts, said in (((size, "9.16 GB"), "V size: 9.16 GB"), (("9.16 GB", size), "K size: 9.16 GB")):
+        half = compare(read_log(log.format(*parts, 300_000)), spec, "bf16", tp=2)
+        told = [(one.code, one.one, one.line, one.other) for one in half.conflicts]
+        assert told == [("part", said, 3, "300,000 × 65,536 B = 18.31 GiB")]
+        assert [row.quantity for row in half.rows if row.differs] == ["bytes"]
 
 
 def test_sglang_keeps_windows_in_a_pool_apart() -> None:
@@ -920,6 +968,29 @@ def test_a_named_format_whose_bytes_are_anothers_does_not_go_together() -> None:
     assert "unexplained" in steps(wrong)
     halved = compare(read_log(WITH_DTYPE.replace("60.44", "30.22")), qwen3(28, 16, 8), "bf16")
     assert odd_lines(halved, "format") == [("bfloat16", 1, "fp8", "")]
+
+
+def test_vllm_that_names_one_format_and_has_the_bytes_of_another_is_told_so_before_any_guess() -> None:
+    """Llama-3.1 70B on one of four GPUs: 80 layers × 2 heads × 128 × 2 × 2 B a token are 36.64 GiB of 480,240."""
+    spec, each = catalogue()["Llama-3.1 70B"], 80 * 2 * 2 * 128 * 2
+    assert round(480_240 * each / GIB, 2) == 36.64
+    log = (
+        "INFO model='/m', dtype=torch.bfloat16, tensor_parallel_size=4\n"
+        "INFO non-default args: {{'kv_cache_dtype': '{}'}}\n"
+        "Available KV cache memory: 36.64 GiB\nGPU KV cache size: {:,} tokens\n"
+    )
+    for dtype, tokens, told in (
+        ("fp8", 480_240, ("fp8", 2, "bf16", "")),
+        ("auto", 960_480, ("bfloat16", 1, "fp8", "")),
+    ):
+        found = compare(read_log(log.format(dtype, tokens)), spec, "bf16")
+        assert odd_lines(found, "format") == [told]
+        assert found.conflicts[0].code == "format"
+        assert not steps(found).keys() & {"least_rank", "one_gpu"}
+        assert [row.quantity for row in found.rows if row.differs] == ["bytes"]
+    for dtype, tokens in (("auto", 480_240), ("fp8", 960_480)):
+        right = compare(read_log(log.format(dtype, tokens)), spec, "bf16")
+        assert (right.conflicts, any(row.differs for row in right.rows)) == ((), False)
 
 
 # --- what is refused ---

@@ -205,8 +205,8 @@ function conflictsView({ conflicts, model }, text, named) {
 }
 
 /**
- * Whether all of the log is explained: its last step leaves nothing, of a request either, and no line contradicts
- * it.
+ * Whether all of the log is explained: its last step leaves nothing, of a request either, no line contradicts it,
+ * and none was left unchecked.
  *
  * @param {Answer} answer
  * @param {Difference[]} pool
@@ -215,7 +215,7 @@ function conflictsView({ conflicts, model }, text, named) {
 function verdictView({ conflicts, differences }, pool, text) {
   const last = pool.filter(({ bytes }) => bytes !== null).at(-1);
   if (!last || !["rounding", "whole_blocks"].includes(last.code)) return nothing;
-  if (differences.some(({ code }) => code === "unexplained")) return nothing;
+  if (differences.some(({ code }) => code === "unexplained" || code === "tokens_unchecked")) return nothing;
   const verdict = text(conflicts.length ? "verdict_conflict" : "verdict_whole");
   return html`<p class="kv-log-verdict" .textContent=${verdict}></p>`;
 }
