@@ -78,8 +78,11 @@ test("a cache is read to its last byte; its file has products in words, and no k
   );
   for (const { model, source } of rows) assert.deepEqual([model, source], ["<kv.pasted{}>", "config.json; its card"]);
   assert.equal(rowsOf(readCache({ ...CACHE, card: { ...CARD, called: "Mine" } }))[0].model, "Mine");
-  const spread = rowsOf(readCache({ ...CACHE, tp: 8, pp: 2 }));
-  for (const { tp, pp } of spread) assert.deepEqual([tp, pp], [8, 2]);
+  const spread = rowsOf(readCache({ ...CACHE, tp: 8, pp: 2, gpus: 16 }));
+  assert.deepEqual(spread.map(({ what, tp, pp }) => [what, tp, pp]).slice(1), [
+    ['<kv.saved_total_gpus{"gpus":16}>', 8, 2], // the kinds are counted on one device
+    ['<kv.saved_as{"kind":"MHA"}>', 1, 1],
+  ]);
 });
 
 test("of a kind that is assumed, its row's source says so; numbers in a product have no commas", () => {

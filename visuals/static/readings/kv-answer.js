@@ -114,16 +114,18 @@ function kindSource(card, { kind, own, assumed, latent, head_dim, n_kv_heads: kv
 }
 
 /**
- * The products, their sum, and the products of the same shape under every kind of attention.
+ * The products, their sum, and the products of the same shape under every kind of attention. The model's own are of
+ * all GPUs together; the kinds are counted on one, whatever the model is shared out over.
  *
  * @param {Answer} answer
  * @returns {import("./reading.js").AnswerTable}
  */
-function productsOf({ card, tokens, batch, dtype, tp, pp, terms, kinds, bytes }) {
+function productsOf({ card, tokens, batch, dtype, tp, pp, gpus, terms, kinds, bytes }) {
   const read = sourceCell(card);
   /** @type {[what: Cell, product: Part[], bytes: string, source: Part[]][]} */
   const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes, read]);
-  rows.push([{ key: "kv.saved_total" }, [], bytes, read]);
+  rows.push([gpus > 1 ? { key: "kv.saved_total_gpus", params: { gpus } } : { key: "kv.saved_total" }, [], bytes, read]);
+  const shared = rows.length; // the rows up to here
   for (const row of kinds) {
     const { kind, terms: own, bytes: all } = row;
     if (all && own) {
@@ -132,14 +134,15 @@ function productsOf({ card, tokens, batch, dtype, tp, pp, terms, kinds, bytes })
     }
   }
   const each = (/** @type {Cell} */ cell) => rows.map(() => cell);
+  const ofShared = (/** @type {number} */ ranks) => rows.map((_, i) => (i < shared ? ranks : 1));
   return {
     keys: {
       model: each(calledCell(card)),
       tokens: each(tokens),
       batch: each(batch),
       dtype: each(dtype),
-      tp: each(tp),
-      pp: each(pp),
+      tp: ofShared(tp),
+      pp: ofShared(pp),
       what: rows.map(([what]) => what),
       product: rows.map(([, product]) => product),
     },
