@@ -110,6 +110,7 @@ def vllm_message(rule: VllmRule) -> VllmMessage:
             "per_sequence": blocks.per_sequence,
             "needed": blocks.needed,
         },
+        "uncounted": rule.uncounted,
     }
 
 

@@ -12,7 +12,7 @@ On the command line: python -m model.kv_math "Llama-3 8B" --tokens 8192
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from ..published.spec import AssumedHeads, ModelSpec
+from ..published.spec import TEXT_ALONE, AssumedHeads, ModelSpec
 from .compressed import compressed_terms, mean_terms
 from .factors import Factor
 from .formats import FORMATS, KvFormat, kv_format
@@ -193,6 +193,9 @@ def _notes(spec: ModelSpec, tokens: int, fmt: KvFormat, options: KvOptions) -> l
         counted = f"{tokens:,} token{'' if tokens == 1 else 's'}"
         text = f"No encoder_tokens given: the encoder's input counts as {counted}, like the decoder's."
         notes.append(KvNote("encoder_tokens", text, {"tokens": tokens}))
+    if any(note.startswith(TEXT_ALONE) for note in spec.notes):
+        text = "The text part only, as “(text)” in the list: the file's vision or audio tower is not counted."
+        notes.append(KvNote("text_alone", text, {}))
     if spec.kv_heads_assumed:
         notes.append(_assumed_note(spec.kv_heads_assumed, spec.n_kv_heads))
     if width := spec.head_dim_assumed:

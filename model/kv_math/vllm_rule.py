@@ -6,6 +6,7 @@ get_num_blocks; block_pool.py). Activations and context are measured there, and 
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from . import kv_breakdown
 from .options import KvOptions
@@ -29,14 +30,20 @@ class Blocks:
     needed: int
 
 
+# Why blocks are not counted; "" where they are.
+Uncounted = Literal["", "room", "kinds", "stages", "draft", "shared", "reserved"]
+
+
 @dataclass(frozen=True)
 class VllmRule:
-    """What the rule leaves: `room` bytes for the cache. `blocks` are None where layers of several kinds, stages or a
-    draft model share them out otherwise."""
+    """What the rule leaves: `room` bytes for the cache. `blocks` are None where they are shared out otherwise, for the
+    reason `uncounted`: layers of several "kinds", "stages" or ranks that share out tokens, a "draft" model, tokens or
+    layers that are "shared", "reserved" tokens; or where there is no "room"."""
 
     room: int
     cache: int
     blocks: Blocks | None
+    uncounted: Uncounted
 
     @property
     def free(self) -> int:
@@ -51,15 +58,29 @@ def vllm_rule(use: MemoryUse) -> VllmRule:
     stage = use.stage_bytes.index(use.per_gpu_bytes)
     taken = use.weight_stage_bytes[stage] + use.beside.activation_bytes + use.beside.context + GRAPHS
     room = use.share_bytes - taken
-    return VllmRule(room, use.cache.stage_bytes[stage], _blocks(use, room))
+    uncounted = _uncounted(use)
+    blocks = None if uncounted else _blocks(use, room)
+    return VllmRule(room, use.cache.stage_bytes[stage], blocks, uncounted or ("room" if room < 0 else ""))
 
 
-def _blocks(use: MemoryUse, room: int) -> Blocks | None:
+def _uncounted(use: MemoryUse) -> Uncounted:
+    """Why a block is not the same bytes of every layer, for all tokens alike."""
     spec, options = use.cache.spec, use.setup.options
-    others = (options.draft, options.reserved_tokens, options.reserved_batch, options.shared_layers)
-    shared = options.shared_prefix or max(options.pp, options.dcp) > 1 or any(one is not None for one in others)
-    if shared or spec.compressed or spec.is_encoder_decoder or set(spec.layer_kinds) != {"full"}:
-        return None
+    reasons: dict[Uncounted, bool] = {
+        "kinds": bool(spec.compressed) or spec.is_encoder_decoder or set(spec.layer_kinds) != {"full"},
+        "stages": max(options.pp, options.dcp) > 1,
+        "draft": options.draft is not None,
+        "shared": bool(options.shared_prefix) or options.shared_layers is not None,
+        "reserved": options.reserved_tokens is not None or options.reserved_batch is not None,
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            return reason
+    return ""
+
+
+def _blocks(use: MemoryUse, room: int) -> Blocks:
+    spec, options = use.cache.spec, use.setup.options
     size = options.block_size if options.block_size > 1 else BLOCK
     plain = KvOptions(tp=options.tp, layout=options.layout, indexer=options.indexer, mtp=options.mtp)
     each = kv_breakdown(spec, size, 1, use.setup.dtype, plain).per_gpu_bytes

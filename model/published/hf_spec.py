@@ -18,7 +18,7 @@ from .hf.judged import ACTIVATIONS, Judged, judged, unread
 from .hf.shape import Shape
 from .hub import config_text
 from .quantised import UnreadError, check_counted, quantised_note, quantised_of
-from .spec import AssumedHeads, ModelSpec
+from .spec import TEXT_ALONE, AssumedHeads, ModelSpec
 from .unstated import Unstated
 
 MAX_CHARACTERS = 100_000
@@ -220,9 +220,9 @@ def _notes(config: Mapping[str, Any], shape: Shape) -> list[str]:
     if ahead and not shape.spec.get("mtp_layers"):
         notes.append(f"The multi-token-prediction layers ({ahead[0]}) are not counted.")
     if config.get("audio_config"):
-        notes.append("The text model alone: the audio tower (audio_config) is not counted.")
+        notes.append(f"{TEXT_ALONE}: the audio tower (audio_config) is not counted.")
     if config.get("vision_config"):
-        notes.append("The text model alone: the vision tower (vision_config) is not counted.")
+        notes.append(f"{TEXT_ALONE}: the vision tower (vision_config) is not counted.")
     return notes
 
 

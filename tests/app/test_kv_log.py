@@ -355,7 +355,9 @@ def test_tokens_that_do_not_fit_in_their_memory_are_named(engine: LocalEngine) -
     log = OF_8B_ON_VLLM.format(name="meta-llama/Llama-3.1-8B-Instruct").replace("442,528", "885,056")
     answer = Service(engine, Runs()).calculate({"what": "kv_log", "model": "Llama-3.1 8B", "log": log})["data"]
     said = {"code": "beyond", "one": "885,056 × 131,072 B = 108.04 GiB", "line": 3}
-    assert answer["conflicts"] == [{**said, "other": "54.02 GiB", "other_line": 2, "quantity": ""}]
+    of_fp8, beyond = answer["conflicts"]  # twice the tokens take a byte a number
+    assert [of_fp8[name] for name in ("code", "one", "other")] == ["format", "bfloat16", "fp8"]
+    assert beyond == {**said, "other": "54.02 GiB", "other_line": 2, "quantity": ""}
 
 
 def test_metadata_that_is_cut_short_is_filled_in_from_what_is_printed(engine: LocalEngine) -> None:

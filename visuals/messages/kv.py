@@ -4,6 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from model.kv_math.vllm_rule import Uncounted
 from model.published.spec import AttentionKind
 
 from .arrays import Packed
@@ -274,12 +275,14 @@ class VllmBlocks(TypedDict):
 
 class VllmMessage(TypedDict):
     """vLLM's own rule: `room` bytes of the share for the cache once weights, activations, context and CUDA `graphs` are
-    taken out, and what is `free` of them; `blocks` is null where layers of several kinds share them out otherwise."""
+    taken out, and what is `free` of them; `blocks` is null where they are not counted. `uncounted` is why not, or that
+    there is no "room" for them."""
 
     free: str
     graphs: str
     room: str
     blocks: VllmBlocks | None
+    uncounted: Uncounted
 
 
 class UseMessage(TypedDict):

@@ -1346,13 +1346,15 @@ export interface VllmBlocks {
 
 /**
  * vLLM's own rule: `room` bytes of the share for the cache once weights, activations, context and CUDA `graphs` are
- * taken out, and what is `free` of them; `blocks` is null where layers of several kinds share them out otherwise.
+ * taken out, and what is `free` of them; `blocks` is null where they are not counted. `uncounted` is why not, or
+ * that there is no "room" for them.
  */
 export interface VllmMessage {
   free: string;
   graphs: string;
   room: string;
   blocks: VllmBlocks | null;
+  uncounted: "" | "room" | "kinds" | "stages" | "draft" | "shared" | "reserved";
 }
 
 /**

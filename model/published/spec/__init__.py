@@ -8,7 +8,7 @@ from .attention import AssumedHeads, AttentionKind, AttentionSpec, FullHeads, He
 from .experts import MoeSpec
 from .feedforward import FfnSpec
 from .latent import MlaSpec
-from .model import ModelSpec
+from .model import TEXT_ALONE, ModelSpec
 from .norm import NormSpec
 from .position import PositionSpec, ScalingSpec
 from .sparse import CompressedSpec, IndexerSpec
@@ -16,6 +16,7 @@ from .state import StateSpec
 from .weights import Bias, ExtraWeights, PublishedParameters, QuantSpec
 
 __all__ = [
+    "TEXT_ALONE",
     "AssumedHeads",
     "AttentionKind",
     "AttentionSpec",

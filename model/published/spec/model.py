@@ -15,6 +15,8 @@ from .sparse import CompressedSpec, IndexerSpec
 from .state import StateSpec
 from .weights import Bias, ExtraWeights, PublishedParameters, QuantSpec
 
+TEXT_ALONE = "The text model alone"  # how a note begins on a file that has a tower beside it
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec:

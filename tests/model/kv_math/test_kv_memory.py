@@ -540,8 +540,26 @@ def test_a_share_by_vllms_own_rule_holds_activations_context_and_graphs_too_in_w
 
 def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
     rule = vllm_rule(memory_use("Gemma-3 27B (text)", 8192, 1, "H100", Setup(usable_percent=90)))
-    assert rule.blocks is None
+    assert (rule.blocks, rule.uncounted) == (None, "kinds")
     assert rule.free == rule.room - memory_use("Gemma-3 27B (text)", 8192, 1, "H100").cache.total_bytes
+
+
+@pytest.mark.parametrize(
+    ("tokens", "options", "reason"),
+    [
+        (8192, KvOptions(pp=2), "stages"),
+        (8192, KvOptions(reserved_tokens=16_384), "reserved"),
+        (8192, KvOptions(shared_prefix=1024), "shared"),
+        (8192, KvOptions(), ""),
+    ],
+)
+def test_why_no_blocks_are_counted_is_the_reason_that_applies(tokens: int, options: KvOptions, reason: str) -> None:
+    rule = vllm_rule(memory_use("Llama-3 8B", tokens, 1, "H100", Setup(usable_percent=90, options=options)))
+    assert (rule.uncounted, rule.blocks is None) == (reason, reason != "")
+
+
+def test_without_room_there_are_no_blocks() -> None:
+    assert vllm_rule(memory_use("Llama-3 70B", 8192, 1, "H100", Setup(usable_percent=90))).uncounted == "room"
 
 
 def test_deepseeks_files_hold_its_count_and_the_two_matrices_that_the_mtp_part_repeats() -> None:

@@ -118,7 +118,10 @@ def test_early_and_derived_files_of_the_hub():
 
 
 def test_what_was_left_to_transformers_classes_is_said():
-    notes = " ".join(spec_from_config(CONFIGS["Gemma-3 12B (text)"], "x").notes)
+    seeing = spec_from_config(CONFIGS["Gemma-3 12B (text)"], "x")
+    assert "text_alone" in [note.code for note in kv_breakdown(seeing).notes]
+    assert "text_alone" not in [note.code for note in kv_breakdown(spec_from_config(LLAMA, "x")).notes]
+    notes = " ".join(seeing.notes)
     for said in ("text_config.rope_theta 1000000.0", "text_config.vocab_size 262208", "vision tower"):
         assert said in notes
     assert "max_position_embeddings 2048" in spec_from_config(CONFIGS["Falcon-40B"], "x").notes[0]

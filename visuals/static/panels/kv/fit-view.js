@@ -120,7 +120,7 @@ const IN_MIB = ["context", "fragmentation"];
  * @param {Say} text of the section "kv-fit"
  */
 function vllmView({ use, beside }, { tokens, batch }, text) {
-  const { free, graphs, room, blocks } = use.vllm;
+  const { free, graphs, room, blocks, uncounted } = use.vllm;
   const told = {
     share: exactBytes(use.share),
     weights: exactBytes(use.weights),
@@ -151,7 +151,7 @@ function vllmView({ use, beside }, { tokens, batch }, text) {
       ${line(
         "strict_blocks",
         "",
-        inBlocks && !room.startsWith("-") ? text("strict_blocks_says", inBlocks) : text("strict_blocks_none"),
+        inBlocks && !uncounted ? text("strict_blocks_says", inBlocks) : text(`strict_blocks_${uncounted}`),
       )}
     </ul>`;
 }
