@@ -59,3 +59,18 @@ test("one that moves on at once scrolls the page", (t) => {
   touch("pointermove", 55);
   assert.deepEqual(done, []);
 });
+
+test("the click that a browser makes of a short slide, where it began, changes nothing; the next tap counts", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  globalThis.document = /** @type {any} */ ({ fullscreenElement: null });
+  const { done, touch } = begin();
+  touch("pointerdown", 35);
+  t.mock.timers.tick(400);
+  touch("pointerup", 45);
+  touch("click", 35);
+  assert.deepEqual(done, ["preview 3", "end", "select 4"]);
+  touch("pointerdown", 75);
+  touch("pointerup", 75);
+  touch("click", 75);
+  assert.deepEqual(done.slice(3), ["select 7"]);
+});

@@ -150,7 +150,7 @@ const HOLD = 300; // ms that a finger rests before it slides from mark to mark i
 
 /**
  * Lets a finger that has rested slide over marks that are smaller than it: what it is over is previewed, and locked
- * where it is lifted.
+ * where it is lifted. A click that follows is dropped: to the browser a short slide is a tap on where it began.
  *
  * @param {HTMLElement} canvas
  * @param {Pick<Glass, "preview" | "endPreview" | "select">} glass
@@ -160,6 +160,7 @@ function bindFinger(canvas, glass, at) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let isSliding = false;
+  let hasSlid = false; // in the touch that was last
   const end = () => {
     clearTimeout(timer);
     if (isSliding) glass.endPreview();
@@ -171,9 +172,10 @@ function bindFinger(canvas, glass, at) {
   };
   canvas.addEventListener("pointerdown", (event) => {
     end();
+    hasSlid = false;
     if (event.pointerType !== "touch") return;
     timer = setTimeout(() => {
-      isSliding = true;
+      isSliding = hasSlid = true;
       show(event);
     }, HOLD);
   });
@@ -184,6 +186,7 @@ function bindFinger(canvas, glass, at) {
     if (change) glass.select(change);
   });
   canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("click", (event) => hasSlid && event.stopImmediatePropagation(), { capture: true });
   canvas.addEventListener("touchmove", (event) => isSliding && event.preventDefault(), { passive: false });
 }
 

@@ -15,11 +15,13 @@ const BOLD = 1.15; // how much wider a name is than in plain letters, with the s
  * Where the colours end: at the largest value, or where a few stand far above all others, at what these leave.
  *
  * @param {ArrayLike<number>} values
+ * @returns {{ limit: number; most: number }} `most`: the value that is furthest from 0
  */
 export function limitOf(values) {
-  const sizes = Array.from(values, Math.abs).sort((a, b) => a - b);
-  const [most, usual] = [sizes[sizes.length - 1], sizes[Math.floor(USUAL * (sizes.length - 1))]];
-  return most > FAR * usual ? usual : most;
+  const sorted = Array.from(values).sort((a, b) => Math.abs(a) - Math.abs(b));
+  const [most, usual] = [sorted[sorted.length - 1], Math.abs(sorted[Math.floor(USUAL * (sorted.length - 1))])];
+  const size = Math.abs(most);
+  return { limit: size > FAR * usual ? usual : size, most };
 }
 
 /**
@@ -27,7 +29,7 @@ export function limitOf(values) {
  * @property {string} name
  * @property {string} role
  * @property {ArrayLike<number>} values
- * @property {string} [end] where its colours end, as it is to be written
+ * @property {{ limit: string; most: string }} [end] as `limitOf`, as they are to be written
  * @property {{ value: number; words: string }} [size] of all rows or of none
  * @param {import("../types.d.ts").Glass} glass
  * @param {string} label the key of the drawing's name
@@ -36,7 +38,11 @@ export function createRows({ text }, label) {
   const canvas = h("canvas", { role: "img", "data-text-label": label });
   const paint = memo((/** @type {number} */ width, /** @type {Row[]} */ rows, _theme) => {
     const limits = rows.map(({ values }) => limitOf(values));
-    const ends = limits.map((limit, i) => text("story.colours", { limit: rows[i].end ?? shown(limit, 3) }));
+    const ends = limits.map(({ limit, most }, i) =>
+      text(Math.abs(most) > limit ? "story.colours_beyond" : "story.colours", {
+        ...(rows[i].end ?? { limit: shown(limit, 3), most: shown(most, 3) }),
+      }),
+    );
     const pen = penOf(canvas);
     const isTight = rows.some(({ name }, i) => BOLD * textWidth(pen, name) + textWidth(pen, ends[i]) > width);
     const above = isTight ? 2 * NAME : NAME; // what the colours mean stands beside the name, else under it
@@ -48,7 +54,7 @@ export function createRows({ text }, label) {
     const { colour, signed } = ink();
     rows.forEach(({ name, role, values, size }, i) => {
       const y = i * high;
-      const limit = limits[i];
+      const { limit } = limits[i];
       write(context, name, 0, y + 15, { weight: 600, colour: colour(role) });
       const [x, align] = isTight ? [0, /** @type {const} */ ("left")] : [width, /** @type {const} */ ("right")];
       write(context, ends[i], x, y + above - 7, { align, colour: colour("muted") });

@@ -1,7 +1,6 @@
 // How the story writes what it names: words, and numbers of two or three digits.
 
 import { exact, h } from "../dom.js";
-import { visible } from "../draw.js";
 import { apart, named, word as wordOf } from "../panels/glance/words.js";
 
 export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
@@ -9,8 +8,38 @@ export { named, wordOf };
 
 /** @typedef {import("../types.d.ts").Texts["text"]} Say */
 
+/** Signs that are no words of their own, and what they are called. */
+const SIGNS = { ".": "full_stop", "⏎": "line_break", "⇥": "tab", "␣": "blank" };
+
 /**
- * An answer by name: what cannot be seen as a word of its own is called what it is.
+ * The sign that stands for an answer which cannot be seen as a word of its own; null for all others.
+ *
+ * @param {string} piece
+ * @returns {keyof typeof SIGNS | null}
+ */
+function signOf(piece) {
+  const bare = piece.trim();
+  if (bare) return bare === "." ? bare : null;
+  if (piece.includes("\n")) return "⏎";
+  if (piece.includes("\t")) return "⇥";
+  return piece ? "␣" : null;
+}
+
+/**
+ * Such an answer as it stands in a sentence, and the brackets with its name, where it needs one there: a full stop
+ * needs none.
+ *
+ * @param {Say} text
+ * @param {string} piece
+ * @returns {[sign: string, name: string] | null}
+ */
+export function signInSentence(text, piece) {
+  const sign = signOf(piece);
+  return sign && [sign, sign === "." ? "" : answerOf(text, piece).slice(sign.length)];
+}
+
+/**
+ * An answer by name: what cannot be seen as a word of its own with what it is called.
  *
  * @param {Say} text
  * @param {string} piece
@@ -18,11 +47,8 @@ export { named, wordOf };
  */
 export function answerOf(text, piece, ends = false) {
   if (ends) return text("story.the_end");
-  const bare = piece.trim();
-  if (bare === ".") return text("story.full_stop");
-  if (bare) return bare;
-  if (piece.includes("\n")) return text("story.line_break");
-  return piece ? text("story.blank") : visible(piece);
+  const sign = signOf(piece);
+  return sign ? text("story.sign", { sign, name: text(`story.${SIGNS[sign]}`) }) : wordOf(piece);
 }
 
 /**

@@ -13,7 +13,7 @@ import { sentences } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
 import { createRemarks } from "../remarks.js";
-import { answerOf, bold, namedInWord, shareSaid, told } from "../words.js";
+import { answerOf, bold, namedInWord, shareSaid, signInSentence, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -169,8 +169,8 @@ function createGap(glass) {
       .map((step) => step.piece)
       .join("");
     blank.textContent = !written && bare && bare === piece ? "" : " ";
-    const word = written || (bare === "." ? bare : answer); // in a sentence a full stop needs no name
-    write(word, written ? "" : glossOf(glass)(piece));
+    if (written) return write(written, "");
+    write(...(signInSentence(glass.text, piece) ?? [answer, glossOf(glass)(piece)]));
   }
   return { gap, blank, fillGap };
 }

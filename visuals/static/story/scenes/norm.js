@@ -90,15 +90,27 @@ const scaledBy = (x, times) =>
   });
 
 /**
- * A vector's size, and where its colours end before and after the division by it, in digits that come out.
+ * A vector's size, where its colours end, and its largest value, before and after the division by it, in digits
+ * that come out.
  *
  * @param {ArrayLike<number>} x
  * @param {number} divisor
  */
 function dividedBy(x, divisor) {
-  const before = limitOf(x);
-  const values = { before, divisor, after: before / divisor };
-  return writtenOut(values, [["after", ["before", "divisor"], (a, b) => a / b]], { digits: 3, write: few });
+  const { limit, most } = limitOf(x);
+  const values = { limit, most, divisor, limitAfter: limit / divisor, mostAfter: most / divisor };
+  /** @type {(a: number, b: number) => number} */
+  const by = (a, b) => a / b;
+  const said = writtenOut(
+    values,
+    [
+      ["limitAfter", ["limit", "divisor"], by],
+      ["mostAfter", ["most", "divisor"], by],
+    ],
+    { digits: 3, write: few },
+  );
+  const { limitAfter, mostAfter, ...before } = said;
+  return { divisor: said.divisor, before, after: { limit: limitAfter, most: mostAfter } };
 }
 
 /**
@@ -172,7 +184,7 @@ export function createNorm(glass) {
      *   name: string,
      *   role: string,
      *   values: ArrayLike<number>,
-     *   end?: string,
+     *   end?: import("../strips.js").Row["end"],
      * ) => import("../strips.js").Row}
      */
     const row = (name, role, values, end) => {

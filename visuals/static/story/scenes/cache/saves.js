@@ -76,7 +76,8 @@ export function createSaves(glass) {
     ];
     return text("story-cache.saves_measured", {
       device: state.trace.model.device,
-      n: last.tokens,
+      written: race.steps.length,
+      n: last.tokens + 1, // with the one that was written after them
       count: some.length,
       cached: milli(cached),
       full: milli(full),
