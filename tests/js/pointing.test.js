@@ -21,7 +21,7 @@ function begin() {
     endPreview: () => done.push("end"),
     select: (/** @type {{ key: number }} */ { key }) => done.push(`select ${key}`),
   };
-  const find = (/** @type {number} */ x) => ({ key: Math.floor(x / 10) });
+  const find = (/** @type {number} */ x) => (x < 100 ? { key: Math.floor(x / 10) } : null);
   bindPointer(/** @type {any} */ (canvas), /** @type {any} */ (glass), find);
   const touch = (/** @type {string} */ type, /** @type {number} */ x) => {
     const event = Object.assign(new Event(type, { cancelable: true }), {
@@ -73,4 +73,16 @@ test("the click that a browser makes of a short slide, where it began, changes n
   touch("pointerup", 75);
   touch("click", 75);
   assert.deepEqual(done.slice(3), ["select 7"]);
+});
+
+test("a finger that is lifted beside the marks keeps the last one that it was over", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  globalThis.document = /** @type {any} */ ({ fullscreenElement: null });
+  const { done, touch } = begin();
+  touch("pointerdown", 35);
+  t.mock.timers.tick(400);
+  touch("pointermove", 95);
+  touch("pointermove", 105);
+  touch("pointerup", 105);
+  assert.equal(done.at(-1), "select 9");
 });

@@ -149,8 +149,9 @@ export const inWidth = (element, wide, draw) =>
 const HOLD = 300; // ms that a finger rests before it slides from mark to mark in place of scrolling
 
 /**
- * Lets a finger that has rested slide over marks that are smaller than it: what it is over is previewed, and locked
- * where it is lifted. A click that follows is dropped: to the browser a short slide is a tap on where it began.
+ * Lets a finger that has rested slide over marks that are smaller than it: what it is over is previewed, and the
+ * last of it locked where the finger is lifted. A click that follows is dropped: to the browser a short slide is a
+ * tap on where it began.
  *
  * @param {HTMLElement} canvas
  * @param {Pick<Glass, "preview" | "endPreview" | "select">} glass
@@ -161,14 +162,17 @@ function bindFinger(canvas, glass, at) {
   let timer;
   let isSliding = false;
   let hasSlid = false; // in the touch that was last
+  /** @type {Partial<Selection> | null} what is previewed: a finger between two marks still shows the one it left */
+  let shown = null;
   const end = () => {
     clearTimeout(timer);
     if (isSliding) glass.endPreview();
     isSliding = false;
+    shown = null;
   };
   const show = (/** @type {PointerEvent} */ event) => {
-    const change = at(event);
-    if (change) glass.preview(change);
+    shown = at(event) ?? shown;
+    if (shown) glass.preview(shown);
   };
   canvas.addEventListener("pointerdown", (event) => {
     end();
@@ -181,7 +185,7 @@ function bindFinger(canvas, glass, at) {
   });
   canvas.addEventListener("pointermove", (event) => isSliding && show(event));
   canvas.addEventListener("pointerup", (event) => {
-    const change = isSliding && at(event);
+    const change = isSliding && (at(event) ?? shown);
     end();
     if (change) glass.select(change);
   });
