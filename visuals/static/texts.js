@@ -13,12 +13,8 @@ import { reactive } from "./reads.js";
  * Value lines, the calculators, a number beside the sum that gives it, and the story, which has chosen its digits
  * (equation.js): what is pointed at, or worked out, is said with all the digits that it has.
  */
-const EXACT = new RegExp(
-  [
-    ...["\\.read", "\\.in_run$", "^kv(?!-live)[.-]", "^story\\.", "^why\\.matching", "^rope-derivation\\.angle$"],
-    ...["^rope-score\\.pair_line$", "^b_minus_a\\.number$"],
-  ].join("|"),
-);
+const EXACTLY = ["story\\.", "why\\.matching", "rope-derivation\\.angle$", "rope-score\\.pair_line$", "b_minus_a\\.number$"];
+const EXACT = new RegExp(`\\.read|\\.in_run$|^kv(?!-live)[.-]|^(${EXACTLY.join("|")})`);
 /** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;
 /** A place to be filled in, with the spaces around it. */

@@ -290,7 +290,7 @@ export function createAnswer(glass) {
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key: key ?? -1, rests: null } : { key: -1, rests };
-      colours.draw(marked.rests, !found || hidden !== null);
+      colours.draw(marked.rests, !found);
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
