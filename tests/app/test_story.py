@@ -689,6 +689,17 @@ def test_the_workbench_opens_at_the_head_that_the_story_followed(story: Page) ->
     assert story.evaluate(shown)[:2] == [1, 3]  # which the reader chose
 
 
+def test_a_story_that_is_loaded_again_leads_to_its_head_too(browser: Browser) -> None:
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en&chapter=story&layer=1&head=3", story=True)
+        settled(page)
+        followed = list(place_of(page)[:2])
+        assert followed != [1, 3]
+        page.click("#level [data-level=workbench]")
+        assert page.evaluate("[glass.state.layer, glass.state.head]") == followed
+        leave(page)
+
+
 def held_back(page: Page, what: str) -> list[Route]:
     """What a page asks about a run, held until it is continued."""
     held: list[Route] = []

@@ -463,7 +463,7 @@ async function bring(hash) {
   open(described.chapter ?? chapters.usual());
   leadIn(described);
   const mine = awaiting({ prompt: null, model: null, act: "read" });
-  store.pin({ ...UNCHOSEN, ...described.selection });
+  store.pin({ ...UNCHOSEN, ...described.selection }, !isStory(state.chapter));
   store.keep(null);
   const server = await online;
   const { messages, asked } = await openLink(
@@ -516,7 +516,7 @@ function bringBack(hash) {
   });
 }
 
-store.pin(link.selection);
+store.pin(link.selection, !isStory(state.chapter)); // a story tells of places of its own
 leadIn(link);
 if (link.runs) bringBack(location.hash);
 const { address, entryAgain } = keepHistory(store, {

@@ -1,7 +1,7 @@
 // What the score panel is set to: by how much both positions are moved, their distance, and how far its chart reaches.
 
 import { segmented, slider } from "../../controls.js";
-import { h, signed } from "../../dom.js";
+import { h } from "../../dom.js";
 import { shownIn } from "../../run-for.js";
 import { adjust, limitOf, whole } from "./place.js";
 
@@ -83,7 +83,7 @@ export function createSliders(glass) {
     spans,
     /** @param {{ limit: number; distance: number; shift: number }} set */
     show({ limit, distance, shift }) {
-      both.show(shift, signed(shift), { max: limit - 1 });
+      both.show(shift, shift ? `+${shift}` : "0", { max: limit - 1 });
       show({ limit, distance });
     },
   };

@@ -46,17 +46,21 @@ export function depthsShown(first, marked = 0) {
  * @param {number[]} first the most probable token by depth
  * @param {number} before
  * @param {number} depth
+ * @param {string} word the most probable one of the row before
  */
-function gapBetween(text, first, before, depth) {
+function gapBetween(text, first, before, depth, word) {
   const [from, to] = [before, depth - 2]; // as layers: what is read at a depth comes after the layer below it
   if (to <= from) return []; // of one alone its row is shown
   const same = first.slice(before + 1, depth).every((id) => id === first[before]);
-  const left = h("td.st-left", { colspan: 3 }, text(`story.layers_${same ? "same" : "left"}`));
+  const left = h("td.st-left", { colspan: 3 }, text(`story.layers_${same ? "same" : "left"}`, { word }));
   return [h("tr", null, h("th", { scope: "row" }, text("story.layers_between", { from, to })), left)];
 }
 
 /** A token's text as it is read. @param {Lens} lens @param {number} id */
 const pieceOf = (lens, id) => lens.piece(id).replaceAll("·", " ");
+
+/** The same as a word of a row. @type {(text: import("../scene.js").Glass["text"], piece: string) => string} */
+const wordAt = (text, piece) => (piece.trim() ? wordOf(piece) : answerOf(text, piece));
 
 /**
  * From which depth on a token comes first, to the end.
@@ -149,10 +153,11 @@ export function createLayers(glass) {
     body.replaceChildren(
       ...depths.flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
-        const piece = pieceOf(lens, id);
-        const word = piece.trim() ? wordOf(piece) : answerOf(text, piece);
+        const word = wordAt(text, pieceOf(lens, id));
         const name = depth ? text("story.layers_after", { layer: depth - 1 }) : text("story.layers_start");
-        const gap = i ? gapBetween(text, first, shown[i - 1], depth) : [];
+        const gap = i
+          ? gapBetween(text, first, shown[i - 1], depth, wordAt(text, pieceOf(lens, first[shown[i - 1]])))
+          : [];
         const row = h(
           `tr${id === answer ? ".is-answer" : ""}${depth && depth === marked ? ".is-marked" : ""}`,
           null,
