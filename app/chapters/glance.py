@@ -37,7 +37,7 @@ from visuals.why import (
 )
 
 from ..engine import Engine
-from ..examples import RULED_OUT, EXAMPLES, REAL_EXAMPLES, knows_words, nearest_example
+from ..examples import EXAMPLES, REAL_EXAMPLES, RULED_OUT, knows_words, nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
 from ..operations import (
     CIRCUIT,

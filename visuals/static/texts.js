@@ -13,7 +13,13 @@ import { reactive } from "./reads.js";
  * Value lines, the calculators, a number beside the sum that gives it, and the story, which has chosen its digits
  * (equation.js): what is pointed at, or worked out, is said with all the digits that it has.
  */
-const EXACTLY = ["story\\.", "why\\.matching", "rope-derivation\\.angle$", "rope-score\\.pair_line$", "b_minus_a\\.number$"];
+const EXACTLY = [
+  "story\\.",
+  "why\\.matching",
+  "rope-derivation\\.angle$",
+  "rope-score\\.pair_line$",
+  "b_minus_a\\.number$",
+];
 const EXACT = new RegExp(`\\.read|\\.in_run$|^kv(?!-live)[.-]|^(${EXACTLY.join("|")})`);
 /** Numbers, with what stands between them and a unit or without: a reader's own words keep theirs as written. */
 const NUMBERS = /^(?:\P{L}|[ei])*(?:\p{L}{1,6})?$/u;

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 import model
-from app.examples import RULED_OUT, EXAMPLES
+from app.examples import EXAMPLES, RULED_OUT
 from model.analysis.outside import COMPARED, outside, usual_surprisal
 from model.corpus import documents
 from model.corpus.checker import check
