@@ -9,7 +9,7 @@ import { visible } from "../../draw.js";
 import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
 import { createStrips } from "../../marks/strips.js";
-import { createTable, listed, writeNumber, writeTexts } from "../../marks/table.js";
+import { createTable, listed, writeTexts } from "../../marks/table.js";
 import { oneLine } from "../../one-line.js";
 import { normForms } from "../../parts.js";
 import { pointAt } from "../../pointed.js";
@@ -42,19 +42,6 @@ const ROLES = { x: "residual", divided: "norm", gamma: "text", beta: "text", nor
 const ROWS = 8;
 const FIELDS = ["channel", "x", "share", "divided", "gamma", "normed"];
 
-/** @type {("divided" | "gamma" | "normed")[]} */
-const PRODUCED = ["divided", "gamma", "normed"];
-const PRODUCT = FIELDS.indexOf(PRODUCED[0]);
-
-/**
- * A row's numbers, in digits that come out where the last is the product of the others.
- *
- * @param {{ divided: number; gamma: number; normed: number }} row
- * @param {boolean} shifted whether β is added
- */
-const rowWritten = (row, shifted) =>
-  writtenOut(row, shifted ? [] : [["normed", ["divided", "gamma"], (a, by) => a * by]], { digits: 3 });
-
 /**
  * The largest channels.
  *
@@ -77,15 +64,13 @@ function createChannels(act) {
   );
 
   /** @param {VectorReading} reading */
-  function fill({ selection, input: { mean, meanSquare, beta }, rows }) {
+  function fill({ selection, input: { mean, meanSquare }, rows }) {
     const { x, divided, gamma, normed } = rows.channels().columns;
     channels = strongest(x, ROWS);
     table.fill(channels, (fields, c) => {
       const share = `${shown((100 * (x[c] - mean) ** 2) / (meanSquare * x.length), 3)}%`;
-      writeTexts(fields, [String(c), shown(x[c], 4), share]);
-      const row = { divided: divided[c], gamma: gamma[c], normed: normed[c] };
-      const said = rowWritten(row, Boolean(beta));
-      PRODUCED.forEach((name, i) => writeNumber(fields[PRODUCT + i], shown(row[name], 4), said[name]));
+      const numbers = [divided, gamma, normed].map((column) => shown(column[c], 4));
+      writeTexts(fields, [String(c), shown(x[c], 4), share, ...numbers]);
     });
     table.mark((i) => channels[i] === selection.channel);
   }
