@@ -270,7 +270,7 @@ def test_heads_are_switched_off_and_on_again_there(story: Page, roomy_checkpoint
     p = float(peer.run.logits[0, -1].double().softmax(-1)[answer])
     left = story.locator(".st-bars .is-after .st-share")
     assert float(left.get_attribute("title") or "nan") == pytest.approx(p, rel=1e-3)
-    said = story.locator(".st-try [role=status]")
+    said = story.locator("[data-scene=answer] .st-says")
     expect(said).to_contain_text(f"{len(off)} of its heads")
     expect(said).to_contain_text(as_chance(p))
     if needed_now(story):  # else no look leads to a head
