@@ -55,6 +55,8 @@ export function remainder(change, listed) {
   return { count, sum };
 }
 
+const WHOLE = 6; // digits up to which a count is written as it is: no power of ten is shorter
+
 /**
  * A count as it is, any other number to so many digits.
  *
@@ -62,7 +64,7 @@ export function remainder(change, listed) {
  * @param {number} digits
  */
 export const number = (x, digits) =>
-  Number.isInteger(x) && Math.abs(x) < 10 ** Math.max(4, digits) ? String(x).replace("-", "−") : shown(x, digits);
+  Number.isInteger(x) && Math.abs(x) < 10 ** WHOLE ? String(x).replace("-", "−") : shown(x, digits);
 /** The power of ten of a number's first digit. @param {number} x */
 const orderOf = (x) => Math.floor(Math.log10(Math.abs(x)));
 
