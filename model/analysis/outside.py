@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from ..checkpoint import BUNDLED, LanguageModel
 from ..little_world import little_world
 from ..pieces import Work, in_pieces
+from ..sampling import candidates
 from ..trace import Trace
 from .lens import unembed
 from .strangers import strangers
@@ -86,10 +87,8 @@ def outside(lm: LanguageModel, trace: Trace, prompt: str, elsewhere: str = "") -
 
 def _answer(lm: LanguageModel, trace: Trace) -> tuple[float, str]:
     """The probability of the first token that follows, and its text."""
-    best = int(trace.logits.argmax())
-    logits = trace.logits.astype(np.float64)
-    p = float(np.exp(logits[best] - logits.max()) / np.exp(logits - logits.max()).sum())
-    return p, lm.tokenizer.decode([best])
+    best = candidates(torch.from_numpy(trace.logits), 1)
+    return float(best.probabilities[0]), lm.tokenizer.decode([int(best.ids[0])])
 
 
 @in_pieces

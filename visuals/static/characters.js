@@ -42,6 +42,8 @@ export function shownTokens(tokens) {
 
 const [LEAD, BITS] = [0xc2, 6]; // the least byte that begins a character of several; bits in each byte after it
 const HAN = /\p{Script=Han}/u;
+/** Whether a text has a Chinese character. @param {string} text */
+export const hasChinese = (text) => HAN.test(text);
 
 /**
  * What a piece of bytes that are no whole character is of one in UTF-8: `have` of its `whole` bytes, and whether it
@@ -60,7 +62,7 @@ export function partOfCharacter(piece) {
   const missing = BITS * (whole - have);
   const own = others.reduce((code, byte) => (code << BITS) | (byte & 0x3f), lead & (0x7f >> whole));
   const all = Array.from({ length: missing < 0 ? 0 : 1 << missing }, (_, rest) => (own << missing) | rest);
-  const isChinese = whole === 3 && all.every((code) => HAN.test(String.fromCodePoint(code)));
+  const isChinese = whole === 3 && all.every((code) => hasChinese(String.fromCodePoint(code)));
   return { have, whole, isChinese };
 }
 

@@ -275,13 +275,13 @@ function inTerms(parts) {
   /** @type {(Node | string)[][]} */
   const terms = [[]];
   const told = closedUp(parts.filter((part) => part !== ""));
-  for (const part of told.flatMap((one) => (typeof one === "string" ? withPowers(unbroken(one)) : [one]))) {
+  for (const part of told.flatMap((one) => nodesOf(typeof one === "string" ? unbroken(one) : one))) {
     const [first, ...others] = typeof part === "string" ? part.split(BEFORE) : [part];
     terms[terms.length - 1].push(first);
     terms.push(...others.map((one) => [one]));
   }
   return terms.flatMap((term, i) => {
-    const long = term.reduce((sum, one) => sum + (typeof one === "string" ? one : (one.textContent ?? "")).length, 0);
+    const long = term.reduce((sum, one) => sum + wordsOf(one).length, 0);
     const kept = long > PROSE || terms.length === 1 ? term : [h("span.gp-term", null, ...term)];
     return i ? [" ", ...kept] : kept;
   });

@@ -1,5 +1,6 @@
 // What Chinese words mean, for who reads the page in English: (cat) stands in brackets beside 猫.
 
+import { hasChinese } from "./characters.js";
 import { h } from "./dom.js";
 import { reactive } from "./reads.js";
 
@@ -9,8 +10,6 @@ import { reactive } from "./reads.js";
  * @typedef {(piece: string) => string} Gloss of a token's text the brackets with its meaning, and the space before
  *   them; "" where there is none to give
  */
-
-const CHINESE = /\p{Script=Han}/u;
 
 /** @type {Gloss} */
 const none = () => "";
@@ -52,7 +51,7 @@ export function glossOf(glass) {
   known ??= reactive(
     {
       gloss: (/** @type {string} */ piece) => {
-        if (CHINESE.test(piece)) ask(glass);
+        if (hasChinese(piece)) ask(glass);
         return "";
       },
     },

@@ -36,7 +36,6 @@ const WIDE = "[\\p{Script=Han}，。、；：？！（）《》「」『』【�
 const [WIDE_START, WIDE_END, BRACKET_END] = [`^${WIDE}`, `${WIDE}$`, "[）》」』】]$"].map(
   (one) => new RegExp(one, "u"),
 );
-const CHINESE = /\p{Script=Han}/u;
 const [HAN_START, HAN_END] = [/^\p{Script=Han}/u, /\p{Script=Han}$/u];
 
 /**
@@ -76,13 +75,12 @@ export function lookUp(table, key, params = {}) {
     const value = String(params[name] ?? (name === "touch" ? touch() : undefined));
     return (value === "1" ? one : several) ?? (EXACT.test(key) || !NUMBERS.test(value) ? value : brief(value));
   };
-  const isChinese = CHINESE.test(template);
   /** @type {(...found: any[]) => string} */
   const filled = (whole, before, name, section, one, several, after, at) => {
     if (name !== "touch" && !Object.hasOwn(params, name)) return whole;
     const value = valueOf(name, section, one, several);
     const [last, next] = [template.slice(0, at), template.slice(at + whole.length)];
-    const opens = isChinese && WIDE_START.test(value) && WIDE_END.test(last);
+    const opens = WIDE_START.test(value) && WIDE_END.test(last);
     const [start, end] = [before || spaceBetween(last, value), after || spaceBetween(value, next)];
     return (opens ? "" : start) + value + (isSpaced(value, next) ? end : "");
   };

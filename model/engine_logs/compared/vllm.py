@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
+from ...kv_math.vllm_rule import BLOCK
 from ...published.spec import ModelSpec
 from ..amounts import Printed
 from ..facts import Conflict, EngineLog
@@ -17,7 +18,6 @@ from .figures import Cell, Difference, Row, product, rest
 from .layers import Layers, kept_tokens, layers_of, linear_layers, plain, rate, rate_how, state_bytes
 
 DIVIDES = (0, 19)  # the last release known to print blocks ÷ groups, vllm-project/vllm #40691
-BLOCK = 16  # tokens, where nothing says otherwise
 SPARSE_BLOCK = 64  # tokens of a block of MLA with an indexer: FlashMLA's sparse kernel takes no other, nor the indexer
 
 

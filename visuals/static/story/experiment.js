@@ -1,6 +1,7 @@
 // What a reader can do to the answer, there and then: hide the word it rests on, switch off the heads that read it, or
 // write another word. Two bars say how probable the answer was before and is now.
 
+import { hasChinese } from "../characters.js";
 import { exact, h } from "../dom.js";
 import { glossed, glossOf } from "../gloss.js";
 import { isChanged } from "../off.js";
@@ -13,7 +14,6 @@ import { placeOf } from "./place.js";
 import { namedInWord, shareSaid, wordAround } from "./words.js";
 
 const SWAPS = 3;
-const HAN = /\p{Script=Han}/u;
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -150,7 +150,7 @@ function createSwaps(glass, write) {
   /** @type {(found: Words | null, waits: boolean, gloss: Gloss, ...more: unknown[]) => void} */
   const draw = memo((/** @type {Words | null} */ found, waits, gloss) => {
     // where a swap has an answer in the text's own script, none is offered whose answer is in another
-    const same = found?.swaps.filter(({ piece }) => HAN.test(piece) === HAN.test(found.text)) ?? [];
+    const same = found?.swaps.filter(({ piece }) => hasChinese(piece) === hasChinese(found.text)) ?? [];
     const few = found && { ...found, swaps: (same.length ? same : found.swaps).slice(0, SWAPS) };
     const buttons = few ? swapButtons(glass, few, write, gloss) : [];
     for (const one of buttons) {

@@ -1,14 +1,13 @@
 // What is remarked of an answer beside its scene's sentence: what else was possible where it has less than half, what
 // bytes it is of where it is no whole character, and that a model of English was given Chinese.
 
-import { partOfCharacter } from "../characters.js";
+import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
 import { memo } from "../reads.js";
 import { answerBeside, shareSaid } from "./words.js";
 
 const HALF = 0.5; // what has less has less than all others together
 const OTHERS = 3;
-const HAN = /\p{Script=Han}/u;
 
 /**
  * @typedef {{ id: number; piece: string; probability: number }} Candidate
@@ -61,7 +60,7 @@ function createEnglish(glass) {
   });
   /** @param {import("../decode.js").Trace} trace */
   function draw({ model, prompt }) {
-    const isForeign = model.name === glass.realModel() && HAN.test(prompt);
+    const isForeign = model.name === glass.realModel() && hasChinese(prompt);
     put(isForeign ? glass.bundledModel() : null, model.name, glass.state.language);
   }
   return { element, draw };

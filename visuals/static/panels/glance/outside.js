@@ -1,6 +1,7 @@
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
 // an example that is of that world, and the way to a real LLaMA. Besides, where an answer is not as the text has it.
 
+import { hasChinese } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { memo, reactive } from "../../reads.js";
@@ -66,8 +67,6 @@ function tryExample(glass, example) {
   else runPrompt(glass, example, {});
 }
 
-const CHINESE = /\p{Script=Han}/u; // the real LLaMA reads English
-
 /**
  * What is said of the real LLaMA under a text that it can read: how to get it, or the way to run the text on it.
  *
@@ -94,7 +93,8 @@ function createReal(glass) {
   }
   /** @param {boolean} isWorth whether the model that is shown does not know what it takes */
   function draw(isWorth) {
-    element.hidden = !isWorth || CHINESE.test(shownIn(glass).trace.prompt) || !glass.real.where();
+    // the real LLaMA reads English
+    element.hidden = !isWorth || hasChinese(shownIn(glass).trace.prompt) || !glass.real.where();
     if (element.hidden) return;
     fetchGetting();
     view.getting?.draw();
