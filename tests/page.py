@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -44,6 +45,9 @@ CHROMIUM_FLAGS = [
 ]
 
 
+TO_END_SECONDS = 60  # a host ends a server ten seconds after it asked it to go; machines of tests are slow
+
+
 def free_port() -> int:
     """A port that nothing listens on."""
     with socket.socket() as listener:
@@ -63,7 +67,7 @@ def running_process(*arguments: str, root: Path = ROOT) -> Iterator[tuple[str, i
     """As `running_app`, with the number of the process."""
     port = str(free_port())
     command = [sys.executable, "app.py", "--port", port, *arguments]
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=environment) as app:
         try:
             assert app.stdout is not None
@@ -71,7 +75,17 @@ def running_process(*arguments: str, root: Path = ROOT) -> Iterator[tuple[str, i
             assert line, "app.py ended before it printed the page's address"
             yield line[line.index("http://") :].strip(), app.pid
         finally:
-            app.terminate()
+            _end(app)
+
+
+def _end(app: subprocess.Popen[str]) -> None:
+    """As a host ends it. Where it stays, it prints what each of its threads is at."""
+    app.terminate()
+    try:
+        app.wait(TO_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        app.send_signal(signal.SIGABRT)
+        raise AssertionError(f"app.py did not end within {TO_END_SECONDS} s; its threads are on stderr") from None
 
 
 # A page of the tests is there for seconds: to compile its scripts for speed takes longer than they then save.

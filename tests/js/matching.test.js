@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chainOf, isWhole, marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/matching.js";
+import { decimalsIn, printedNumber } from "../../visuals/static/equation.js";
+import { chainOf, gapWritten, isWhole, marksOf, namesOf, rowsOf } from "../../visuals/static/panels/glance/matching.js";
 
 const PIECES = ["Tom", " the", " kitchen", " Lily", " the", " garden", " Tom", " the"];
 const step = (at, key) => ({ layer: 1, head: 0, at, key, weight: 0.9 });
@@ -82,4 +83,27 @@ test("a way is told token by token, from where it began to where it ends", () =>
 test("of what makes all of a difference, or more, no rest is told", () => {
   const of = (from) => isWhole({ score: 14, rival_score: 10, from_asked: from, rival_from_asked: 0 });
   assert.deepEqual([2, 3.8, 3.9, 4.5].map(of), [false, false, true, true]);
+});
+
+test("both scores, their difference, its parts and the share come out with the digits that are printed", () => {
+  /** @param {string} text */
+  const half = (text) => {
+    const unit = 10 ** -decimalsIn(text.replace("%", ""));
+    return (text.endsWith("%") ? unit / 100 : unit) / 2 + 1e-9;
+  };
+  for (let seed = 1; seed < 2000; seed++) {
+    const [score, rival] = [20 * Math.sin(seed * 7.3), 20 * Math.sin(seed * 7.3) - 3 - 2 * Math.cos(seed)];
+    const from_asked = (score - rival) * Math.abs(Math.sin(seed * 1.7)); // any share of the difference
+    const said = gapWritten({ ...found, score, rival_score: rival, from_asked, rival_from_asked: 0 });
+    const read = (/** @type {keyof typeof said} */ name) => printedNumber(said[name]);
+    /** @type {[number, keyof typeof said][]} */
+    const sums = [
+      [read("score") - read("rival_score"), "gap"],
+      [read("from_asked") + read("rest"), "gap"],
+      [read("from_asked") / read("gap"), "from_share"],
+    ];
+    for (const [worked, name] of sums)
+      assert.ok(Math.abs(worked - read(name)) <= half(said[name]), `${name} of ${JSON.stringify(said)}`);
+    assert.ok(said.from_asked.length <= 9, said.from_asked); // to be read
+  }
 });

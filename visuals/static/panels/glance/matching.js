@@ -122,7 +122,7 @@ export function gapWritten(found) {
       ["from_share", ["from_asked", "gap"], (part, whole) => part / whole],
       ["gap", ["from_asked", "rest"], (a, b) => a + b],
     ],
-    { digits: 3, of: { from_share: { digits: 2, write: percent }, from_asked: { most: 3 }, rest: { most: 3 } } },
+    { digits: 3, of: { from_share: { digits: 2, write: percent } } },
   );
 }
 
