@@ -11,9 +11,28 @@ import { createWish } from "./wish.js";
 
 const MORE = 0.8; // of a screen, at once
 const REST = 0.15; // of a screen: so little more is read with it
+const LEAST = 0.3; // of a screen: no step on through a scene is shorter
 const NEAR = 8; // px beyond the screen that nobody misses
 const AT_ONCE = 2; // screens: what is further away is jumped to, past what would have to be drawn on the way
 const BELOW = 60; // px: what stands below a scene's last sentence, which a page that scrolls shows with the next one
+
+/**
+ * How far to scroll on, or back, so that what the screen's edge cuts is seen whole: of all that it cuts the largest
+ * part for which LEAST of a screen and more is scrolled; null where it cuts none such.
+ *
+ * @param {Element} element
+ * @param {1 | -1} by
+ */
+function toNextPart(element, by) {
+  const edge = by > 0 ? innerHeight : 0;
+  const room = parseFloat(getComputedStyle(element).scrollMarginTop);
+  const cut = [...element.querySelectorAll("*")]
+    .map((part) => part.getBoundingClientRect())
+    .filter(({ top, bottom }) => top < edge - NEAR && bottom > edge + NEAR)
+    .map(({ top, bottom }) => (by > 0 ? top - room : innerHeight - bottom))
+    .filter((far) => far >= LEAST * innerHeight);
+  return cut.length ? Math.min(...cut) : null;
+}
 
 /**
  * How far to scroll on, or back, to read more of an element: px of the screen, at most to where it ends; 0 where
@@ -26,8 +45,9 @@ const BELOW = 60; // px: what stands below a scene's last sentence, which a page
 function unreadOf(element, by, slight = NEAR) {
   const box = element?.getBoundingClientRect();
   const beyond = box ? (by > 0 ? box.bottom - innerHeight : -box.top) : 0;
-  if (beyond <= slight) return 0;
-  return by * (beyond <= (MORE + REST) * innerHeight ? beyond : MORE * innerHeight);
+  if (!element || beyond <= slight) return 0;
+  if (beyond <= (MORE + REST) * innerHeight) return by * beyond;
+  return by * (toNextPart(element, by) ?? MORE * innerHeight);
 }
 
 /**
