@@ -1,18 +1,21 @@
 """Opens the page: `python app.py`, or with a model of your own, `python app.py --model DIRECTORY_OR_HUB_ID`."""
 
+import argparse
 import os
 import signal
 import sys
+from contextlib import ExitStack
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: nothing leaves this machine
 
 from app import logs
 from app.build import build
 from app.command import arguments
+from app.engine import Engine
 from app.hosting import Hosting, launch
 from app.lookups import LOOKUPS, allowed_at
-from app.models import Wanted, load
-from app.shutdown import DRAIN_SECONDS, go_down, wait_for_signal
+from app.models import Wanted, loaded
+from app.shutdown import DRAIN_SECONDS, go_down, leave, wait_for_signal
 from app.tuning import tune
 from app.zerogpu import declare
 
@@ -22,11 +25,18 @@ def main() -> int:
     args = arguments()
     tune()
     declare()
-    try:
-        engine = load(Wanted(tuple(args.model or ()), args.device, args.dtype, args.fetch_models), args.engine)
-    except ValueError as error:
-        print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
+    wanted = Wanted(tuple(args.model or ()), args.device, args.dtype, args.fetch_models)
+    with ExitStack() as until_closed:
+        try:
+            engine = until_closed.enter_context(loaded(wanted, args.engine))
+        except ValueError as error:
+            print(f"app.py: {' '.join(str(error).split())}", file=sys.stderr)
+            return 1
+        return serve(engine, args)
+
+
+def serve(engine: Engine, args: argparse.Namespace) -> int:
+    """Open the page, and stay until it is closed. Gives the exit status."""
     LOOKUPS.allowed = allowed_at(args.host) if args.hub is None else args.hub
     logs.set_up(not allowed_at(args.host) if args.log_requests is None else args.log_requests)
     demo, hosting = build(engine), Hosting(args.trusted_proxy, args.frame, args.auth, args.metrics, args.mcp)
@@ -42,4 +52,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

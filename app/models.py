@@ -1,5 +1,7 @@
 """Which models a page has, as its command line asks for them, and where they run."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,13 +37,16 @@ def load_here(wanted: Wanted) -> LocalEngine:
     return LocalEngine(models, real=real)
 
 
-def load(wanted: Wanted, engine: str = "here") -> Engine:
-    """The models "here", in a "process" of their own that ends with this one, or at ray://HOST:PORT/NAME.
+@contextmanager
+def loaded(wanted: Wanted, engine: str = "here") -> Generator[Engine]:
+    """The models "here", in a "process" of their own that ends with the context, or at ray://HOST:PORT/NAME.
 
     Raises as `load_here`, and ValueError where no cluster answers. That has the models that it was given itself.
     """
     if engine == "here":
-        return load_here(wanted)
-    if engine != "process":
-        return FarEngine(RayServe(engine, key_from_environment()))
-    return FarEngine(ModelProcess(partial(load_here, wanted)))
+        yield load_here(wanted)
+    elif engine != "process":
+        yield FarEngine(RayServe(engine, key_from_environment()))
+    else:
+        with ModelProcess(partial(load_here, wanted)) as process:
+            yield FarEngine(process)

@@ -1,9 +1,12 @@
 """The end of the server: running generations finish or stop at a whole token; nothing is cut off in a word."""
 
+import logging
+import os
 import signal
-import threading
+import sys
 import time
 from types import FrameType
+from typing import NoReturn
 
 from .build import GlassPage
 
@@ -11,21 +14,21 @@ from .build import GlassPage
 DRAIN_SECONDS = 8.0
 # After that what is still written ends with its last message, which takes a run of the text.
 LAST_SECONDS = 1.5
+POLL_SECONDS = 0.1
 
 
 def wait_for_signal() -> signal.Signals:
     """Wait until the process is asked to end, by Ctrl-C or SIGTERM; gives which. A second time it ends at once."""
     asked: list[signal.Signals] = []
-    end = threading.Event()
 
     def note(number: int, _frame: FrameType | None) -> None:
         asked.append(signal.Signals(number))
         signal.signal(number, signal.SIG_DFL)
-        end.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, note)
-    end.wait()
+    while not asked:  # no lock is waited for: a signal may come while it is taken
+        time.sleep(POLL_SECONDS)
     return asked[0]
 
 
@@ -36,3 +39,14 @@ def go_down(demo: GlassPage, seconds: float = DRAIN_SECONDS) -> None:
     while demo.bounded_queue.is_at_work and time.monotonic() < until:
         time.sleep(0.05)
     demo.close(verbose=False)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process at once, with this exit status.
+
+    Python's own way out waits for threads that have a model at work, and PyTorch's, beside such threads, may never end.
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
