@@ -29,7 +29,8 @@ function addsSaid(glass, trace, { layer, head, look }, word) {
   const widths = text("story.carried_widths", { dim: model.head_dim, d: model.d_model });
   if (!look || !next || headOff(trace, layer, head)) return widths;
   const answer = answerOf(text, next.pieces[0], model.eos_ids.includes(next.ids[0]));
-  return sentences(text, widths, text("story.carried_adds", { word, answer, adds: signed(look.adds) }));
+  const said = text("story.carried_adds", { word, answer, adds: signed(look.adds) });
+  return sentences(text, widths, said, layer < model.n_layers - 1 ? text("story.carried_above") : "");
 }
 
 /**
