@@ -71,3 +71,4 @@ def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
         assert page.evaluate("glass.state.trace.model.parts.stack") == "decoder"
     page.evaluate("glass.open('story-learned')")
     expect(page.locator(".st-none:visible")).to_have_text(text("story-learned.lacks"))
+    expect(page.get_by_text(text("story-learned.end"))).to_be_hidden()  # nothing was told

@@ -174,11 +174,11 @@ export function createColumn(glass, story, { foot, beside }) {
     },
     /** @param {boolean} fresh */
     draw(fresh) {
-      const { trace } = glass.state;
-      const lacking = (trace && lacks?.(glass)) ?? null;
-      const said = lacking ?? (trace && note?.(glass)) ?? null;
+      const lacking = (glass.state.trace && lacks?.(glass)) ?? null;
+      const said = lacking ?? (glass.state.trace && note?.(glass)) ?? null;
       none.hidden = !said;
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
+      foot.toggleAttribute("data-untold", lacking !== null);
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 1));
       wish.grant(there().map(({ name }) => name));
