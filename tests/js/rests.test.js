@@ -7,7 +7,7 @@ import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { found } from "./rests_help.js";
-import { leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
+import { isLittle, leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
 
 test("what is drawn of a token is its part of the largest, sinks and the last token apart", () => {
   assert.deepEqual(partsLost(found), [null, -0.5, 1, null]);
@@ -34,6 +34,14 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid({ ...copied, from_answer: 3.31 }), "form_copied"); // it reads as much
   assert.equal(formSaid({ ...copied, from_answer: 3.7 }), "form_copied_against");
   assert.equal(formSaid({ ...copied, from_answer: 3.7, from_hidden: -0.002 }), "form_copied_unneeded");
+});
+
+test("a loss is little where most of the probability is left and few points of it are gone", () => {
+  assert.equal(isLittle(0.95, 0.9), true);
+  assert.equal(isLittle(0.95, 0.8), false); // fifteen points are gone, though most is left
+  assert.equal(isLittle(0.06, 0.05), true);
+  assert.equal(isLittle(0.06, 0.03), false); // half is gone, though few points are
+  assert.equal(isLittle(0.3, 0.35), true); // it gains
 });
 
 test("a copy is spoken of where what is needed most is copied, and of a word that is not there where it is not", () => {
