@@ -41,7 +41,7 @@ class KvOptions:
       (Gemma 3n; half of them in CLA2, arXiv 2405.12981). None: as many as the model's own config says.
     - `reserved_tokens`, `reserved_batch`: a static cache, allocated for so many tokens and sequences in any case.
     - `tp`: tensor-parallel ranks. K/V heads are split, and copied once tp > n_kv_heads; MLA's latent is whole on each.
-    - `pp`: pipeline stages of consecutive layers; the first (n_layers mod pp) stages hold one layer more.
+    - `pp`: pipeline stages of consecutive layers; the (n_layers mod pp) stages before the last hold one layer more.
     - `layout`: "expanded_mla" caches full K and V per head instead of the latent (DeepSeek's attn_impl="naive",
       transformers 4.57); "broadcast_heads" caches each K/V head once per query head (Falcon-40B in transformers).
     - `indexer`: DeepSeek-V3.2's and V4's key as "fp8" with its scale (132 bytes), or in the cache's own "dtype"

@@ -24,11 +24,17 @@ def counts_before(layers: Layers, end: int) -> tuple[int, ...]:
 
 
 def in_stages(running: Sequence[int], n_layers: int, pp: int) -> list[int]:
-    """What each of `pp` stages has, from a sum over the layers before 0, 1, …: the first (n_layers mod pp) stages have
-    one layer more, the last one all layers after `n_layers` as well."""
+    """What each of `pp` stages has, from a sum over the layers before 0, 1, …; the last one has all layers after
+    `n_layers` as well.
+
+    The (n_layers mod pp) layers that are left over go one each to the stages before the last, as in vLLM: the first
+    and the last stage hold the tables, too (vllm/distributed/utils.py, get_pp_indices). SGLang's get_pp_indices gives
+    them to the last stages.
+    """
     each, more = divmod(n_layers, pp)
-    longer = more * (each + 1)
-    starts = [*running[: longer : each + 1], *running[longer:n_layers:each]]
+    longer = (pp - 1 - more) * each  # where the stages that have a layer more begin
+    last = n_layers - each
+    starts = [*running[:longer:each], *running[longer : last : each + 1], running[last]]
     return [*starmap(sub, zip(starts[1:], starts, strict=False)), running[-1] - starts[-1]]
 
 

@@ -135,9 +135,10 @@ def plain_cache(found: KvBreakdown, pp: int) -> tuple[int, ...]:
 
 
 def edges_of(spec: ModelSpec, pp: int) -> list[tuple[int, int]]:
-    """The first layer of each stage, and the one after its last."""
+    """The first layer of each stage, and the one after its last: a layer more from the second-last stage backwards."""
     each, more = divmod(spec.n_layers, pp)
-    starts = [stage * each + min(stage, more) for stage in range(pp)]
+    counts = [each + (pp - 1 - more <= stage < pp - 1) for stage in range(pp)]
+    starts = [sum(counts[:stage]) for stage in range(pp)]
     return list(zip(starts, [*starts[1:], spec.n_layers + spec.mtp_layers], strict=True))
 
 

@@ -11,6 +11,7 @@ from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_
 from model.kv_math.formats import FORMATS, PAIRED, kv_format
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
+from model.kv_math.spread import in_stages
 from model.published.catalogue import catalogue, parameter_count
 from model.published.hf_spec import spec_from_config
 from model.published.spec import AttentionSpec, StateSpec
@@ -304,11 +305,28 @@ def test_several_samples_of_one_prompt_share_it():
 
 def test_pipeline_stages_hold_their_own_layers():
     v3 = kv_breakdown("DeepSeek-V3", 1, options=KvOptions(pp=4, mtp=True))
-    assert v3.stage_bytes == (16 * 1152, 15 * 1152, 15 * 1152, 16 * 1152)  # 61 layers, and the extra one on the last
+    assert v3.stage_bytes == (15 * 1152, 15 * 1152, 16 * 1152, 16 * 1152)  # 61 layers, and the extra one on the last
     gemma = kv_breakdown("Gemma-2 9B", 8192, options=KvOptions(pp=2, tp=2))  # 21 layers each: 11 + 10 and 10 + 11
     token = 2 * 4 * 256 * 2
     assert gemma.stage_bytes == (token * (11 * 4096 + 10 * 8192), token * (10 * 4096 + 11 * 8192))
     assert sum(gemma.stage_bytes) * 2 == gemma.total_bytes
+
+
+# Of vLLM's own tests/distributed/test_pipeline_partition.py, and two that were worked out by its rule by hand.
+@pytest.mark.parametrize(
+    ("n_layers", "layers"),
+    [
+        (2, [1, 1]),
+        (3, [2, 1]),
+        (3, [1, 1, 1]),
+        (4, [1, 2, 1]),
+        (5, [2, 2, 1]),
+        (64, [21, 22, 21]),
+        (61, [12, 12, 12, 13, 12]),
+    ],
+)
+def test_layers_left_over_go_to_the_stages_before_the_last(n_layers, layers):
+    assert in_stages(range(n_layers + 1), n_layers, len(layers)) == layers
 
 
 def test_engines_that_store_more_than_the_formula_are_marked():

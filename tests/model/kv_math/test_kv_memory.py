@@ -207,6 +207,23 @@ def test_pipeline_stages_hold_their_layers_and_the_tables_at_the_ends():
     assert moe.stage_bytes[1] < moe.stage_bytes[30]  # the first three layers are dense
 
 
+def test_the_fullest_stage_is_the_one_with_most_bytes_of_weights_and_cache_together():
+    """By hand: Qwen3-32B's 64 layers as 21, 22, 21 on L40S; DeepSeek-V3's 61 as 12, 12, 12, 13, 12 on H200."""
+    layer = 2 * (5120 * 128 * (2 * 64 + 2 * 8) + 3 * 5120 * 25_600 + 2 * 5120 + 2 * 128)
+    table, cache = 2 * 151_936 * 5120, 64 * 8192 * 2 * 8 * 128
+    qwen = memory_use("Qwen3-32B", 8192, 64, "L40S", Setup("fp8", options=KvOptions(pp=3)))
+    first, middle, last = 21 * (layer + cache) + table, 22 * (layer + cache), 21 * (layer + cache) + table + 2 * 5120
+    assert qwen.stage_bytes == (first, middle, last)
+    assert qwen.per_gpu_bytes == middle
+    assert (qwen.fits, qwen.free_bytes) == (True, 1_231_516_672)
+
+    v3 = memory_use("DeepSeek-V3", 8192, 64, "H200", Setup("fp8", AS_CONFIG, options=KvOptions(pp=5)))
+    cached = 64 * 8192 * 576
+    assert v3.cache.stage_bytes == tuple(count * cached for count in (12, 12, 12, 13, 12))
+    assert v3.stage_bytes.index(v3.per_gpu_bytes) == 3
+    assert not v3.fits
+
+
 def test_tensor_parallel_ranks_split_matrices_and_copy_kv_heads_and_norms():
     """Llama-3 70B: 8 K/V heads on 16 ranks, so each rank keeps one of them; norms are whole on every rank."""
     d, layers = 8192, 80

@@ -96,13 +96,22 @@ function rateView(said, { terms, bytes }, factor) {
 }
 
 /**
- * Layers of each stage, equal ones that follow each other together, such as "31 + 30" or "5 × 8 + 3 × 7".
+ * Layers of each stage in their order, equal ones that follow each other together, such as "31 + 30" or "3 × 12 +
+ * 13 + 12"; uneven ones with whose split it is.
  *
  * @param {number[]} layers
+ * @param {Say} text of the section "kv"
  */
-function stagesText(layers) {
-  const runs = [...new Set(layers)].map((count) => [layers.filter((one) => one === count).length, count]);
-  return runs.map(([stages, count]) => (stages > 1 ? `${stages} × ${count}` : `${count}`)).join(" + ");
+function stagesText(layers, text) {
+  /** @type {{ stages: number; count: number }[]} */
+  const runs = [];
+  for (const count of layers) {
+    const last = runs.at(-1);
+    if (last?.count === count) last.stages += 1;
+    else runs.push({ stages: 1, count });
+  }
+  const said = runs.map(({ stages, count }) => (stages > 1 ? `${stages} × ${count}` : `${count}`)).join(" + ");
+  return text(runs.length > 1 ? "stages_uneven" : "stages", { pp: layers.length, layers: said });
 }
 
 /**
@@ -183,8 +192,8 @@ export function answerView(glass, reading) {
     ${gpus > 1 ? note(text("of_gpus", { gpus, one: scaled(per_gpu, "binary") })) : nothing}
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)}
-    ${gpus > 1 ? note(text("per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
-    ${pp > 1 ? note(text("stages", { pp, layers: stagesText(stages) })) : nothing}
-    ${termsView(glass, reading.answer, factor)} ${notesView(glass, notes)} ${sourceView(glass, card)}
+    ${gpus > 1 ? note(text(pp > 1 ? "per_gpu_most" : "per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
+    ${pp > 1 ? note(stagesText(stages, text)) : nothing} ${termsView(glass, reading.answer, factor)}
+    ${notesView(glass, notes)} ${sourceView(glass, card)}
   </div>`;
 }
