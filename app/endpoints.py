@@ -150,6 +150,7 @@ def kv_cache(
     context_mib: int = CONTEXT_MIB,
     fragmentation_mib: int = FRAGMENTATION_MIB,
     weight_bytes: int | None = None,
+    vllm: bool = False,
 ) -> KvAnswer:
     """Say how many bytes a model's KV cache takes, with every multiplication, and what fits on a GPU with the weights.
 
@@ -167,7 +168,7 @@ def kv_cache(
             quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else
             bf16. Where it says something that is not counted, `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
-        usable_percent: with gpu, how much of its memory weights and cache may take (vLLM's own rule is stricter).
+        usable_percent: with gpu, how much of its memory weights and cache may take (vLLM's own rule is stricter: vllm).
             Left out, they may take what step_tokens, context_mib and fragmentation_mib leave of the memory. On an Apple
             chip at most 75 per cent count in either case.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).
@@ -182,6 +183,8 @@ def kv_cache(
             share is left for it.
         weight_bytes: with gpu, the weights' bytes as the model's files have them (the total_size of
             model.safetensors.index.json), in the place of the count from its parameters.
+        vllm: with usable_percent, count by vLLM's own rule for --gpu-memory-utilization: activations, context and CUDA
+            graphs come out of the share as well, and the cache takes whole blocks where these are counted.
 
     Returns:
         JSON with `model`, `tokens`, `batch`, `dtype`, `bytes` (exact), `bytes_per_token` (what each further token of a
@@ -189,13 +192,14 @@ def kv_cache(
         window or chunk is full; the same in a model without them), `windows_full_at` (the token that fills the last of
         them; null without them), `products` (each with `what`, its multiplication as text, and `bytes`; they sum to
         the total), `bytes_per_gpu`, `notes` and `source`. With gpu also `memory` (where the config states what the
-        weights are counted from; else a note names what it lacks): `gpu`, `gpus`, `decided_by` ("lines"
-        or "share"), `usable_bytes`, `kept_back` (what weights and cache may not take: `bytes`, `activations`, each with
-        its multiplication, `context_bytes`, `fragmentation_bytes`; below 0, so much is lacking), `weights` (the format
-        counted), `weights_bytes`, `weights_products`, `fits`, `free_bytes`, `largest_batch`, `largest_context` (null
-        where the options fix it), `tokens_per_second_at_most` (of all sequences together, at one token a step for each:
-        without a draft model or MTP; null where it does not fit) and `gpus_needed`: for each kind of GPU the count that
-        bytes alone demand (null where the lines take all of one) and the fewest that fit.
+        weights are counted from; else a note names what it lacks): `gpu`, `gpus`, `decided_by` ("lines",
+        "share" or "vllm"), `usable_bytes`, `kept_back` (what weights and cache may not take: `bytes`, `activations`,
+        each with its multiplication, `context_bytes`, `fragmentation_bytes`, by vLLM's rule all that is outside the
+        share; below 0, so much is lacking), `weights` (the format counted), `weights_bytes`, `weights_products`,
+        `fits`, `free_bytes`, `largest_batch`, `largest_context` (null where the options fix it),
+        `tokens_per_second_at_most` (of all sequences together, at one token a step for each: without a draft model or
+        MTP; null where it does not fit) and `gpus_needed`: for each kind of GPU the count that bytes alone demand (null
+        where the lines take all of one) and the fewest that fit.
     """
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
@@ -209,6 +213,7 @@ def kv_cache(
             usable_percent,
             **lines,
             weight_bytes=weight_bytes,
+            vllm=vllm,
         )
         breakdown = kv_breakdown(spec, tokens, batch, dtype, kept)
         *filling, full = kv_growth(breakdown.spec, breakdown.dtype, breakdown.options)
@@ -275,7 +280,7 @@ def memory_answer(spec: ModelSpec, tokens: int, batch: int, gpu: Gpu, setup: Set
     return {
         "gpu": use.gpu.name,
         "gpus": use.gpus,
-        "decided_by": "lines" if use.by_lines else "share",
+        "decided_by": use.by,
         "usable_bytes": use.usable_bytes,
         "kept_back": {
             "bytes": use.kept_back,

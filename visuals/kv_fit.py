@@ -11,7 +11,7 @@ from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
 from model.kv_math.speed import DecodeBound
-from model.kv_math.vllm_rule import GRAPHS, VllmRule, vllm_rule
+from model.kv_math.vllm_rule import GRAPHS, VllmRule
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import quantised_note
 
@@ -71,7 +71,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "gpus": use.gpus,
         "tp": use.weights.tp,
         "pp": use.weights.pp,
-        "by": "lines" if use.by_lines else "share",
+        "by": use.by,
         "percent": use.percent,
         "share": str(use.share_bytes),
         "usable": str(use.usable_bytes),
@@ -79,7 +79,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "cache": str(use.cache.stage_bytes[stage]),
         "free": str(use.free_bytes),
         "stated_free": None if use.stated_free_bytes is None else str(use.stated_free_bytes),
-        "vllm": vllm_message(vllm_rule(use)),
+        "vllm": vllm_message(use.vllm),
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes) if use.weights.terms else None,
         "measured": None if use.weights.measured is None else str(use.weights.measured),
@@ -154,7 +154,7 @@ def largest_message(found: Largest) -> LargestMessage:
 def needs_message(needs: Needs, setup: Setup, say: InLanguages) -> KvNeedsAnswer:
     """What a load takes, and how many GPUs of each kind."""
     return {
-        "by": "lines" if setup.usable_percent is None else "share",
+        "by": setup.by,
         "users": needs.cache.batch,
         "tokens": needs.cache.tokens,
         "weights": str(needs.weights.total_bytes),

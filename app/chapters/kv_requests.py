@@ -164,6 +164,7 @@ class OnGpu(OfCache):
     context_mib: Mebibytes = CONTEXT_MIB
     fragmentation_mib: Mebibytes = FRAGMENTATION_MIB
     weight_bytes: Annotated[int, _count(1, MAX_BYTES)] | None = None
+    vllm: Flag = False
 
     def device(self) -> Gpu:
         """The GPU. Raises GlassLlamaError for an unknown name, and for one's own without figures."""
@@ -181,6 +182,7 @@ class OnGpu(OfCache):
             self.usable_percent,
             **lines,
             weight_bytes=self.weight_bytes,
+            vllm=self.vllm,
         )
 
 

@@ -60,7 +60,7 @@ def _lines(given: dict[str, Any]) -> list[str]:
     tokens, batch, users = (given.pop(name) for name in ("tokens", "batch", "users"))
     room = {
         name: given.pop(name)
-        for name in ("usable_percent", "step_tokens", "context_mib", "fragmentation_mib", "weight_bytes")
+        for name in ("usable_percent", "step_tokens", "context_mib", "fragmentation_mib", "weight_bytes", "vllm")
     }
     dtype, weights, embeddings = (given.pop(name) for name in ("dtype", "weights", "embeddings"))
     setup = Setup(dtype, weights, embeddings, KvOptions(**given), **room)
@@ -177,8 +177,14 @@ def parser() -> argparse.ArgumentParser:
     fits.add_argument(
         "--usable-percent",
         type=whole_number,
-        help="of a GPU's memory for weights and cache (vLLM's own rule is stricter); left out, the lines below "
+        help="of a GPU's memory for weights and cache (vLLM's own rule is stricter: --vllm); left out, the lines below "
         "are taken off instead",
+    )
+    fits.add_argument(
+        "--vllm",
+        action="store_true",
+        help="with --usable-percent: by vLLM's own rule for --gpu-memory-utilization, where activations, context and "
+        "CUDA graphs come out of the share, too",
     )
     for name, default, text in (
         ("step-tokens", STEP_TOKENS, "tokens that a step reads at once, for the activations"),

@@ -221,30 +221,38 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
     """
     usable, n_layers = [one.usable_on(gpu) for one in layouts], needs.cache.spec.n_layers
     best: tuple[int, int, int] | None = None  # GPUs, layout, stages
+    fitting: list[MemoryUse] = []
     for index, one_stage in enumerate(layouts):
+        if alone := fullest(index, 1) <= usable[index] and _in_blocks(one_stage, gpu):
+            fitting.append(one_stage)
         if fullest(index, n_layers) > usable[index]:  # not even one stage a layer would do
             continue
         most = n_layers if best is None else (best[0] - 1) // one_stage.gpus
-        if pp := fewest_stages(one_stage, usable[index], most, partial(fullest, index)):
+        if pp := fewest_stages(one_stage, usable[index], most, partial(fullest, index), 1 if alone else 2):
             best = (one_stage.gpus * pp, index, pp)
     use = replace(_in_stages(layouts[best[1]], best[2]), gpu=gpu) if best else None
-    fitting = [one for index, one in enumerate(layouts) if fullest(index, 1) <= usable[index]]
     fewest = min(fitting, key=lambda one: one.gpus, default=None)
     one_server = replace(fewest, gpu=gpu) if fewest else None
     room = max(0, *usable)
     room_tp = min(one.gpus for bytes_, one in zip(usable, layouts, strict=True) if bytes_ == max(usable))
     at_least = -(-needs.total_bytes // room) if room else None
-    alone = max(0, *(bytes_ for bytes_, one in zip(usable, layouts, strict=True) if one.gpus == 1))
-    return GpuNeed(gpu, room, at_least, use, one_server, alone, room_tp)
+    by_itself = max(0, *(bytes_ for bytes_, one in zip(usable, layouts, strict=True) if one.gpus == 1))
+    return GpuNeed(gpu, room, at_least, use, one_server, by_itself, room_tp)
 
 
-def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int]) -> int | None:
-    """The fewest pipeline stages, up to `most`, of which none takes more than `usable` bytes a GPU; None where none do.
+def _in_blocks(use: MemoryUse, gpu: Gpu) -> bool:
+    """Whether what fits by its bytes fits in vLLM's whole blocks, where these decide."""
+    return use.by != "vllm" or replace(use, gpu=gpu).fits
+
+
+def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int], least: int = 1) -> int | None:
+    """The fewest pipeline stages, from `least` up to `most`, of which none takes more than `usable` bytes a GPU; None
+    where none do.
 
     `fullest(pp)` is what the fullest of pp stages takes.
     """
     # The fullest of pp stages holds at least the mean of what one stage would.
-    for tried, pp in enumerate(range(-(-fullest(1) // usable), min(most, use.weights.spec.n_layers) + 1)):
+    for tried, pp in enumerate(range(max(least, -(-fullest(1) // usable)), min(most, use.weights.spec.n_layers) + 1)):
         if tried >= FEW and use.fullest_at_least(pp) > usable:  # so most are ruled out where the search is long
             continue
         if fullest(pp) <= usable:

@@ -10,6 +10,7 @@ from .growth import Phase, kv_growth
 from .memory import GpuNeed, Largest, MemoryUse, Needs
 from .speed import DecodeBound
 from .terms import Place
+from .vllm_rule import GRAPHS
 from .weights import OUTPUT, WeightBreakdown
 
 PLACES: dict[Place, str] = {
@@ -85,7 +86,7 @@ def memory_lines(use: MemoryUse) -> list[str]:
         *lines,
         "",
         f"Weights    {size(weights.total_bytes)}" + _counted(weights),
-        *(_named_lines(use) if use.by_lines else _share_lines(use)),
+        *{"lines": _named_lines, "share": _share_lines, "vllm": _vllm_lines}[use.by](use),
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
     ]
 
@@ -128,6 +129,26 @@ def _share_lines(use: MemoryUse) -> list[str]:
         f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.read_in})",
         f"Kept back  {use.kept_back:,} B − {use.beside.activation_bytes:,} B of activations − "
         f"{use.beside.context:,} B of context: {rest}",
+    ]
+
+
+def _vllm_lines(use: MemoryUse) -> list[str]:
+    """What vLLM's own rule leaves for the cache of a share of the memory, and in how many blocks."""
+    gpu, beside, rule = use.gpu, use.beside, use.vllm
+    weights = use.usable_bytes - rule.room
+    lines = [
+        *_beside_lines(use),
+        "",
+        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % − {weights:,} B of weights − {beside.activation_bytes:,} B of "
+        f"activations − {beside.context:,} B of context − {GRAPHS:,} B of CUDA graphs = {rule.room:,} B for the cache "
+        f"({gpu.read_in})",
+    ]
+    if (blocks := rule.blocks) is None:
+        return [*lines, f"Cache      {rule.room:,} B − {rule.cache:,} B = {rule.free:,} B"]
+    return [
+        *lines,
+        f"Blocks     {blocks.count:,} of {blocks.each:,} B, one of them never handed out, {blocks.needed:,} needed: "
+        f"({blocks.count:,} − 1 − {blocks.needed:,}) × {blocks.each:,} B = {rule.free:,} B",
     ]
 
 

@@ -1,7 +1,8 @@
 """Weights and cache together on GPUs of one kind: how a model is served, and what each GPU holds. Pure integers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 from ..published.spec import ModelSpec
 from . import KvBreakdown
@@ -10,7 +11,10 @@ from .gpus import Gpu
 from .options import MAX_TOKENS, KvOptions, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
+from .vllm_rule import GRAPHS, VllmRule, vllm_rule
 from .weights import AS_CONFIG, MAX_BYTES, WeightBreakdown, weight_breakdown, weight_format
+
+By = Literal["lines", "share", "vllm"]  # what decides what fits
 
 
 @dataclass(frozen=True)
@@ -19,9 +23,10 @@ class Setup:
 
     `weights` and `embeddings` as in `weight_breakdown`. Weights and cache may take the memory less its named lines: the
     activations of a step of `step_tokens` tokens, CUDA's context and what fragmentation makes unusable, in MiB. With
-    `usable_percent` they may take that share instead, and the lines live in the rest. `weight_bytes` are those of the
-    model's files, where they are to stand in the place of the count. Raises GlassLlamaError for an
-    unknown format and for a number out of its range, naming the field.
+    `usable_percent` they may take that share instead, and the lines live in the rest; with `vllm` as well, activations,
+    context and CUDA graphs come out of that share, by vLLM's own rule (kv_math/vllm_rule.py). `weight_bytes` are those
+    of the model's files, where they are to stand in the place of the count. Raises GlassLlamaError for an unknown
+    format, for a number out of its range and for `vllm` without a share, naming the field.
     """
 
     dtype: str = "bf16"
@@ -33,10 +38,13 @@ class Setup:
     context_mib: int = CONTEXT_MIB
     fragmentation_mib: int = FRAGMENTATION_MIB
     weight_bytes: int | None = None
+    vllm: bool = False
 
     def __post_init__(self) -> None:
         if self.usable_percent is not None:
             whole("usable_percent", self.usable_percent, 1, 100)
+        elif self.vllm:
+            raise refusal("vllm", self.vllm, "usable_percent beside it, the share that the rule is about")
         whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
         for name in ("context_mib", "fragmentation_mib"):
             whole(name, getattr(self, name), 0, MAX_MIB)
@@ -48,6 +56,13 @@ class Setup:
             weight_format("embeddings", self.embeddings)
         if not isinstance(self.options, KvOptions):
             raise refusal("options", self.options, "a KvOptions")
+
+    @property
+    def by(self) -> By:
+        """What decides what fits: named lines, a share for weights and cache, or vLLM's rule for a share."""
+        if self.usable_percent is None:
+            return "lines"
+        return "vllm" if self.vllm else "share"
 
     def weight_breakdowns(self, spec: ModelSpec) -> tuple[WeightBreakdown, ...]:
         """The model's weights, and the draft model's where there is one, which the last pipeline stage holds."""
@@ -76,9 +91,9 @@ class MemoryUse:
         return self.weights.tp * self.weights.pp
 
     @property
-    def by_lines(self) -> bool:
-        """Whether named lines decide what fits, not a share of the memory."""
-        return self.setup.usable_percent is None
+    def by(self) -> By:
+        """What decides what fits."""
+        return self.setup.by
 
     @property
     def percent(self) -> int:
@@ -92,13 +107,24 @@ class MemoryUse:
 
     @property
     def usable_bytes(self) -> int:
-        """Bytes of one GPU that weights and cache may take: the share, by lines less each of them; then it may be
-        below 0."""
+        """Bytes of one GPU that weights and cache may take: the share, less the lines that come out of it; then it may
+        be below 0."""
         return self.usable_on(self.gpu)
 
     def usable_on(self, gpu: Gpu) -> int:
         """The same on a GPU of another kind."""
-        return gpu.usable(self._asked_percent) - (self.beside.bytes if self.by_lines else 0)
+        return gpu.usable(self._asked_percent) - self._lines_bytes
+
+    @property
+    def _lines_bytes(self) -> int:
+        """The lines beside weights and cache that come out of the share: by vLLM's rule without fragmentation."""
+        beside = self.beside
+        return {"lines": beside.bytes, "share": 0, "vllm": beside.activation_bytes + beside.context + GRAPHS}[self.by]
+
+    @cached_property
+    def vllm(self) -> VllmRule:
+        """What vLLM's own rule leaves of the share."""
+        return vllm_rule(self)
 
     @property
     def _asked_percent(self) -> int:
@@ -137,15 +163,17 @@ class MemoryUse:
     @property
     def left_bytes(self) -> int:
         """What is left of a share's rest for fragmentation after activations and context; below 0, so much is lacking.
-        By lines it is the fragmentation's own line."""
-        if self.by_lines:
+        By lines it is the fragmentation's own line; by vLLM's rule all that is outside the share."""
+        if self.by == "lines":
             return self.beside.fragmentation
+        if self.by == "vllm":
+            return self.gpu.memory - self.share_bytes
         return self.kept_back - self.beside.activation_bytes - self.beside.context
 
     @property
     def taken_bytes(self) -> int:
-        """What counts against the share on the fullest GPU: weights and cache, by lines these too."""
-        return self.per_gpu_bytes + (self.beside.bytes if self.by_lines else 0)
+        """What counts against the share on the fullest GPU: weights, cache and the lines that come out of it."""
+        return self.per_gpu_bytes + self._lines_bytes
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:
@@ -206,14 +234,15 @@ class MemoryUse:
 
     @property
     def free_bytes(self) -> int:
-        """What is left of `usable_bytes` on the fullest GPU; below 0, so much is lacking."""
-        return self.usable_bytes - self.per_gpu_bytes
+        """What is left of `usable_bytes` on the fullest GPU, by vLLM's rule in whole blocks where it counts them; below
+        0, so much is lacking."""
+        return self.vllm.free if self.by == "vllm" else self.usable_bytes - self.per_gpu_bytes
 
     @property
     def stated_free_bytes(self) -> int | None:
         """The same of the memory that the GPU's datasheet states; None where that is what counts."""
         stated = self.gpu.as_stated
-        return None if stated is None else self.usable_on(stated) - self.per_gpu_bytes
+        return None if stated is None else replace(self, gpu=stated).free_bytes
 
     @property
     def fits(self) -> bool:

@@ -6,11 +6,13 @@ get_num_blocks; block_pool.py). Activations and context are measured there, and 
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from . import kv_breakdown
 from .options import KvOptions
-from .use import MemoryUse
+
+if TYPE_CHECKING:
+    from .use import MemoryUse
 
 BLOCK = 16  # tokens of a block, where the calculator sets no other
 # 0.26 GiB: "Estimated CUDA graph memory" in a log of vllm-project/vllm #30515. Since v0.21.0 it comes out of the share.
@@ -53,17 +55,17 @@ class VllmRule:
         return (self.blocks.count - 1 - self.blocks.needed) * self.blocks.each
 
 
-def vllm_rule(use: MemoryUse) -> VllmRule:
+def vllm_rule(use: "MemoryUse") -> VllmRule:
     """The rule on the fullest GPU of `use`."""
     stage = use.stage_bytes.index(use.per_gpu_bytes)
     taken = use.weight_stage_bytes[stage] + use.beside.activation_bytes + use.beside.context + GRAPHS
     room = use.share_bytes - taken
-    uncounted = _uncounted(use)
+    uncounted = _uncounted(use) or ("room" if room < 0 else "")
     blocks = None if uncounted else _blocks(use, room)
-    return VllmRule(room, use.cache.stage_bytes[stage], blocks, uncounted or ("room" if room < 0 else ""))
+    return VllmRule(room, use.cache.stage_bytes[stage], blocks, uncounted)
 
 
-def _uncounted(use: MemoryUse) -> Uncounted:
+def _uncounted(use: "MemoryUse") -> Uncounted:
     """Why a block is not the same bytes of every layer, for all tokens alike."""
     spec, options = use.cache.spec, use.setup.options
     reasons: dict[Uncounted, bool] = {
@@ -79,11 +81,11 @@ def _uncounted(use: MemoryUse) -> Uncounted:
     return ""
 
 
-def _blocks(use: MemoryUse, room: int) -> Blocks:
+def _blocks(use: "MemoryUse", room: int) -> Blocks:
     spec, options = use.cache.spec, use.setup.options
     size = options.block_size if options.block_size > 1 else BLOCK
     plain = KvOptions(tp=options.tp, layout=options.layout, indexer=options.indexer, mtp=options.mtp)
     each = kv_breakdown(spec, size, 1, use.setup.dtype, plain).per_gpu_bytes
-    count, rest = divmod(max(room, 0), each)
+    count, rest = divmod(room, each)
     per_sequence = -(-use.cache.tokens // size)
     return Blocks(size, each, count, rest, per_sequence, use.cache.batch * per_sequence)

@@ -157,12 +157,20 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator(".kv-reported")).to_have_text(text("kv-fit.unreported", **stated))
     room = 96 * 10**9 - 16_060_522_496 - activations - context - 266 * 2**20
     strict = (room // 2**21 - 1 - 512) * 2**21  # blocks of 16 tokens, of which one is never handed out
-    expect(fit.locator("[data-line=strict_blocks]")).to_contain_text(f"= {room // 2**21:,} blocks of 16 tokens")
-    expect(fit.locator("[data-line=strict_graphs]")).to_contain_text("266 MiB")
-    expect(fit.locator(".kv-strict")).to_contain_text(f"By it {strict / 2**30:.2f} GiB")
+    expect(fit.locator(".kv-strict")).to_contain_text(f"{strict / 2**30:.2f} GiB")
     left = 32 * 10**9 - activations - context
     expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")
     expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")
+    field(page, "kv-fit", "room").select_option("vllm")
+    logits = 128_256 * 4  # of each sequence; one is among the activations
+    batch = max(n for n in range(1, 100) if (room - (n - 1) * logits) // 2**21 - 1 >= 512 * n)
+    shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={strict} batch={batch}")
+    expect(fit.locator("[data-line=strict_blocks]")).to_contain_text(f"= {room // 2**21:,} blocks of 16 tokens")
+    expect(fit.locator(".kv-blocks-sum")).to_contain_text(f"({room // 2**21:,} − 1 − 512) blocks × 2,097,152\xa0B = ")
+    expect(fit.locator("[data-line=graphs]")).to_contain_text("266 MiB")
+    expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("29.8 GiB")
+    expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
+    expect(fit.locator(".is-formula")).to_contain_text("− CUDA graphs − cache")
 
 
 def test_what_fits_on_two_gpus_says_so_and_takes_a_size_with_its_unit(linked: Callable[[str], Page]) -> None:

@@ -4,6 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from model.kv_math.use import By
 from model.kv_math.vllm_rule import Uncounted
 from model.published.spec import AttentionKind
 
@@ -289,8 +290,9 @@ class UseMessage(TypedDict):
     """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
 
     `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
-    rule for the share. `share` is `percent` of its memory. `by`
-    "share", it is usable; by "lines", less each line of BesideMessage. `all_weights` and `all_cache` are of all GPUs;
+    rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
+    BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is that rule's. `all_weights` and
+    `all_cache` are of all GPUs;
     `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
     is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
     the model's files are stored, and no format was chosen. `output_in` is that of the output
@@ -302,7 +304,7 @@ class UseMessage(TypedDict):
     gpus: int
     tp: int
     pp: int
-    by: Literal["lines", "share"]
+    by: By
     percent: int
     share: str
     usable: str
@@ -418,7 +420,7 @@ class GpuNeedMessage(TypedDict):
 class KvNeedsAnswer(TypedDict):
     """What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage."""
 
-    by: Literal["lines", "share"]
+    by: By
     users: int
     tokens: int
     weights: str

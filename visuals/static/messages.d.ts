@@ -1362,18 +1362,19 @@ export interface VllmMessage {
  *
  * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
  * rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
- * BesideMessage. `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, null where the config
- * does not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are
- * not counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
- * format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
- * same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
+ * BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is that rule's. `all_weights` and
+ * `all_cache` are of all GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as
+ * the files have them. `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it;
+ * `format_unknown`: no source says how the model's files are stored, and no format was chosen. `output_in` is that
+ * of the output matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's
+ * MTP layers take, where they are not counted, else null.
  */
 export interface UseMessage {
   gpu: GpuMessage;
   gpus: number;
   tp: number;
   pp: number;
-  by: "lines" | "share";
+  by: "lines" | "share" | "vllm";
   percent: number;
   share: string;
   usable: string;
@@ -1491,7 +1492,7 @@ export interface GpuNeedMessage {
 
 /** What `users` with `tokens` tokens each take, and how many GPUs of each kind. `by` as in UseMessage. */
 export interface KvNeedsAnswer {
-  by: "lines" | "share";
+  by: "lines" | "share" | "vllm";
   users: number;
   tokens: number;
   weights: string;

@@ -555,6 +555,44 @@ def test_a_share_by_vllms_own_rule_holds_activations_context_and_graphs_too_in_w
     assert rule.free == (rule.room // (2 << 20) - 1 - 4 * 512) * (2 << 20)
 
 
+VLLM = Setup(usable_percent=90, vllm=True)
+
+
+def test_vllms_rule_decides_what_fits_and_the_largest_batch_and_context() -> None:
+    """Llama-3 8B at 8,190 tokens: blocks of 2 MiB, 512 a sequence, one more that is never handed out."""
+    use = memory_use("Llama-3 8B", 8190, 4, "H100", VLLM)
+    assert (use.by, use.free_bytes) == ("vllm", vllm_rule(use).free)
+    batch = largest_batch("Llama-3 8B", 8190, "H100", VLLM)
+    beside = memory_use("Llama-3 8B", 8190, batch.value, "H100", VLLM).beside  # logits grow with the batch
+    room = H100 * 90 // 100 - use.weights.total_bytes - beside.activation_bytes - beside.context - (266 << 20)
+    assert batch.value == ((room >> 21) - 1) // 512
+    assert batch.next_use is not None
+    assert not batch.next_use.fits
+    context = largest_context("Llama-3 8B", 4, "H100", VLLM)
+    room = H100 * 90 // 100 - use.weights.total_bytes - use.beside.activation_bytes - use.beside.context - (266 << 20)
+    assert context.value == ((room >> 21) - 1) // 4 * 16
+
+
+def test_vllms_rule_without_a_share_is_refused() -> None:
+    with pytest.raises(GlassLlamaError, match=r"^vllm is True; expected usable_percent beside it"):
+        Setup(vllm=True)
+
+
+def test_vllms_rule_counts_a_load_on_one_gpu_in_whole_blocks_too() -> None:
+    """What fits by its bytes and lacks the block that is never handed out takes one GPU more."""
+    most = largest_context("Llama-3 8B", 1, "H100", VLLM).value
+    fits, over = (gpus_needed("Llama-3 8B", 1, n, ["H100"], VLLM).gpus[0] for n in (most, most + 1))
+    assert (fits.use.gpus, fits.one_server.gpus) == (1, 1)
+    assert over.at_least == 1  # by bytes there is room for a block more
+    assert (over.use.gpus, over.one_server.gpus) == (2, 2)
+
+
+def test_without_room_for_the_cache_all_of_it_is_lacking() -> None:
+    use = memory_use("Llama-3 70B", 8192, 1, "H100", VLLM)
+    assert use.vllm.blocks is None
+    assert use.free_bytes == use.usable_bytes - use.per_gpu_bytes
+
+
 def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
     rule = vllm_rule(memory_use("Gemma-3 27B (text)", 8192, 1, "H100", Setup(usable_percent=90)))
     assert (rule.blocks, rule.uncounted) == (None, "kinds")

@@ -29,13 +29,14 @@ function piecesOf({ use, beside }) {
     ["weights", weights],
     ["cache", cache],
   ];
-  if (by === "lines")
-    pieces.push(["activations", beside.activation_bytes], ["context", beside.context], ["fragmentation", beside.left]);
-  if (fits)
-    pieces.push(
-      ["room", free],
-      by === "lines" ? ["system", less(gpu.memory, share)] : ["reserve", less(gpu.memory, usable)],
-    );
+  if (by !== "share") pieces.push(["activations", beside.activation_bytes], ["context", beside.context]);
+  if (by === "lines") pieces.push(["fragmentation", beside.left]);
+  if (by === "vllm") pieces.push(["graphs", use.vllm.graphs]);
+  if (fits) {
+    pieces.push(["room", free]);
+    if (by === "lines") pieces.push(["system", less(gpu.memory, share)]);
+    else pieces.push(["reserve", less(gpu.memory, by === "vllm" ? share : usable)]);
+  }
   return pieces.filter(([, bytes]) => Number(bytes) > 0);
 }
 
@@ -51,6 +52,7 @@ function keptOf({ use, beside: { activation_bytes, context, left } }) {
     ["activations", activation_bytes],
     ["context", context],
   ];
+  if (use.by === "vllm") return [...lines, ["graphs", use.vllm.graphs], ["outside", left]];
   if (use.by === "share") return [...lines, left.startsWith("-") ? ["lacking", left.slice(1)] : ["left", left]];
   const system = less(use.gpu.memory, use.share);
   return [...lines, ["fragmentation", left], ...(system === "0" ? [] : [/** @type {Amount} */ (["system", system])])];

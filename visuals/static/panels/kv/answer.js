@@ -184,6 +184,7 @@ export function answerView(glass, reading) {
   /** @type {import("./format.js").Named} */
   const factor = (code, params) => text(`factor_${code}`, params);
   const { bytes, per_gpu, gpus, pp, stage_layers: stages, notes, card } = reading.answer;
+  const one = { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) };
   return html`<div class="kv-answer">
     <p class="kv-total" data-result=${resultOf(reading.answer, text)} data-answer>
       <strong .textContent=${scaled(bytes, "binary")}></strong
@@ -191,8 +192,7 @@ export function answerView(glass, reading) {
     </p>
     ${gpus > 1 ? note(text("of_gpus", { gpus, one: scaled(per_gpu, "binary") })) : nothing}
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
-    ${ratesView(reading, factor, text)}
-    ${gpus > 1 ? note(text(pp > 1 ? "per_gpu_most" : "per_gpu", { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) })) : nothing}
+    ${ratesView(reading, factor, text)} ${gpus > 1 ? note(text(pp > 1 ? "per_gpu_most" : "per_gpu", one)) : nothing}
     ${pp > 1 ? note(stagesText(stages, text)) : nothing} ${termsView(glass, reading.answer, factor)}
     ${notesView(glass, notes)} ${sourceView(glass, card)}
   </div>`;

@@ -22,15 +22,17 @@ export const OWN_GPU = ":gpu";
 const REVERSE = ["users", "user_tokens"];
 /** Settings of such a GPU alone. */
 const OWN = ["memory_gb", "bandwidth_gb_per_s"];
-/** Settings of what stands beside weights and cache: where a share decides, no count of GPUs depends on them. */
+/** Settings of what stands beside weights and cache: where a share is for these, no count of GPUs depends on them. */
 const BESIDE = ["step_tokens", "context_mib"];
 
+/** What may decide what fits: named lines, a share for weights and cache, or vLLM's rule for a share. */
+export const ROOMS = ["lines", "share", "vllm"];
 /**
- * Whether a share of the memory decides what fits, and not named lines.
+ * Whether a share of the memory is set.
  *
  * @param {Settings} settings
  */
-export const byShare = ({ room }) => room === "share";
+export const hasShare = ({ room }) => room === "share" || room === "vllm";
 
 /**
  * The settings of both panels, without what a question does not depend on.
@@ -41,9 +43,10 @@ export const byShare = ({ room }) => room === "share";
  * @returns {Settings}
  */
 function settingsFor(calculator, settings, skipped) {
-  const room = ["room", byShare(settings) ? "fragmentation_mib" : "usable_percent"];
+  const room = ["room", hasShare(settings) ? "fragmentation_mib" : "usable_percent"];
   const left = [...skipped, ...room, ...(settings.gpu === OWN_GPU ? [] : OWN)];
-  return { ...calculator, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !left.includes(name))) };
+  const kept = Object.entries(settings).filter(([name]) => !left.includes(name));
+  return { ...calculator, ...Object.fromEntries(kept), ...(settings.room === "vllm" && { vllm: "on" }) };
 }
 
 /**
@@ -76,7 +79,11 @@ export function weightsRequest(calculator, settings, { tensors, total_size }) {
  * @param {Settings} settings the panel's
  */
 function needsRequest(calculator, settings) {
-  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(calculator, settings, byShare(settings) ? BESIDE : []);
+  const { tokens, batch, tp, pp, dcp, ...kept } = settingsFor(
+    calculator,
+    settings,
+    settings.room === "share" ? BESIDE : [],
+  );
   return requestOf(kept);
 }
 

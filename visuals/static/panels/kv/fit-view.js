@@ -95,7 +95,7 @@ function weightsView(glass, use, factor) {
  * @param {Say} text of the section "kv-fit"
  */
 function sumText({ use, beside }, text) {
-  const percent = use.by === "share" || use.percent < 100;
+  const percent = use.by !== "lines" || use.percent < 100;
   const memory = exactBytes(use.gpu.memory);
   return text(`sum_${use.by}`, {
     memory: percent ? `${memory} × ${use.percent}%` : memory,
@@ -104,6 +104,8 @@ function sumText({ use, beside }, text) {
     activations: exactBytes(beside.activation_bytes),
     context: exactBytes(beside.context),
     fragmentation: exactBytes(beside.left),
+    graphs: exactBytes(use.vllm.graphs),
+    room: exactBytes(use.vllm.room).replace("-", "−"),
     free: exactBytes(use.free).replace("-", "−"),
   });
 }
@@ -112,47 +114,43 @@ function sumText({ use, beside }, text) {
 const IN_MIB = ["context", "fragmentation"];
 
 /**
- * vLLM's own rule for its share, which is another one: what it would leave, the sum, and its lines with their
- * sources.
+ * That a share for weights and cache is not vLLM's, and what vLLM's own rule would leave.
  *
- * @param {Fit} fit
+ * @param {Fit["use"]["vllm"]} vllm
+ * @param {Say} text of the section "kv-fit"
+ */
+function stricterView({ free }, text) {
+  const told = { bytes: both(free.replace("-", "")) };
+  const words = text(free.startsWith("-") ? "strict_lacks" : "strict_leaves", told);
+  return html`<p class="gp-note kv-strict" .textContent=${words}></p>`;
+}
+
+/**
+ * The cache in vLLM's whole blocks, or why these are not counted, and what is left.
+ *
+ * @param {Fit["use"]} use
  * @param {{ tokens: number; batch: number }} asked
  * @param {Say} text of the section "kv-fit"
  */
-function vllmView({ use, beside }, { tokens, batch }, text) {
-  const { free, graphs, room, blocks, uncounted } = use.vllm;
-  const told = {
-    share: exactBytes(use.share),
-    weights: exactBytes(use.weights),
-    activations: exactBytes(beside.activation_bytes),
-    context: exactBytes(beside.context),
-    graphs: exactBytes(graphs),
-    room: exactBytes(room).replace("-", "−"),
-    bytes: both(free.replace("-", "")),
-  };
+function blocksView({ cache, vllm: { free, room, blocks, uncounted } }, { tokens, batch }, text) {
+  const left = { room: exactBytes(room).replace("-", "−"), free: exactBytes(free).replace("-", "−") };
   const inBlocks = blocks && {
-    ...{ room: told.room, batch: whole(batch), tokens: whole(tokens), size: whole(blocks.size) },
+    ...{ room: left.room, batch: whole(batch), tokens: whole(tokens), size: whole(blocks.size) },
     ...{ each: exactBytes(blocks.each), count: whole(blocks.count), rest: exactBytes(blocks.rest) },
     ...{ per_sequence: whole(blocks.per_sequence), needed: whole(blocks.needed) },
   };
-  const line = (/** @type {string} */ name, /** @type {string} */ bytes, /** @type {string} */ said) =>
-    html`<li data-line=${name}>
-      <strong .textContent=${text(name)}></strong>
-      ${bytes ? html`<span class="kv-log-bytes" .textContent=${bytes}></span>` : nothing}
-      <span class="gp-note" .textContent=${said}></span>
-    </li>`;
-  return html`<p
-      class="gp-note kv-strict"
-      .textContent=${text(free.startsWith("-") ? "strict_lacks" : "strict_leaves", told)}
-    ></p>
-    <p class="kv-sum" .textContent=${text("strict_sum", told)}></p>
+  const sum = inBlocks
+    ? text("sum_vllm_blocks", { ...inBlocks, free: left.free })
+    : text("sum_vllm_bytes", { ...left, cache: exactBytes(cache) });
+  return html`<p class="kv-sum kv-blocks-sum" .textContent=${sum}></p>
     <ul class="kv-log-steps">
-      ${line("strict_graphs", scaled(graphs, "binary"), text("strict_graphs_says"))}
-      ${line(
-        "strict_blocks",
-        "",
-        inBlocks && !uncounted ? text("strict_blocks_says", inBlocks) : text(`strict_blocks_${uncounted}`),
-      )}
+      <li data-line="strict_blocks">
+        <strong .textContent=${text("strict_blocks")}></strong>
+        <span
+          class="gp-note"
+          .textContent=${inBlocks ? text("strict_blocks_says", inBlocks) : text(`strict_blocks_${uncounted}`)}
+        ></span>
+      </li>
     </ul>`;
 }
 
@@ -231,16 +229,16 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   if (!fit) return nothing;
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
-  return html`${verdict(use, text)} ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
+  return html`${verdict(use, text)} ${use.by === "share" ? stricterView(use.vllm, text) : nothing}
+    ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
+    ${use.by === "vllm" ? blocksView(use, { tokens, batch: sequences }, text) : nothing}
     <div class="kv-facts">
       ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences", use.gpus)}
       ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use.gpus)}
       ${boundFact(bound, sequences, { table: unreadTable(use), assumed: use.measured !== null }, text)}
     </div>
-    ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))}
-    ${use.by === "share" ? vllmView(fit, { tokens, batch: sequences }, text) : nothing}
-    ${weightsView(glass, use, factor)}
+    ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))} ${weightsView(glass, use, factor)}
     <p class="gp-note" .textContent=${text("source", { source })}></p>
     ${memoryNote(use.gpu, text)}`;
 }

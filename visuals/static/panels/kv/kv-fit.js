@@ -7,7 +7,7 @@ import { readFit } from "../../readings/kv-fit.js";
 import { memo } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
-import { byShare, createQuestions, OWN_GPU, weightsRequest } from "./fit-questions.js";
+import { createQuestions, hasShare, OWN_GPU, ROOMS, weightsRequest } from "./fit-questions.js";
 import { fitState } from "./fit-state.js";
 import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
@@ -86,7 +86,7 @@ function createFields(glass, view, set) {
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
     numberField("weight_bytes", set, () => glass.text("kv.choice_counted")),
-    choiceField("room", set, () => ["lines", "share"].map((by) => option(by, glass.text(`kv.choice_${by}`)))),
+    choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv.choice_${by}`)))),
     share,
     numberField("step_tokens", set),
     numberField("context_mib", set),
@@ -96,8 +96,8 @@ function createFields(glass, view, set) {
   function show(settings) {
     for (const one of fields) one.show(settings);
     for (const one of own) one.element.hidden = settings.gpu !== OWN_GPU;
-    share.element.hidden = !byShare(settings);
-    fragmentation.element.hidden = byShare(settings);
+    share.element.hidden = !hasShare(settings);
+    fragmentation.element.hidden = hasShare(settings);
   }
   return { fields, show };
 }
@@ -229,12 +229,13 @@ export default function kvFit(element, glass) {
    * @param {Fit | null} found
    */
   function showLimit(found) {
-    const share = byShare(view.settings);
+    const { room } = view.settings;
+    const share = hasShare(view.settings);
     const set = share ? view.settings.usable_percent : "100";
     const percent = found && found.use.percent < Number(set) ? found.use.percent : null;
     limited.hidden = percent === null;
     limited.textContent = percent === null ? "" : panel.text("limited", { percent });
-    const explained = panel.text(share ? "formula_share" : "formula", { usable: found?.use.percent ?? set });
+    const explained = panel.text(share ? `formula_${room}` : "formula", { usable: found?.use.percent ?? set });
     const formula = element.querySelector(".is-formula span");
     if (formula) formula.textContent = explained;
   }

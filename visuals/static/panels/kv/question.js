@@ -164,7 +164,7 @@ export function requestOf(settings) {
   const given = Object.entries(settings).filter(([name, value]) => value !== "" || NEEDED.has(name));
   return Object.fromEntries(
     given.map(([name, value]) => {
-      if (name === "mtp") return [name, true];
+      if (name === "mtp" || name === "vllm") return [name, true];
       if (name === "weight_bytes") return [name, asBytes(value)];
       return [name, NUMBERS.has(name) ? asNumber(value) : value];
     }),
