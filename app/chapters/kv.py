@@ -79,7 +79,7 @@ def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
         figure, excluded = kv_charts.stack_figure(question, asked.unit, asked.weights, asked.few)
     else:
         figure, excluded = kv_charts.lines_figure(question, asked.unit, asked.x == "log", asked.y == "log")
-    return {"figure": figure, "excluded": excluded}
+    return {"figure": figure, "excluded": excluded, "batch": question.batch, "dtype": question.dtype}
 
 
 def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:

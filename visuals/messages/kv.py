@@ -242,10 +242,12 @@ class CacheChart(TypedDict):
 
 
 class KvChartAnswer(TypedDict):
-    """A chart, and the models that the format does not fit."""
+    """A chart, the models that the format does not fit, and of how many sequences and in which format it is."""
 
     figure: CacheChart
     excluded: list[str]
+    batch: int
+    dtype: str
 
 
 class GpuMessage(TypedDict):

@@ -1310,10 +1310,12 @@ export interface CacheChart {
   unit: number;
 }
 
-/** A chart, and the models that the format does not fit. */
+/** A chart, the models that the format does not fit, and of how many sequences and in which format it is. */
 export interface KvChartAnswer {
   figure: CacheChart;
   excluded: string[];
+  batch: number;
+  dtype: string;
 }
 
 /**

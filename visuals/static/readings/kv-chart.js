@@ -11,24 +11,39 @@ import { calledCell, counted, nameCell, sourceCell } from "./kv-answer.js";
  * @typedef {import("./kv-answer.js").Card} Card
  */
 
+/** Parts of a stack that are not of the cache, and so not in its format. */
+const WEIGHTS = ["text:kv.stack_own_weights", "text:kv.stack_draft_weights"];
+
 /**
- * Every point with its exact bytes, and of the model asked about where its numbers were read; the others are of the
- * catalogue.
+ * Every point with what it is of and its exact bytes, and of the model asked about where its numbers were read; the
+ * others are of the catalogue.
  *
- * @param {Trace[]} traces
+ * @param {Answer} answer
  * @param {Card | null} card of the model asked about
  * @returns {import("./reading.js").AnswerTable}
  */
-function pointsOf(traces, card) {
+function pointsOf({ figure: { data: traces }, batch, dtype }, card) {
   const called = (/** @type {string} */ name) => (card && name === card.name ? calledCell(card) : nameCell(name));
-  const points = traces.flatMap(({ name = "", models, tokens, bytes }) =>
-    name ? models.map((model, i) => ({ model, what: name, tokens: tokens[i], bytes: bytes[i] })) : [],
+  /** A line is called as its model is. @type {(name: string, line: boolean) => import("./reading.js").Cell} */
+  const whatOf = (name, line) => (line ? { key: "kv-chart.whole_cache" } : nameCell(name));
+  const points = traces.flatMap(({ name = "", line, models, tokens, bytes }) =>
+    name
+      ? models.map((model, i) => ({
+          model,
+          what: whatOf(name, Boolean(line)),
+          format: WEIGHTS.includes(name) ? "" : dtype,
+          tokens: tokens[i],
+          bytes: bytes[i],
+        }))
+      : [],
   );
   return {
     keys: {
       model: points.map(({ model }) => called(model)),
       tokens: points.map(({ tokens }) => tokens),
-      what: points.map(({ what }) => called(what)),
+      batch: points.map(() => batch),
+      kv_format: points.map(({ format }) => format),
+      what: points.map(({ what }) => what),
     },
     columns: {
       bytes: points.map(({ bytes }) => counted(bytes)),
@@ -116,6 +131,6 @@ export function readChart(answer, { view, x, y, unit }, card) {
     at: `view=${view} x=${x} y=${y} unit=${unit}`,
     values: { traces: data.length },
     whole: ["traces"],
-    rows: { points: () => pointsOf(data, card) },
+    rows: { points: () => pointsOf(answer, card) },
   };
 }
