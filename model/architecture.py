@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 
 from .attention import Heads
-from .config import NetworkConfig
+from .config import NetworkConfig, RopeScaling
 from .families import family_of
 from .layer_metadata import ffn_metadata
 from .mla import LatentAttention
@@ -25,8 +25,8 @@ LAYERS = 4  # enough to have every kind of layer that published networks have: D
 @dataclass(frozen=True)
 class Position:
     """How tokens learn their place: "rope" turns `turned` of a head's `width` channels, in neighbouring pairs where
-    `interleaved`; "alibi" and "buckets" (as many as `buckets`) add to the scores; "sinusoidal" and
-    "learned" add to the embedding.
+    `interleaved`, `stretched` where its config says how; "alibi" and "buckets" (as many as `buckets`) add to the
+    scores; "sinusoidal" and "learned" add to the embedding.
     """
 
     kind: Literal["rope", "alibi", "buckets", "sinusoidal", "learned"]
@@ -35,6 +35,7 @@ class Position:
     interleaved: bool = False
     theta: float | None = None
     buckets: int = 0
+    stretched: RopeScaling | None = None
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,9 @@ def _position(net: Network, attn: Heads) -> Position:
     if isinstance(positions, Bias):
         learned = getattr(net, "relative", None)
         return Position("alibi") if learned is None else Position("buckets", buckets=learned.num_embeddings)
-    turned = net.config.rotary_dim
-    return Position("rope", turned, attn.qk_dim, isinstance(positions, PairRotation), net.config.rope_theta)
+    turned, scaling = net.config.rotary_dim, getattr(net.config, "rope_scaling", None)
+    pairs = isinstance(positions, PairRotation)
+    return Position("rope", turned, attn.qk_dim, pairs, net.config.rope_theta, stretched=scaling)
 
 
 def _experts(layers: list[Layer]) -> ExpertsPart | None:

@@ -142,8 +142,13 @@ def position_lines(p: ArchitectureSummary) -> list[Line]:
     if at.kind != "rope":
         return [(at.kind, {"buckets": at.buckets} if at.buckets else {})]
     counts = {"turned": at.turned, "width": at.width, "theta": int(at.theta or 0)}
-    pairs: list[Line] = [("pairs_next", {})] if at.interleaved else []
-    return [("rope" if at.turned == at.width else "rope_part", counts), *pairs]
+    lines: list[Line] = [("rope" if at.turned == at.width else "rope_part", counts)]
+    if at.interleaved:
+        lines.append(("pairs_next", {}))
+    if at.stretched:
+        stretched = {"factor": int(at.stretched.factor), "context": at.stretched.original_max_context}
+        lines.append((f"stretched_{at.stretched.kind}", stretched))
+    return lines
 
 
 def attention_lines(p: ArchitectureSummary) -> list[Line]:

@@ -28,7 +28,7 @@ LLAMA = {**RMS_PRE, "position": ["rope"], "attention": ["gqa"], "mask": ["causal
          "biases": ["no_biases"], "tied": ["untied"]}  # fmt: skip
 FALCON = {**LLAMA, "norm": ["layer_norm"], "layer": ["side_by_side"], "ffn": ["gelu"], "tied": ["tied"],
           "biases": ["no_biases", "bias_norms"]}  # fmt: skip
-MLA = {**LLAMA, "place": ["norm_before", "norm_latents"], "position": ["rope_part", "pairs_next"],
+MLA = {**LLAMA, "place": ["norm_before", "norm_latents"], "position": ["rope_part", "pairs_next", "stretched_yarn"],
        "attention": ["mla"]}  # fmt: skip
 T5 = {**LLAMA, "stack": ["encoder_decoder"], "place": ["norm_before", "norm_cross"], "position": ["buckets"],
       "attention": ["mha", "cross", "unscaled"], "mask": ["causal", "encoder_sees_all"]}  # fmt: skip
@@ -91,6 +91,7 @@ NUMBERS = {
     ("deepseek3", "dense_first"): {"layers": 3},
     ("deepseek3", "mla"): {"heads": 128, "kv": 128, "latent": 512, "rope": 64},
     ("deepseek3", "rope_part"): {"turned": 64, "width": 192, "theta": 10_000},
+    ("deepseek3", "stretched_yarn"): {"factor": 40, "context": 4096},
     ("glm", "rope_part"): {"turned": 64, "width": 128, "theta": 10_000},
     ("glm", "gqa"): {"heads": 32, "kv": 2},
     ("t5", "buckets"): {"buckets": 32},
