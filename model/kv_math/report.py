@@ -22,6 +22,7 @@ PLACES: dict[Place, str] = {
     "csa": "Compressed sparse attention (CSA)",
     "hca": "Heavily compressed attention (HCA)",
 }
+SPARSE = "Sparse-attention layers, which keep every token"  # those of "full" that an indexer chooses tokens for
 ACTIVATIONS = {"stream": "residual stream", "ffn": "feed-forward", "logits": "logits"}
 PARTS = {
     "kv": "K and V",
@@ -45,9 +46,11 @@ def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
         f"{counted(breakdown.tokens, 'token')}, {breakdown.dtype}",
         "",
     ]
+    indexed = {term.draft for term in breakdown.terms if (term.place, term.part) == ("full", "indexer")}
     for term in breakdown.terms:
         draft = "Draft model: " if term.draft else ""
-        lines += _product(f"{draft}{PLACES[term.place]}: {PARTS[term.part]}", term.factors, term.bytes)
+        place = SPARSE if term.place == "full" and term.draft in indexed else PLACES[term.place]
+        lines += _product(f"{draft}{place}: {PARTS[term.part]}", term.factors, term.bytes)
     lines += ["", f"Total      {size(breakdown.total_bytes)}"]
     if options.tp * options.pp > 1:
         lines.append(f"Per GPU    {size(breakdown.per_gpu_bytes)} on the fullest of {options.tp * options.pp}")

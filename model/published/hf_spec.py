@@ -263,17 +263,28 @@ def parsed(text: str) -> dict[str, Any]:
         config = json.loads(text, parse_constant=_no_number)
     except GlassLlamaError:  # a ValueError too
         raise
-    except json.JSONDecodeError as error:
+    except json.JSONDecodeError as raised:
+        error = _named(raised)
         where = f"line {error.lineno}, column {error.colno}"
         message = f"config.json: the text is no JSON at {where}: {error.msg}."
         place = {"line": error.lineno, "column": error.colno, "problem": error.msg}
-        raise GlassLlamaError("hf_config", message, field="text", reason="no_json", **place) from error
+        raise GlassLlamaError("hf_config", message, field="text", reason="no_json", **place) from raised
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets within brackets
         message = "config.json: the text is no JSON that can be read: a number is too long or it is nested too deeply."
         raise GlassLlamaError("hf_config", message, field="text", reason="unreadable") from error
     if not isinstance(config, dict):
         raise refusal("text", config, expected("braces"))
     return config
+
+
+def _named(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """`error`, or where it is at a closing brace or bracket after a comma, that there is this comma too many, in the
+    words and at the place of Python 3.13."""
+    ended = {"}": "object", "]": "array"}.get(error.doc[error.pos : error.pos + 1])
+    before = error.doc[: error.pos].rstrip()
+    if ended is None or not before.endswith(","):
+        return error
+    return json.JSONDecodeError(f"Illegal trailing comma before end of {ended}", error.doc, len(before) - 1)
 
 
 def spec_from_hub(model_id: str) -> ModelSpec:

@@ -225,8 +225,8 @@ def test_what_would_be_right_has_a_text_with_the_same_particulars() -> None:
 
 
 @pytest.mark.parametrize("pasted", ["", "x", "{", '{"a" 1}', '{"a": 1 "b"}', '{"a": "b', '{"a": "\n"}', '{"a": "\\x"}',
-                                    '{"a": "\\u12"}', "{} {}", '{"a": 1,}', "[" * 99_999, "[1]", '{"a": NaN}',
-                                    "9" * 100_001])  # fmt: skip
+                                    '{"a": "\\u12"}', "{} {}", '{"a": 1,}', '{"a": [1,]}', "[" * 99_999, "[1]",
+                                    '{"a": NaN}', "9" * 100_001])  # fmt: skip
 def test_what_is_wrong_with_a_pasted_text_has_words(service: Service, pasted: str) -> None:
     params = service.calculate({"what": "kv", "model": ":config", "config": pasted})["params"]
     words = table("zh")["kv"]

@@ -85,6 +85,20 @@ test("a cache is read to its last byte; its file has products in words, and no k
   ]);
 });
 
+test("layers whose tokens an indexer chooses are no layers of full attention; those of the draft model are", () => {
+  const terms = ["self.full.latent", "self.full.indexer", "draft.self.full.kv"].map((label) => ({ ...PRODUCT, label }));
+  assert.deepEqual(
+    rowsOf(readCache({ ...CACHE, terms }))
+      .map(({ what }) => what)
+      .slice(0, 3),
+    [
+      "<kv.place_self_sparse{}> · <kv.part_latent{}>",
+      "<kv.place_self_sparse{}> · <kv.part_indexer{}>",
+      '<kv.draft{"part":""}><kv.place_self_full{}> · <kv.part_kv{}>',
+    ],
+  );
+});
+
 test("of a kind that is assumed, its row's source says so; numbers in a product have no commas", () => {
   const factors = [{ value: 1024, code: "tokens", params: {}, how: "min(1,048,576, 1,024)" }];
   const terms = [{ ...PRODUCT, factors }];
@@ -113,20 +127,31 @@ test("what a token adds is summed in each phase, and is one figure where every t
 test("a chart's file names the model asked about as it calls itself, parts of a stack in words", () => {
   const points = { tokens: [1, 2], bytes: ["5", HUGE] };
   const data = [
-    { ...points, name: "text:kv.pasted", models: ["text:kv.pasted", "text:kv.pasted"], contexts: [null, 1] },
+    { ...points, name: "text:kv.pasted", line: {}, models: ["text:kv.pasted", "text:kv.pasted"], contexts: [null, 1] },
     { ...points, name: "text:kv.stack_self_full_kv", models: ["Other", "Other"] },
+    { tokens: [1], bytes: ["7"], name: "text:kv.stack_own_weights", models: ["Other"] },
     { ...points, models: ["Other", "Other"] }, // no line of its own
   ];
   const settings = { view: "lines", x: "log", y: "linear", unit: "gb" };
-  const reading = readChart({ figure: { data }, excluded: [] }, settings, { ...CARD, called: "Mine" });
+  const reading = readChart({ figure: { data }, excluded: [], batch: 3, dtype: "fp8" }, settings, {
+    ...CARD,
+    called: "Mine",
+  });
   assert.equal(reading.at, "view=lines x=log y=linear unit=gb");
-  assert.deepEqual(reading.values, { traces: 3 });
+  assert.deepEqual(reading.values, { traces: 4 });
   assert.deepEqual(reading.beyond, [["text:kv.pasted", 1]]);
+  const [own, other] = [
+    { model: "Mine", source: "config.json; its card" },
+    { model: "Other", source: "" },
+  ];
+  const all = { batch: 3, kv_format: "fp8", what: "<kv-chart.whole_cache{}>" };
+  const part = { ...all, what: "<kv.stack_self_full_kv{}>" };
   assert.deepEqual(rowsOf(reading), [
-    { model: "Mine", tokens: 1, what: "Mine", bytes: 5, source: "config.json; its card" },
-    { model: "Mine", tokens: 2, what: "Mine", bytes: HUGE, source: "config.json; its card" },
-    { model: "Other", tokens: 1, what: "<kv.stack_self_full_kv{}>", bytes: 5, source: "" },
-    { model: "Other", tokens: 2, what: "<kv.stack_self_full_kv{}>", bytes: HUGE, source: "" },
+    { ...own, tokens: 1, ...all, bytes: 5 },
+    { ...own, tokens: 2, ...all, bytes: HUGE },
+    { ...other, tokens: 1, ...part, bytes: 5 },
+    { ...other, tokens: 2, ...part, bytes: HUGE },
+    { ...other, tokens: 1, batch: 3, kv_format: "", what: "<kv.stack_own_weights{}>", bytes: 7 },
   ]);
 });
 

@@ -138,6 +138,21 @@ def test_the_command_says_what_fits(capsys):
     assert main(["Mistral-7B v0.1", "--gpu", "4090", "--reserved-tokens", "9000"]) == 0
 
 
+def test_the_command_calls_layers_with_an_indexer_sparse(capsys):
+    assert main(["DeepSeek-V3.2-Exp"]) == 0
+    printed = capsys.readouterr().out
+    assert "Sparse-attention layers, which keep every token: indexer key" in printed
+    assert "Full-attention" not in printed
+
+
+def test_the_command_counts_by_vllms_rule(capsys):
+    """Llama-3 8B on an H100: blocks of 16 × 131,072 B, one never handed out, 512 for a sequence of 8,192 tokens."""
+    assert main(["Llama-3 8B", "--gpu", "H100", "--usable-percent", "90", "--vllm"]) == 0
+    (line,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("Blocks"))
+    count = int(line.split()[1].replace(",", ""))
+    assert f"({count:,} − 1 − 512) × 2,097,152 B = {(count - 513) * 2_097_152:,} B" in line
+
+
 def test_the_command_decides_by_lines_or_by_a_share(capsys):
     """8,192 tokens × (2 × 4,096 + 3 × 14,336) × 2 B and 128,256 logits × 4 B; 358 and 150 MiB; else 90 %."""
     assert main(["Llama-3 8B", "--gpu", "H100"]) == 0

@@ -557,6 +557,9 @@ def test_pasted_text():
         ("   \n", "the text is missing"),
         ("hello", "no JSON at line 1, column 1"),
         ('{"model_type": "llama",\n "hidden_size": }', "no JSON at line 2, column 17"),
+        ('{"model_type": "llama",\n}', "no JSON at line 1, column 23: Illegal trailing comma before end of object"),
+        ('{"layer_types": [1, 2 , ]}', "no JSON at line 1, column 23: Illegal trailing comma before end of array"),
+        ("{,}", "no JSON at line 1, column 2: Expecting property name"),
         ("[1, 2]", "expected a JSON object"),
         ("null", "expected a JSON object"),
         ('{"model_type": "llama", "rope_theta": NaN}', "expected a finite one"),
@@ -565,7 +568,7 @@ def test_pasted_text():
         ("x" * 100_001, "expected at most 100,000 characters"),
         ('{"a": "<script>alert(1)</script>"}', "model_type is missing"),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_pasted_nonsense(text, says):
     with pytest.raises(GlassLlamaError, match=r"^config\.json: ") as caught:

@@ -80,22 +80,28 @@ const productCell = ({ factors }) =>
   });
 
 /**
- * The texts that say what a product is of.
+ * The texts that say what a product is of. Layers with an indexer read a few of the tokens that they keep.
  *
  * @param {string} label such as "self.full.kv", or "draft.self.full.kv" of a model that drafts
+ * @param {Product[]} terms all products of the cache
  */
-export function termTexts(label) {
+export function termTexts(label, terms) {
+  const draft = label.startsWith("draft.");
   const parts = label.replace("draft.", "").split(".");
   const what = parts.pop();
-  return { place: `kv.place_${parts.join("_")}`, part: `kv.part_${what}`, draft: label.startsWith("draft.") };
+  const place = parts.join("_");
+  const indexer = `${draft ? "draft." : ""}self.full.indexer`;
+  const sparse = place === "self_full" && terms.some((term) => term.label === indexer);
+  return { place: `kv.place_${sparse ? "self_sparse" : place}`, part: `kv.part_${what}`, draft };
 }
 
 /**
  * @param {string} label of a product
+ * @param {Product[]} terms
  * @returns {Part[]}
  */
-function termCell(label) {
-  const { place, part, draft } = termTexts(label);
+function termCell(label, terms) {
+  const { place, part, draft } = termTexts(label, terms);
   return [...(draft ? [{ key: "kv.draft", params: { part: "" } }] : []), { key: place }, " · ", { key: part }];
 }
 
@@ -123,7 +129,7 @@ function kindSource(card, { kind, own, assumed, latent, head_dim, n_kv_heads: kv
 function productsOf({ card, tokens, batch, dtype, tp, pp, gpus, terms, kinds, bytes }) {
   const read = sourceCell(card);
   /** @type {[what: Cell, product: Part[], bytes: string, source: Part[]][]} */
-  const rows = terms.map((term) => [termCell(term.label), productCell(term), term.bytes, read]);
+  const rows = terms.map((term) => [termCell(term.label, terms), productCell(term), term.bytes, read]);
   rows.push([gpus > 1 ? { key: "kv.saved_total_gpus", params: { gpus } } : { key: "kv.saved_total" }, [], bytes, read]);
   const shared = rows.length; // the rows up to here
   for (const row of kinds) {

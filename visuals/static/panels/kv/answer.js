@@ -146,7 +146,7 @@ function ratesView({ rates, answer: { growth, gpus } }, factor, text) {
 function termsView(glass, { terms, bytes }, factor) {
   /** @param {string} label */
   function nameOfTerm(label) {
-    const { place, part, draft } = termTexts(label);
+    const { place, part, draft } = termTexts(label, terms);
     const own = `${glass.text(place)} · ${glass.text(part)}`;
     return draft ? glass.text("kv.draft", { part: own }) : own;
   }
