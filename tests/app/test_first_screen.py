@@ -330,6 +330,14 @@ def test_where_the_model_has_ended_the_text_headline_strip_and_button_say_so(bro
     expect(why.locator(".wy-ask")).to_have_text(text("why.ask", piece=end))
     said = text("moment.long_end_ended", at=at, after=end)
     expect(page.locator(".gp-moment")).to_contain_text(said.split(". ")[0])
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.evaluate("glass.open('story')")
+    for language in ("en", "zh"):
+        page.click(f"#language [value={language}]")
+        tells = page.locator(".page-tells")
+        expect(tells).to_have_text(text("page.tells_ended", language))
+        assert tells.evaluate("(one) => one.scrollHeight <= one.clientHeight")  # all of it is seen
+        expect(page.locator("[data-scene=answer] h2")).to_have_text(text("story.answer_title_ended", language))
     leave(page)
 
 

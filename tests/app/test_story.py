@@ -523,6 +523,61 @@ def test_pieces_have_the_positions_of_their_tokens(story: Page) -> None:
     assert shown == [str(t) for t in range(story.evaluate("glass.state.trace.T"))]
 
 
+def test_of_a_long_text_the_first_pieces_stand_whole_and_a_button_shows_the_others(screen: Browser, site: str) -> None:
+    for width in (360, 1280):
+        page = open_page(screen, f"{site}#lang=en&chapter=story&prompt={quote(PROMPT * 4)}", width, 740, story=True)
+        count = int(value(page, "pieces").split()[1])
+        pieces = page.locator("[data-scene=pieces] .st-pieces")
+        seen = pieces.locator("li:visible")
+        first = seen.count()
+        rest = page.get_by_text(text("story.pieces_rest", count=count - first))
+        for button in (rest, None):
+            assert pieces.evaluate("(one) => one.scrollHeight <= one.clientHeight")  # none lies where nothing leads
+            if button:
+                button.click()
+        expect(seen).to_have_count(count)
+        expect(rest).to_be_hidden()
+        leave(page)
+
+
+# What of a table's cells lies outside their scene, or outside their own cell.
+CUT = """(table) => {
+  const edge = table.closest(".st-scene").getBoundingClientRect();
+  return [...table.querySelectorAll("th, td")].filter((cell) => cell.textContent).filter((cell) => {
+    const words = document.createRange();
+    words.selectNodeContents(cell);
+    const [inner, outer] = [words, cell].map((one) => one.getBoundingClientRect());
+    return inner.right > Math.min(edge.right, outer.right) + 1 || inner.left < edge.left;
+  }).map((cell) => cell.textContent);
+}"""
+
+NAMED = "(cells, name) => cells.forEach((one) => { one.textContent = name; })"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_numbers_beside_long_words_stand_whole_on_a_narrow_telephone(screen: Browser, site: str, language: str) -> None:
+    page = open_page(screen, f"{site}#lang={language}&chapter=story&prompt={quote(PROMPT)}", 320, 740, story=True)
+    value(page, "answer")
+    page.locator("[data-act=hide]").click()
+    expect(page.locator(".st-bars tr")).not_to_have_count(1)
+    value(page, "layers")
+    choice = page.locator("[data-scene=layers] .st-guess button").first
+    if choice.is_visible():
+        choice.click()
+    expect(page.locator(".st-layers tbody tr").first).to_be_visible()
+    for name in ("responsibilities", ". (a full stop)"):
+        for width in (320, 360, 390):
+            page.set_viewport_size({"width": width, "height": 740})
+            settled(page)
+            for table in (".st-bars", ".st-layers"):
+                page.locator(f"{table} .st-best").evaluate_all(NAMED, name)
+                assert page.locator(table).evaluate(CUT) == [], (table, width)
+            row = "(one) => one.closest('tr').firstChild.getBoundingClientRect().right"
+            word = page.locator(".st-layers .st-best").first
+            assert word.evaluate(row) <= word.evaluate("(one) => one.getBoundingClientRect().left")
+    leave(page)
+
+
 def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:
     for scene, chapter, kind in (
         ("looks", "attend", "cell"),

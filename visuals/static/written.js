@@ -18,6 +18,13 @@ export function writtenText({ model, tokens: { ids, pieces }, nPrompt, T, steps 
   return textOf(all.filter(({ id }) => !model.eos_ids.includes(id)).map(({ piece }) => piece));
 }
 
+/**
+ * Whether a text's last token is one that ends it.
+ *
+ * @param {import("./decode.js").Trace} trace
+ */
+const hasEnded = ({ model, tokens: { ids }, T }) => model.eos_ids.includes(ids[T - 1]);
+
 /** @typedef {{ position: number | string; text: string }} Shown a token, or several that hold one character */
 
 /**
@@ -84,6 +91,8 @@ export function showWritten(place, glass, pace, under) {
     place.hidden = after === "" && !trace?.generating;
     bar.draw();
     tells.hidden = state.chapter !== STORY || Boolean(trace?.generating);
+    tells.dataset.text = trace && hasEnded(trace) ? "page.tells_ended" : "page.tells";
+    tells.textContent = glass.text(tells.dataset.text);
     if (place.hidden || !trace) return;
     const {
       tokens: { ids, pieces },

@@ -134,10 +134,9 @@ export function createLayers(glass) {
   const own = h("th", { scope: "col", colspan: 2 });
   const first = h("th", { scope: "col", "data-text": "story.layers_first" });
   const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
-  const columns = h("colgroup", null, ...["depth", "best", "track", "share"].map((name) => h(`col.st-col-${name}`)));
   const head = h("thead", null, h("tr", null, h("td"), first, own));
   const where = h("p.st-note");
-  const element = h("div", null, h("table.st-layers", null, caption, columns, head, body));
+  const element = h("div", null, h("table.st-layers", null, caption, head, body));
   /**
    * @param {Lens} lens
    * @param {number} token

@@ -3,10 +3,11 @@
 import { textOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { memo } from "../../reads.js";
+import { memo, reactive } from "../../reads.js";
 import { bold, count } from "../words.js";
 
 const HUES = ["q", "k", "v", "gate", "up"];
+const FIRST = 40; // of a long text so many pieces are shown, the others once a reader asks for them
 
 /**
  * Whether every piece of a text is one character of it.
@@ -22,10 +23,16 @@ export const isByCharacter = (pieces, letters) =>
  * @returns {import("../scene.js").Scene}
  */
 export function createPieces(glass) {
-  const { state } = glass;
-  const element = h("ol.st-pieces", { dir: "auto" });
+  const { state, text } = glass;
+  const list = h("ol.st-pieces", { dir: "auto" });
+  const view = reactive({ isWhole: false }, glass.repaint);
+  const showAll = () => {
+    view.isWhole = true;
+  };
+  const rest = h("button.st-act", { "data-act": "all", click: showAll });
+  const element = h("div", null, list, h("p.st-acts", null, rest));
   const write = memo((/** @type {string[]} */ pieces, /** @type {number[]} */ ids) => {
-    element.replaceChildren(
+    list.replaceChildren(
       ...pieces.map((piece, i) =>
         h(
           "li",
@@ -37,6 +44,13 @@ export function createPieces(glass) {
       ),
     );
   });
+  /** @param {number} count of all pieces */
+  function fold(count) {
+    const isCut = count > FIRST && !view.isWhole;
+    [...list.children].forEach((one, i) => one.toggleAttribute("hidden", isCut && i >= FIRST));
+    /** @type {HTMLElement} */ (rest.parentElement).hidden = !isCut;
+    rest.textContent = text("story.pieces_rest", { count: count - FIRST });
+  }
   return {
     name: "pieces",
     behind: ["token", "merges"],
@@ -49,6 +63,7 @@ export function createPieces(glass) {
       const read = pieces.filter((_, t) => !eos_ids.includes(ids[t]));
       const letters = [...textOf(read)].length;
       write(pieces, ids);
+      fold(pieces.length);
       return {
         form: isByCharacter(read, letters) ? "_single" : "",
         words: {
