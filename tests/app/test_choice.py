@@ -362,3 +362,25 @@ def test_the_jacobian_lens_is_worked_out_once_and_reads_the_carried_stream(
             read = peer.net.lm_head(peer.net.model.norm(carried)).double().softmax(-1)
         value = shown(chapter, "lens", f"layer {layer} token {token} top {int(read.argmax())} ")
         assert number(value, "p") == pytest.approx(float(read.max()), **CLOSE)
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_telephone_no_number_of_the_stages_touches_another(chapter: Page, width: int) -> None:
+    chapter.set_viewport_size({"width": width, "height": 740})
+    panel = chapter.locator("section[data-kind=sampling]")
+    panel.get_by_text(text("sampling.lively")).click()
+    expect(panel.locator(".ch-stages")).not_to_have_class(re.compile("is-greedy"))
+    settled(chapter)
+    touching = """(rows) => rows.flatMap((row) => {
+      const numbers = [...row.querySelectorAll(".ch-number, .ch-draw")].filter((one) => one.textContent);
+      const boxes = numbers.map((one) => {
+        const words = document.createRange();
+        words.selectNodeContents(one);
+        return words.getBoundingClientRect();
+      });
+      const edge = row.closest("section").getBoundingClientRect().right;
+      return boxes.filter(({ right }, i) => right > Math.min(edge, (boxes[i + 1]?.left ?? edge) - 2)).length;
+    })"""
+    assert not any(panel.locator(".ch-stages tr:visible").evaluate_all(touching))
+    panel.locator(".ch-stages tbody th").first.evaluate("(one) => one.textContent = 'responsibilities'")
+    assert panel.locator(".ch-wide").evaluate("(one) => one.scrollWidth <= one.clientWidth")

@@ -326,3 +326,28 @@ def test_the_link_is_copied_with_every_setting(chapter: Page) -> None:
     panel(page, "kv-calculator").get_by_role("button", name=text("kv.link")).click()
     expect(panel(page, "kv-calculator").get_by_role("button", name=text("kv.copied"))).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{page.url}&panel=kv-calculator"
+
+
+def test_on_a_telephone_the_verdict_stays_at_the_foot_of_the_screen_beside_the_fields(chapter: Page) -> None:
+    """One text of the page's: where the fields are past it stands above the answer, and nothing covers it."""
+    page = chapter
+    page.set_viewport_size({"width": 360, "height": 740})
+    verdict = panel(page, "kv-fit").locator(".kv-fits")
+    expect(verdict).to_have_count(1)
+    bottom = "(one) => innerHeight - one.getBoundingClientRect().bottom"
+    for name in ("gpu", "room", "step_tokens"):
+        field(page, "kv-fit", name).evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+        expect(verdict).to_be_in_viewport(ratio=0.98)
+        assert verdict.evaluate(bottom) == pytest.approx(0, abs=1), name
+    memory = panel(page, "kv-fit").locator(".kv-memory")
+    memory.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    place = "(one) => one.getBoundingClientRect().bottom"
+    assert verdict.evaluate(place) <= memory.evaluate("(one) => one.getBoundingClientRect().top")
+    room = field(page, "kv-fit", "room")
+    words = """(one) => {
+      const [pen, style] = [document.createElement("canvas").getContext("2d"), getComputedStyle(one)];
+      pen.font = style.font;
+      const room = one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return [...one.options].filter(({ text }) => pen.measureText(text).width > room).map(({ text }) => text);
+    }"""
+    assert room.evaluate(words) == []

@@ -249,3 +249,45 @@ def test_first_load_is_light(browser: Browser, site: str) -> None:
     context.close()
     assert sum(received) < 600_000
     assert not [address for address in asked if "on-demand" in address]
+
+
+@pytest.mark.screen
+def test_on_a_telephone_the_row_shows_four_tokens_also_where_an_earlier_one_is_selected(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    run(page, "The dog plays in the yard. " * 3)
+    page.click(".page-nav [data-chapter=attend]")
+    settled(page)
+    page.evaluate("glass.select({ query: 6 })")
+    page.mouse.wheel(0, 900)
+    strip = page.locator("[data-kind=tokens]")
+    expect(strip).to_have_class(re.compile("is-row"))
+    settled(page)
+    buttons = [strip.get_by_role("button", name=text(name), exact=True) for name in ("tokens.why", "moment.to_end")]
+    boxes = [button.bounding_box() for button in buttons]
+    assert all(boxes)
+    (left, right) = sorted((box for box in boxes if box), key=lambda box: box["x"])
+    assert left["x"] + left["width"] + 4 <= right["x"]
+    whole = """(chips) => {
+      const outer = chips.getBoundingClientRect();
+      const inside = ({ left, right }) => left >= outer.left - 1 && right <= outer.right + 1;
+      return [...chips.children].filter((chip) => inside(chip.getBoundingClientRect())).length;
+    }"""
+    assert strip.locator(".gp-chips").evaluate(whole) >= 4
+    expect(strip.locator(".gp-chip.is-query")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.screen
+def test_on_a_telephone_a_panels_buttons_have_their_names_beside_them_and_what_they_open_is_seen(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.click(".page-nav [data-chapter=attend]")
+    panel = page.locator("section[data-kind=attention]")
+    panel.scroll_into_view_if_needed()
+    settled(page)
+    panel.get_by_role("button", name=text("frame.more")).click()
+    for name in ("explain", "code", "full", "save"):
+        expect(panel.get_by_role("button", name=text(f"frame.{name}"), exact=True)).to_have_text(text(f"frame.{name}"))
+        expect(panel.locator(".gp-tool-name", has_text=text(f"frame.{name}"))).to_be_visible()
+    for name, box in (("explain", ".gp-explain"), ("code", ".gp-code")):
+        panel.get_by_role("button", name=text(f"frame.{name}"), exact=True).click()
+        top = panel.locator(box).evaluate("(one) => one.getBoundingClientRect().top")
+        assert 0 <= top <= 0.7 * 740, name

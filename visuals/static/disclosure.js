@@ -1,8 +1,10 @@
 // A box in a panel that one of its buttons opens and closes: so does Escape, which gives the focus back to the button.
+// What opens further down than a reader sees is scrolled into view.
 
 /** @type {{ element: HTMLElement; box: HTMLElement; close: () => void } | null} */
 let last = null; // what was opened last
 let listens = false;
+const LOW = 0.7; // of the window: what begins further down is not seen to have opened
 
 /** Before the page's own keys, which would let go of what is selected. */
 function listen() {
@@ -38,6 +40,8 @@ export function disclosed(element, box, button, opened) {
     if (!open) return;
     last = { element, box, close };
     opened();
+    if (box.getBoundingClientRect().top > LOW * innerHeight)
+      box.scrollIntoView({ block: "start", behavior: "instant" });
   }
   function close() {
     show(false);

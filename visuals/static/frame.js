@@ -72,6 +72,7 @@ function button(name, act) {
     "button.gp-tool",
     { "data-text-title": `frame.${name}`, "data-text-label": `frame.${name}`, click: act },
     icon(ICONS[name]),
+    h("span.gp-tool-name", { "data-text": `frame.${name}`, "aria-hidden": "true" }),
   );
 }
 
