@@ -324,6 +324,28 @@ def test_what_colours_mean_is_said_of_an_answer_that_needs_no_single_word(browse
         leave(page)
 
 
+def test_a_space_at_the_end_is_said_under_the_answer_and_one_press_runs_the_text_without_it(browser: Browser) -> None:
+    lm = model.load(device="cpu")
+    assert lm.tokenizer.pieces(lm.tokenizer.encode(f"{SHORT} "))[-1] == " "
+    with plain_site(LocalEngine([lm]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote(f'{SHORT} ')}", story=True)
+        scene = page.locator("[data-scene=answer]")
+        said = scene.get_by_text(text("story.answer_blank"))
+        expect(said).to_be_visible()
+        needed_now(page)  # what is measured has come
+        answer, remark = (one.bounding_box() for one in (scene.locator(".st-says"), said))
+        assert answer
+        assert remark
+        assert 0 <= remark["y"] - answer["y"] - answer["height"] < 20
+        page.click("#language [value=zh]")
+        expect(scene.get_by_text(text("story.answer_blank", "zh"))).to_be_visible()
+        scene.get_by_role("button", name=text("story.answer_unblank", "zh")).click()
+        page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=SHORT)
+        expect(page.locator("#prompt textarea")).to_have_value(SHORT)
+        expect(scene.locator(".st-blank")).to_be_empty()
+        leave(page)
+
+
 def test_a_pointer_on_a_word_leaves_the_colours_to_what_the_answer_needs(story: Page) -> None:
     needed(story)
     word = story.locator("[data-scene=answer] .wy-text [data-position]").first

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
+import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { aloneForm } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
@@ -62,6 +63,20 @@ test("of a space, of a sign and of the rest of a word it is not said whether the
     assert.equal(told("habit", piece), "_habit");
   }
   assert.equal(told("recalled", " door"), "_recalled");
+});
+
+test("of a text that ends with a token that is a space alone, and of no other, the text without it is known", () => {
+  /** @param {string} prompt @param {string[]} pieces */
+  const without = (prompt, pieces, nPrompt = pieces.length) =>
+    withoutBlankEnd({ prompt, tokens: { ids: pieces.map(() => 0), pieces }, T: pieces.length, nPrompt });
+  assert.equal(without("in the ", ["in", " the", " "]), "in the");
+  assert.equal(without("in the  ", ["in", " the", " ", " "]), "in the"); // else it would still end with one
+  assert.equal(without("猫 ", ["猫", " "]), "猫");
+  for (const end of ["the", "the\n", "the\u3000", "the\u00a0"])
+    assert.equal(without(`in ${end}`, ["in", ` ${end}`]), null);
+  assert.equal(without("in the ", ["in", " the "]), null); // no token of its own
+  assert.equal(without("in the", ["in", " the", " "], 2), null); // the model wrote it
+  assert.equal(without(" ", [" "]), null); // nothing is left to be read
 });
 
 test("others are said to do a head's work only where what they add has its sign", () => {

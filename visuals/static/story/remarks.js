@@ -1,5 +1,6 @@
-// What is remarked of an answer beside its scene's sentence: what else was possible where it has less than half, what
-// bytes it is of where it is no whole character, and that a model of English was given Chinese.
+// What is remarked of an answer beside its scene's sentence: that the text ends with a space, what bytes it is of where
+// it is no whole character, what else was possible where it has less than half, and that a model of English was given
+// Chinese.
 
 import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
@@ -45,6 +46,49 @@ function bytesSaid(text, piece) {
 }
 
 /**
+ * The prompt without the spaces at its end, where a space by itself is the last token that was read of it; else
+ * null.
+ *
+ * @param {Pick<import("../decode.js").Trace, "prompt" | "tokens" | "T" | "nPrompt">} trace
+ */
+export function withoutBlankEnd({ prompt, tokens, T, nPrompt }) {
+  const isGiven = T === nPrompt && tokens.pieces[T - 1] === " "; // and not written by the model
+  const rest = prompt.replace(/ +$/, "");
+  return isGiven && rest.trim() && rest !== prompt ? rest : null;
+}
+
+/**
+ * A remark, and the button that goes another way.
+ *
+ * @param {string} said
+ * @param {string} way
+ * @param {() => unknown} click
+ */
+const withWay = (said, way, click) => [
+  h("p.st-note", null, said),
+  h("p.st-acts", null, h("button.st-act", { click }, way)),
+];
+
+/**
+ * That the text ends with a space, which is a token by itself, and the way to the run without it.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ */
+function createBlankEnd(glass) {
+  const element = h("div.st-blank");
+  const put = memo((/** @type {string | null} */ rest, _language) => {
+    if (rest === null) return element.replaceChildren();
+    const read = () => glass.read(rest);
+    return element.replaceChildren(
+      ...withWay(glass.text("story.answer_blank"), glass.text("story.answer_unblank"), read),
+    );
+  });
+  /** @param {import("../decode.js").Trace} trace */
+  const draw = (trace) => put(withoutBlankEnd(trace), glass.state.language);
+  return { element, draw };
+}
+
+/**
  * That a model of English reads Chinese, and the way to the bundled one, which has learned both.
  *
  * @param {import("../types.d.ts").Glass} glass
@@ -53,10 +97,11 @@ function createEnglish(glass) {
   const element = h("div");
   const put = memo((/** @type {string | null} */ bundled, /** @type {string} */ model, _language) => {
     if (!bundled) return element.replaceChildren();
-    const click = () => glass.read(glass.state.trace?.prompt ?? "", bundled);
-    const way = h("button.st-act", { click }, glass.text("story.answer_back", { model: glass.modelName(bundled) }));
-    const said = h("p.st-note", null, glass.text("story.answer_english", { model: glass.modelName(model) }));
-    return element.replaceChildren(said, h("p.st-acts", null, way));
+    const read = () => glass.read(glass.state.trace?.prompt ?? "", bundled);
+    const said = glass.text("story.answer_english", { model: glass.modelName(model) });
+    return element.replaceChildren(
+      ...withWay(said, glass.text("story.answer_back", { model: glass.modelName(bundled) }), read),
+    );
   });
   /** @param {import("../decode.js").Trace} trace */
   function draw({ model, prompt }) {
@@ -69,8 +114,8 @@ function createEnglish(glass) {
 /** @param {import("../types.d.ts").Glass} glass */
 export function createRemarks(glass) {
   const [bytes, others] = [h("p.st-note"), h("p.st-note.st-others")];
-  const english = createEnglish(glass);
-  const element = h("div", null, bytes, others, english.element);
+  const [blankEnd, english] = [createBlankEnd(glass), createEnglish(glass)];
+  const element = h("div", null, blankEnd.element, bytes, others, english.element);
   /**
    * @param {import("../decode.js").Trace} trace
    * @param {Candidate[]} rows the answer first; none where nothing is to be said of it
@@ -80,6 +125,7 @@ export function createRemarks(glass) {
     bytes.textContent = rows.length ? bytesSaid(glass.text, rows[0].piece) : "";
     others.textContent = othersSaid(glass.text, rows, ends);
     english.draw(trace);
+    blankEnd.draw(trace);
   }
   return { element, draw };
 }
