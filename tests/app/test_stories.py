@@ -180,6 +180,9 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     expect(page.locator("[data-scene=predict] .st-picture")).to_be_hidden()  # it would give the answer away
     page.keyboard.press(" ")  # to the answer
     expect(page.locator("[data-scene=predict] .st-picture")).to_be_visible()
+    shown = text("story.guess_shown", choice=f"{large[1] / 2**30:g} GiB")  # which nobody guessed
+    expect(page.get_by_role("button", name=shown, exact=True)).to_have_class(re.compile("is-shown"))
+    expect(page.locator("[data-scene=predict] .st-guess")).not_to_contain_text("✓")
     page.click("[data-stop=query]:visible")
     page.locator("[data-scene=query] .st-more").click()
     expect(page.locator("section[data-kind=kv-live]")).to_be_in_viewport()

@@ -1,5 +1,6 @@
 // A question that a reader answers before the story does: a few choices, of which one is right. What is said, and where
-// it would give the answer away the picture too, is shown once one is chosen, or the reader goes on.
+// it would give the answer away the picture too, is shown once one is chosen, or the reader goes on: then the right one
+// is no guess of the reader's, and is marked as shown.
 
 import { h } from "../dom.js";
 import { memo } from "../reads.js";
@@ -12,9 +13,10 @@ import { memo } from "../reads.js";
 
 /**
  * @param {HTMLElement} scene whose attribute `data-guess` says that the answer is not shown yet: "" or "picture"
+ * @param {import("../types.d.ts").Texts["text"]} text
  * @param {(of: string) => void} done given of what it was asked
  */
-export function createGuess(scene, done) {
+export function createGuess(scene, text, done) {
   const asks = h("p.st-asks");
   const choices = h("p.st-acts");
   const element = h("div.st-guess", { hidden: "" }, asks, choices);
@@ -31,15 +33,24 @@ export function createGuess(scene, done) {
     chosen = choice;
     done(asked);
   }
+  /**
+   * @param {string} words of a choice
+   * @param {boolean} isRight
+   * @param {boolean} isChosen
+   */
+  function markOf(words, isRight, isChosen) {
+    if (isRight && chosen === null) return { words: text("story.guess_shown", { choice: words }), look: "is-shown" };
+    if (isRight) return { words: `✓ ${words}`, look: "is-right" };
+    return { words: isChosen ? `✗ ${words}` : words, look: "" };
+  }
   const write = memo((/** @type {string} */ question, /** @type {string} */ all, right, chosen, open) => {
     asks.textContent = question;
     choices.replaceChildren(
-      ...all.split("\n").map((words, i) => {
-        const marked = !open && (i === right || i === chosen);
-        const sign = i === right ? "✓ " : "✗ ";
-        const button = h("button.st-act", { "data-choice": i, click: () => answer(i) }, marked ? sign + words : words);
+      ...all.split("\n").map((choice, i) => {
+        const { words, look } = open ? { words: choice, look: "" } : markOf(choice, i === right, i === chosen);
+        const button = h("button.st-act", { "data-choice": i, click: () => answer(i) }, words);
         button.disabled = !open;
-        button.classList.toggle("is-right", !open && i === right);
+        if (look) button.classList.add(look);
         return button;
       }),
     );

@@ -118,7 +118,7 @@ export function createFrame(glass, section, scene, wide) {
     tabindex: "-1",
     hidden: "", // until it is known that this network has what the scene is about
   });
-  const guess = createGuess(element, (of) => {
+  const guess = createGuess(element, glass.text, (of) => {
     view.answered = of;
   });
   const below = scene.notes ? [scene.notes] : [];
