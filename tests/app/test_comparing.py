@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from app.engine import LocalEngine
 from app.service import Service
+from app.texts import text
 from model.interventions import Intervention, Patch
 from tests.app.looking import number, run, settled, shown, state, trace_of
 from tests.app.test_saving import save
@@ -98,6 +99,11 @@ def test_two_runs_on_the_page(page: Page, engine: LocalEngine) -> None:
     page.wait_for_function("glass.sides()")
     wait_for_run(page)
     changed = engine.trace("roomy", plain.token_ids, Intervention(heads=((1, 3),)))
+    heads = panel.locator("h3").all_text_contents()
+    ordered = [text(f"compare.{name}") for name in ("prediction", "changes", "exchange")]
+    assert [head for head in heads if head in ordered] == ordered  # what came of it, then what else can be changed
+    expect(panel.get_by_role("heading", name=ordered[0])).to_be_in_viewport()
+    expect(panel.locator("tbody tr").nth(5)).to_be_in_viewport()
 
     row = panel.locator("tbody tr").first
     row.hover()

@@ -50,10 +50,10 @@ export function offersView(glass, text, view) {
  * @param {Glass} glass
  * @param {Say} text of the panel
  * @param {Chosen} view
- * @param {Changes} made the changes of the newest run: others wait for a run
+ * @param {{ made: Changes; run: () => unknown }} newest `made`: the changes of the newest run, others wait for one;
+ *   `run`: makes one with what is chosen
  */
-export function chosenView(glass, text, view, made) {
-  const { state } = glass;
+export function chosenView(glass, text, view, { made, run }) {
   const set = (/** @type {Changes} */ changes) => {
     view.changes = changes;
   };
@@ -72,7 +72,6 @@ export function chosenView(glass, text, view, made) {
   const isChanged = listed(made).length > 0;
   const hint = chosen.some(waits) ? text("pending") : !chosen.length && isChanged ? text("still_changed") : "";
   const none = html`<p class="gp-note" .textContent=${text("none_chosen")}></p>`;
-  const run = () => glass.change({ ...view.changes, source: state.kept?.id });
   return html`<div class="cmp-row">
       <div class="cmp-chosen">${chosen.length ? chips : none}</div>
       <button

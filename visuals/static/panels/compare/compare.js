@@ -10,6 +10,7 @@ import { choicesReader } from "../../readings/compare.js";
 import { effect, reactive } from "../../reads.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
 import { readBeside } from "../../run-for.js";
+import { hold } from "../../scroll-anchor.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
 import { chosenView, offersView } from "./change-list.js";
 import { removed } from "./changes.js";
@@ -202,6 +203,14 @@ export default function compare(element, glass) {
       ${predictions.element}`;
   }
 
+  /** Runs the text with what is chosen; what comes of it stands further up than the button that asked for it. */
+  async function runChosen() {
+    const { run, kept } = glass.state;
+    await glass.change({ ...view.changes, source: kept?.id });
+    if (glass.state.run === run) return;
+    hold(() => panel.body.querySelector(".cmp-outcome")?.scrollIntoView({ block: "nearest", behavior: "instant" }));
+  }
+
   return effect(function draw() {
     const reading = read();
     predictions.element.hidden = !reading?.candidates;
@@ -210,16 +219,18 @@ export default function compare(element, glass) {
     render(
       html`
         ${runsView(glass, text)}
+        ${
+          sidesNow(glass)
+            ? html`<div class="cmp-outcome">
+                <h3 class="cmp-head" .textContent=${text("prediction")}></h3>
+                ${nextView(reading)}
+              </div>`
+            : nothing
+        }
         <h3 class="cmp-head" .textContent=${text("changes")}></h3>
         <p class="gp-note" .textContent=${text("changes_hint")}></p>
         ${offersView(glass, text, view)} ${partsView(glass, view)}
-        ${chosenView(glass, text, view, runsNow(glass).B?.changes ?? {})}
-        ${
-          sidesNow(glass)
-            ? html`<h3 class="cmp-head" .textContent=${text("prediction")}></h3>
-                ${nextView(reading)}`
-            : nothing
-        }
+        ${chosenView(glass, text, view, { made: runsNow(glass).B?.changes ?? {}, run: runChosen })}
       `,
       panel.body,
     );
