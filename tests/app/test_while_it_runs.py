@@ -145,6 +145,48 @@ def test_a_sentence_that_is_entered_during_a_run_is_run_next_and_alone_shown(
     assert page.evaluate("shown") == [OTHER]
 
 
+def test_an_empty_prompt_takes_the_place_of_no_text_that_is_read(story: Page) -> None:
+    slow = Holding(story, "ask/recall")
+    story.evaluate(f"void glass.read({OTHER!r})")
+    slow.wait()
+    for empty in ("", "  "):
+        enter(story, empty)
+        said = text("message.prompt_blank" if empty else "message.prompt_empty")
+        expect(story.locator(".page-message")).to_have_text(said)
+        assert story.evaluate("[glass.state.status, glass.state.awaited.prompt]") == ["running", OTHER]
+    slow.go()
+    story.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=OTHER)
+    wait_for_run(story)
+    expect(story.locator(BOX)).to_have_value(OTHER)
+
+
+@pytest.mark.gradio
+def test_a_run_is_shown_though_an_empty_prompt_was_entered_meanwhile(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, asked, run = threading.Event(), list[object](), Service.run
+
+    def slow(self: Service, prompt: object, *given: object) -> object:
+        asked.append(prompt)
+        gate.wait(60)
+        return run(self, prompt, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Service, "run", slow)
+    page.evaluate("window.shown = []; glass.on('run', ({ prompt }) => shown.push(prompt)); 0")
+    enter(page, OTHER)
+    while not asked:
+        page.wait_for_timeout(20)
+    page.fill(BOX, "")
+    page.click("#run")
+    assert page.evaluate("glass.state.awaited.prompt") == OTHER
+    gate.set()
+    page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=OTHER)
+    expect(page.locator(".page-message")).to_have_text(text("message.prompt_empty"))
+    wait_for_run(page)
+    assert asked == [OTHER, ""]
+    assert page.evaluate("shown") == [OTHER]
+
+
 def test_what_can_be_done_to_an_answer_waits_for_the_sentence_that_comes_and_then_does_it(story: Page) -> None:
     swap = story.locator(".st-swaps button").first
     swap.click()

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
+import { sendsBeside } from "../../visuals/static/awaited.js";
 import { clamp, follow } from "../../visuals/static/selection.js";
 import { createStore } from "../../visuals/static/store.js";
 import { runMessage, stepMessage } from "./payload_help.js";
@@ -271,4 +272,30 @@ test("of runs that were asked for one after the other the last alone is shown", 
   store.awaitRun({ prompt: null, model: null, act: "read" }); // as a link's, which the answer names
   store.publish({ ...runMessage(), id: "u", prompt: "any" });
   assert.equal(store.state.run.prompt, "any");
+});
+
+test("a prompt without a word takes the place of no run that is awaited", () => {
+  const store = createStore();
+  /** @type {unknown[]} */
+  const said = [];
+  store.on("message", ({ code }) => said.push(code));
+  const refusal = (/** @type {string} */ code) => ({ kind: "message", level: "error", code, params: {} });
+  const later = { prompt: "later", model: "m", act: "read" };
+  store.awaitRun(later);
+  assert.deepEqual(
+    ["", " \n", "a"].map((prompt) => sendsBeside(store.state.awaited, prompt)),
+    [true, true, false],
+  );
+  store.publish(refusal("prompt_blank"));
+  store.publish(refusal("prompt_empty"));
+  assert.equal(store.state.awaited, later);
+  store.publish({ ...runMessage(), prompt: "earlier" });
+  store.publish({ ...runMessage(), id: "t", prompt: "later" });
+  assert.deepEqual([store.state.run.prompt, store.state.awaited], ["later", null]);
+  store.awaitRun({ ...later, prompt: "\u0085" }); // a word to the browser, and none to the server
+  store.publish(refusal("prompt_blank"));
+  assert.equal(store.state.awaited, null);
+  const writes = { ...later, act: "write" };
+  assert.deepEqual([sendsBeside(null, ""), sendsBeside(writes, "")], [false, false]); // what is written ends with it
+  assert.deepEqual(said, ["prompt_blank", "prompt_empty", "prompt_blank"]);
 });

@@ -8,11 +8,43 @@
  *   model: string | null;
  *   act: "read" | "write" | "change";
  *   entered?: boolean;
+ *   blanks?: number;
  * }} Awaited
  *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `act`: whether a text is
  *   read, written on, or read with something changed in the run; `entered`: it is asked for once gradio has the
- *   answer to what was asked before
+ *   answer to what was asked before; `blanks`: how many prompts without a word were sent while it was awaited, and
+ *   are still to be refused
  */
+
+const REFUSED = ["prompt_empty", "prompt_blank"]; // what the server says of such a prompt
+
+/** Whether a prompt has no word, so that nothing comes of it. @param {string} prompt */
+const isBlank = (prompt) => !prompt.trim();
+
+/**
+ * Whether a prompt is sent beside what is awaited, and does not take its place: one without a word, while a text is
+ * read. What is being written ends with whatever is sent.
+ *
+ * @param {Awaited | null} awaited then notes it
+ * @param {string} prompt
+ */
+export function sendsBeside(awaited, prompt) {
+  if (!awaited || awaited.act === "write" || !isBlank(prompt)) return false;
+  awaited.blanks = (awaited.blanks ?? 0) + 1;
+  return true;
+}
+
+/**
+ * Whether a refusal is of such a prompt, and what is awaited still comes.
+ *
+ * @param {Awaited | null} awaited then notes it
+ * @param {string} code of the message
+ */
+export function refusesBeside(awaited, code) {
+  if (!awaited?.blanks || !REFUSED.includes(code)) return false;
+  awaited.blanks--;
+  return true;
+}
 
 /**
  * Whether a run is what was asked for last.
@@ -34,7 +66,8 @@ const isOfAnother = (awaited, run) =>
 
 /**
  * gradio holds back what is entered while the same control's event is under way, and asks for it then: from the
- * press on it is what is awaited, and what came before is not shown any more.
+ * press on it is what is awaited, and what came before is not shown any more; nothing comes of a prompt without a
+ * word, which takes no other's place.
  *
  * @param {import("./types.d.ts").Store} store
  */
@@ -43,7 +76,7 @@ export function followEntered({ state, awaitRun }) {
   function enter(target) {
     /** @type {HTMLTextAreaElement | null} */
     const box = document.querySelector("#prompt textarea");
-    if (!state.awaited || !box || !target.closest("#run, #prompt")) return;
+    if (!state.awaited || !box || isBlank(box.value) || !target.closest("#run, #prompt")) return;
     awaitRun({ prompt: box.value, model: state.awaited.model, act: "read", entered: true });
   }
   const isEnter = (/** @type {KeyboardEvent} */ { key, shiftKey, isComposing }) =>

@@ -1,6 +1,6 @@
 // The page around the panels: what its controls ask for, and its fixed pieces.
 
-import { followAwaited, followEntered } from "./awaited.js";
+import { followAwaited, followEntered, sendsBeside } from "./awaited.js";
 import { createBar } from "./bar.js";
 import { shortCount } from "./counts.js";
 import { markExample, promptFor } from "./examples.js";
@@ -94,8 +94,10 @@ function createRequests(store, settings, { setStatus, showMessage }) {
     store.emit("begin", status); // what was still to be shown of a text is let go of
     if (count.length) store.toEnd(); // who writes on looks at what is written, not at a token kept before
     showMessage(null);
-    store.awaitRun({ prompt: String(prompt), model: String(model), act: count.length ? "write" : "read" });
-    setStatus(status);
+    if (!sendsBeside(awaited, String(prompt))) {
+      store.awaitRun({ prompt: String(prompt), model: String(model), act: count.length ? "write" : "read" });
+      setStatus(status);
+    }
     return [
       prompt,
       model,

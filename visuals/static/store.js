@@ -1,6 +1,6 @@
 // What is shown, and who draws it: one state. Knows nothing about the server or Python.
 
-import { isAwaited } from "./awaited.js";
+import { isAwaited, refusesBeside } from "./awaited.js";
 import { createComparison } from "./comparison.js";
 import { decodeRun, decodeStep } from "./decode.js";
 import { createListeners } from "./listeners.js";
@@ -146,7 +146,7 @@ export function createStore() {
   function publish(payload) {
     if (payload?.kind === "step") return publishSteps(payload);
     if (payload?.kind === "message") {
-      awaitRun(null);
+      if (!refusesBeside(state.awaited, payload.code)) awaitRun(null);
       return emit("message", payload);
     }
     if (payload?.kind !== "run") return undefined;
