@@ -37,6 +37,14 @@ test("in a form with brackets only these are the term, and the rest has to stand
   assert.deepEqual(words(createFinder({ head: "每个[头]" }), "开头，每个头"), [["head", "头"]]);
 });
 
+test("jobs of heads that are named by no word of their own are found where a title names them", () => {
+  for (const [code, { heads }] of Object.entries(tables))
+    for (const job of ["same_entity", "answer_to_place"]) {
+      const title = heads.job.replace("{label}", heads[`kind_${job}`]).replace("{score}", "0.83");
+      assert.deepEqual(words(finderOf(code), title), [[job, heads[`kind_${job}`]]]);
+    }
+});
+
 test("every term is found in its own name, or in another term's meaning, in both languages", () => {
   for (const code of ["en", "zh"]) {
     const find = finderOf(code);

@@ -32,7 +32,7 @@ export const TERMS = [
   ...at("norm", "norm-placement", ["pre_norm", "post_norm", "deepnorm"]),
   ...at("position", "rope-score", ["position", "context", "alibi"]),
   ...at("position", "position-kinds", ["sinusoidal", "absolute_position", "relative_position"]),
-  ...at("attend", "heads", ["head", "sink", "induction_head"]),
+  ...at("attend", "heads", ["head", "sink", "induction_head", "same_entity", "answer_to_place"]),
   ...at("attend", "attention", ["kv_head", "gqa", "weight", "mask"]),
   ...at("attend", "attention-kinds", ["multi_head", "multi_query"]),
   ...at("attend", "token-groups", ["local_attention"]),
