@@ -95,6 +95,31 @@ def scores(page: Page, at: dict[str, int]) -> list[float]:
     return [number(value, rf"{side}\.score") for side in "AB"]
 
 
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def strongest(words: str | None) -> float:
+    """Of which change the strongest colour is, as it is said; 0 where nothing is."""
+    found = re.search(r"±([\d.]+\d)(?:×10([⁻⁰-⁹¹²³]+))?", words or "")
+    return float(f"{found[1]}e{(found[2] or '0').translate(RAISED)}") if found else 0.0
+
+
+def check_strongest(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
+    """The strip's colours, a head's map and the maps of a layer have a scale each, which is said."""
+    layer, head, query, *_ = at.values()
+    one, other = (p.run.attentions[layer][0].double() for p in (a, b))
+    changed = (other - one).abs()
+    said = {
+        "section[data-kind=tokens] .gp-strongest": (changed[head, query].max(), 5e-2),  # two digits
+        "section[data-kind=cell] .gp-note:has-text('±')": (changed[head].max(), 5e-3),
+        "section[data-kind=attention] .gp-note:has-text('±')": (changed.max(), 5e-3),
+    }
+    for place, (most, digits) in said.items():
+        if most > DIGITS:
+            told = strongest(page.locator(place).first.text_content())
+            assert told == pytest.approx(float(most), rel=digits, abs=DIGITS), (place, at)
+
+
 def check_chapters(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     """A panel of each chapter."""
     layer, head, query, key, _, _ = at.values()
@@ -103,6 +128,7 @@ def check_chapters(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     page.evaluate("glass.open('attend')")
     for kind in ("cell", "arcs"):
         assert close(shown(page, kind, f"B-A {place}"), "weight", *weights), (kind, at)
+    check_strongest(page, a, b, at)
     carried = []
     for p, weight in zip((a, b), weights, strict=True):
         kv = head // (p.config.num_attention_heads // p.config.num_key_value_heads)

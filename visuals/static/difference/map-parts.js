@@ -19,6 +19,7 @@ import { oneLine } from "../one-line.js";
  * @property {() => number} block
  * @property {() => number[][]} rows
  * @property {() => boolean} same
+ * @property {() => number} limit the largest change: that of the strongest colour
  *
  * @typedef {HeadMap & { missing: () => number }} HeadGrid the panel's own grid, of marks/head-grid.js
  *
@@ -34,6 +35,9 @@ const HEADS = ["query", "key", "A", "B", "B_minus_A"];
 /** @param {{ block: () => number }} map @param {Say} text */
 const block = (map, text) => (map.block() > 1 ? text("block", { block: map.block() }) : "");
 
+/** @param {{ limit: () => number }} map @param {Say} text */
+const strongest = (map, text) => (map.limit() ? text("map_strongest", { limit: shown(map.limit(), 3) }) : "");
+
 /**
  * @param {Glass} glass
  * @param {Say} text
@@ -47,7 +51,7 @@ export function oneMap(glass, text, create, view) {
   /** @type {Part["draw"]} */
   function draw(a, b, width) {
     if (!map.draw([a, b], width)) glass.unfinished();
-    note.textContent = oneLine([text(`view_${view()}`), block(map, text)]);
+    note.textContent = oneLine([text(`view_${view()}`), strongest(map, text), block(map, text)]);
   }
   /** @type {NonNullable<Part["csv"]>} */
   const csv = () => [["view", ...HEADS], ...map.rows().map((row) => [view(), ...row])];
@@ -67,7 +71,11 @@ export function headMaps(glass, text, create) {
   function draw(a, b, width) {
     grid.draw([a, b], width);
     const missing = grid.missing();
-    note.textContent = oneLine([block(grid, text), missing ? text("coming", { count: missing }) : ""]);
+    note.textContent = oneLine([
+      strongest(grid, text),
+      block(grid, text),
+      missing ? text("coming", { count: missing }) : "",
+    ]);
   }
   const csv = () => [["layer", "head", ...HEADS], ...grid.rows()];
   return {

@@ -213,6 +213,7 @@ export function createMap(glass, what) {
   /** Cells to a side of what one dot stands for. */
   const block = () => map?.block ?? 1;
   const same = () => map !== null && map.done && map.limit === 0;
+  const limit = () => (map?.done ? map.limit : 0);
   const rows = () => (map?.done ? map.rows() : []);
-  return { element: canvas, draw, block, same, map: () => map, rows };
+  return { element: canvas, draw, block, same, limit, map: () => map, rows };
 }

@@ -233,6 +233,7 @@ export function createHeadGrid(glass, what) {
     missing,
     layout: () => layout,
     count: () => maps?.done().length ?? 0,
+    limit: () => limit,
     same: () => missing() === 0 && limit === 0,
   };
 }

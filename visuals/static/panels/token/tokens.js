@@ -3,7 +3,7 @@
 import { largest, subtract } from "../../arrays.js";
 import { spanSeen } from "../../compute.js";
 import { shareSaid } from "../../counts.js";
-import { h, sample } from "../../dom.js";
+import { h, sample, shown } from "../../dom.js";
 import { fit, ink, inkOn, scaleBar, shade, visible, write } from "../../draw.js";
 import { linkRows, stepper } from "../../controls.js";
 import { frame } from "../../frame.js";
@@ -334,9 +334,10 @@ export default function tokens(element, glass) {
   const steps = ["layer", "head"];
   const steppers = steps.map((name) => selectionStepper(glass, name));
   const sides = createSwitch(glass);
+  const scale = h("span.gp-strongest"); // in a row of the window, which has no room for the legend
   const note = h("p.gp-note");
   const why = h("button.gp-option.gp-why", { "data-text": "tokens.why", click: () => leadTo(glass, "glance", "why") });
-  panel.head.lastElementChild?.before(why, sides.element, ...steppers.map((one) => one.element), samples);
+  panel.head.lastElementChild?.before(why, sides.element, scale, ...steppers.map((one) => one.element), samples);
   /** @type {Built} */
   const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
   wire(chips, glass, built);
@@ -383,6 +384,7 @@ export default function tokens(element, glass) {
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
     explain(trace.nPrompt < trace.T || trace.steps.length > 0);
     drawLegend(a, a && tones);
+    scale.textContent = a && tones?.limit ? glass.text("sides.strongest", { limit: shown(tones.limit, 2) }) : "";
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
     panel.show(reading, "");
