@@ -4,7 +4,29 @@
 import { h, putText } from "../dom.js";
 import { showTerm } from "./show.js";
 
-const GAP = 6;
+const GAP = 6; // px between the card and what it must not cover
+const SAID = "p, li, dd, td, th, caption, summary, h2, h3"; // what a word is said in
+const WIDE = 0.6; // of the page: a card so wide leaves no room beside it
+
+/**
+ * Places the card below its word or above it; where it is as wide as the page, and would cover what is said with
+ * the word, below or above all of that, if there is room.
+ *
+ * @param {HTMLElement} card
+ * @param {HTMLElement} pressed the word
+ */
+function place(card, pressed) {
+  const word = pressed.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = card;
+  const said = pressed.closest(SAID)?.getBoundingClientRect() ?? word;
+  const page = document.documentElement.clientWidth;
+  const isBelow = (/** @type {DOMRect} */ { bottom }) => bottom + GAP + height <= innerHeight;
+  const isAbove = (/** @type {DOMRect} */ { top }) => top >= height + GAP;
+  const clear = width > WIDE * page && (isBelow(said) || isAbove(said)) ? said : word;
+  const below = isBelow(clear) || !isAbove(clear);
+  card.style.left = `${scrollX + Math.max(8, Math.min(word.left, page - 8 - width))}px`;
+  card.style.top = `${scrollY + (below ? clear.bottom + GAP : clear.top - GAP - height)}px`;
+}
 
 /**
  * @param {import("../types.d.ts").Glass} glass
@@ -40,15 +62,6 @@ export function createCard(glass, all) {
   /** @type {HTMLElement | null} the word that was pressed */
   let from = null;
 
-  /** @param {HTMLElement} pressed */
-  function place(pressed) {
-    const word = pressed.getBoundingClientRect();
-    const { offsetWidth: width, offsetHeight: height } = element;
-    const below = word.bottom + GAP + height <= innerHeight || word.top < height + GAP;
-    const right = document.documentElement.clientWidth - 8;
-    element.style.left = `${scrollX + Math.max(8, Math.min(word.left, right - width))}px`;
-    element.style.top = `${scrollY + (below ? word.bottom + GAP : word.top - GAP - height)}px`;
-  }
   function hide() {
     if (element.hidden) return;
     element.hidePopover?.();
@@ -72,7 +85,7 @@ export function createCard(glass, all) {
     putText(means, glass.text(`glossary.${term}_means`));
     element.hidden = false;
     element.showPopover?.();
-    place(word);
+    place(element, word);
     element.focus({ preventScroll: true });
     return undefined;
   }
