@@ -9,6 +9,7 @@ import { lengthOf, onEdge } from "./words.js";
 const [MOST, WIDE, HIGH, TALL] = [24, 40, 22, 300]; // columns, px of a cell at most, and px of all rows
 const [LEFT, GAP, READ] = [78, 2, 0.55]; // px before the cells and between them, the shade of what is read
 const [UPRIGHT, LINE] = [18, 18]; // px of a cell below which slanted words would run into each other, and of a line
+const ROOM = 16; // px across that a word which stands upright takes: columns that are closer have not each its own
 
 /**
  * @typedef {{ pieces: string[]; from: number; layers: number; source: string[] }} Held `from`: the first token of
@@ -63,14 +64,16 @@ function partsOf(held, width, nameOf, leftOf) {
   const below = layers * high + 12;
   const turn = wide < UPRIGHT ? 90 : 60;
   const names = columns.map(({ piece }) => onEdge(piece));
-  const words = columns.map(({ isNew }, i) =>
+  const apart = Math.ceil(ROOM / wide);
+  const named = [...columns.keys()].filter((i) => (columns.length - 1 - i) % apart === 0); // the newest always is
+  const words = named.map((i) =>
     svg(
-      `text${isNew ? ".is-new" : ""}`,
+      `text${columns[i].isNew ? ".is-new" : ""}`,
       { transform: `translate(${at(i) + wide / 2 + 4} ${below}) rotate(${-turn})`, "text-anchor": "end" },
       names[i],
     ),
   );
-  const deep = Math.max(...names.map(lengthOf)) * Math.sin((turn * Math.PI) / 180);
+  const deep = Math.max(...named.map((i) => lengthOf(names[i]))) * Math.sin((turn * Math.PI) / 180);
   const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
   const left = held.pieces.length + held.source.length - columns.length;
   if (left) rows.push(svg("text", { x: 0, y: below + deep + LINE }, leftOf(left))); // columns that have no room
