@@ -1,37 +1,42 @@
-// A few quantities one under the other, as bars to one scale.
+// A few quantities one under the other, as bars to one scale; and the bar of one probability, which all scenes share.
 
 import { exact, h } from "../dom.js";
 
 /**
  * @typedef {{ name: string; value: number; words: string; strong?: boolean; aim?: number }} Bar `strong`: stands
- *   out
+ *   out; `aim`: a mark across the bar of a probability
  */
 
-/** @param {number} [most] what the longest bar stands for; the largest of the values else */
-export function createBars(most) {
+const percent = (/** @type {number} */ part) => `${(100 * part).toFixed(3)}%`;
+
+/**
+ * The bar of a probability, on a track that is as long as all of it, 1.
+ *
+ * @param {number} probability
+ * @param {...Node} marks that stand across it
+ */
+export const shareBar = (probability, ...marks) =>
+  h("span.st-whole", null, h("span.st-bar", { style: `width: ${percent(probability)}` }), ...marks);
+
+/** @param {{ isShare?: boolean }} [how] `isShare`: the values are probabilities; else the longest bar is the largest */
+export function createBars({ isShare = false } = {}) {
   const body = h("tbody");
   const element = h("table.st-quantities", null, body);
-  /** @param {Bar[]} bars `aim`: a mark across the bar, in the unit of the values */
+  /** @param {Bar[]} bars */
   function draw(bars) {
-    const longest = most ?? Math.max(...bars.map(({ value }) => value));
-    const part = (/** @type {number} */ value) => `${((100 * value) / longest).toFixed(3)}%`;
+    const longest = Math.max(...bars.map(({ value }) => value));
+    const barOf = (/** @type {Bar} */ { value, aim }) =>
+      isShare
+        ? shareBar(value, ...(aim === undefined ? [] : [h("span.st-aim", { style: `left: ${percent(aim)}` })]))
+        : h("span.st-bar", { style: `width: ${percent(value / longest)}` });
     body.replaceChildren(
-      ...bars.map(({ name, value, words, strong, aim }) =>
+      ...bars.map((bar) =>
         h(
-          `tr${strong ? ".is-own" : ""}`,
+          `tr${bar.strong ? ".is-own" : ""}`,
           null,
-          h("th", { scope: "row" }, name),
-          h(
-            "td.st-track",
-            null,
-            h(
-              "span.st-scale",
-              null,
-              h("span.st-bar", { style: `width: ${part(value)}` }),
-              ...(aim === undefined ? [] : [h("span.st-aim", { style: `left: ${part(aim)}` })]),
-            ),
-          ),
-          h("td.st-share", { title: exact(value, 6) }, words),
+          h("th", { scope: "row" }, bar.name),
+          h("td.st-track", null, barOf(bar)),
+          h("td.st-share", { title: exact(bar.value, 6) }, bar.words),
         ),
       ),
     );

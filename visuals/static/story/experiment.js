@@ -10,6 +10,7 @@ import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
 import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
+import { shareBar } from "./bars.js";
 import { placeOf } from "./place.js";
 import { namedInWord, shareSaid, wordAround } from "./words.js";
 
@@ -59,7 +60,7 @@ function createBars({ text }) {
           null,
           h("th", { scope: "row" }, text(`story.bar_${name}`)),
           h("td.st-best", null, ...glossed(word, gloss(word))),
-          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+          h("td.st-track", null, shareBar(p)),
           h("td.st-share", { title: exact(p, 6) }, shareSaid(text, p)),
         ),
       ),

@@ -16,7 +16,7 @@ const SHOWN = 12; // tokens: those that are looked at most
  */
 export function createAcross(glass) {
   const { state, text } = glass;
-  const bars = createBars(1);
+  const bars = createBars({ isShare: true });
   const paint = memo((/** @type {Float64Array} */ weights, /** @type {string[]} */ pieces, most, _language) => {
     const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
     const seen = order.slice(0, SHOWN).sort((a, b) => a - b);

@@ -6,6 +6,7 @@ import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
+import { shareBar } from "../bars.js";
 import { kept } from "../kept.js";
 import { answerBeside, answerOf, bold, count, shareSaid } from "../words.js";
 
@@ -41,7 +42,7 @@ export function createChoice(glass) {
       `tr${isRest ? ".is-others" : ""}`,
       null,
       h("th", { scope: "row" }, ...name),
-      h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * p}%` })),
+      h("td.st-track", null, shareBar(p)),
       h("td.st-share", { title: exact(p, 6) }, shareSaid(text, p)),
     );
   const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {

@@ -7,6 +7,7 @@ import { memo } from "../../reads.js";
 import { readLens } from "../../readings/lens.js";
 import { labelsOf } from "../../characters.js";
 import { sentences } from "../../panels/glance/words.js";
+import { shareBar } from "../bars.js";
 import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, named, wordOf } from "../words.js";
 
@@ -162,7 +163,7 @@ export function createLayers(glass) {
           null,
           h("th", { scope: "row" }, name),
           h("td.st-best", null, ...glossed(word, gloss(word))),
-          h("td.st-track", null, h("span.st-bar", { style: `width: ${100 * owns[i]}%` })),
+          h("td.st-track", null, shareBar(owns[i])),
           h("td.st-share", { title: exact(owns[i], 6) }, chanceSaid(text, owns[i])),
         );
         return [...gap, row];

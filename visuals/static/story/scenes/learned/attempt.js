@@ -15,7 +15,7 @@ const SHOWN = 4;
  */
 export function createAttempt(glass) {
   const { state, text } = glass;
-  const bars = createBars(1);
+  const bars = createBars({ isShare: true });
   const sequence = () => text("story-learned.sequence");
   const sentence = h("p.st-row", { dir: "auto" });
   const run = h("button.st-act", { click: () => glass.read(sequence()) });

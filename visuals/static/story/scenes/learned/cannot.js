@@ -20,7 +20,7 @@ const shareOf = ({ right, cases }) => right / cases;
  */
 export function createCannot(glass) {
   const { state, text } = glass;
-  const bars = createBars(1);
+  const bars = createBars({ isShare: true });
   const note = h("p.st-note");
   const named = (/** @type {Measured} */ { name, language }) =>
     text("story-learned.skill_in", {
