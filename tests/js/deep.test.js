@@ -1,6 +1,6 @@
 // The arithmetic of the deep panels on RMSNorm, RoPE and SwiGLU, against numbers worked out by hand.
 import { readsOf } from "../../visuals/static/story/curve.js";
-import { answerBeside, few } from "../../visuals/static/story/words.js";
+import { answerBeside, answerQuoted, few } from "../../visuals/static/story/words.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silu } from "../../visuals/static/activations.js";
@@ -175,6 +175,18 @@ test("of two answers with the same word the later has its space marked", () => {
   assert.equal(answerBeside(text, " Mia", ["Mia"], false), "·Mia");
   assert.equal(answerBeside(text, "Mia", [" Mia"], false), "why.joined Mia");
   assert.equal(answerBeside(text, " Mia", [" Ben"], false), "Mia");
+});
+
+test("in a sentence that lists answers each stands in quotes, without what is said of it", () => {
+  const texts = { "why.token": "“{piece}”", "why.joined": "{word} (joined)", "story.sign": "{sign} ({name})" };
+  const text = (key, values = {}) => (texts[key] ?? key).replace(/{(\w+)}/g, (_, name) => values[name]);
+  assert.equal(answerQuoted(text, " Mia", [" Ben"], false), "“Mia”");
+  assert.equal(answerQuoted(text, "。", [], false), "“。”");
+  assert.equal(answerQuoted(text, ".", [], false), "“.” (story.full_stop)");
+  assert.equal(answerQuoted(text, "\n", [], false), "“⏎” (story.line_break)");
+  assert.equal(answerQuoted(text, "Mia", [" Mia"], false), "“Mia” (joined)");
+  assert.equal(answerQuoted(text, " Mia", ["Mia"], false), "“·Mia”");
+  assert.equal(answerQuoted(text, "", [], true), "story.the_end");
 });
 
 test("a curve names a few round numbers of tokens", () => {

@@ -5,7 +5,7 @@
 import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
 import { memo } from "../reads.js";
-import { answerBeside, shareSaid } from "./words.js";
+import { answerQuoted, shareSaid } from "./words.js";
 
 const HALF = 0.5; // what has less has less than all others together
 const OTHERS = 3;
@@ -27,7 +27,7 @@ function othersSaid(text, [best, ...others], ends) {
   if (!best || best.probability >= HALF) return "";
   const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
     const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
-    return `${answerBeside(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;
+    return `${answerQuoted(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;
   });
   return text("story.answer_others", { others: named.join(text("why.list")) });
 }

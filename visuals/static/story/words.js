@@ -52,7 +52,22 @@ export function answerOf(text, piece, ends = false) {
 }
 
 /**
- * The same in a list: where an earlier one has the same word, with what tells them apart.
+ * The same in a sentence that lists several: in quotes, or a sign would be read as one of the sentence's own.
+ *
+ * @param {Say} text
+ * @param {string} piece
+ * @param {string[]} earlier as `answerBeside` takes them
+ * @param {boolean} ends
+ */
+export function answerQuoted(text, piece, earlier, ends) {
+  const [word, said] = [wordOf(piece), answerBeside(text, piece, earlier, ends)];
+  if (ends) return said;
+  const own = said.startsWith(word) ? word : said; // what tells it from another stands behind it
+  return text("why.token", { piece: own }) + said.slice(own.length);
+}
+
+/**
+ * The same in a table: where an earlier one has the same word, with what tells them apart.
  *
  * @param {Say} text
  * @param {string} piece
