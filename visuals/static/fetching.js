@@ -29,6 +29,15 @@ const AHEAD_WAITS = 1000; // ms that what is fetched ahead lets other questions 
 const questionKey = (what, params) => `${what} ${JSON.stringify(params)}`;
 
 /**
+ * Whether it is known what there is to be said to a question about a run: its answer has come, or will not come.
+ *
+ * @param {Trace} trace
+ * @param {string} what
+ * @param {object} [params]
+ */
+export const isSettled = ({ details }, what, params = {}) => details.has(questionKey(what, params));
+
+/**
  * The questions about a run that have an answer here, as `questionKey` writes them.
  *
  * @param {Trace} trace

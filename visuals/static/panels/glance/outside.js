@@ -4,6 +4,7 @@
 import { hasChinese } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
+import { isSettled } from "../../fetching.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
@@ -138,6 +139,8 @@ export function createOutside(glass) {
   let last = { prompt: null, answer: null };
   return {
     element,
+    /** Whether it is known if there is something to be told; it stays so while a longer run of the prompt is asked. */
+    isKnown: () => last.answer !== null || isSettled(shownIn(glass).trace, "outside"),
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
       const { side, status, trace } = shownIn(glass);

@@ -238,9 +238,10 @@ export function createAnswer(glass) {
   const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
   const other = createOtherExample(glass);
   const element = h("div.st-answer", null, sentence.element, other.element);
-  // What is said stands before what to try; what is there later stands last, so that nothing moves away from a thumb.
+  // What to make of the answer stands under its sentence, and before what to try: that waits for it, so that nothing
+  // moves away from a thumb.
   const remarks = createRemarks(glass);
-  const below = h("div.st-below", null, remarks.element, colours.element, experiment.element, outside.element);
+  const below = h("div.st-below", null, outside.element, remarks.element, colours.element, experiment.element);
 
   /**
    * What is told of the answer.
@@ -296,7 +297,7 @@ export function createAnswer(glass) {
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
       const word = last ? answerOf(text, last.piece, endsWith(trace, last.id)) : answer;
       const { id, probability: p } = last ?? best;
-      experiment.draw({ id, word, p }, rests, instead);
+      experiment.draw({ id, word, p }, outside.isKnown() ? rests : null, instead);
       const isEnd = (/** @type {number} */ one) => endsWith(trace, one);
       remarks.draw(trace, over || hidden || trace.generating ? [] : it.rows, isEnd);
       if (off?.left === null) return said;
