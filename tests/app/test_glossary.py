@@ -128,6 +128,11 @@ def test_on_a_telephone_a_card_lies_inside_the_window(marked: Page) -> None:
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
     assert 0 <= box["y"] <= box["y"] + box["height"] <= 740
+    said = word.locator("xpath=..").bounding_box()
+    assert said
+    covers = said["y"] < box["y"] + box["height"] and box["y"] < said["y"] + said["height"]
+    above, below = said["y"], 740 - said["y"] - said["height"]
+    assert not covers or max(above, below) < box["height"] + 6
     page.get_by_role("button", name=text("glossary.all")).click()  # the list opens at the word
     expect(page.locator(".gl-list dt", has_text=re.compile(f"^{word.inner_text()}s?$"))).to_be_in_viewport()
     top = page.evaluate("scrollY")

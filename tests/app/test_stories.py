@@ -121,6 +121,35 @@ def look_over(page: Page, story: str) -> None:
     assert faults(page, "dark", ".page-story") == []
 
 
+# Which names of a grid's columns lie over the one before.
+OVERLAPPING = """(grid) => {
+  const boxes = [...grid.querySelectorAll("text[transform]")].map((one) => one.getBoundingClientRect());
+  return boxes.slice(1).filter(({ left }, i) => left < boxes[i].right - 4).length; // a line has room above its letters
+}"""
+
+
+def test_what_is_new_in_the_cache_is_not_lit_before_the_question_is_answered(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    scene = page.locator("[data-scene=decode]")
+    for prompt in ("The cat sleeps on the sofa. " * 4 + "The", "汤姆在厨房里。莉莉在花园里。" * 4 + "汤姆"):
+        page.evaluate("(prompt) => glass.read(prompt)", prompt)
+        page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
+        wait_for_run(page)
+        value(page, "decode")
+        page.evaluate("document.querySelector('#step').click()")
+        page.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
+        new = scene.locator("g.is-new rect").first
+        expect(new).to_be_visible()
+        read = scene.locator("g:not(.is-new) rect").first
+        opacity = "(one) => getComputedStyle(one).fillOpacity"
+        expect(new).to_have_css("stroke", "none")
+        assert new.evaluate(opacity) == read.evaluate(opacity)
+        assert scene.locator("svg").evaluate(OVERLAPPING) == 0
+        scene.locator(".st-guess button").first.click()
+        expect(new).not_to_have_css("stroke", "none")
+        assert new.evaluate(opacity) > read.evaluate(opacity)
+
+
 def test_the_story_of_the_cache_says_what_the_cache_holds(
     page: Page, lm: model.LanguageModel, checkpoint: Path
 ) -> None:

@@ -366,6 +366,25 @@ def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Pag
     vocabulary = story.evaluate("glass.state.trace.model.vocab_size")
     others = text("story.choice_others", count=f"{vocabulary - len(shares) + 1:,}")
     expect(scene.locator(".is-others th")).to_have_text(others)
+    drawn = scene.locator(".st-bar").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().width / one.parentElement.getBoundingClientRect().width)"
+    )
+    assert drawn == pytest.approx(shares, abs=0.02)  # of a track that is seen, and as long as 1; the least has a pixel
+    tracks = scene.locator(".st-bar").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one.parentElement).backgroundColor)"
+    )
+    assert "rgba(0, 0, 0, 0)" not in tracks
+
+
+def test_the_line_under_the_map_has_no_hole(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})
+    value(story, "answer")
+    gaps = story.locator(".st-stop:visible").evaluate_all(
+        """(all) => all.map((one) => one.getBoundingClientRect())
+          .map(({ left }, i, boxes) => (i ? left - boxes[i - 1].right : 0))"""
+    )
+    assert len(gaps) > 5
+    assert max(gaps) <= 1
 
 
 def named(pieces: list[str], t: int) -> str:
