@@ -129,7 +129,9 @@ def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTM
 
 
 def status_line() -> gr.HTML:
-    """What runs on what, and what went wrong; read aloud when it changes."""
-    parts = f"<p class='page-device'>{escape(text('page.starting'))}</p>"
+    """What runs on what, and what went wrong; read aloud when it changes. On a telephone the machine is named where the
+    settings are open."""
+    now = f"<span class='page-now'>{escape(text('page.starting'))}</span>"
+    parts = f"<p class='page-device'><span class='page-machine'></span>{now}</p>"
     parts += "<p class='page-message' role='status' aria-live='polite' hidden></p>"
     return fixed("status", parts)

@@ -12,7 +12,7 @@ import model
 from app.engine import LocalEngine
 from app.examples import EXAMPLES
 from app.session import Runs
-from app.texts import text
+from app.texts import LANGUAGES, text
 from model.analysis.circuit import change_control, circuit, held_out_shares
 from model.analysis.matching import matching
 from model.analysis.node_roles import node_roles
@@ -64,6 +64,16 @@ def test_the_answer_to_why_is_there_without_scrolling(browser: Browser, bundled:
         on_its_side = open_page(browser, f"{address}#lang=en&chapter=story", 844, 390, story=True)
         expect(on_its_side.locator("[data-scene=answer] .st-gap")).to_be_in_viewport(ratio=1)
         leave(on_its_side)
+        for language in LANGUAGES:
+            upright = open_page(browser, f"{address}#lang={language}", 390, 844, story=True)
+            expect(upright.locator("[data-scene=answer] [data-act=hide]")).to_be_visible()  # all of it is measured
+            expect(upright.locator("[data-scene=answer] .st-says")).to_be_in_viewport(ratio=1)
+            chips = upright.locator(".page-chips button:visible")
+            sizes = chips.evaluate_all(
+                "(all) => all.map((one) => [one.scrollHeight, one.clientHeight, one.offsetWidth])"
+            )
+            assert all(high <= room and wide < 300 for high, room, wide in sizes), sizes  # to the end, beside the next
+            leave(upright)
 
 
 def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None:
@@ -402,6 +412,13 @@ def test_the_story_says_so_too(browser: Browser, address: str, width: int, heigh
     page = open_page(browser, f"{address}#lang=en&chapter=story&prompt=The+capital+of+Zürich+is", width, height)
     hint = page.locator("[data-scene=answer] .wy-outside")
     expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5))
+    page.locator("[data-scene=answer] [data-act=hide]").wait_for()
+    places = [
+        page.locator(f"[data-scene=answer] {one}").bounding_box() for one in (".st-says", ".wy-outside", ".st-try")
+    ]
+    says, warns, tries = (place or {} for place in places)
+    assert 0 <= warns["y"] - says["y"] - says["height"] <= 16  # directly under what is said of the answer
+    assert warns["y"] + warns["height"] <= tries["y"]
     marked = page.locator("[data-scene=answer] .wy-text .is-strange").all_inner_texts()
     assert "".join(marked).replace(" ", "") == "capitalZürich"
     assert faults(page, context="[data-scene=answer]") == []

@@ -69,18 +69,19 @@ test("a probability is read in per cent with three digits, next to nothing and n
 
 test("the line under the controls times a text that was read, and of one that was written its last token", () => {
   const store = createStore();
-  const device = { textContent: "", title: "" };
+  const device = { children: [{ textContent: "" }, { textContent: "" }], title: "" };
+  const words = () => device.children.map(({ textContent }) => textContent).join("");
   const element = { querySelector: (name) => (name === ".page-device" ? device : null) };
-  const text = (key, { tokens, time, read, count } = {}) =>
-    key === "page.milliseconds" ? `${count} ms` : (read ?? `${key} ${tokens} ${time}`);
+  const text = (key, { tokens, time, count } = {}) =>
+    ({ "page.milliseconds": `${count} ms`, "page.device": "machine" })[key] ?? `${key} ${tokens} ${time}`;
   createStatusLine(store, { text }, createSettings(store)).attach(element);
   globalThis.document = { body: { dataset: {}, toggleAttribute() {} } };
   store.publish(runMessage([5, 6, 7]));
-  assert.equal(device.textContent, "page.read 3 20 ms");
+  assert.equal(words(), "machine · page.read 3 20 ms");
   const steps = [
     { ...stepMessage(0), seconds: 0.03, stop: "stopped" },
     { ...stepMessage(1), stop: "stopped" },
   ];
   store.publish({ ...runMessage([5, 6, 7, 7, 7]), id: "s", n_prompt: 3, steps });
-  assert.equal(device.textContent, "page.read_written 5 10 ms");
+  assert.equal(words(), "machine · page.read_written 5 10 ms");
 });

@@ -23,23 +23,34 @@ function ending({ steps, tokens, nPrompt }, settings) {
 }
 
 /**
- * What the page is doing, in words.
+ * What runs on what; nothing while the page does something.
+ *
+ * @param {import("./store.js").State} state
+ * @param {import("./types.d.ts").Texts["text"]} text
+ */
+function machineText({ run, status, language }, text) {
+  if (!run || status !== "idle") return "";
+  const words = text(run.model.int8 ? "page.device_int8" : "page.device", {
+    ...run.model,
+    ...errorOf(run.model),
+    parameters: shortCount(run.model.n_parameters, language),
+  });
+  return `${words} · `;
+}
+
+/**
+ * What the page is doing, or what it has read, in words.
  *
  * @param {import("./store.js").State} state
  * @param {import("./types.d.ts").Texts["text"]} text
  * @param {(model: string) => string} nameOf
  */
-function deviceText(state, text, nameOf) {
-  const { run: trace, status, language } = state;
+function nowText(state, text, nameOf) {
+  const { run: trace, status } = state;
   if (!trace) return text("page.starting");
   if (status === "running") return awaitedText(state, text, nameOf);
   if (status === "generating") return text("page.generating", { count: trace.generating ? trace.steps.length : 0 });
-  return text(trace.model.int8 ? "page.device_int8" : "page.device", {
-    ...trace.model,
-    ...errorOf(trace.model),
-    parameters: shortCount(trace.model.n_parameters, language),
-    read: readText(trace, text),
-  });
+  return readText(trace, text);
 }
 
 /**
@@ -100,7 +111,9 @@ export function createStatusLine(store, { text }, settings, nameOf) {
     /** @type {HTMLElement | null | undefined} */
     const device = line?.querySelector(".page-device");
     if (!device) return;
-    device.textContent = deviceText(state, text, nameOf);
+    const [machine, now] = [...device.children];
+    machine.textContent = machineText(state, text);
+    now.textContent = nowText(state, text, nameOf);
     const model = state.run?.model;
     device.title = model?.int8 ? text("page.int8_error", { dtype: model.dtype, ...errorOf(model) }) : "";
   }
