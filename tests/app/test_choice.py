@@ -261,6 +261,30 @@ def test_accessible_and_nothing_cut(browser: Browser, panels_alone: str, scheme:
     leave(page)
 
 
+# How far each power of a power stands over the words of a line above its own; px, 0 and less where it has room.
+OVER = """() => [...document.querySelectorAll("sup sup")].filter((one) => one.checkVisibility()).map((power) => {
+  const words = document.createTreeWalker(power.closest("p"), NodeFilter.SHOW_TEXT);
+  const box = power.getBoundingClientRect();
+  let [range, most] = [document.createRange(), -Infinity];
+  while (words.nextNode()) {
+    if (words.currentNode.parentElement.closest("sup, .gp-hidden")) continue;
+    range.selectNodeContents(words.currentNode);
+    for (const line of range.getClientRects())
+      if (line.bottom < box.bottom + 1) most = Math.max(most, line.bottom - box.top);
+  }
+  return most;
+})"""
+
+
+@pytest.mark.gradio  # whose own styles move what is raised
+def test_a_power_of_a_power_has_its_room_on_a_telephone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("sup sup").first).to_be_visible()
+    over = page.evaluate(OVER)
+    assert over
+    assert max(over) <= 3  # a line's box is taller than its letters
+
+
 def test_at_temperature_0_nothing_is_said_to_be_drawn(chapter: Page) -> None:
     panel = chapter.locator("section[data-kind=sampling]")
     page_says = "glass.settings.set('sampling', { temperature: %s, top_k: 0, top_p: 1 })"
