@@ -972,3 +972,55 @@ def test_an_answer_waits_for_its_view_and_escape_closes_what_is_open_before_the_
     expect(bar).to_be_visible()
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
+
+
+def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page: Page) -> None:
+    """Also where its answer was shown before; back goes on at once, as before its first screen is the view before."""
+    file = next(one for one in lesson_files()["en"] if "positions" in one.name)
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    count, part = page.locator(".ls-count"), page.locator(".ls-part")
+    on_stage(page)
+    for key in ("r", "PageDown", "r"):
+        page.keyboard.press(key)
+        on_stage(page)
+    expect(count).to_have_text("2 / 7")
+    pages = int(re.findall(r"\d+", part.inner_text())[1])
+    assert pages > 1
+    page.keyboard.press("PageUp")
+    on_stage(page)
+    held: list[Route] = []
+    holds = [True]
+    page.route("**/ask/**", lambda route: held.append(route) if holds else route.continue_())
+
+    def release() -> None:
+        holds.clear()
+        while held:
+            held.pop().continue_()
+        on_stage(page)
+
+    coming = page.locator(".ls-coming")
+    for key, seen in (("PageDown", "2 / 7"), ("PageUp", "1 / 7")):
+        page.keyboard.press(key)  # the way back waits for nothing
+        expect(count).to_have_text(seen)
+        expect(coming).to_be_visible()
+    release()
+    holds.append(True)
+    for _ in range(3):  # whoever is impatient presses again: one screen further, and no view
+        page.keyboard.press("PageDown")
+        expect(coming).to_be_visible()
+    expect(count).to_have_text("2 / 7")
+    release()
+    expect(count).to_have_text("2 / 7")
+    expect(part).to_have_text(re.compile(rf"\D*2\D+{pages}(\D|$)"))
+    while count.inner_text() == "2 / 7":
+        page.keyboard.press("PageDown")
+        on_stage(page)
+    holds.append(True)
+    for _ in range(2):  # back to its last screen, which is not there yet, and to the one before that
+        page.keyboard.press("PageUp")
+        expect(coming).to_be_visible()
+    expect(count).to_have_text("2 / 7")
+    release()
+    expect(count).to_have_text("2 / 7")
+    expect(part).to_have_text(re.compile(rf"\D*{pages - 1}\D+{pages}(\D|$)"))

@@ -76,8 +76,9 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
- * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void }} once does something once the
- *   view is there, or once its screens are known
+ * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void; begins: () => boolean }} once `there`
+ *   does something once the view is there, `fitted` once its screens are known, too; `begins`: whether it is still to
+ *   come, and to open at its first screen
  */
 const waysThrough = (now, turned, once) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
@@ -89,7 +90,8 @@ const waysThrough = (now, turned, once) => ({
   /** Its other button: the screen before, also where that is the view's before this one. */
   back() {
     const course = now()?.course;
-    once.fitted(() => void (turned(-1) || course?.back()));
+    if (once.begins()) course?.back();
+    else once.fitted(() => void (turned(-1) || course?.back()));
   },
   reveal: () => once.there(() => now()?.course.toggle()),
   first: () => now()?.course.go(0),
@@ -261,7 +263,7 @@ function createScreens(glass, acts, presents) {
  */
 function createArrival(glass, stage) {
   let turn = 0;
-  let isUnderWay = false;
+  let [isUnderWay, opensAtEnd] = [false, false];
   let waits = () => {}; // what is done once it is there
   return {
     /**
@@ -274,6 +276,8 @@ function createArrival(glass, stage) {
       if (isUnderWay) waits = act;
       else act();
     },
+    /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
+    begins: () => isUnderWay && !opensAtEnd,
     /**
      * @param {Lesson} lesson
      * @param {number} at
@@ -281,7 +285,7 @@ function createArrival(glass, stage) {
      */
     async bring(lesson, at, atEnd) {
       const [mine, view] = [(turn += 1), lesson.views[at]];
-      [isUnderWay, waits] = [true, () => {}];
+      [isUnderWay, opensAtEnd, waits] = [true, atEnd, () => {}];
       stage.coming();
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
       if (mine !== turn) return;
@@ -311,18 +315,20 @@ export function createPresenter(glass, openList, keep) {
   /** @type {Presented | null} */
   let now = null;
   const presents = () => now !== null;
+  /** Once the view is there and its screens are known: one that is still coming has none. @param {() => void} act */
+  const fitted = (act) => arrival.then(() => stage.then(act));
   /** @type {Acts} */
   const acts = {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
-      { there: (act) => arrival.then(act), fitted: (act) => stage.then(act) },
+      { there: (act) => arrival.then(act), fitted, begins: () => arrival.begins() },
     ),
     leave,
     close: () => bar.shut() || leave(),
     list: () => (leave(), openList()),
-    up: () => stage.then(() => stage.turn(-1)),
-    down: () => stage.then(() => stage.turn(1)),
+    up: () => fitted(() => stage.turn(-1)),
+    down: () => fitted(() => stage.turn(1)),
     notes: showNotes,
     add: () => void add(),
     help: () => bar.help(),
