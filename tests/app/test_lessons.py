@@ -255,7 +255,17 @@ def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(
     assert [one for one in seen if one.startswith("·") or one in words][-size:] == words, seen
 
 
-def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(page: Page) -> None:
+def brightest(checkpoint: Path, prompt: str) -> list[tuple[str, str]]:
+    """The rows, from 1, that give the column most at which the page looks by itself, and how many rows there are."""
+    lm = model.load(checkpoint, device="cpu")
+    start = Service(LocalEngine([lm])).recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
+    column = model.run_trace(lm, prompt).layer(start["layer"]).attention[start["head"], :, start["key"]]
+    return [(str(row + 1), str(len(column))) for row in sorted(np.argsort(-column)[:2])]
+
+
+def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
+    page: Page, roomy_checkpoint: Path
+) -> None:
     lesson = json.loads(lesson_files()["en"][0].read_text(encoding="utf-8"))
     page.add_init_script("addEventListener('DOMContentLoaded', () => document.body.classList.add('dark'))")
     page.reload()
@@ -275,19 +285,38 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(sheet.locator(".ls-strip")).to_have_count(words)
     expect(sheet.locator(".ls-strip").first).to_contain_text("Tom")
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
-    assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 100)")
+    assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 70)")
     drawn = [unquote(one.get_attribute("src") or "") for one in sheet.locator("img").all()]
     assert all(f'fill="{GROUND["light"]["card"]}"' in one for one in drawn)  # paper is light, whatever the page is
-    expect(sheet.locator(".ls-print")).to_be_enabled()  # not before all of it is there
+    named = page.evaluate("glass.text('cell.title', {}).split('{')[0]")  # the panel names the word that is asked for
+    on_sheet = [unquote(one.get_attribute("src") or "") for one in sheet.locator(".ls-task img").all()]
+    assert not [one for one in on_sheet if f">{named}" in one]
+    assert [one for one in drawn if f">{named}" in one]
+    expect(sheet.locator(".ls-todo")).to_have_text(text("lessons.sheet_looks"))  # of maps whose columns have no words
+    whole, questions = sheet.locator(".ls-prints button").all()
+    expect(whole).to_be_enabled()  # not before all of it is there
+    sheet.evaluate("[window.printed, window.print] = [0, () => void (window.printed += 1)]")
     for line in sheet.locator(".ls-result").all():
         expect(line).to_have_text(re.compile(r"\d"))  # what the run says
     expect(sheet.locator(".ls-result:visible")).to_have_count(len(lesson["views"]))
-    heads, looks = (sheet.locator(".ls-result").nth(at).inner_text() for at in (1, 6))
+    heads, rows, looks = (sheet.locator(".ls-result").nth(at).inner_text() for at in (1, 2, 6))
+    prompt = parse_qs(lesson["views"][2]["link"].removeprefix("#"))["prompt"][0]
+    assert re.findall(r"row (\d+) of (\d+)", rows) == brightest(roomy_checkpoint, prompt)  # which it asks for
     shared = page.evaluate("glass.state.trace.model.n_heads / glass.state.trace.model.n_kv_heads")
     assert len(re.findall(r"head \d", heads)) == shared  # of every head that is shown
     assert re.search(r"head \d of layer \d looks from", looks)  # beside the words that get a share
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
+    answers = sheet.locator(".ls-answers")
+    for button, apart in ((questions, True), (whole, False)):
+        sheet.emulate_media(media="screen")
+        button.click()
+        expect(answers).to_be_visible()
+        sheet.emulate_media(media="print")
+        expect(answers).to_be_visible(visible=not apart)
+        assert sheet.evaluate("printed") == 1 + (not apart)
+        sheet.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(answers).to_be_visible()  # what the browser's own menu prints is all of it
     assert faults(sheet) == []
     sheet.close()
     row.locator("summary").click()

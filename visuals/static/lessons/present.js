@@ -76,9 +76,9 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
- * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void; begins: () => boolean }} once `there`
- *   does something once the view is there, `fitted` once its screens are known, too; `begins`: whether it is still to
- *   come, and to open at its first screen
+ * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void; begins: () => boolean }} once
+ *   `there` does something once the view is there, `fitted` once its screens are known, too; `begins`: whether it is
+ *   still to come, and to open at its first screen
  */
 const waysThrough = (now, turned, once) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */

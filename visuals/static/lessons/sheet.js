@@ -1,5 +1,5 @@
 // The worksheet of a lesson: its questions with room to write, and the answers on a page of their own. A window shows
-// it, from which the browser prints it, also as a PDF.
+// it, from which the browser prints it with the answers or without them, also as a PDF.
 
 import { h } from "../dom.js";
 import { nameOf } from "../marks/cell-names.js";
@@ -36,8 +36,9 @@ const strip = (pieces) =>
 /** @param {number} count */
 const lines = (count) => Array.from({ length: count }, () => h("span"));
 
-/** What a panel's picture is to be completed with on paper: a text of the lessons. */
+/** What a panel's picture without its answer is to be completed with on paper: a text of the lessons. */
 const TO_DO = new Map([
+  ["attention", "sheet_looks"],
   ["kv-race", "sheet_lines"],
   ["kv-chart", "sheet_lines"],
   ["kv-kinds", "sheet_kinds"],
@@ -49,7 +50,7 @@ const TO_DO = new Map([
  * @param {Text} text of the lessons
  */
 function task(view, text) {
-  const toDo = TO_DO.get(view.panel);
+  const toDo = view.hidden ? TO_DO.get(view.panel) : undefined;
   return h(
     "li.ls-task",
     null,
@@ -144,7 +145,7 @@ async function fill(sheet, lesson, text, stills) {
   const asked = lesson.views.filter(({ question }) => question);
   const those = (/** @type {string} */ name) => /** @type {HTMLElement[]} */ ([...sheet.querySelectorAll(name)]);
   const [tasks, answers] = [those(".ls-task"), those(".ls-answers li")];
-  const print = /** @type {HTMLButtonElement} */ (sheet.querySelector(".ls-print"));
+  const prints = /** @type {NodeListOf<HTMLButtonElement>} */ (sheet.querySelectorAll(".ls-prints button"));
   /**
    * @param {Element} item
    * @param {View} view
@@ -158,7 +159,7 @@ async function fill(sheet, lesson, text, stills) {
     figure.hidden = false;
   }
   for (const [i, view] of asked.entries()) {
-    print.textContent = text("print_waits", { at: i + 1, views: asked.length });
+    prints[0].textContent = text("print_waits", { at: i + 1, views: asked.length });
     const still = sheet.isConnected ? await stills.take(lesson, view) : null;
     show(view.hidden ? answers[i] : tasks[i], view, still?.src);
     if (still?.asked) show(tasks[i], view, still.asked);
@@ -173,8 +174,8 @@ async function fill(sheet, lesson, text, stills) {
   await Promise.all([...sheet.querySelectorAll("img")].map((one) => one.decode().catch(() => {}))); // it says so itself
   divide(tasks);
   divide(answers);
-  print.textContent = text("print");
-  print.disabled = false;
+  prints[0].textContent = text("print");
+  for (const one of prints) one.disabled = one.hidden = false;
   sheet.toggleAttribute("data-whole", true);
   stills.end();
 }
@@ -190,12 +191,34 @@ function sheetOf({ title, views }, text) {
   return h(
     "main.ls-sheet",
     null,
-    h("button.ls-button.is-first.ls-print", { disabled: "" }),
+    h(
+      "div.ls-prints",
+      null,
+      h("button.ls-button.is-first", { disabled: "" }),
+      h("button.ls-button", { disabled: "", hidden: "" }, text("print_questions")),
+    ),
     h("h1", null, title),
     h("p.ls-who", null, text("sheet_name"), h("span"), text("sheet_date"), h("span")),
     h("ol", null, ...asked.map((view) => task(view, text))),
     h("section.ls-answers", null, h("h2", null, text("answers")), h("ol", null, ...asked.map(solved))),
   );
+}
+
+/**
+ * The first button prints all of a sheet, the second leaves the answers out. What is printed past them has all of
+ * it.
+ *
+ * @param {HTMLElement} sheet
+ * @param {Window} opened which shows it
+ */
+function listenToPrints(sheet, opened) {
+  const leaveOut = (/** @type {boolean} */ answers) => sheet.toggleAttribute("data-questions", answers);
+  for (const [i, button] of [...sheet.querySelectorAll(".ls-prints button")].entries())
+    button.addEventListener("click", () => {
+      leaveOut(i > 0);
+      opened.print();
+    });
+  opened.addEventListener("afterprint", () => leaveOut(false));
 }
 
 /**
@@ -208,7 +231,7 @@ export function openSheet(lesson, text, stills) {
   const opened = window.open("", "");
   if (!opened) return false;
   const sheet = sheetOf(lesson, text);
-  sheet.querySelector(".ls-print")?.addEventListener("click", () => opened.print());
+  listenToPrints(sheet, opened);
   const show = () => furnish(opened, sheet, lesson.title);
   show();
   opened.document.body.className = ""; // paper is light

@@ -114,16 +114,20 @@ const EMPTY = 80; // px: without a drawing no more than a line or two, which the
  *
  * @param {HTMLElement} section
  * @param {string} part ".name" of it; "": all of it stays
- * @param {boolean} covered what is covered takes no room
+ * @param {{ covered: boolean; untitled: boolean }} how `covered`: what is covered takes no room; `untitled`: nor
+ *   does the panel's title
  * @returns {() => void} brings the rest back
  */
-function leaveOnly(section, part, covered) {
+function leaveOnly(section, part, { covered, untitled }) {
   const kept = part ? section.querySelector(`.gp-body ${part}`) : null;
   /** @type {HTMLElement[]} */
   const away = [];
   for (let one = kept; one && !one.matches(".gp-body"); one = one.parentElement)
     for (const other of /** @type {Iterable<HTMLElement>} */ (one.parentElement?.children ?? []))
       if (other !== one && !other.matches(".gp-samples")) away.push(other);
+  /** @type {NodeListOf<HTMLElement>} */
+  const titles = section.querySelectorAll(".gp-title");
+  if (untitled) away.push(...titles);
   /** @type {NodeListOf<HTMLElement>} */
   const inside = section.querySelectorAll(".gp-body *");
   away.push(...[...inside].filter((one) => one.matches(covered ? `${CONTROLS}, ${ANSWERS}` : CONTROLS)));
@@ -170,7 +174,8 @@ async function showIn(copy, link, { panel }) {
 }
 
 /**
- * Shows a view in the copy, and takes its pictures.
+ * Shows a view in the copy, and takes its pictures. On paper that of a question has no title of its panel: the
+ * question has a headline, and the title may name what another question of the same page asks.
  *
  * @param {Window & { glass?: Glass }} copy
  * @param {string} link
@@ -183,6 +188,7 @@ async function takeOf(copy, link, view, onPaper) {
   if (!shown) return null;
   const { inner, section } = shown;
   const { panel, part } = view;
+  const isRunless = section.hasAttribute("data-runless"); // then only its title says what it is of
   const { body } = copy.document;
   if (onPaper) body.classList.remove("dark"); // the copy's theme follows
   /** @param {boolean} covered */
@@ -193,7 +199,8 @@ async function takeOf(copy, link, view, onPaper) {
     section.toggleAttribute("data-asks", covered);
     const due = performance.now() + LATE;
     await came(() => performance.now() > due && inner.drawn());
-    const bringBack = leaveOnly(section, part, covered);
+    const isQuestion = covered || !view.hidden;
+    const bringBack = leaveOnly(section, part, { covered, untitled: onPaper && isQuestion && !isRunless });
     try {
       const box = section.querySelector(".gp-body");
       const drawn = [...(box?.querySelectorAll("canvas, .gp-chart") ?? [])].some((one) => one.getClientRects().length);

@@ -1,7 +1,7 @@
 // What is read off one cell of a head: q·k, the score, its weight, what the key hands over, what the head writes.
 
 import { dot, once, onceFor } from "../arrays.js";
-import { biasAt, kvHead, rotatedPair, row, vectorOf } from "../compute.js";
+import { biasAt, eachRow, kvHead, rotatedPair, row, spanSeen, vectorOf } from "../compute.js";
 
 /**
  * @typedef {import("../decoded.d.ts").NumArray} NumArray
@@ -9,6 +9,8 @@ import { biasAt, kvHead, rotatedPair, row, vectorOf } from "../compute.js";
  * @typedef {import("../decode.js").Trace} Trace
  *
  * @typedef {import("../decode.js").Model} Model
+ *
+ * @typedef {import("../compute.js").Heads} Heads
  *
  * @typedef {import("./reading.js").Table} Table
  *
@@ -71,6 +73,27 @@ export function mix(held, model, head, weights) {
  * @type {(weights: Float64Array, held: Values, model: Model, head: number) => Float64Array}
  */
 const outputOf = onceFor((weights, held, model, head) => mix(held, model, head, weights));
+
+/**
+ * How much weight each query gives one key, 0 where it does not see it, worked out once.
+ *
+ * @param {Heads} held
+ * @param {Model} model
+ * @param {number} head
+ * @param {number} key
+ * @returns {Float64Array}
+ */
+export const columnOf = (held, model, head, key) => columnsOf(held, `${head} ${key}`, model, head, key);
+/** @type {(held: Heads, name: string, model: Model, head: number, key: number) => Float64Array} */
+const columnsOf = onceFor((held, _, model, head, key) => {
+  const T = held.q.shape[1];
+  const column = new Float64Array(T);
+  eachRow(held, model, head, 0, T, (query, _scores, weights) => {
+    const [first, end] = spanSeen(model, query, T); // elsewhere the row holds no weights
+    if (key >= first && key < end) column[query] = weights[key];
+  });
+  return column;
+});
 
 /**
  * Everything about a cell that needs no request.

@@ -2,6 +2,7 @@
 
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
+import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { cellNames, visible } from "../../draw.js";
 import { frame } from "../../frame.js";
@@ -9,7 +10,7 @@ import { createStrips } from "../../marks/strips.js";
 import { scoreForms } from "../../parts.js";
 import { along, inView, bindPointer, bindArrowKeys, widthOf } from "../../pointing.js";
 import { reactive } from "../../reads.js";
-import { cellReader } from "../../readings/cell.js";
+import { cellReader, columnOf } from "../../readings/cell.js";
 import { pairOf } from "../../rotation.js";
 import { readHere, shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
@@ -32,6 +33,8 @@ import { oneLine } from "../../one-line.js";
  *
  * @typedef {import("../../readings/cell.js").Writer} Writer
  */
+
+const BRIGHTEST = 2; // rows of a column that a worksheet names: a lesson compares two
 
 /**
  * What the panel's reader is asked about.
@@ -236,6 +239,32 @@ function resultOf({ cell: found, carried, values }, part, text) {
 }
 
 /**
+ * What a worksheet says of the map: which rows give the chosen column most.
+ *
+ * @param {CellReading} reading
+ * @param {Glass} glass
+ * @param {Say} text
+ */
+function resultOfMap({ selection: { head, key } }, glass, text) {
+  const [{ trace }, held] = [shownIn(glass), glass.layer()];
+  if (!held) return "";
+  const column = columnOf(held, trace.model, head, key);
+  const pieces = labelsOf(trace.tokens.pieces).map((piece) => visible(piece));
+  const rows = strongest(column, BRIGHTEST)
+    .filter((row) => column[row] > 0)
+    .sort((a, b) => a - b);
+  const said = rows.map((row) =>
+    text("result_row", {
+      row: row + 1,
+      tokens: column.length,
+      piece: pieces[row],
+      weight: shareSaid(glass.text, column[row]),
+    }),
+  );
+  return text("result_map", { key: pieces[key], rows: said.join(" · ") });
+}
+
+/**
  * @param {CellReading | null} reading null before there is one
  * @param {object} parts
  * @param {ReturnType<typeof createHeadMap>} parts.map
@@ -245,13 +274,18 @@ function resultOf({ cell: found, carried, values }, part, text) {
  * @param {Say} text
  */
 function viewOf(reading, { map, dimensions, written }, glass, text) {
+  const state = shownIn(glass);
   const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`cell.step_${name}`}></h3>`;
-  const lines = reading ? arithmeticOf(reading, shownIn(glass).trace.model, dimensions.now(), text) : null;
+  const lines = reading ? arithmeticOf(reading, state.trace.model, dimensions.now(), text) : null;
   const carried = reading?.carried;
   const sink = reading ? sinkText(reading.cell.weights, carried?.norms ?? null, reading.selection, text) : "";
   return html`
     <div class="at-cell">
-      <div class="at-map" data-part="map">
+      <div
+        class="at-map"
+        data-part="map"
+        data-result=${reading && state.presenting ? resultOfMap(reading, glass, text) : ""}
+      >
         ${map.elements}
         <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
         <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
