@@ -60,6 +60,44 @@ test("where more digits of the operands do not help, the result has fewer", () =
   assert.equal(most.times, "4.0");
 });
 
+test("numbers of a list have the same decimals, and the equations come out with them", () => {
+  for (let seed = 1; seed < 300; seed++) {
+    const [x, y, angle] = [9 * Math.sin(seed * 7.3), 0.4 * Math.cos(seed * 1.7), seed / 30];
+    const turned = [x * Math.cos(angle) - y * Math.sin(angle), x * Math.sin(angle) + y * Math.cos(angle)];
+    const said = writtenOut(
+      { x, y, angle, X: turned[0], Y: turned[1] },
+      [
+        ["X", ["x", "y", "angle"], (a, b, by) => a * Math.cos(by) - b * Math.sin(by)],
+        ["Y", ["x", "y", "angle"], (a, b, by) => a * Math.sin(by) + b * Math.cos(by)],
+      ],
+      {
+        digits: 3,
+        lists: [
+          ["x", "y"],
+          ["X", "Y"],
+        ],
+      },
+    );
+    assert.equal(decimalsIn(said.x), decimalsIn(said.y));
+    assert.equal(decimalsIn(said.X), decimalsIn(said.Y));
+    const [a, b, by] = [said.x, said.y, said.angle].map((text) => Number(text.replace("−", "-")));
+    const worked = [a * Math.cos(by) - b * Math.sin(by), a * Math.sin(by) + b * Math.cos(by)];
+    for (const [i, text] of [said.X, said.Y].entries()) {
+      const printed = Number(text.replace("−", "-"));
+      assert.ok(Math.abs(worked[i] - printed) <= half(text) * (1 + 1e-6), JSON.stringify(said));
+      assert.ok(Math.abs(turned[i] - printed) <= 2 * half(text), JSON.stringify(said));
+    }
+  }
+});
+
+test("a list is no further written out than what of it is known, and one with a power of ten is for itself", () => {
+  const said = writtenOut({ a: 0.0123, b: 20.5, c: NaN, d: 3e-6 }, [], { digits: 3, lists: [["a", "b", "c", "d"]] });
+  assert.deepEqual(said, { a: "0.0123", b: "20.5000", c: "–", d: "3.00×10⁻⁶" });
+  const one = writtenOut({ a: 3, b: 1.25, value: 6.02 }, [["value", ["a"], (x) => 2 * x]], { lists: [["b", "value"]] });
+  assert.equal(decimalsIn(one.b), decimalsIn(one.value));
+  assert.equal(one.value, "6.0");
+});
+
 test("what is not known is in no equation", () => {
   const said = writtenOut({ a: 1.23456, b: NaN, value: 7 }, [["value", ["a", "b"], (x, y) => x * y]]);
   assert.deepEqual(said, { a: "1.2346", b: "–", value: "7.0000" });

@@ -1,7 +1,7 @@
 // Equations as they are read: whoever works one out with the digits that are printed gets the result that is printed.
 // Pure: no DOM, no store.
 
-import { RAISED, shown } from "./dom.js";
+import { fixed, RAISED, shown } from "./dom.js";
 
 /**
  * One equation: the name of the result, those of its operands in order, and what is done with them. Constants that
@@ -37,15 +37,17 @@ export function printedNumber(text) {
 /**
  * The texts of quantities that stand in equations with each other, each of them printed alike wherever it stands.
  * As long as an equation does not come out, its operands have a digit more; where that does not help, since the run
- * itself has rounded, its result has one fewer. An equation with NaN in it is none.
+ * itself has rounded, its result has one fewer. An equation with NaN in it is none. Numbers of one list have as
+ * many decimals as the one among them that needs most.
  *
  * @template {string} Name
  * @param {Record<Name, number>} values
  * @param {Step<NoInfer<Name>>[]} steps
- * @param {Way & { of?: { [name in NoInfer<Name>]?: Way } }} [how] of all, and of some by name
+ * @param {Way & { of?: { [name in NoInfer<Name>]?: Way }; lists?: NoInfer<Name>[][] }} [how] of all, and of some by
+ *   name; `lists`: of which names
  * @returns {Record<Name, string>}
  */
-export function writtenOut(values, steps, { of = {}, ...all } = {}) {
+export function writtenOut(values, steps, { of = {}, lists = [], ...all } = {}) {
   /** @type {Record<string, Required<Way>>} */
   const ways = {};
   const names = /** @type {Name[]} */ (Object.keys(values));
@@ -53,7 +55,16 @@ export function writtenOut(values, steps, { of = {}, ...all } = {}) {
     const { digits = USUAL, write = shown, most = digits + MORE } = { ...all, ...of[name] };
     ways[name] = { digits, write, most };
   }
-  const text = (/** @type {Name} */ name, value = values[name]) => ways[name].write(value, ways[name].digits);
+  /** @type {(name: Name, value?: number) => string} */
+  const alone = (name, value = values[name]) => ways[name].write(value, ways[name].digits);
+  const listOf = (/** @type {Name} */ name) => lists.find((list) => list.includes(name));
+  /** @type {(name: Name, value?: number) => string} */
+  function text(name, value = values[name]) {
+    const [own, list] = [alone(name, value), listOf(name)];
+    if (!list || !isPlain(own)) return own;
+    const written = list.map((one) => alone(one)).filter(isPlain);
+    return fixed(value, Math.max(0, ...written.map(decimalsIn))).replace("-", "−");
+  }
   /** @param {Step<Name>} step */
   function comesOut([result, operands, by]) {
     const isKnown = [result, ...operands].every((name) => Number.isFinite(values[name]));
@@ -65,7 +76,9 @@ export function writtenOut(values, steps, { of = {}, ...all } = {}) {
     for (const name of raised) ways[name].digits++;
     if (raised.length) continue;
     if (ways[result].digits <= LEAST) break;
-    ways[result].most = --ways[result].digits; // as many as it has from now on
+    const fewer = ways[result].digits - 1;
+    for (const name of listOf(result) ?? [result])
+      ways[name].most = ways[name].digits = Math.max(LEAST, Math.min(ways[name].digits, fewer)); // from now on
   }
   return /** @type {Record<Name, string>} */ (Object.fromEntries(names.map((name) => [name, text(name)])));
 }
@@ -78,6 +91,9 @@ export const withSign = (text) => (printedNumber(text) > 0 ? `+${text}` : text);
 
 /** How many decimals a number as printed has; NaN where a power of ten stands behind it. @param {string} text */
 export const decimalsIn = (text) => (text.includes("×") ? NaN : (text.split(".")[1]?.length ?? 0));
+
+/** Whether a text is a number without a power of ten: "–" is none. @param {string} text */
+const isPlain = (text) => /\d/.test(text) && !text.includes("×");
 
 /** As it stands after another term: its sign as the operator. @param {string} text */
 export const added = (text) => (text.startsWith("−") ? `− ${text.slice(1)}` : `+ ${text}`);

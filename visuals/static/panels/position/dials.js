@@ -52,7 +52,15 @@ function pairWritten({ q, k, qTurned, kTurned, terms, frequency, rotary, selecti
       ["K0", ["k0", "k1", "kAngle"], first],
       ["K1", ["k0", "k1", "kAngle"], second],
     ],
-    { digits: 3, of: { share: { digits: 4 } } },
+    {
+      digits: 3,
+      of: { share: { digits: 4 } },
+      lists: [
+        ["qAngle", "kAngle"],
+        ["q0", "q1", "k0", "k1"],
+        ["Q0", "Q1", "K0", "K1"],
+      ],
+    },
   );
 }
 
@@ -235,7 +243,7 @@ export function createDials(glass, text) {
     /** @param {DialReading | null} reading null where another is shown */
     view: (reading) => html`
       <div ?hidden=${!reading}>
-        <div class="gp-samples">${Object.values(strokes)} ${own.element} ${said}</div>
+        <div class="gp-samples" data-of-drawings>${Object.values(strokes)} ${own.element} ${said}</div>
         <div class="position-dials">
           ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
           <div class="gp-scroll">${canvas}</div>
