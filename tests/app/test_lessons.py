@@ -320,6 +320,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     assert faults(sheet) == []
     sheet.close()
     row.locator("summary").click()
+    expect(row).to_contain_text(text("lessons.plans_sheet"))
     expect(row.locator("tr")).to_have_count(1 + len(lesson["views"]))
     row.locator(".ls-plans button").first.click()
     shown = [view for view in lesson["views"] if view["minutes"][0]]
@@ -962,9 +963,15 @@ def test_while_the_cache_is_measured_axes_stand_and_one_line_says_how_far_it_is(
     for chart in charts:  # axes to draw on; the line stands where the lines will be
         assert chart
         assert chart["y"] < line["y"] < line["y"] + line["height"] < chart["y"] + chart["height"]
+    says = page.locator(".ls-says")
+    page.keyboard.press("PageDown")  # the answer is of what is still measured
+    page.wait_for_timeout(300)
+    expect(says).to_be_hidden()
+    expect(page.locator(".ls-count")).to_contain_text("2 / ")
     for route in held:
         route.continue_()
     page.unroute("**/ask/calculate")
+    expect(says).to_be_visible()
     on_stage(page)
     expect(race.locator(".kv-bar [role=status]")).to_have_text("")
 
@@ -1053,3 +1060,23 @@ def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page:
     release()
     expect(count).to_have_text("2 / 7")
     expect(part).to_have_text(re.compile(rf"\D*{pages - 1}\D+{pages}(\D|$)"))
+
+
+def test_a_legend_of_drawings_alone_is_not_seen_above_a_screen_without_any(page: Page) -> None:
+    file = next(one for one in lesson_files()["en"] if "positions" in one.name)
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    on_stage(page)
+    seen = {}
+    legend = page.locator(".ls-legend")
+    while page.locator(".ls-count").inner_text() != "3 / 7":
+        if page.locator(".ls-count").inner_text() == "2 / 7":
+            canvas, body = (page.locator(f".is-presented .gp-body{one}").first for one in (" canvas", ""))
+            (drawn, shown) = (one.bounding_box() for one in (canvas, body))
+            assert drawn
+            assert shown
+            seen[drawn["y"] + drawn["height"] > shown["y"] + 10] = legend.is_visible()
+        page.keyboard.press("PageDown")
+        page.wait_for_timeout(50)
+        on_stage(page)
+    assert seen == {True: True, False: False}

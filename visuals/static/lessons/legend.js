@@ -1,5 +1,6 @@
 // The legend of a presented panel, where it has one alone: it stands under the heading, above every page of the panel,
-// so that no page shows colours whose meaning is on another.
+// so that no page shows colours whose meaning is on another. One that is of drawings alone (data-of-drawings) is not
+// seen above a page without any.
 
 import { h } from "../dom.js";
 
@@ -25,6 +26,11 @@ export function createLegend() {
   }
   return {
     drop,
+    /** Whether what is shown has drawings. Its place stays, so that nothing moves. @param {boolean} drawings */
+    above(drawings) {
+      const isOff = !drawings && lifted?.hasAttribute("data-of-drawings");
+      element.style.visibility = isOff ? "hidden" : "";
+    },
     /**
      * @param {HTMLElement} section the panel
      * @param {string} part ".name" of the part that is shown; one that is marked data-apart has colours of its own

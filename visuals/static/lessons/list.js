@@ -66,6 +66,7 @@ function plansRow({ text, start }, lesson) {
         h("tr", null, h("td"), ...plans.map((plan) => h("th", { scope: "col" }, button(plan)))),
         ...lesson.views.map(line),
       ),
+      ...(lesson.views.some(({ question }) => question) ? [h("p.ls-none", null, text("plans_sheet"))] : []),
     ),
   ];
 }

@@ -5,6 +5,7 @@ import { viewNow } from "./capture.js";
 import { isColumn, placeWords, stageRoom } from "./column.js";
 import { createCourse } from "./course.js";
 import { createHeadline } from "./headline.js";
+import { frame } from "./fit.js";
 import { listenToLesson } from "./keys.js";
 import { linkOn, MOST, withView } from "./lesson.js";
 import { keepPresented } from "./resume.js";
@@ -77,8 +78,8 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
  * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void; begins: () => boolean }} once
- *   `there` does something once the view is there, `fitted` once its screens are known, too; `begins`: whether it is
- *   still to come, and to open at its first screen
+ *   `there` does something once the view is there and what it measures is whole, `fitted` once its screens are known;
+ *   `begins`: whether it is still to come, and to open at its first screen
  */
 const waysThrough = (now, turned, once) => ({
   /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
@@ -262,7 +263,7 @@ function createScreens(glass, acts, presents) {
  * @param {ReturnType<typeof createStage>} stage
  */
 function createArrival(glass, stage) {
-  let turn = 0;
+  let [turn, presses] = [0, 0]; // of the views; of those who wait for one to be whole
   let [isUnderWay, opensAtEnd] = [false, false];
   let waits = () => {}; // what is done once it is there
   return {
@@ -275,6 +276,18 @@ function createArrival(glass, stage) {
     then(act) {
       if (isUnderWay) waits = act;
       else act();
+    },
+    /**
+     * Does something once the view that is there has all that it measures: until then its picture has no answer. Of
+     * several the last; none once another view is under way.
+     *
+     * @param {() => void} act
+     */
+    async whole(act) {
+      const [mine, press] = [turn, (presses += 1)];
+      const isAwaited = () => mine === turn && press === presses;
+      while (isAwaited() && !stage.isWhole()) await frame();
+      if (isAwaited()) act();
     },
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
     begins: () => isUnderWay && !opensAtEnd,
@@ -322,7 +335,7 @@ export function createPresenter(glass, openList, keep) {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
-      { there: (act) => arrival.then(act), fitted, begins: () => arrival.begins() },
+      { there: (act) => arrival.then(() => void arrival.whole(act)), fitted, begins: () => arrival.begins() },
     ),
     leave,
     close: () => bar.shut() || leave(),

@@ -103,12 +103,38 @@ const hasWide = (section, box) =>
   [section, box, ...section.querySelectorAll(SCROLLERS)].some((one) => one.scrollWidth > one.clientWidth + 2);
 
 /**
+ * Shows all of a body, from its top.
+ *
+ * @param {HTMLElement} box the body
+ * @param {number} size how large it is shown
+ */
+function unclip(box, size) {
+  box.style.height = box.style.overflow = "";
+  box.scrollTop = 0;
+  for (const { head } of headsOf(box, size)) head.style.transform = "";
+}
+
+/**
+ * Whether a drawing is seen in a body that is clipped to one page.
+ *
+ * @param {HTMLElement} box the body
+ */
+function hasDrawing(box) {
+  const page = box.getBoundingClientRect();
+  return drawingsOf(box).some((one) => {
+    const { top, bottom, height } = one.getBoundingClientRect();
+    return height > 0 && top < page.bottom - EDGE * 2 && bottom > page.top + EDGE * 2;
+  });
+}
+
+/**
  * Shows one page of a body alone; a table that begins on an earlier one has its head above the rows here.
  *
  * @param {HTMLElement} box the body
  * @param {Divided["pages"]} pages
  * @param {number} at
  * @param {number} size how large it is shown
+ * @returns {boolean} whether it has a drawing
  */
 function clipTo(box, pages, at, size) {
   const [top, bottom] = pages[at];
@@ -121,6 +147,7 @@ function clipTo(box, pages, at, size) {
   box.style.height = `${until - from}px`;
   box.scrollTop = from;
   for (const { head, top: own } of cut) head.style.transform = `translateY(${from - own}px)`;
+  return hasDrawing(box);
 }
 
 /**
@@ -166,15 +193,13 @@ export function createPresented(glass, bar) {
   /** Shows the body as tall as it is, from its top. */
   function release() {
     const box = inner();
-    if (!box) return;
-    box.style.height = box.style.overflow = "";
-    box.scrollTop = 0;
-    for (const { head } of headsOf(box, size)) head.style.transform = "";
+    legend.above(true);
+    if (box) unclip(box, size);
   }
   /** @type {(pages: Divided["pages"], at: number) => void} shows one page alone */
   function clip(pages, at) {
     const box = inner();
-    if (box) clipTo(box, pages, at, size);
+    if (box) legend.above(clipTo(box, pages, at, size));
   }
 
   function shrink() {
@@ -238,6 +263,7 @@ export function createPresented(glass, bar) {
     unshrink,
     divide,
     section: () => section,
+    isWhole: () => !section?.querySelector("[data-underway]"), // it has all that it measures
     size: () => size,
     room: () => roomFor(inner() ?? body),
   };

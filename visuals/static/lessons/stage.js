@@ -257,5 +257,5 @@ export function createStage(glass, { top, bar }, tell) {
     atEnd = false;
     return isShown() && turnTo(page + by);
   }
-  return { show, again: refit.again, said: refit.said, then: refit.then, end, coming, turn };
+  return { show, again: refit.again, said: refit.said, then: refit.then, isWhole: panel.isWhole, end, coming, turn };
 }

@@ -17,6 +17,10 @@ export const LOW = 20; // px above a map whose room is low: there the chosen key
  *   the square begins
  */
 
+/** Marks that stand alone at the foot of their line, so that they touch the word below them: drawn, they are raised. */
+const AT_FOOT = /^[。，、．]$/;
+const RAISED = 0.28; // of the letters' size
+
 /**
  * A piece as a word, without the blank before it.
  *
@@ -75,7 +79,7 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
     return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
   }
   return along(context, place, { at, above }, () =>
-    write(context, name, 0, 0, {
+    write(context, name, 0, AT_FOOT.test(name) ? -RAISED * tall : 0, {
       size: tall,
       base: "middle",
       align: above ? "left" : "right",
