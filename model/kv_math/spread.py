@@ -23,18 +23,17 @@ def counts_before(layers: Layers, end: int) -> tuple[int, ...]:
     return tuple(accumulate(marks))
 
 
-def in_stages(running: Sequence[int], n_layers: int, pp: int) -> list[int]:
+def in_stages(running: Sequence[int], n_layers: int, pp: int, short: int = 1) -> list[int]:
     """What each of `pp` stages has, from a sum over the layers before 0, 1, …; the last one has all layers after
     `n_layers` as well.
 
-    The (n_layers mod pp) layers that are left over go one each to the stages before the last, as in vLLM: the first
-    and the last stage hold the tables, too (vllm/distributed/utils.py, get_pp_indices). SGLang's get_pp_indices gives
-    them to the last stages.
+    The (n_layers mod pp) layers that are left over go one each to the stages before the last `short` ones: before the
+    last, as in vLLM, whose first and last stage hold the tables, too (vllm/distributed/utils.py, get_pp_indices).
     """
     each, more = divmod(n_layers, pp)
-    longer = (pp - 1 - more) * each  # where the stages that have a layer more begin
-    last = n_layers - each
-    starts = [*running[:longer:each], *running[longer : last : each + 1], running[last]]
+    short = short if more else 0
+    longer, end = (pp - short - more) * each, n_layers - short * each  # where stages with a layer more begin and end
+    starts = [*running[:longer:each], *running[longer : end : each + 1], *running[end:n_layers:each]]
     return [*starmap(sub, zip(starts[1:], starts, strict=False)), running[-1] - starts[-1]]
 
 
@@ -79,11 +78,11 @@ class Spread:
                 found.append((counts_before(layers, self.end), {}, left))
         return found
 
-    def in_stages(self, pp: int) -> tuple[int, ...]:
-        """Bytes on one rank of each of `pp` stages."""
-        held = in_stages(self.least_before, self.n_layers, pp)
+    def in_stages(self, pp: int, short: int = 1) -> tuple[int, ...]:
+        """Bytes on one rank of each of `pp` stages; `short` as in the function."""
+        held = in_stages(self.least_before, self.n_layers, pp, short)
         for before, known, left in self._uneven:
-            for stage, count in enumerate(in_stages(before, self.n_layers, pp)):
+            for stage, count in enumerate(in_stages(before, self.n_layers, pp, short)):
                 if count not in known:
                     known[count] = sum(-(-over * count // layers) for over, layers in left)
                 held[stage] += known[count]

@@ -174,9 +174,9 @@ class WeightBreakdown:
     def stage_bytes(self) -> tuple[int, ...]:
         return self.in_stages(self.pp)
 
-    def in_stages(self, pp: int) -> tuple[int, ...]:
-        """What one GPU of each of `pp` stages holds of the same weights."""
-        return self.spread.in_stages(pp)
+    def in_stages(self, pp: int, short: int = 1) -> tuple[int, ...]:
+        """What one GPU of each of `pp` stages holds of the same weights; `short` as in kv_math/spread.py."""
+        return self.spread.in_stages(pp, short)
 
     def heaviest(self, pp: int, groups: tuple[Layers, ...]) -> tuple[StageKind, ...]:
         """The `pp` stages by how many layers of each of `groups` they hold: the fullest of each kind, the last stage

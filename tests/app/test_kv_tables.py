@@ -76,7 +76,7 @@ def test_every_point_of_the_chart(chapter: Page) -> None:
     assert longest.items() >= {"Llama-3 8B": 8192, "Llama-2 7B": 4096}.items()
     assert {row["model"] for row in rows} == models.keys()
     for row in rows:
-        assert row["what"] == row["model"]
+        assert (row["what"], row["batch"], row["kv_format"]) == ("the whole KV cache", "1", "bf16")
         assert int(row["bytes"]) == kv_cache_bytes(row["model"], int(row["tokens"]))
 
 

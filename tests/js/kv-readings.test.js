@@ -230,6 +230,31 @@ test("by a share the rest is for what stands beside weights and cache, and may b
   assert.deepEqual([none.at, none.values, savedRows(none).length], ["", {}, 1]);
 });
 
+test("by vLLM's rule the lines come out of the share, and what whole blocks lose is told", () => {
+  const vllm = { graphs: "3", room: "22" }; // 85 - 40 - 15 - 5 - 3
+  const use = { ...USE, by: "vllm", share: "85", usable: "62", free: "1", vllm }; // 22 - 20, of which 1 is in no block
+  const reading = readFit({ fit: { ...FIT, use, beside: { ...BESIDE, left: "15" } }, needs: null, card: null });
+  assert.deepEqual(reading.pieces, [
+    ["weights", "40"],
+    ["cache", "20"],
+    ["activations", "15"],
+    ["context", "5"],
+    ["graphs", "3"],
+    ["blocks", "1"],
+    ["room", "1"],
+    ["reserve", "15"],
+  ]); // 100 in all
+  assert.deepEqual(reading.kept, [
+    ["activations", "15"],
+    ["context", "5"],
+    ["graphs", "3"],
+    ["outside", "15"],
+  ]);
+  const rows = Object.fromEntries(rowsOf(reading).map(({ quantity, value }) => [quantity, value]));
+  assert.deepEqual([rows.graphs_bytes, rows.outside_share_bytes, rows.decided_by], [3, 15, "vllm"]);
+  assert.equal(rows.left_for_fragmentation_bytes, undefined);
+});
+
 const MODEL = { n_layers: 2, n_heads: 4, n_kv_heads: 2, head_dim: 3, d_model: 12, ffn_hidden: 5, vocab_size: 7 };
 
 test("the work of a token is each matrix entry once, the output, and each key that a query meets", () => {

@@ -7,12 +7,17 @@ from ..facts import EngineLog
 from ..weights import FORMATS
 from .figures import CountedWeights
 
+# Of stages with uneven layers the last is shorter, in SGLang none of the last: it gives them the layers that are left
+# over (python/sglang/srt/distributed/utils.py, get_pp_indices).
+SHORT, SHORT_IN_SGLANG = 1, 0
+
 
 def counted_weights(log: EngineLog, spec: ModelSpec, tp: int, pp: int) -> CountedWeights | None:
     """What the log says of the weights beside their count for `spec`; None where it says nothing.
 
     In the format that the log states; where it states none, as the model's config does: the number type of computing is
-    the weights' where their files are not quantised. A GPU's line is set beside the fullest GPU of `tp` × `pp`.
+    the weights' where their files are not quantised. A GPU's line is set beside the fullest GPU of `tp` × `pp`, whose
+    layers are cut as the engine cuts them.
     """
     loaded = log.weights
     if loaded is None:
@@ -23,7 +28,8 @@ def counted_weights(log: EngineLog, spec: ModelSpec, tp: int, pp: int) -> Counte
         return CountedWeights(loaded, None, told, bool(told))
     try:
         found = weight_breakdown(spec, dtype) if loaded.whole else weight_breakdown(spec, dtype, tp=tp, pp=pp)
-        counted = found.total_bytes if loaded.whole else found.per_gpu_bytes
+        short = SHORT_IN_SGLANG if log.engine == "SGLang" else SHORT
+        counted = found.total_bytes if loaded.whole else max(found.in_stages(pp, short))
     except GlassLlamaError:  # a format whose blocks do not fit the model's rows
         return CountedWeights(loaded, None, told, bool(told))
     return CountedWeights(loaded, counted, found.dtype, bool(told))

@@ -1099,6 +1099,23 @@ def test_other_engines_weights(lines: str, gibibytes: float) -> None:
     assert weights.size.bytes / 2**30 == pytest.approx(gibibytes, abs=1e-6)
 
 
+def test_weights_are_cut_into_stages_as_the_engine_cuts_them() -> None:
+    """Qwen3-8B's 36 layers in five stages: 7, 7, 7, 8, 7 in vLLM, 7, 7, 7, 7, 8 in SGLang, the last with the output."""
+    layer = 2 * (4096 * 128 * (2 * 32 + 2 * 8) + 3 * 4096 * 12_288 + 2 * 4096 + 2 * 128)
+    output = 2 * (151_936 * 4096 + 4096)
+    assert 36 * layer + output + 2 * 151_936 * 4096 == 16_381_470_720
+    in_vllm = LOADED.replace("quantization", "pipeline_parallel_size=5, quantization")
+    in_sglang = "server_args=ServerArgs(tp_size=1, pp_size=5, quantization=None)\n" + (
+        "Load weight end. type=Qwen3ForCausalLM, dtype=torch.bfloat16, avail mem=63.48 GB, mem usage=4.03 GB.\n"
+        "KV Cache is allocated. #tokens: 442750, K size: 27.02 GB, V size: 27.02 GB"
+    )
+    for log, counted in ((in_vllm, 7 * layer + output), (in_sglang, 8 * layer + output)):
+        found = compare(read_log(log), catalogue()["Qwen3-8B"], "bf16")
+        assert found.pp == 5
+        assert found.weights
+        assert found.weights.counted == counted
+
+
 def test_a_later_model_of_the_same_shape_is_known_by_its_name() -> None:
     assert listed("meta-llama/Llama-3.3-70B-Instruct") == "Llama-3.1 70B"
     assert listed("deepseek-ai/DeepSeek-R1") == "DeepSeek-V3"

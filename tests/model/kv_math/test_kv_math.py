@@ -327,6 +327,8 @@ def test_pipeline_stages_hold_their_own_layers():
 )
 def test_layers_left_over_go_to_the_stages_before_the_last(n_layers, layers):
     assert in_stages(range(n_layers + 1), n_layers, len(layers)) == layers
+    sglang = in_stages(range(n_layers + 1), n_layers, len(layers), short=0)
+    assert sglang == sorted(layers)  # there the last ones have them
 
 
 def test_engines_that_store_more_than_the_formula_are_marked():

@@ -33,6 +33,7 @@ function piecesOf({ use, beside }) {
   if (by === "lines") pieces.push(["fragmentation", beside.left]);
   if (by === "vllm") pieces.push(["graphs", use.vllm.graphs]);
   if (fits) {
+    if (by === "vllm") pieces.push(["blocks", less(less(less(usable, weights), cache), free)]);
     pieces.push(["room", free]);
     if (by === "lines") pieces.push(["system", less(gpu.memory, share)]);
     else pieces.push(["reserve", less(gpu.memory, by === "vllm" ? share : usable)]);
@@ -108,7 +109,9 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
         kept_back_bytes: counted(beside.kept_back),
         activation_bytes: counted(beside.activation_bytes),
         context_bytes: counted(beside.context),
-        left_for_fragmentation_bytes: counted(beside.left),
+        ...(use.by === "vllm"
+          ? { graphs_bytes: counted(use.vllm.graphs), outside_share_bytes: counted(beside.left) }
+          : { left_for_fragmentation_bytes: counted(beside.left) }),
       },
     ],
   ];
