@@ -53,7 +53,9 @@ def breakdown_lines(breakdown: KvBreakdown) -> list[str]:
         lines += _product(f"{draft}{place}: {PARTS[term.part]}", term.factors, term.bytes)
     lines += ["", f"Total      {size(breakdown.total_bytes)}"]
     if options.tp * options.pp > 1:
-        lines.append(f"Per GPU    {size(breakdown.per_gpu_bytes)} on the fullest of {options.tp * options.pp}")
+        lines.append(
+            f"Per GPU    {size(breakdown.per_gpu_bytes)} on the one of {options.tp * options.pp} with most of it"
+        )
     lines += _growth_lines(kv_growth(spec, breakdown.dtype, options))
     return lines + _note_lines(breakdown)
 

@@ -31,7 +31,7 @@ def test_the_command_prints_every_multiplication(capsys):
     assert "= 1,073,741,824 B = 1 GiB = 1.074 GB" in printed
     assert "131,072 B = 128 KiB = 131.1 kB" in printed
     assert main(["Llama-3 70B", "--tp", "16", "--pp", "2", "--block-size", "16"]) == 0
-    assert "on the fullest of 32" in capsys.readouterr().out
+    assert "on the one of 32 with most of it" in capsys.readouterr().out
     assert main(["--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 55
 
