@@ -95,15 +95,6 @@ def scores(page: Page, at: dict[str, int]) -> list[float]:
     return [number(value, rf"{side}\.score") for side in "AB"]
 
 
-RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-
-
-def strongest(words: str | None) -> float:
-    """Of which change the strongest colour is, as it is said; 0 where nothing is."""
-    found = re.search(r"±([\d.]+\d)(?:×10([⁻⁰-⁹¹²³]+))?", words or "")
-    return float(f"{found[1]}e{(found[2] or '0').translate(RAISED)}") if found else 0.0
-
-
 def check_strongest(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     """The strip's colours, a head's map and the maps of a layer have a scale each, which is said."""
     layer, head, query, *_ = at.values()
@@ -116,7 +107,8 @@ def check_strongest(page: Page, a: Peer, b: Peer, at: dict[str, int]) -> None:
     }
     for place, (most, digits) in said.items():
         if most > DIGITS:
-            told = strongest(page.locator(place).first.text_content())
+            words = page.locator(place).first.text_content() or ""
+            told = plain_number(words.partition("±")[2].partition(". ")[0])
             assert told == pytest.approx(float(most), rel=digits, abs=DIGITS), (place, at)
 
 
