@@ -259,7 +259,9 @@ def brightest(checkpoint: Path, prompt: str) -> list[tuple[str, str]]:
     """The rows, from 1, that give the column most at which the page looks by itself, and how many rows there are."""
     lm = model.load(checkpoint, device="cpu")
     start = Service(LocalEngine([lm])).recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
-    column = model.run_trace(lm, prompt).layer(start["layer"]).attention[start["head"], :, start["key"]]
+    key = start.get("key")
+    assert key is not None
+    column = model.run_trace(lm, prompt).layer(start["layer"]).attention[start["head"], :, key]
     return [(str(row + 1), str(len(column))) for row in sorted(np.argsort(-column)[:2])]
 
 

@@ -3,6 +3,7 @@
 // seen above a page without any.
 
 import { h } from "../dom.js";
+import { isColumn } from "./column.js";
 
 const ACTS = "label, input, button"; // these only act where they were made
 
@@ -26,10 +27,15 @@ export function createLegend() {
   }
   return {
     drop,
-    /** Whether what is shown has drawings. Its place stays, so that nothing moves. @param {boolean} drawings */
+    /**
+     * Its place stays, so that nothing moves, but in a column, which scrolls anyway.
+     *
+     * @param {boolean} drawings whether what is shown has some
+     */
     above(drawings) {
       const isOff = !drawings && lifted?.hasAttribute("data-of-drawings");
       element.style.visibility = isOff ? "hidden" : "";
+      element.style.display = isOff && isColumn() ? "none" : "";
     },
     /**
      * @param {HTMLElement} section the panel
