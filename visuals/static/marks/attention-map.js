@@ -128,7 +128,7 @@ export function createMap(glass, what) {
     if (!shown) {
       context.fillStyle = colour("raised");
       context.fillRect(x, y, size, size);
-      return write(context, glass.text("cell.coming"), x + size / 2, y + size / 2, {
+      return write(context, glass.text("marks.coming"), x + size / 2, y + size / 2, {
         align: "center",
         colour: colour("muted"),
         most: size,
