@@ -111,11 +111,14 @@ function createEnglish(glass) {
   return { element, draw };
 }
 
-/** @param {import("../types.d.ts").Glass} glass */
+/**
+ * @param {import("../types.d.ts").Glass} glass
+ * @returns what is remarked, and `first`, what is remarked before anything else
+ */
 export function createRemarks(glass) {
   const [bytes, others] = [h("p.st-note"), h("p.st-note.st-others")];
   const [blankEnd, english] = [createBlankEnd(glass), createEnglish(glass)];
-  const element = h("div", null, blankEnd.element, bytes, others, english.element);
+  const element = h("div", null, bytes, others, english.element);
   /**
    * @param {import("../decode.js").Trace} trace
    * @param {Candidate[]} rows the answer first; none where nothing is to be said of it
@@ -127,5 +130,5 @@ export function createRemarks(glass) {
     english.draw(trace);
     blankEnd.draw(trace);
   }
-  return { element, draw };
+  return { first: blankEnd.element, element, draw };
 }

@@ -241,7 +241,8 @@ export function createAnswer(glass) {
   // What to make of the answer stands under its sentence, and before what to try: that waits for it, so that nothing
   // moves away from a thumb.
   const remarks = createRemarks(glass);
-  const below = h("div.st-below", null, outside.element, remarks.element, colours.element, experiment.element);
+  const remarked = [remarks.first, outside.element, remarks.element];
+  const below = h("div.st-below", null, ...remarked, colours.element, experiment.element);
 
   /**
    * What is told of the answer.
