@@ -9,7 +9,7 @@ is run again.
 Symbols: S sources, T tokens, d d_model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import groupby, product
 from typing import Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from torch import Tensor
 from ..attention import Attention
 from ..pieces import Work, in_pieces, rows_of_a_piece
 from ..trace import Trace, run_trace
+from .content_words import content_words
 from .head_losses import Head
 from .score_terms import ScoreTerms, _normed, score_terms
 from .stream_writes import Source, StreamWrites
@@ -134,39 +135,35 @@ def matching(trace: Trace, layer: int, head: int, query: int, key: int) -> Work[
 def plainest_match(trace: Trace, heads: Sequence[Head], query: int, key: int) -> Work[HeadMatching | None]:
     """Of some heads the first that matches a word with itself: the same was brought to its query as to `key`, and
     another to the rival, that makes TELLING of the difference, and with another token there, so that the rival is the
-    answer, the head prefers the rival. All of these are words. Of RIVALS the likeliest from which one does: a word like
-    "the" is often likelier than that which another word would make the answer. None where none does."""
+    answer, the head prefers the rival. All of these are words that name something (content_words.py). Of RIVALS the
+    likeliest from which one does. None where none does."""
     writes = StreamWrites(trace)
-    rivals = [at for at in _rivals(trace, query, key) if _is_word(trace.pieces[at])][:RIVALS]
+    naming = set(content_words(trace.pieces))
+    rivals = [at for at in _rivals(trace, query, key) if at in naming][:RIVALS]
     known: dict[Head, ScoreTerms] = {}  # of the answer's own score, which is the same beside every rival
     for rival, (layer, head) in product(rivals, heads):
         scores = trace.layer(layer).scores[head, query]
         if scores[key] <= scores[rival]:
             continue
         found = yield from _matched(writes, layer, head, query, key, rival, known)
-        if found is None or not _is_plain(trace, found):
+        if found is None or not _is_plain(trace, found, naming):
             continue
         one = yield from _tried(trace, HeadMatching(layer, head, found), query, key)
         other = one.found.other
         if other is None or other.score >= other.rival_score:
             continue
-        if _is_word(trace.pieces[trace.token_ids.index(other.id)]):
+        if trace.token_ids.index(other.id) in naming:
             return one
     return None
 
 
-def _is_plain(trace: Trace, found: Matching) -> bool:
+def _is_plain(trace: Trace, found: Matching, naming: Set[int]) -> bool:
     told, beside = found.told, found.rival_told
     if not told.steps or beside is None or not beside.steps:
         return False
     asked, own, other = (trace.pieces[way.origin].strip() for way in (found.asked, told, beside))
     telling = found.from_asked - found.rival_from_asked >= TELLING * (found.score - found.rival_score)
-    return asked == own != other and telling and _is_word(own) and _is_word(other)
-
-
-def _is_word(piece: str) -> bool:
-    """Whether it is more than signs and spaces."""
-    return any(one.isalnum() for one in piece)
+    return asked == own != other and telling and {told.origin, beside.origin} <= naming
 
 
 def _tried(trace: Trace, one: HeadMatching, query: int, key: int) -> Work[HeadMatching]:

@@ -88,6 +88,23 @@ def test_a_rival_is_a_word_that_another_word_makes_the_answer() -> None:
     assert lm.tokenizer.pieces([told.found.other.id, int(other.logits.argmax())]) == [" dog", " bag"]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "key", "rival"),
+    [
+        ("Lily has a red ball. Tom has a blue ball. Lily has a", " red", " blue"),  # and not the likelier "ball"
+        ("小明在图书馆里。小红在操场上。小明在", "图书馆", None),  # the other place is in pieces
+    ],
+)
+def test_a_rival_names_something(prompt: str, key: str, rival: str | None) -> None:
+    lm = model.load(device="cpu")
+    trace = model.run_trace(lm, prompt)
+    query, at = len(trace.token_ids) - 1, trace.pieces.index(key)
+    heads = [(layer, head) for layer in range(lm.config.n_layers) for head in range(lm.config.n_heads)]
+    looking = [(layer, head) for layer, head in heads if trace.layer(layer).attention[head, query].argmax() == at]
+    told = plainest_match(trace, looking, query, at)
+    assert (told and trace.pieces[told.found.rival]) == rival
+
+
 def test_the_parts_of_a_term_are_what_its_writer_took_from_one_token() -> None:
     """With all tokens that the writer looked at (the others weigh less than 1e-5), they sum to the term."""
     lm = model.load(device="cpu")

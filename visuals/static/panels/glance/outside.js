@@ -127,7 +127,8 @@ export function createOutside(glass) {
     const params = { unknown: places.length, words, p: shareSaid(glass.text, doubt ?? NaN) };
     const name = sentenceOf(found);
     // that the model is not sure says by itself what to make of the answer
-    const whole = name === "doubt" ? text(name, params) : sentences(glass.text, text(name, params), text("so"));
+    const so = text(name === "some" && doubt === null ? "careful" : "so");
+    const whole = name === "doubt" ? text(name, params) : sentences(glass.text, text(name, params), so);
     const click = () => {
       leadToAnswer(element);
       tryExample(glass, example);
