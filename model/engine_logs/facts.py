@@ -80,7 +80,8 @@ class EngineLog:
     one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
     own. `needed` is what one request of that length takes and does not find, `longest` the length that it may have.
-    `seen` ranks say what they have, and `logged` is the least of it. `per_token` are the bytes of a token by the
+    `seen` ranks say what they have, and `logged` is the least of it; `rooms` are all of these, the least first. `stage`
+    is the pipeline stage whose rank prints them, counted from 0. `per_token` are the bytes of a token by the
     log. `version` is the release that prints it. `served` are the tokens that the engine hands out, where a line of its
     own says so. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both
     stand beside the pools. `printed` is what the engine prints of the model's shape, each value with its line.
@@ -106,6 +107,8 @@ class EngineLog:
     tp: int | None = None
     pp: int | None = None
     seen: int = 1
+    rooms: tuple[Printed, ...] = ()
+    stage: int | None = None
     needed: Printed | None = None
     longest: int | None = None
     version: tuple[int, int] | None = None

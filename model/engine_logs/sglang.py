@@ -45,6 +45,7 @@ _PAGE = pattern(r"page_size=#value:w#")
 _RUNNING = pattern(r"max_running_requests=#value:w#")
 _LENGTH = pattern(r"context_len=#value:w#")
 _RANK = re.compile(r"\bTP(\d{1,4})\b")
+_STAGE = re.compile(r"\bPP(\d{1,4})\b")
 _FP8 = {"float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "uint8": "fp8"}
 LOOKED_FOR = ("KV Cache is allocated. #tokens: …, K size: … GB, V size: … GB",)
 
@@ -68,7 +69,8 @@ def read(lines: LogLines) -> EngineLog | None:
     page = facts.take("page_size", lines.last(_PAGE))
     served = _after(lines.all(_SERVED), (first or found[0]).line)
     facts.take("served", served)
-    ranks = {match[1] for line in lines.lines if (match := _RANK.search(line))}
+    ranks, stages = _numbers(lines, _RANK), _numbers(lines, _STAGE)
+    stage = _STAGE.search(lines.lines[found[0].line - 1])
     untold = Pool("full", count(split["full"]) if split else 0, None, 1, "", "", None)
     pool = _pool(first, "full") if first else untold
     sliding, (state, draft_states) = _pool(windowed, "sliding") if windowed else None, _states(lines, facts)
@@ -86,7 +88,8 @@ def read(lines: LogLines) -> EngineLog | None:
         page=count(page or "1"),
         # older versions write TP0 without any parallelism, so that one rank alone says nothing of others
         tp=count(tp) if tp else len(ranks) if len(ranks) > 1 else None,
-        pp=count(pp) if pp else None,
+        pp=count(pp) if pp else len(stages) if len(stages) > 1 else None,
+        stage=int(stage[1]) if stage else None,
         drafts=_pool(draft, "full").printed if draft else None,
         draft_states=draft_states,
         served=count(served["value"]) if served else None,
@@ -97,9 +100,18 @@ def read(lines: LogLines) -> EngineLog | None:
 def _of_one_rank(lines: LogLines) -> list[Found]:
     """The lines of the first rank that printed any."""
     found = lines.all(_ALLOCATED)
-    ranks = [_RANK.search(lines.lines[one.line - 1]) for one in found]
-    first = ranks[0][1] if found and ranks[0] else None
-    return [one for one, rank in zip(found, ranks, strict=True) if (rank[1] if rank else None) == first]
+    ranks = [_rank(lines.lines[one.line - 1]) for one in found]
+    return [one for one, rank in zip(found, ranks, strict=True) if rank == ranks[0]]
+
+
+def _rank(line: str) -> tuple[str, ...]:
+    """Which rank of which stage prints a line, as far as it says so."""
+    return tuple(match[0] for wanted in (_RANK, _STAGE) if (match := wanted.search(line)))
+
+
+def _numbers(lines: LogLines, wanted: re.Pattern[str]) -> set[str]:
+    """The ranks or the stages that print any line."""
+    return {match[1] for line in lines.lines if (match := wanted.search(line))}
 
 
 def _after(found: list[Found], line: int) -> Found | None:

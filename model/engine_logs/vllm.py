@@ -125,6 +125,7 @@ def read(lines: LogLines) -> EngineLog | None:
         tp=count(tp) if tp else None,
         pp=count(pp) if pp else None,
         seen=len(sizes),
+        rooms=tuple(sorted(set(sizes), key=_bytes)),
         needed=printed(lacks["size"], "GiB", lacks["value"]) if lacks else None,
         longest=count(longest) if longest else None,
         version=_numbers(version),

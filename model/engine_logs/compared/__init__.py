@@ -16,6 +16,7 @@ from .figures import Cell, Comparison, Difference, Row, explained
 from .layers import plain
 from .loaded import counted_weights
 from .sources import SOURCES, Source
+from .stages import Part, parts_of, stage_step
 
 __all__ = ["SOURCES", "Cell", "Comparison", "Difference", "Row", "Source", "compare", "states_format"]
 
@@ -34,8 +35,11 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     """
     stages = log.pp or 1
     ranks = 1 if log.engine in ONE_PROCESS else log.tp or tp
-    used, (rows, differences) = _as_stored(log, spec, log.dtype or dtype, ranks, block)
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
+    dtype = log.dtype or dtype
+    names = vllm.stored_formats(spec, dtype) if log.engine == "vLLM" and log.dtype else (dtype,)
+    used, part, (rows, differences) = _likeliest(log, spec, names, ranks, block)
+    log, differences = part.log, [*stage_step(part, spec, stages), *differences]
     k, v = llama_cpp.formats(log, used) if log.engine == "llama.cpp" else (plain(used).of_k, plain(used).of_v)
     conflicts = log.conflicts
     if log.engine == "vLLM":
@@ -45,7 +49,7 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
         others = tuple(_other_format(log, spec, used, ranks, block))
         conflicts = others + conflicts
         differences = _unguessed(log, differences) if others else differences
-    conflicts += tuple(paged.odd_parts(log, spec, used, ranks))
+    conflicts += tuple(paged.odd_parts(log, spec, used, ranks, part.stage))
     rows = _marked(rows, differences)
     found = Comparison(log, spec, k.name, v.name, ranks, stages, tuple(rows), tuple(differences), fitting, conflicts)
     return replace(found, weights=counted_weights(log, spec, ranks, stages))
@@ -56,22 +60,23 @@ def states_format(log: EngineLog) -> bool:
     return log.dtype is not None or llama_cpp.stated(log) is not None
 
 
-def _compared(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> tuple[list[Row], list[Difference]]:
+def _compared(part: Part, spec: ModelSpec, dtype: str, tp: int, block: int) -> tuple[list[Row], list[Difference]]:
+    log = part.log
     if log.engine == "vLLM":
-        return vllm.compare(log, spec, dtype, tp, block)
+        return vllm.compare(log, spec, dtype, tp, block, part.stage)
     if log.engine == "llama.cpp":
         return llama_cpp.compare(log, spec, dtype, tp)
-    return paged.compare(log, spec, dtype, tp)
+    return paged.compare(log, spec, dtype, tp, part.stage)
 
 
-def _as_stored(
-    log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int
-) -> tuple[str, tuple[list[Row], list[Difference]]]:
-    """The comparison in the format that the engine stores, where that may be another than the log's name for it says:
-    the first with which the sum is what the log prints, else the likeliest."""
-    names = vllm.stored_formats(spec, dtype) if log.engine == "vLLM" and log.dtype else (dtype,)
-    tried = [(name, _compared(log, spec, name, tp, block)) for name in names]
-    return next((one for one in tried if explained(one[1][1])), tried[0])
+def _likeliest(
+    log: EngineLog, spec: ModelSpec, names: Iterable[str], tp: int, block: int
+) -> tuple[str, Part, tuple[list[Row], list[Difference]]]:
+    """The comparison in one of the formats that the log's name for it may mean, and with one of the pipeline stages
+    that it may be of: the first with which the sum is what the log prints, else the likeliest."""
+    parts = list(parts_of(log, spec, log.pp or 1))
+    tried = [(name, part, _compared(part, spec, name, tp, block)) for name in names for part in parts]
+    return next((one for one in tried if explained(one[2][1])), tried[0])
 
 
 def _odd_rows(log: EngineLog, rows: Iterable[Row], told: tuple[Conflict, ...]) -> Iterator[Conflict]:
@@ -123,7 +128,7 @@ def _fitting(log: EngineLog, spec: ModelSpec, tp: int, block: int) -> list[str]:
     found, silent = [], llama_cpp.without_formats(log)
     for dtype in TRIED:
         try:
-            _, differences = _compared(silent, spec, dtype, tp, block)
+            _, _, (_, differences) = _likeliest(silent, spec, (dtype,), tp, block)
         except GlassLlamaError:  # a format that does not fit this model
             continue
         if explained(differences):

@@ -28,8 +28,9 @@ class Layers:
     of_v: int = 0
 
 
-def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1) -> list[Layers]:
-    """What every kind of layer keeps of a token, kinds without layers left out.
+def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1, stage: range | None = None) -> list[Layers]:
+    """What every kind of layer keeps of a token, kinds without layers left out; of one pipeline `stage` alone where one
+    is given.
 
     Raises GlassLlamaError for a model whose tokens do not each take the same, and for formats that do not fit it.
     """
@@ -40,6 +41,8 @@ def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1) -> list[La
     check(spec, 1, 1, k, options)
     kinds: dict[SelfPlace, int] = dict.fromkeys(SELF, 0)
     for index in own_layers(spec, None):
+        if stage is not None and index not in stage:
+            continue
         if place := PLACE_OF.get(spec.layer_kinds[index]):
             kinds[place] += 1
     return [_layers(spec, kind, number, k, v, options) for kind, number in kinds.items() if number]
@@ -78,9 +81,11 @@ def kept_tokens(spec: ModelSpec, kind: SelfPlace, tokens: int) -> int:
     return tokens if size is None else min(tokens, size)
 
 
-def state_bytes(spec: ModelSpec, dtype: str, tp: int = 1) -> int:
-    """What all linear layers keep of a sequence, on one rank, as the model's own code stores it; 0 without any."""
-    return sum(term.bytes for term in _states(spec, dtype)) // tp
+def state_bytes(spec: ModelSpec, dtype: str, tp: int = 1, stage: range | None = None) -> int:
+    """What all linear layers keep of a sequence, on one rank, as the model's own code stores it; 0 without any. Of one
+    pipeline `stage` alone where one is given."""
+    whole = sum(term.bytes for term in _states(spec, dtype)) // tp
+    return whole if stage is None or not whole else whole // linear_layers(spec) * linear_layers(spec, stage)
 
 
 def state_elements(spec: ModelSpec) -> int:
@@ -88,9 +93,10 @@ def state_elements(spec: ModelSpec) -> int:
     return sum(term.elements for term in _states(spec, "bf16"))
 
 
-def linear_layers(spec: ModelSpec) -> int:
-    """The layers that keep a state."""
-    return max((len(term.layers) for term in _states(spec, "bf16")), default=0)
+def linear_layers(spec: ModelSpec, stage: range | None = None) -> int:
+    """The layers that keep a state; of one pipeline `stage` alone where one is given."""
+    counts = (len([one for one in term.layers if stage is None or one in stage]) for term in _states(spec, "bf16"))
+    return max(counts, default=0)
 
 
 def _states(spec: ModelSpec, dtype: str):

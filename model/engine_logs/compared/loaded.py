@@ -6,10 +6,7 @@ from ...published.spec import ModelSpec
 from ..facts import EngineLog
 from ..weights import FORMATS
 from .figures import CountedWeights
-
-# Of stages with uneven layers the last is shorter, in SGLang none of the last: it gives them the layers that are left
-# over (python/sglang/srt/distributed/utils.py, get_pp_indices).
-SHORT, SHORT_IN_SGLANG = 1, 0
+from .stages import short_stages
 
 
 def counted_weights(log: EngineLog, spec: ModelSpec, tp: int, pp: int) -> CountedWeights | None:
@@ -28,8 +25,7 @@ def counted_weights(log: EngineLog, spec: ModelSpec, tp: int, pp: int) -> Counte
         return CountedWeights(loaded, None, told, bool(told))
     try:
         found = weight_breakdown(spec, dtype) if loaded.whole else weight_breakdown(spec, dtype, tp=tp, pp=pp)
-        short = SHORT_IN_SGLANG if log.engine == "SGLang" else SHORT
-        counted = found.total_bytes if loaded.whole else max(found.in_stages(pp, short))
+        counted = found.total_bytes if loaded.whole else max(found.in_stages(pp, short_stages(log)))
     except GlassLlamaError:  # a format whose blocks do not fit the model's rows
         return CountedWeights(loaded, None, told, bool(told))
     return CountedWeights(loaded, counted, found.dtype, bool(told))

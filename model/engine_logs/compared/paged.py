@@ -13,9 +13,11 @@ from .layers import Layers, kept_tokens, layers_of, plain, rate, rate_how, state
 GB, GIB = 10**9, 1 << 30
 
 
-def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[Row], list[Difference]]:
-    """Rows and differences, on one rank."""
-    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
+def compare(
+    log: EngineLog, spec: ModelSpec, dtype: str, tp: int, stage: range | None = None
+) -> tuple[list[Row], list[Difference]]:
+    """Rows and differences, on one rank; `stage` are the layers of its pipeline stage, where there are several."""
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage)
     each, tokens = rate(layers), log.tokens
     if windows := next((one for one in log.pools if one.kind == "sliding"), None):
         return _two_pools(log, spec, layers, windows)
@@ -44,16 +46,16 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> tuple[list[
         )
     )
     own = [*_named(log, spec, each, pool.bytes if pool else 0), *filter(None, [rest(told, pool)])]
-    states = _state(log, spec, dtype, tp, own)
+    states = _state(log, state_bytes(spec, dtype, tp, stage), own)
     return rows + states, own + steps
 
 
-def odd_parts(log: EngineLog, spec: ModelSpec, dtype: str, tp: int) -> Iterator[Conflict]:
+def odd_parts(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, stage: range | None = None) -> Iterator[Conflict]:
     """K or V as SGLang prints it, where that is not what the tokens take and the two do not go together either."""
     pool = next((one for one in log.pools if one.kind == "full"), None)
     if pool is None or not pool.parts or any(one.kind == "sliding" for one in log.pools):
         return
-    layers = layers_of(spec, plain(dtype), plain(dtype), tp)
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage)
     each = (sum(one.count * one.of_k for one in layers), sum(one.count * one.of_v for one in layers))
     if not all(each):
         return
@@ -147,10 +149,9 @@ def _named(log: EngineLog, spec: ModelSpec, each: int, logged: int) -> list[Diff
     return [Difference("one_digit", None, "ollama_log", {})]
 
 
-def _state(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, steps: list[Difference]) -> list[Row]:
-    """The pool of states: SGLang keeps one slot more than it hands out."""
+def _state(log: EngineLog, own: int, steps: list[Difference]) -> list[Row]:
+    """The pool of states of `own` bytes a sequence: SGLang keeps one slot more than it hands out."""
     pool = next((one for one in log.pools if one.kind == "state"), None)
-    own = state_bytes(spec, dtype, tp)
     if pool is None or not own:
         return []
     steps.append(Difference("state_slot", own, "sglang_pool", {"slots": pool.cells}))

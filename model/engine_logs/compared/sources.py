@@ -55,7 +55,16 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             "vllm/model_executor/models/config.py",
             "DeepseekV32ForCausalLM",
         ),
+        "vllm_stages": _file(
+            _VLLM, "5a6541db9bfa77756459722f69e8c89a0b47a14d", "vllm/distributed/utils.py", "get_pp_indices"
+        ),
         "vllm_window": Source("vllm-project/vllm vllm/v1/kv_cache_interface.py, SlidingWindowSpec", ""),
+        "sglang_stages": _file(
+            _SGLANG,
+            "1107be112815907371027e0ab2203cb57d91c10e",
+            "python/sglang/srt/distributed/utils.py",
+            "get_pp_indices",
+        ),
         "sglang_pool": _file(_SGLANG, *_POOL, "MHATokenToKVPool"),
         "sglang_latents": _file(_SGLANG, *_POOL, "MLATokenToKVPool"),
         "sglang_windows": _file(

@@ -2,6 +2,8 @@
 
 Layers of one kind form groups of as many layers as the rarest kind has (the most, where no kind has half as many more);
 the last group is filled up. All groups share one pool, so that a block is as many bytes in each: `group size` × page.
+Pipeline stages have the same groups: layers are dealt out to them in turn, and a rank's block is that of its own layers
+(vllm/v1/core/kv_cache_utils.py, _get_kv_cache_groups_uniform_page_size).
 """
 
 from collections.abc import Iterator
@@ -34,7 +36,8 @@ class Plan:
     """How vLLM lays a model's layers out, on one rank."""
 
     spec: ModelSpec
-    layers: list[Layers]
+    model_kinds: dict[str, int]  # layers of each kind in the whole model, states among them
+    layers: list[Layers]  # of the rank, as is `linear`
     state: int  # bytes of one layer's state, 0 without any
     linear: int
     block_size: int
@@ -42,20 +45,20 @@ class Plan:
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """Layers of each kind."""
-        counts: dict[str, int] = {one.kind: one.count for one in self.layers}
-        return {**counts, "state": self.linear} if self.linear else counts
+        """Layers of each kind on the rank."""
+        return _kinds(self.layers, self.linear)
 
     @cached_property
     def group(self) -> int:
-        """Layers of one group."""
-        least, most = min(self.kinds.values()), max(self.kinds.values())
-        return most if most < least * 1.5 else least
+        """Layers of one group on the rank, the most of any group."""
+        return max(-(-self.kinds.get(kind, 0) // number) for kind, number in self.groups.items())
 
     @cached_property
     def groups(self) -> dict[str, int]:
         """Groups of each kind."""
-        return {kind: -(-count // self.group) for kind, count in self.kinds.items()}
+        least, most = min(self.model_kinds.values()), max(self.model_kinds.values())
+        size = most if most < least * 1.5 else least
+        return {kind: -(-count // size) for kind, count in self.model_kinds.items()}
 
     @property
     def page(self) -> int:
@@ -93,15 +96,23 @@ class Plan:
         return self.request(length, 1) != self.request(length, None)
 
 
+def _kinds(layers: list[Layers], linear: int) -> dict[str, int]:
+    counts: dict[str, int] = {one.kind: one.count for one in layers}
+    return {**counts, "state": linear} if linear else counts
+
+
 def aligned_block(state: int, each: int) -> int:
     """The block size that makes an attention page at least a state's page: in steps of 16 tokens."""
     return BLOCK * -(-state // (BLOCK * each))
 
 
-def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> tuple[list[Row], list[Difference]]:
-    """Rows and differences, on one rank; `block` is the calculator's block size, where it has one."""
+def compare(
+    log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1, stage: range | None = None
+) -> tuple[list[Row], list[Difference]]:
+    """Rows and differences, on one rank; `block` is the calculator's block size, where it has one, `stage` the layers
+    of the rank's pipeline stage, where there are several."""
     steps: list[Difference] = []
-    plan = _plan(log, spec, dtype, tp, block)
+    plan = _plan(log, spec, dtype, tp, block, stage)
     if plan is None:
         return [], steps
     layers, state = plan.layers, plan.state
@@ -126,16 +137,18 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1
     return rows, steps
 
 
-def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int) -> Plan | None:
+def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int, stage: range | None = None) -> Plan | None:
     """How the layers are laid out; None where none keeps K and V."""
-    layers, linear = layers_of(spec, plain(dtype), plain(dtype), tp), linear_layers(spec)
+    fmt, linear = plain(dtype), linear_layers(spec)
+    layers = layers_of(spec, fmt, fmt, tp, stage)
     if not layers:
         return None
+    kinds = _kinds(layers_of(spec, fmt, fmt, tp), linear)
     state = state_bytes(spec, dtype, tp) // linear if linear else 0
     usual = SPARSE_BLOCK if spec.mla and spec.indexer else BLOCK
     aligned = aligned_block(state, layers[0].each) if linear else usual
     told = log.block_size or (block if block > 1 else None)
-    return Plan(spec, layers, state, linear, told or aligned, told is not None)
+    return Plan(spec, kinds, layers, state, linear_layers(spec, stage), told or aligned, told is not None)
 
 
 def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> Iterator[Conflict]:
@@ -189,7 +202,7 @@ def _pool(log: EngineLog, plan: Plan, ranks: int, steps: list[Difference]) -> li
     )
     if log.blocks is None:  # a log of V1, whose pool keeps one back
         params = {"block": plan.block_size, "block_bytes": plan.block}
-        windowed = {"sliding", "chunked"} & plan.kinds.keys()
+        windowed = {"sliding", "chunked"} & plan.groups.keys()
         steps.append(Difference("null_block_window" if windowed else "null_block", None, "vllm_null", params))
     if log.logged:
         steps.append(_left(log, log.logged, reserved, plan.block, ranks))
@@ -320,7 +333,7 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
     rows += _longest(log, plan, blocks)
     times = Fraction(blocks, taken)
     # Windows and states leave room for other versions' rules; blocks that are worked out of GiB are as good as these.
-    slack = Fraction(1, 100) if len(plan.kinds) > 1 or not (log.blocks or log.tokens) else Fraction(0)
+    slack = Fraction(1, 100) if len(plan.groups) > 1 or not (log.blocks or log.tokens) else Fraction(0)
     differs = log.concurrency is not None and not _as_printed(times, log.concurrency, slack)
     if differs:
         told = {"logged": str(log.concurrency), "times": f"{float(times):.2f}", "taken": taken, "blocks": blocks}
@@ -331,7 +344,7 @@ def _request(log: EngineLog, plan: Plan, steps: list[Difference]) -> list[Row]:
 
 def _longest(log: EngineLog, plan: Plan, blocks: int) -> list[Row]:
     """The longest request that the room holds, where vLLM says it and all layers share the tokens."""
-    if log.longest is None or log.logged is None or set(plan.kinds) != {"full"}:
+    if log.longest is None or log.logged is None or set(plan.groups) != {"full"}:
         return []
     each, slots = rate(plan.layers), blocks * plan.block_size
     slack = (log.logged.slack // plan.block + 1) * plan.block_size
@@ -378,7 +391,7 @@ def _request_steps(log: EngineLog, plan: Plan, length: int, steps: list[Differen
         )
     filled = 0
     for kind, number in plan.groups.items():
-        empty = number * plan.group - plan.kinds[kind]
+        empty = number * plan.group - plan.kinds.get(kind, 0)
         filled += empty * plan.page * plan.blocks_of(kind, length, log.batched)
     if filled:
         params = {"layers": plan.padding, "group": plan.group, "groups": sum(plan.groups.values())}

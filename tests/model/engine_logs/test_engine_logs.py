@@ -439,6 +439,78 @@ def test_vllm_gives_all_ranks_what_the_least_has_room_for() -> None:
     assert steps(found)["least_rank"] == round(8.11 * GIB) - 178_880 * each
 
 
+def of_stages(tp: int, pp: int, cache: str, rooms: tuple[str, ...], tokens: int, times: str) -> str:
+    """vLLM's lines of Llama-3.1 8B, with the memory of as many ranks as are given."""
+    config = f"tensor_parallel_size={tp}, pipeline_parallel_size={pp}, kv_cache_dtype={cache}"
+    return "\n".join(
+        (
+            f"LLM engine (v0.10.1) with config: model='/m', dtype=torch.bfloat16, {config}",
+            *(f"Available KV cache memory: {room} GiB" for room in rooms),
+            f"GPU KV cache size: {tokens:,} tokens",
+            f"Maximum concurrency for 32,768 tokens per request: {times}x",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("log", "each", "held"),
+    [
+        # 60 GiB / (16 layers × 8 heads × 2 × 128 × 2 B) = 983,040 tokens, 30 × 32,768
+        (of_stages(1, 2, "auto", ("60.00",), 983_040, "30.00"), 65_536, 16),
+        # 11, 11 and 10 layers of 4 heads a rank; 40 GiB // (16 × 11,264 B) = 238,312 blocks, / 2,048 = 116.36
+        (of_stages(2, 3, "fp8", ("40.00",) * 4 + ("41.00",) * 2, 3_812_992, "116.36"), 11_264, 11),
+        # 38 GiB // (16 × 45,056 B) = 56,600 blocks of 11 layers; the 36 GiB of the last stage hold more, of 10 layers
+        (of_stages(1, 3, "auto", ("38.00", "39.50", "36.00"), 905_600, "27.64"), 45_056, 11),
+        # here they hold fewer: 30 GiB // (16 × 40,960 B) = 49,152 blocks
+        (of_stages(1, 3, "auto", ("40.00", "39.50", "30.00"), 786_432, "24.00"), 40_960, 10),
+    ],
+)
+def test_vllm_shares_the_layers_out_over_pipeline_stages(log: str, each: int, held: int) -> None:
+    found = compare(read_log(log), LLAMA_8B, "bf16")
+    assert needed(found, "token") == each
+    assert not found.conflicts
+    assert not any(row.differs for row in found.rows)
+    assert "unexplained" not in steps(found)
+    assert steps(found).keys() & {"rounding", "whole_blocks"}
+    stage = next(one for one in found.differences if one.code == "stage")
+    assert (stage.params["held"], stage.params["layers"], stage.params["stages"]) == (held, 32, found.pp)
+
+
+def test_vllm_deals_the_groups_of_windows_out_to_each_stage() -> None:
+    """Gemma-3 1B has 4 full layers, one group, and 22 with windows, 6 groups; a stage 2 and 11, so 2 of a group."""
+    log = of_stages(1, 2, "auto", ("10.00",), 0, "1.00").replace("GPU KV cache size: 0 tokens\n", "")
+    found = compare(read_log(log), gemma3_1b(), "bf16")
+    layer = 2 * 256 * 2
+    assert needed(found, "token") == 13 * layer
+    assert reserved(found, "blocks") == 10 * GIB // (16 * 2 * layer)
+
+
+SGLANG_STAGES = """\
+[PP0] KV Cache is allocated. #tokens: 100000, K size: 1.91 GB, V size: 1.91 GB
+[PP1] KV Cache is allocated. #tokens: 100000, K size: 2.10 GB, V size: 2.10 GB
+[PP2] KV Cache is allocated. #tokens: 100000, K size: 2.10 GB, V size: 2.10 GB
+"""
+
+
+@pytest.mark.parametrize(("first", "held"), [("", 10), ("[PP0]", 11)])
+def test_sglang_gives_the_last_stages_what_is_left_over(first: str, held: int) -> None:
+    """32 layers in 3: 10, 11, 11. A stage's line is no draft model's."""
+    lines = [line for line in SGLANG_STAGES.splitlines() if not first or not line.startswith(first)]
+    log = read_log("server_args=ServerArgs(model_path='/m', tp_size=1, pp_size=3)\n" + "\n".join(lines))
+    assert (log.pp, log.drafts) == (3, None)
+    found = compare(log, LLAMA_8B, "bf16")
+    assert needed(found, "token") == held * 4096
+    assert reserved(found, "bytes") == 100_001 * held * 4096
+    assert steps(found).keys() >= {"stage", "rounding"}
+    unlabelled = compare(read_log(SGLANG_STAGES.replace("[PP0] ", "pp_size=3 ").partition("\n")[0]), LLAMA_8B, "bf16")
+    assert needed(unlabelled, "token") == 10 * 4096
+
+
+def test_more_stages_than_layers_are_refused() -> None:
+    with pytest.raises(GlassLlamaError, match="33 pipeline stages; Llama-3 8B has 32 layers"):
+        compare(read_log(of_stages(1, 33, "auto", ("60.00",), 983_040, "30.00")), LLAMA_8B, "bf16")
+
+
 # 54.83 GiB are the cache of 449,152 tokens of Llama-3.1 8B on one GPU
 ONE_GPU = """\
 Available KV cache memory: 54.83 GiB
