@@ -64,8 +64,9 @@ def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
 
 
 def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
-    """The fullest GPU: what its weights and its cache take, and what is left; then the weights, product by product."""
-    stage = use.stage_bytes.index(use.per_gpu_bytes)
+    """The GPU that decides: what its weights and its cache take, and what is left; then the weights, product by
+    product."""
+    stage = use.shown_stage
     return {
         "gpu": gpu_message(use.gpu, say),
         "gpus": use.gpus,
@@ -104,6 +105,7 @@ def vllm_message(rule: VllmRule) -> VllmMessage:
         "blocks": blocks
         and {
             "size": blocks.size,
+            "size_from": blocks.size_from,
             "each": str(blocks.each),
             "count": blocks.count,
             "rest": str(blocks.rest),
@@ -141,12 +143,14 @@ def weight_message(term: WeightTerm) -> Product:
 
 def largest_message(found: Largest) -> LargestMessage:
     """The largest batch or context, and what one more would take on the fullest GPU."""
-    spec = found.use.cache.spec
+    spec, blocks = found.use.cache.spec, found.next_use and found.next_use.vllm.blocks
+    in_blocks = blocks if found.use.by == "vllm" else None
     return {
         "value": found.value,
         "unlimited": found.unlimited,
         "per_gpu": str(found.use.per_gpu_bytes),
         "next": str(found.next_use.taken_bytes) if found.next_use else None,
+        "next_blocks": in_blocks.needed + 1 if in_blocks else None,
         "max_context": spec.max_context,
     }
 

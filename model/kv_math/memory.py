@@ -228,7 +228,7 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
         if fullest(index, n_layers) > usable[index]:  # not even one stage a layer would do
             continue
         most = n_layers if best is None else (best[0] - 1) // one_stage.gpus
-        if pp := fewest_stages(one_stage, usable[index], most, partial(fullest, index), 1 if alone else 2):
+        if pp := _stages_in_blocks(one_stage, gpu, usable[index], most, partial(fullest, index), 1 if alone else 2):
             best = (one_stage.gpus * pp, index, pp)
     use = replace(_in_stages(layouts[best[1]], best[2]), gpu=gpu) if best else None
     fewest = min(fitting, key=lambda one: one.gpus, default=None)
@@ -243,6 +243,16 @@ def _need(needs: Needs, gpu: Gpu, layouts: list[MemoryUse], fullest: Callable[[i
 def _in_blocks(use: MemoryUse, gpu: Gpu) -> bool:
     """Whether what fits by its bytes fits in vLLM's whole blocks, where these decide."""
     return use.by != "vllm" or replace(use, gpu=gpu).fits
+
+
+def _stages_in_blocks(
+    use: MemoryUse, gpu: Gpu, usable: int, most: int, fullest: Callable[[int], int], least: int
+) -> int | None:
+    """As `fewest_stages`, in vLLM's whole blocks where these decide."""
+    pp = fewest_stages(use, usable, most, fullest, least)
+    while pp and not _in_blocks(_in_stages(use, pp), gpu):
+        pp = fewest_stages(use, usable, most, fullest, pp + 1)
+    return pp
 
 
 def fewest_stages(use: MemoryUse, usable: int, most: int, fullest: Callable[[int], int], least: int = 1) -> int | None:

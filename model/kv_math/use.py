@@ -172,8 +172,17 @@ class MemoryUse:
 
     @property
     def taken_bytes(self) -> int:
-        """What counts against the share on the fullest GPU: weights, cache and the lines that come out of it."""
+        """What counts against the share on the fullest GPU: weights, cache and the lines that come out of it; of vLLM's
+        whole blocks, where they decide, those that are needed and the one that is never handed out."""
+        if self.by == "vllm" and (blocks := self.vllm.blocks):
+            return self.share_bytes - self.vllm.room + blocks.taken
         return self.per_gpu_bytes + self._lines_bytes
+
+    @property
+    def shown_stage(self) -> int:
+        """The stage on one GPU of which it is decided what fits: the fullest, by vLLM's rule the one that holds the
+        fewest blocks."""
+        return self.vllm.stage if self.by == "vllm" else self.stage_bytes.index(self.per_gpu_bytes)
 
     @property
     def stage_bytes(self) -> tuple[int, ...]:

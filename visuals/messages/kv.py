@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from model.kv_math.use import By
-from model.kv_math.vllm_rule import Uncounted
+from model.kv_math.vllm_rule import SizeFrom, Uncounted
 from model.published.spec import AttentionKind
 
 from .arrays import Packed
@@ -269,6 +269,7 @@ class VllmBlocks(TypedDict):
     sequences, each `per_sequence`."""
 
     size: int
+    size_from: SizeFrom
     each: str
     count: int
     rest: str
@@ -330,12 +331,13 @@ class UseMessage(TypedDict):
 
 class LargestMessage(TypedDict):
     """The largest batch or context; `next` is what one more would take on the fullest GPU: weights and cache, by lines
-    these too."""
+    these too. Where vLLM's whole blocks decide, it is with `next_blocks` of them, else null."""
 
     value: int
     unlimited: bool
     per_gpu: str
     next: str | None
+    next_blocks: int | None
     max_context: int | None
 
 

@@ -1339,6 +1339,7 @@ export interface GpuMessage {
  */
 export interface VllmBlocks {
   size: number;
+  size_from: "set" | "usual" | "latent";
   each: string;
   count: number;
   rest: string;
@@ -1356,7 +1357,7 @@ export interface VllmMessage {
   graphs: string;
   room: string;
   blocks: VllmBlocks | null;
-  uncounted: "" | "room" | "kinds" | "stages" | "draft" | "shared" | "reserved";
+  uncounted: "" | "room" | "kinds" | "context" | "draft" | "shared" | "reserved";
 }
 
 /**
@@ -1400,13 +1401,14 @@ export interface UseMessage {
 
 /**
  * The largest batch or context; `next` is what one more would take on the fullest GPU: weights and cache, by lines
- * these too.
+ * these too. Where vLLM's whole blocks decide, it is with `next_blocks` of them, else null.
  */
 export interface LargestMessage {
   value: number;
   unlimited: boolean;
   per_gpu: string;
   next: string | null;
+  next_blocks: number | null;
   max_context: number | null;
 }
 

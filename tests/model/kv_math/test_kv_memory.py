@@ -13,7 +13,7 @@ from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.options import rank_copies
 from model.kv_math.speed import decode_bound
-from model.kv_math.vllm_rule import vllm_rule
+from model.kv_math.vllm_rule import GRAPHS, vllm_rule
 from model.kv_math.weights import AS_CONFIG, WEIGHT_FORMATS, weight_breakdown
 from model.published.catalogue import catalogue, parameter_count
 
@@ -602,7 +602,6 @@ def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
 @pytest.mark.parametrize(
     ("tokens", "options", "reason"),
     [
-        (8192, KvOptions(pp=2), "stages"),
         (8192, KvOptions(reserved_tokens=16_384), "reserved"),
         (8192, KvOptions(shared_prefix=1024), "shared"),
         (8192, KvOptions(), ""),
@@ -611,6 +610,60 @@ def test_blocks_that_layers_of_several_kinds_share_are_not_counted() -> None:
 def test_why_no_blocks_are_counted_is_the_reason_that_applies(tokens: int, options: KvOptions, reason: str) -> None:
     rule = vllm_rule(memory_use("Llama-3 8B", tokens, 1, "H100", Setup(usable_percent=90, options=options)))
     assert (rule.uncounted, rule.blocks is None) == (reason, reason != "")
+
+
+def test_what_one_more_takes_is_in_the_same_blocks_as_the_limit() -> None:
+    """Qwen3-32B, 64 layers of 8 heads: a block of 16 tokens is 4 MiB. What is taken is beyond the share by less than a
+    block for each sequence, and what is taken at the largest context is within it."""
+    block = 16 * 64 * 8 * 2 * 128 * 2
+    found = largest_context("Qwen3-32B", 8, "H100", VLLM)
+    share = found.use.share_bytes
+    needed = 8 * -(-(found.value + 1) // 16)
+    beside = found.use.taken_bytes - (8 * -(-found.value // 16) + 1) * block
+    assert found.next_use.taken_bytes == beside + (needed + 1) * block
+    assert found.use.taken_bytes <= share < found.next_use.taken_bytes
+    batch = largest_batch("Qwen3-32B", 8192, "H100", VLLM)
+    assert batch.use.taken_bytes <= batch.use.share_bytes < batch.next_use.taken_bytes
+
+
+def test_stages_get_as_many_blocks_as_the_one_that_can_hold_the_fewest() -> None:
+    """Llama-3 8B's 32 layers in 3 stages, of 11, 11 and 10: tables of 128,256 × 4,096 at both ends."""
+    use = memory_use("Llama-3 8B", 8190, 4, "H100", replace(VLLM, options=KvOptions(pp=3)))
+    layer = 2 * (4096 * (2 * 4096 + 2 * 1024) + 3 * 4096 * 14_336 + 2 * 4096)
+    table = 2 * 128_256 * 4096
+    weights = (11 * layer + table, 11 * layer, 10 * layer + table + 2 * 4096)
+    left = use.share_bytes - use.beside.activation_bytes - use.beside.context - GRAPHS
+    page = 16 * 8 * 2 * 128 * 2
+    counts = [(left - held) // (layers * page) for held, layers in zip(weights, (11, 11, 10), strict=True)]
+    assert counts[0] < min(counts[1:])
+    assert (use.vllm.stage, use.vllm.blocks.count, use.vllm.blocks.each) == (0, counts[0], 11 * page)
+    most = largest_context("Llama-3 8B", 4, "H100", replace(VLLM, options=KvOptions(pp=3))).value
+    assert most == (counts[0] - 1) // 4 * 16
+
+
+def test_the_stage_with_the_fewest_blocks_need_not_be_the_fullest() -> None:
+    """Qwen3-1.7B, 28 layers in 3 stages, 9, 10 and 9: the second has the most layers, the first and last the tables. A
+    short cache leaves the tables' stages the fullest, and the blocks are fewest where a block is largest."""
+    use = memory_use("Qwen3-1.7B", 16, 1, "H100", replace(VLLM, options=KvOptions(pp=3)))
+    assert use.stage_bytes.index(use.per_gpu_bytes) != 1
+    assert use.vllm.stage == 1
+    assert use.fits
+
+
+def test_gpus_that_a_load_needs_are_counted_in_blocks_with_stages_too() -> None:
+    need = gpus_needed("Llama-3 70B", 16, 32_768, ["T4"], VLLM).gpus[0]
+    assert need.use.weights.pp > 1
+    assert need.use.vllm.blocks
+    assert need.use.fits
+
+
+@pytest.mark.parametrize(("model", "size"), [("DeepSeek-V3", 64), ("Llama-3 8B", 16)])
+def test_a_block_of_latents_has_64_tokens_where_none_is_set(model: str, size: int) -> None:
+    for block in (1, 32):
+        options = KvOptions(tp=8, block_size=block)
+        gpu = own_gpu(1000, 2039)
+        blocks = memory_use(model, 100, 1, gpu, replace(VLLM, options=options)).vllm.blocks
+        assert (blocks.size, blocks.size_from == "set") == ((32, True) if block > 1 else (size, False))
 
 
 def test_without_room_there_are_no_blocks() -> None:

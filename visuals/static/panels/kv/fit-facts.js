@@ -40,12 +40,13 @@ export function largestFact(glass, found, title, unit, gpus) {
     : found.value
       ? text(unit, { count: whole(found.value) })
       : text("none_fits");
-  const { next, max_context: trained } = found;
+  const { next, next_blocks: blocks, max_context: trained } = found;
   const beyond = unit === "tokens" && trained !== null && found.value > trained;
   return fact(
     title,
     html`${figure(value)}
     ${next === null ? nothing : note(text(gpus > 1 ? "next" : "next_one", { bytes: exactBytes(next) }))}
+    ${blocks === null ? nothing : note(text("next_blocks", { blocks: whole(blocks) }))}
     ${beyond ? note(text("trained", { max_context: whole(trained) })) : nothing}`,
   );
 }

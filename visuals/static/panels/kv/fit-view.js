@@ -132,7 +132,7 @@ function stricterView({ free }, text) {
  * @param {{ tokens: number; batch: number }} asked
  * @param {Say} text of the section "kv-fit"
  */
-function blocksView({ cache, vllm: { free, room, blocks, uncounted } }, { tokens, batch }, text) {
+function blocksView({ pp, cache, vllm: { free, room, blocks, uncounted } }, { tokens, batch }, text) {
   const left = { room: exactBytes(room).replace("-", "−"), free: exactBytes(free).replace("-", "−") };
   const inBlocks = blocks && {
     ...{ room: left.room, batch: whole(batch), tokens: whole(tokens), size: whole(blocks.size) },
@@ -142,6 +142,8 @@ function blocksView({ cache, vllm: { free, room, blocks, uncounted } }, { tokens
   const sum = inBlocks
     ? text("sum_vllm_blocks", { ...inBlocks, free: left.free })
     : text("sum_vllm_bytes", { ...left, cache: exactBytes(cache) });
+  const notes = blocks ? [text(`block_size_${blocks.size_from}`, { size: whole(blocks.size) })] : [];
+  if (blocks && pp > 1) notes.push(text("strict_blocks_fewest"));
   return html`<p class="kv-sum kv-blocks-sum" .textContent=${sum}></p>
     <ul class="kv-log-steps">
       <li data-line="strict_blocks">
@@ -150,6 +152,7 @@ function blocksView({ cache, vllm: { free, room, blocks, uncounted } }, { tokens
           class="gp-note"
           .textContent=${inBlocks ? text("strict_blocks_says", inBlocks) : text(`strict_blocks_${uncounted}`)}
         ></span>
+        ${notes.map((words) => html`<span class="gp-note" .textContent=${words}></span>`)}
       </li>
     </ul>`;
 }
