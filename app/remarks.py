@@ -40,6 +40,10 @@ _PATTERNS = (
         r"未另选格式时权重按此计算。",
     ),
     (
+        r"config\.json names (\w+)\. The weights count so unless another format is chosen\.",
+        r"config.json 写明 \1。未另选格式时权重按此计算。",
+    ),
+    (
         r"The multi-token-prediction layers \((.+)\) are not counted\.",
         r"多词元预测（MTP）层（\1）不计。",
     ),

@@ -13,7 +13,7 @@ from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
 from model.kv_math.speed import DecodeBound
 from model.kv_math.vllm_rule import GRAPHS, VllmRule
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
-from model.published.quantised import quantised_note
+from model.published.quantised import stored_note
 
 from .kv import InLanguages, factor_message, notes_message, refused_message
 from .messages.kv import (
@@ -89,7 +89,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "weights_in": use.weights.dtype if use.weights.terms else "",
         "output_in": use.weights.output if use.weights.output != use.weights.embeddings else "",
         "output_source": OUTPUT.source,
-        "stored": [say(note) for note in [quantised_note(use.weights.spec)] if note],
+        "stored": [say(note) for note in [stored_note(use.weights.spec)] if note],
         "format_unknown": use.format_unknown,
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }

@@ -144,7 +144,8 @@ class MemoryUse:
         """Whether the weights are to count as the model's files store them, where neither their bytes are given nor
         any source says how: bf16 stands in."""
         spec = self.weights.spec
-        told = spec.quantised or spec.quantised_unread or self.weights.measured or not self.weights.terms
+        named = spec.quantised or spec.quantised_unread or spec.number_type
+        told = named or self.weights.measured or not self.weights.terms
         return self.setup.weights == AS_CONFIG and not told
 
     @cached_property

@@ -71,7 +71,7 @@ class VllmRule:
 
 
 def vllm_rule(use: "MemoryUse") -> VllmRule:
-    """The rule on the stage of `use` that can hold the fewest blocks; where these are not counted, on the fullest GPU."""
+    """The rule on the stage that can hold the fewest blocks; where these are not counted, on the fullest GPU."""
     left = use.share_bytes - use.beside.activation_bytes - use.beside.context - GRAPHS
     rooms, cache = [left - weights for weights in use.weight_stage_bytes], use.cache.stage_bytes
     if (uncounted := _uncounted(use)) or min(rooms) < 0:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..errors import GlassLlamaError
 from ..published.expected import any_of, expected
 from ..published.parameters import WeightPart, not_counted, weight_parts
+from ..published.quantised import NUMBER_TYPES
 from ..published.spec import ModelSpec, QuantSpec
 from .factors import Factor, how
 from .formats import FORMATS, SIXTEEN_BIT, KvFormat
@@ -265,7 +266,8 @@ def weight_breakdown(
 ) -> WeightBreakdown:
     """What the weights of `spec` take in `dtype`, a name in WEIGHT_FORMATS, over `tp` ranks and `pp` stages.
 
-    AS_CONFIG: as the model's own config.json says that they are stored (`spec.quantised`), else in bf16.
+    AS_CONFIG: as the model's own config.json says that they are stored (`spec.quantised`), else in the number type
+    that it names, else in bf16.
     `embeddings` is the format of the embedding tables; None: 16 bits under every quantised format except llama.cpp's
     q8_0 and q4_0, which quantise them too, the output matrix as OUTPUT says. Norms, biases and routers keep 16 bits
     under every quantised format. `mtp` counts the multi-token-prediction layers. `measured`: what the model's files
@@ -274,7 +276,8 @@ def weight_breakdown(
     spec = find_spec(spec)
     tp, pp = whole("tp", tp, 1, MAX_RANKS), whole("pp", pp, 1, MAX_RANKS)
     quant = spec.quantised if dtype == AS_CONFIG else None
-    dtype = SIXTEEN_BIT.name if dtype == AS_CONFIG else dtype
+    if dtype == AS_CONFIG:  # what a quantised file leaves as it is has 16 bits
+        dtype = SIXTEEN_BIT.name if quant else NUMBER_TYPES.get(spec.number_type, SIXTEEN_BIT.name)
     fmt = weight_format("weights", dtype)
     if pp > spec.n_layers:
         raise refusal("pp", pp, expected("at_most", name="n_layers", value=spec.n_layers))

@@ -17,7 +17,7 @@ from .hf.fields import Faults, Fields, UnreadFieldError, missing, refusal
 from .hf.judged import ACTIVATIONS, Judged, judged, unread
 from .hf.shape import Shape
 from .hub import config_text
-from .quantised import UnreadError, check_counted, quantised_note, quantised_of
+from .quantised import UnreadError, check_counted, number_type_of, quantised_note, quantised_of
 from .spec import TEXT_ALONE, AssumedHeads, ModelSpec
 from .unstated import Unstated
 
@@ -195,7 +195,7 @@ def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
         quantised = quantised_of(config)
         if quantised:
             check_counted(spec, quantised)
-        spec = replace(spec, quantised=quantised)
+        spec = replace(spec, quantised=quantised, number_type=number_type_of(config))
     except UnreadError as error:
         spec = replace(spec, quantised_unread=str(error))
     return replace(spec, notes=(*spec.notes, *filter(None, [quantised_note(spec)])))

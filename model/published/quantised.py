@@ -7,6 +7,7 @@ bitsandbytes 0.49 (QuantState, SCB), compressed-tensors 0.13, and DeepSeek-V3's 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import shortly
@@ -56,6 +57,22 @@ class _Raw:
     def group(self, name: str = "group_size", default: int | None = None) -> int | None:
         """Inputs that share a scale; None for all of them."""
         return None if self.fields.get(name, default) in (-1, None) else self.count(name, default)
+
+
+# Number types that a config.json may name, and what the calculators call them.
+NUMBER_TYPES: Mapping[str, str] = MappingProxyType({"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"})
+
+
+def number_type_of(config: Mapping[str, Any]) -> str:
+    """The number type that the file names as dtype or, as before transformers 4.56, torch_dtype; "" where it names
+    none of NUMBER_TYPES."""
+    inner = config.get("text_config")
+    for fields in (config, inner if isinstance(inner, Mapping) else {}):
+        for name in ("dtype", "torch_dtype"):
+            named = fields.get(name)
+            if isinstance(named, str) and (plain := named.removeprefix("torch.")) in NUMBER_TYPES:
+                return plain
+    return ""
 
 
 def quantised_of(config: Mapping[str, Any]) -> QuantSpec | None:
@@ -249,6 +266,13 @@ def quantised_note(spec: ModelSpec) -> str:
         f"The checkpoint is quantised (quantization_config): {spec.quantised.name}; {kept} in 16 bits. "
         "The weights count so unless another format is chosen."
     )
+
+
+def stored_note(spec: ModelSpec) -> str:
+    """As `quantised_note`; where nothing is quantised, which number type config.json names."""
+    if (note := quantised_note(spec)) or not spec.number_type:
+        return note
+    return f"config.json names {spec.number_type}. The weights count so unless another format is chosen."
 
 
 def check_counted(spec: ModelSpec, quant: QuantSpec) -> None:

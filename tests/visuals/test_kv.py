@@ -85,6 +85,26 @@ def test_where_no_source_says_how_the_files_are_stored_that_is_told():
     assert not unknown("DeepSeek-V3.2-Exp")  # fp8
 
 
+@pytest.mark.parametrize(
+    ("named", "stored", "size"),
+    [
+        ({"torch_dtype": "bfloat16"}, "bf16", 2),
+        ({"dtype": "float16"}, "fp16", 2),
+        ({"text_config": {"torch_dtype": "float32"}}, "fp32", 4),
+    ],
+)
+def test_a_number_type_that_the_config_names_is_the_weights(named: dict, stored: str, size: int) -> None:
+    shape = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 128}
+    spec = spec_from_config({"model_type": "llama", "vocab_size": 100, **shape, **named}, "Own")
+    told = kv_fit.use_message(memory_use(spec, 16, setup=Setup(weights=AS_CONFIG)), in_languages)
+    assert (told["format_unknown"], told["weights_in"]) == (False, stored)
+    assert int(told["all_weights"]) == size * parameter_count(spec)
+    assert len(told["stored"]) == 1
+    (note,) = told["stored"]
+    assert note["en"].startswith(f"config.json names {spec.number_type}. ")
+    assert note["zh"].startswith(f"config.json 写明 {spec.number_type}。")
+
+
 def test_room_says_of_how_many_ranks_it_is():
     need = kv_fit.needs_message(gpus_needed(LLAMA, 1, 8192, ["H100"]), Setup(), in_languages)["gpus"][0]
     alone = memory_use(LLAMA, 8192, 1, "H100")

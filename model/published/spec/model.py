@@ -33,6 +33,7 @@ class ModelSpec:
       which have `unembedding_bias`.
     - `also`: later models with a network of this shape.
     - `unstated`: what is missing or wrong in the config that the weights depend on and the cache does not.
+    - `number_type`: which of NUMBER_TYPES config.json names for numbers that are not quantised, "" where it names none.
     - `quantised`: how config.json says that the weights are stored; `quantised_unread`: why that is not counted.
     - `kv_heads_assumed`: where `n_kv_heads` comes from if the file does not count them, else None.
     - `head_dim_assumed`: the same of `head_dim`, where transformers' class has a width of its own.
@@ -77,6 +78,7 @@ class ModelSpec:
     head_dim_assumed: AssumedHeads | None = None
     head_dim_passed_over: tuple[tuple[str, str], ...] = ()
     unstated: tuple[GlassLlamaError, ...] = ()
+    number_type: str = ""
     quantised: QuantSpec | None = None
     quantised_unread: str = ""
     also: tuple[str, ...] = ()
