@@ -141,7 +141,7 @@ def kv_cache(
     gpu: str = "",
     weights: str = AS_CONFIG,
     embeddings: str = "",
-    usable_percent: int | None = None,
+    usable_percent: float | None = None,
     memory_gb: int = 0,
     bandwidth_gb_per_s: int = 0,
     hub: str = "",
@@ -165,10 +165,11 @@ def kv_cache(
         gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",
             "MI300X", "M3 Ultra" or "M4 Max": count the weights too, say what fits there.
         weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128; "config", the default, is as the
-            quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else
-            bf16. Where it says something that is not counted, `notes` says why.
+            quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else in
+            the number type that it names, else bf16. Where it says something that is not counted, `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
-        usable_percent: with gpu, how much of its memory weights and cache may take (vLLM's own rule is stricter: vllm).
+        usable_percent: with gpu, how much of its memory weights and cache may take, in per cent such as 92.5, or below
+            1 as a share such as 0.925, as --gpu-memory-utilization has it (vLLM's own rule is stricter: vllm).
             Left out, they may take what step_tokens, context_mib and fragmentation_mib leave of the memory. On an Apple
             chip at most 75 per cent count in either case.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).

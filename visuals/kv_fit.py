@@ -10,6 +10,7 @@ from typing import TypeVar
 from model.errors import GlassLlamaError
 from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
+from model.kv_math.options import plain_number
 from model.kv_math.speed import DecodeBound
 from model.kv_math.vllm_rule import GRAPHS, VllmRule
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
@@ -73,7 +74,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "tp": use.weights.tp,
         "pp": use.weights.pp,
         "by": use.by,
-        "percent": use.percent,
+        "percent": plain_number(use.percent),
         "share": str(use.share_bytes),
         "usable": str(use.usable_bytes),
         "weights": str(use.weight_stage_bytes[stage]),
@@ -174,7 +175,7 @@ def _need_message(need: GpuNeed, setup: Setup, say: InLanguages) -> GpuNeedMessa
         "name": need.gpu.name,
         "own": need.gpu.own,
         "memory": str(need.gpu.memory),
-        "percent": need.gpu.percent_of(setup.usable_percent or 100),
+        "percent": plain_number(need.gpu.percent_of(setup.percent)),
         "reported": need.gpu.reported,
         "reported_in": need.gpu.reported_in,
         "source": say(need.gpu.source),

@@ -5,6 +5,7 @@ What `model/kv_math` checks by itself is checked by the same function here, so t
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
@@ -17,7 +18,7 @@ from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, STEP_T
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup
-from model.kv_math.options import MAX_BATCH, MAX_TOKENS, options_from, whole
+from model.kv_math.options import MAX_BATCH, MAX_TOKENS, options_from, percentage, whole
 from model.kv_math.weights import AS_CONFIG, MAX_BYTES, weight_format
 from model.published.expected import any_of, expected
 from model.published.hf_spec import PASTED as UNNAMED
@@ -159,7 +160,7 @@ class OnGpu(OfCache):
     bandwidth_gb_per_s: Gigabytes = 0
     weights: Annotated[str, checked(_weight_format)] = AS_CONFIG
     embeddings: Annotated[str, checked(_weight_format)] | None = None
-    usable_percent: Annotated[int, _count(1, 100)] | None = None
+    usable_percent: Annotated[int | Fraction, checked(percentage)] | None = None
     step_tokens: Tokens = STEP_TOKENS
     context_mib: Mebibytes = CONTEXT_MIB
     fragmentation_mib: Mebibytes = FRAGMENTATION_MIB

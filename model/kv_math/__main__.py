@@ -176,9 +176,8 @@ def parser() -> argparse.ArgumentParser:
     fits.add_argument("--weight-bytes", type=whole_number, help="the weights' bytes as their files have them")
     fits.add_argument(
         "--usable-percent",
-        type=whole_number,
-        help="of a GPU's memory for weights and cache (vLLM's own rule is stricter: --vllm); left out, the lines below "
-        "are taken off instead",
+        help="of a GPU's memory for weights and cache, such as 92.5, or a share, 0.925 (vLLM's own rule is stricter: "
+        "--vllm); left out, the lines below are taken off instead",
     )
     fits.add_argument(
         "--vllm",

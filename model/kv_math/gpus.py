@@ -4,6 +4,7 @@ bandwidth as their maker states it. Plain data.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from ..published.expected import any_of
@@ -58,13 +59,13 @@ class Gpu:
             return self.source
         return f"memory: nvidia-smi, {self.reported:,} MiB, {self.reported_in}; {self.source}"
 
-    def percent_of(self, asked: int) -> int:
+    def percent_of(self, asked: int | Fraction) -> int | Fraction:
         """How much of its memory may be taken where `asked` per cent are wanted."""
         return min(asked, self.limit)
 
-    def usable(self, percent: int) -> int:
+    def usable(self, percent: int | Fraction) -> int:
         """Bytes of `percent` per cent of its memory, rounded down, or of what its system lets it take."""
-        return self.memory * self.percent_of(percent) // 100
+        return int(self.memory * self.percent_of(percent) // 100)
 
 
 _ALL = (

@@ -1,8 +1,10 @@
 """What an engine does beyond the plain KV-cache formula, and which combinations make sense. Pure integers."""
 
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -15,6 +17,7 @@ from .formats import KvFormat
 MAX_TOKENS = 10**8
 MAX_BATCH = 10**6
 MAX_RANKS = 10**4
+_DECIMAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})")
 
 WindowPolicy = Literal["ideal", "transformers", "vllm", "off"]
 Layout = Literal["formula", "expanded_mla", "broadcast_heads"]
@@ -123,6 +126,28 @@ def whole(field: str, value: Any, low: int, high: int) -> int:
     if number is None or not low <= number <= high:
         raise refusal(field, value, expected("whole", low=low, high=high))
     return number
+
+
+def percentage(field: str, value: Any) -> int | Fraction:
+    """`value` in per cent, exactly: a number from 1 to 100, or below 1 a share such as vLLM's 0.9, from 0.01 on; as a
+    number or as a text. Raises GlassLlamaError, naming `field`, for all else.
+
+    A float counts as the decimal number that it is written as, so 0.29 is 29 per cent.
+    """
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        number = Fraction(value)
+    else:
+        written = str(value) if isinstance(value, float | str) else ""
+        number = Fraction(written) if _DECIMAL.fullmatch(written) else Fraction(0)
+    percent = number * 100 if number < 1 else number
+    if not 1 <= percent <= 100:
+        raise refusal(field, value, expected("percent"))
+    return int(percent) if percent.denominator == 1 else percent
+
+
+def plain_number(value: int | Fraction) -> int | float:
+    """As a number that JSON has."""
+    return value if isinstance(value, int) else float(value)
 
 
 def _separated(value: object) -> str:

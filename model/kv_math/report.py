@@ -8,6 +8,7 @@ from .beside import MIB
 from .factors import Factor
 from .growth import Phase, kv_growth
 from .memory import GpuNeed, Largest, MemoryUse, Needs
+from .options import plain_number
 from .speed import DecodeBound
 from .terms import Place
 from .vllm_rule import GRAPHS
@@ -107,7 +108,7 @@ def _counted(weights: WeightBreakdown) -> str:
 def _named_lines(use: MemoryUse) -> list[str]:
     """What weights and cache may take, where named lines decide."""
     gpu, beside = use.gpu, use.beside
-    share = f" × {use.percent} %" if use.percent < 100 else ""
+    share = f" × {plain_number(use.percent)} %" if use.percent < 100 else ""
     taken = (
         f"{beside.activation_bytes:,} B of activations − {beside.context:,} B of context − "
         f"{beside.fragmentation:,} B for fragmentation"
@@ -126,12 +127,12 @@ def _named_lines(use: MemoryUse) -> list[str]:
 
 def _share_lines(use: MemoryUse) -> list[str]:
     """What weights and cache may take, where a share of the memory decides, and what the rest is for."""
-    gpu, left = use.gpu, use.left_bytes
+    gpu, left, percent = use.gpu, use.left_bytes, plain_number(use.percent)
     rest = f"{left:,} B left for fragmentation" if left >= 0 else f"{-left:,} B lacking"
     return [
         *_beside_lines(use),
         "",
-        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % = {size(use.usable_bytes)} usable ({gpu.read_in})",
+        f"{gpu.name}: {gpu.memory:,} B × {percent} % = {size(use.usable_bytes)} usable ({gpu.read_in})",
         f"Kept back  {use.kept_back:,} B − {use.beside.activation_bytes:,} B of activations − "
         f"{use.beside.context:,} B of context: {rest}",
     ]
@@ -140,11 +141,11 @@ def _share_lines(use: MemoryUse) -> list[str]:
 def _vllm_lines(use: MemoryUse) -> list[str]:
     """What vLLM's own rule leaves for the cache of a share of the memory, and in how many blocks."""
     gpu, beside, rule = use.gpu, use.beside, use.vllm
-    weights = use.usable_bytes - rule.room
+    weights, percent = use.usable_bytes - rule.room, plain_number(use.percent)
     lines = [
         *_beside_lines(use),
         "",
-        f"{gpu.name}: {gpu.memory:,} B × {use.percent} % − {weights:,} B of weights − {beside.activation_bytes:,} B of "
+        f"{gpu.name}: {gpu.memory:,} B × {percent} % − {weights:,} B of weights − {beside.activation_bytes:,} B of "
         f"activations − {beside.context:,} B of context − {GRAPHS:,} B of CUDA graphs = {rule.room:,} B for the cache "
         f"({gpu.read_in})",
     ]

@@ -1,6 +1,7 @@
 """Weights and cache together on GPUs of one kind: how a model is served, and what each GPU holds. Pure integers."""
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
@@ -8,7 +9,7 @@ from ..published.spec import ModelSpec
 from . import KvBreakdown
 from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, STEP_TOKENS, Beside, activations, lacking
 from .gpus import Gpu
-from .options import MAX_TOKENS, KvOptions, refusal, whole
+from .options import MAX_TOKENS, KvOptions, percentage, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
 from .vllm_rule import GRAPHS, VllmRule, vllm_rule
@@ -23,17 +24,18 @@ class Setup:
 
     `weights` and `embeddings` as in `weight_breakdown`. Weights and cache may take the memory less its named lines: the
     activations of a step of `step_tokens` tokens, CUDA's context and what fragmentation makes unusable, in MiB. With
-    `usable_percent` they may take that share instead, and the lines live in the rest; with `vllm` as well, activations,
-    context and CUDA graphs come out of that share, by vLLM's own rule (kv_math/vllm_rule.py). `weight_bytes` are those
-    of the model's files, where they are to stand in the place of the count. Raises GlassLlamaError for an unknown
-    format, for a number out of its range and for `vllm` without a share, naming the field.
+    `usable_percent` (as `percentage` reads it) they may take that share instead, and the lines live in the rest; with
+    `vllm` as well, activations, context and CUDA graphs come out of that share, by vLLM's own rule
+    (kv_math/vllm_rule.py). `weight_bytes` are those of the model's files, where they are to stand in the place of the
+    count. Raises GlassLlamaError for an unknown format, for a number out of its range and for `vllm` without a share,
+    naming the field.
     """
 
     dtype: str = "bf16"
     weights: str = "bf16"
     embeddings: str | None = None
     options: KvOptions = field(default_factory=KvOptions)
-    usable_percent: int | None = None
+    usable_percent: int | float | Fraction | str | None = None
     step_tokens: int = STEP_TOKENS
     context_mib: int = CONTEXT_MIB
     fragmentation_mib: int = FRAGMENTATION_MIB
@@ -42,7 +44,7 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.usable_percent is not None:
-            whole("usable_percent", self.usable_percent, 1, 100)
+            object.__setattr__(self, "usable_percent", percentage("usable_percent", self.usable_percent))
         elif self.vllm:
             raise refusal("vllm", self.vllm, "usable_percent beside it, the share that the rule is about")
         whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
@@ -56,6 +58,11 @@ class Setup:
             weight_format("embeddings", self.embeddings)
         if not isinstance(self.options, KvOptions):
             raise refusal("options", self.options, "a KvOptions")
+
+    @property
+    def percent(self) -> int | Fraction:
+        """The share that is asked for, in per cent; 100 without one."""
+        return 100 if self.usable_percent is None else percentage("usable_percent", self.usable_percent)
 
     @property
     def by(self) -> By:
@@ -96,14 +103,14 @@ class MemoryUse:
         return self.setup.by
 
     @property
-    def percent(self) -> int:
+    def percent(self) -> int | Fraction:
         """The percentage of one GPU's memory to begin with: 100 or the share that was set, or its system's limit."""
-        return self.gpu.percent_of(self._asked_percent)
+        return self.gpu.percent_of(self.setup.percent)
 
     @property
     def share_bytes(self) -> int:
         """Bytes of `percent`: memory × percent // 100."""
-        return self.gpu.usable(self._asked_percent)
+        return self.gpu.usable(self.setup.percent)
 
     @property
     def usable_bytes(self) -> int:
@@ -113,7 +120,7 @@ class MemoryUse:
 
     def usable_on(self, gpu: Gpu) -> int:
         """The same on a GPU of another kind."""
-        return gpu.usable(self._asked_percent) - self._lines_bytes
+        return gpu.usable(self.setup.percent) - self._lines_bytes
 
     @property
     def _lines_bytes(self) -> int:
@@ -125,10 +132,6 @@ class MemoryUse:
     def vllm(self) -> VllmRule:
         """What vLLM's own rule leaves of the share."""
         return vllm_rule(self)
-
-    @property
-    def _asked_percent(self) -> int:
-        return 100 if self.setup.usable_percent is None else self.setup.usable_percent
 
     @property
     def without_mtp_bytes(self) -> int | None:

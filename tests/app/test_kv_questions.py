@@ -129,6 +129,9 @@ def test_what_fits(service: Service) -> None:
     found = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, usable_percent=90, **own)
     assert int(found["use"]["usable"]) == 24 * 10**9 * 9 // 10
     assert found["batch"]["value"] == (24 * 10**9 * 9 // 10 - 2 * 8_030_261_248) // 2**30
+    assert ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, usable_percent="0.9", **own) == found
+    finer = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, usable_percent="92.5", **own)["use"]
+    assert (finer["percent"], int(finer["usable"])) == (92.5, 24 * 10**9 * 925 // 1000)
     assert ask(service, "kv_needs", model="Llama-3 8B", users=2, user_tokens=100, tp=8, **own)["gpus"][-1]["layout"]
     lines = 8192 * (2 * 4096 + 3 * 14_336) * 2 + (358 + 150) * 2**20  # activations but for the logits; MiB
     found = ask(service, "kv_fit", model="Llama-3 8B", tokens=8192, **own)

@@ -26,7 +26,7 @@ import { totals } from "../../visuals/static/readings/kv-race.js";
 import { changed, createPlaces } from "../../visuals/static/panels/kv/asking.js";
 import { joined, parted } from "../../visuals/static/panels/kv/cache-format.js";
 import { drawable } from "../../visuals/static/panels/kv/points.js";
-import { asBytes, asNumber, createQuestion, requestOf } from "../../visuals/static/panels/kv/question.js";
+import { asBytes, asNumber, createQuestion, percentOf, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
@@ -162,6 +162,16 @@ test("what is typed is sent as a number where it is one, and as it is where it i
   assert.equal(asNumber("-5"), -5);
   for (const eight of ["8K", "8 k", "８１９２", "８，１９２"]) assert.equal(asNumber(eight), 8192);
   for (const odd of ["", "many", "1.5", "1e9", "99999999999999999999"]) assert.equal(asNumber(odd), odd);
+  for (const [typed, sent, percent] of [
+    ["90", 90, 90],
+    ["９０ %", 90, 90],
+    ["0.56", "0.56", 56],
+    ["92.5", "92.5", 92.5],
+    ["0,9", "0,9", NaN],
+  ]) {
+    assert.deepEqual(requestOf({ usable_percent: String(typed) }), { usable_percent: sent });
+    assert.equal(percentOf(String(typed)), percent);
+  }
   const request = requestOf({ model: "x", tokens: "", batch: "4", tp: "", mtp: "1", window: "off" });
   assert.deepEqual(request, { model: "x", tokens: "", batch: 4, mtp: true, window: "off" });
 });

@@ -308,7 +308,7 @@ class UseMessage(TypedDict):
     tp: int
     pp: int
     by: By
-    percent: int
+    percent: float
     share: str
     usable: str
     weights: str
@@ -408,7 +408,7 @@ class GpuNeedMessage(TypedDict):
     name: str
     own: bool
     memory: str
-    percent: int
+    percent: float
     reported: int
     reported_in: str
     source: Remark

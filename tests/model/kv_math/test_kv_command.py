@@ -228,7 +228,7 @@ def test_the_command_reads_a_config(capsys, tmp_path):
         (["Llama-3 8B", "--embeddings", "foo"], "embeddings is 'foo'; expected one of fp32"),
         (["Llama-3 8B", "--embeddings", ""], "embeddings is ''; expected one of fp32"),
         (["Llama-3 8B", "--users", "4", "--weights", "foo"], "weights is 'foo'; expected one of fp32"),
-        (["Llama-3 8B", "--usable-percent", "0"], "usable_percent is 0; expected a whole number from 1 to 100."),
+        (["Llama-3 8B", "--usable-percent", "0"], "usable_percent is '0'; expected a percentage from 1 to 100"),
         (["Llama-3 8B", "--step-tokens", "0"], "step_tokens is 0; expected a whole number from 1"),
         (["Llama-3 8B", "--context-mib", "-1"], "context_mib is -1; expected a whole number from 0"),
         (["Llama-3 8B", "--fragmentation-mib", "-1"], "fragmentation_mib is -1; expected a whole number from 0"),

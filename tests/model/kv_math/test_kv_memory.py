@@ -495,7 +495,7 @@ def test_ranks_read_at_once():
         (lambda: memory_use("Llama-9"), "is not in the catalogue"),
         (lambda: memory_use("Llama-3 8B", 0), "^tokens is 0; expected a whole number from 1"),
         (lambda: memory_use("Llama-3 8B", batch=10**9), "^batch is 1,000,000,000; expected a whole number from 1"),
-        (lambda: Setup(usable_percent=0), "^usable_percent is 0; expected a whole number from 1 to 100"),
+        (lambda: Setup(usable_percent=0), "^usable_percent is 0; expected a percentage from 1 to 100"),
         (lambda: Setup(usable_percent=101), "^usable_percent is 101"),
         (lambda: Setup(step_tokens=0), "^step_tokens is 0; expected a whole number from 1"),
         (lambda: Setup(context_mib=-1), "^context_mib is -1; expected a whole number from 0"),
@@ -624,6 +624,26 @@ def test_what_one_more_takes_is_in_the_same_blocks_as_the_limit() -> None:
     assert found.use.taken_bytes <= share < found.next_use.taken_bytes
     batch = largest_batch("Qwen3-32B", 8192, "H100", VLLM)
     assert batch.use.taken_bytes <= batch.use.share_bytes < batch.next_use.taken_bytes
+
+
+@pytest.mark.parametrize(
+    ("given", "percent"),
+    [
+        (0.9, 90), ("0.9", 90), (90, 90), ("90", 90), (90.0, 90), (0.29, 29), (0.57, 57), (1, 1), (100, 100), (0.01, 1),
+        (0.925, Fraction(185, 2)), ("92.5", Fraction(185, 2)), (".925", Fraction(185, 2)), (92.5, Fraction(185, 2)),
+    ],
+)  # fmt: skip
+def test_a_share_is_what_vllms_flag_takes_or_per_cent_exactly(given: object, percent: Fraction) -> None:
+    setup = Setup(usable_percent=given)
+    assert setup.percent == percent
+    assert replace(setup, dtype="fp8").percent == percent
+    assert memory_use("Llama-3 8B", setup=setup, gpu=own_gpu(80, 1000)).usable_bytes == 8 * 10**8 * percent
+
+
+@pytest.mark.parametrize("given", [0, 101, -1, "", "0,9", "90%", "1e1", 0.001, "0.9.9", True, float("nan"), 10**30])
+def test_what_is_no_share_is_refused(given: object) -> None:
+    with pytest.raises(GlassLlamaError, match=r"^usable_percent is .*; expected a percentage from 1 to 100, such"):
+        Setup(usable_percent=given)
 
 
 def test_stages_get_as_many_blocks_as_the_one_that_can_hold_the_fewest() -> None:

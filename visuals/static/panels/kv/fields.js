@@ -69,7 +69,7 @@ const put = (control, value) => {
 function numberBox(name, set) {
   const box = h("input", {
     type: "text",
-    inputmode: "numeric",
+    inputmode: name === "usable_percent" ? "decimal" : "numeric",
     autocomplete: "off",
     input: () => set({ [name]: box.value.trim() }),
   });

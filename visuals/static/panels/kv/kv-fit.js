@@ -12,7 +12,7 @@ import { fitState } from "./fit-state.js";
 import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
-import { modelOf, question, sharesOf } from "./question.js";
+import { modelOf, percentOf, question, sharesOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
@@ -232,7 +232,7 @@ export default function kvFit(element, glass) {
     const { room } = view.settings;
     const share = hasShare(view.settings);
     const set = share ? view.settings.usable_percent : "100";
-    const percent = found && found.use.percent < Number(set) ? found.use.percent : null;
+    const percent = found && found.use.percent < percentOf(set) ? found.use.percent : null;
     limited.hidden = percent === null;
     limited.textContent = percent === null ? "" : panel.text("limited", { percent });
     const explained = panel.text(share ? `formula_${room}` : "formula", { usable: found?.use.percent ?? set });

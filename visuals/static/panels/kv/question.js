@@ -48,12 +48,11 @@ const COUNTS = [
   "n_kv_heads",
   "dcp",
 ];
-// the last eight: of fit-state.js
+// the last seven: of fit-state.js
 const NUMBERS = new Set([
   ...COUNTS,
   "users",
   "user_tokens",
-  "usable_percent",
   "memory_gb",
   "bandwidth_gb_per_s",
   "step_tokens",
@@ -89,6 +88,28 @@ export function asNumber(text) {
       .replace(/[\s,_]/g, "")
       .match(/^(-?\d{1,15})(k?)$/i) ?? [];
   return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
+}
+
+/**
+ * A percentage as it was typed, such as 92.5 or "92.5 %"; below 1 it is a share, as vLLM's flag has it, which the
+ * server reads too. What is no whole number stays a text, so that no digit is lost; a comma stays, too, since it
+ * may be a decimal one.
+ *
+ * @param {string} text
+ */
+export function asPercent(text) {
+  const plain = text.normalize("NFKC").replace(/\s|%$/g, "").trim();
+  return /^\d{1,3}$/.test(plain) ? Number(plain) : plain;
+}
+
+/**
+ * The per cent that a percentage stands for, as a number to compare.
+ *
+ * @param {string} text
+ */
+export function percentOf(text) {
+  const number = Number(asPercent(text));
+  return number < 1 ? Number((100 * number).toFixed(6)) : number;
 }
 
 /**
@@ -166,6 +187,7 @@ export function requestOf(settings) {
     given.map(([name, value]) => {
       if (name === "mtp" || name === "vllm") return [name, true];
       if (name === "weight_bytes") return [name, asBytes(value)];
+      if (name === "usable_percent") return [name, asPercent(value)];
       return [name, NUMBERS.has(name) ? asNumber(value) : value];
     }),
   );
