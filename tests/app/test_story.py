@@ -558,6 +558,58 @@ def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Pag
     expect(story.locator(".st-bars .is-now")).to_be_visible()
 
 
+def test_what_is_changed_stays_so_with_another_word_and_when_that_is_undone(
+    story: Page, roomy_checkpoint: Path
+) -> None:
+    off = [(1, 3), (2, 0)]
+
+    def answers_as_transformers() -> None:
+        found = story.evaluate(
+            "(({ tokens, next }) => [tokens.ids, next.ids, [...next.logits.data]])(glass.state.trace)"
+        )
+        logits = Peer(roomy_checkpoint, found[0], off).run.logits[0, -1]
+        assert found[2] == pytest.approx([float(logits[token]) for token in found[1]], abs=1e-4)
+
+    story.evaluate("(heads) => glass.change({ heads })", off)
+    story.wait_for_function("glass.state.trace.changes.heads")
+    value(story, "answer")
+    swaps = story.locator(".st-swaps")
+    expect(swaps).to_contain_text(text("story.act_swap_kept"))
+    expect(swaps).not_to_contain_text("it would answer")  # that is of the network as it was
+    button = swaps.locator("button").first
+    wanted = button.get_attribute("data-swap")
+    button.click()
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=wanted)
+    answers_as_transformers()
+    said = story.locator(".st-try [role=status]")
+    expect(said).to_contain_text(text("story.did_word_kept"))
+    expect(story.locator(".st-changed").first).to_be_visible()
+    story.click("[data-act=back]")
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
+    answers_as_transformers()
+
+
+def test_a_stream_of_another_run_is_not_taken_into_another_text_and_comes_back(story: Page) -> None:
+    story.evaluate("glass.read('The cat sleeps in the yard. 猫在沙发上')")
+    story.wait_for_function("glass.state.trace.prompt.includes('sleeps')")
+    story.evaluate("(prompt) => { glass.keep(glass.state.run); glass.read(prompt); }", PROMPT)
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
+    story.evaluate("glass.change({ heads: [[1, 3]], patches: [[2, 1]], source: glass.state.kept.id })")
+    story.wait_for_function("glass.state.trace.changes.patches")
+    before = story.evaluate("[...glass.state.trace.next.logits.data]")
+    value(story, "answer")
+    swaps = story.locator(".st-swaps")
+    expect(swaps).to_contain_text(text("story.act_swap_parted"))
+    swaps.locator("button").first.click()
+    story.wait_for_function("(text) => glass.state.trace.prompt !== text", arg=PROMPT)
+    expect(story.locator(".st-try [role=status]")).to_contain_text(text("story.did_word_parted"))
+    assert story.evaluate("glass.state.trace.changes") == {"heads": [[1, 3]]}
+    story.click("[data-act=back]")
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
+    assert story.evaluate("[...glass.state.trace.next.logits.data]") == pytest.approx(before, abs=1e-5)
+    assert story.evaluate("glass.state.run.source === glass.state.kept")
+
+
 def test_pieces_have_the_positions_of_their_tokens(story: Page) -> None:
     value(story, "pieces")
     shown = story.locator(".st-pieces li").evaluate_all("(all) => all.map((one) => one.firstChild.textContent)")

@@ -6,11 +6,13 @@ import {
   changesOf,
   crossOff,
   ffnsOff,
+  forAnotherText,
   headOff,
   isChanged,
   nameRow,
   neuronOff,
   neuronsOff,
+  sameChanges,
   sameText,
   takenBack,
   unused,
@@ -188,4 +190,17 @@ test("the row of a switched-off neuron says so in both languages", () => {
   assert.deepEqual(rowOf("17", true, "en"), ["17 switched off", true]);
   assert.deepEqual(rowOf("17", true, "zh"), ["17 已关闭", true]);
   assert.deepEqual(rowOf("17", false, "zh"), ["17", false]);
+});
+
+test("with another text all that is changed stays but the stream of another run", () => {
+  const changes = { heads: [[2, 3]], prefix: [4], parts: ["norm:none"], patches: [[1, 2]], source: "A" };
+  assert.deepEqual(forAnotherText(changes), { heads: [[2, 3]], prefix: [4], parts: ["norm:none"] });
+  assert.equal(changes.source, "A");
+});
+
+test("the same is changed whatever the kinds' order, and the name of the run that a stream is from", () => {
+  const [a, b] = [{ ffn: [1], heads: [[2, 3]] }, { heads: [[2, 3]], ffn: [1], attention: [], source: "A" }];
+  assert.equal(sameChanges({ changes: a }, { changes: b }), true);
+  assert.equal(sameChanges({ changes: a }, { changes: { heads: [[2, 3]] } }), false);
+  assert.equal(sameChanges(plain, {}), true);
 });

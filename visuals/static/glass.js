@@ -317,15 +317,18 @@ function awaiting(awaited) {
  *
  * @param {string} prompt
  * @param {string | undefined} model
- * @param {number} [layer] that is to be shown; where none is named the server says where to start
+ * @param {{ layer?: number; changed?: import("./types.d.ts").Changed }} [how] `layer` that is to be shown: where
+ *   none is named the server says where to start; `changed`: what is changed in it
  */
-async function runPrompt(prompt, model, layer) {
+async function runPrompt(prompt, model, { layer, changed = { changes: {} } } = {}) {
   store.emit("begin");
   const mine = awaiting({ prompt, model: model ?? null, act: "read" });
   const { recall } = await online;
-  const answer = await recall({ prompt, model, generated: [], changes: {}, layer }).catch(() => LOST);
+  const { source = null } = changed;
+  const changes = source ? { ...changed.changes, source: source.id } : changed.changes;
+  const answer = await recall({ prompt, model, generated: [], changes, layer }).catch(() => LOST);
   if (state.awaited !== mine) return; // something else was asked for since
-  store.publish(answer);
+  store.publish(answer.kind === "run" ? { ...answer, source } : answer);
   if (answer.kind === "run") page.fill({ prompt, model });
 }
 /**
@@ -333,8 +336,9 @@ async function runPrompt(prompt, model, layer) {
  *
  * @param {string} prompt
  * @param {string} [model]
+ * @param {import("./types.d.ts").Changed} [changed] what is changed in its run
  */
-const read = (prompt, model = state.run?.model.name) => runPrompt(prompt, model);
+const read = (prompt, model = state.run?.model.name, changed = undefined) => runPrompt(prompt, model, { changed });
 /**
  * Has another network read the prompt of A, which is what is shown where none is kept: that run is B.
  *
@@ -344,7 +348,7 @@ async function readBy(model) {
   const first = state.kept ?? state.run;
   if (!first) return;
   if (!state.kept) keep(first);
-  await runPrompt(first.prompt, model, state.locked.layer);
+  await runPrompt(first.prompt, model, { layer: state.locked.layer });
 }
 /**
  * Has panels read one of a network's two stacks, and something of it.

@@ -32,6 +32,26 @@ const NAMED = 6; // changes that are named one by one
 export const isChanged = ({ changes }) => listed(changes ?? {}).length > 0;
 
 /**
+ * Whether the same is changed in two runs.
+ *
+ * @param {Changed} a
+ * @param {Changed} b
+ */
+export const sameChanges = (a, b) => {
+  const [one, other] = [a, b].map(({ changes }) => JSON.stringify(listed(changes ?? {})));
+  return one === other;
+};
+
+/**
+ * What of a run's changes holds for another text of as many tokens: all but the stream that was taken over from
+ * another run, which is of that run's words.
+ *
+ * @param {Changes} changes
+ * @returns {Changes}
+ */
+export const forAnotherText = ({ patches: _patches, source: _source, ...rest }) => rest;
+
+/**
  * Whether a head writes nothing: it is off itself, or all attention of its layer is.
  *
  * @param {Changed} trace

@@ -34,6 +34,11 @@ export type Model = Decoded<ModelMessage>;
 
 /** A run as it is published: `source` is the run whose stream its patches took. */
 export type RunPayload = RunMessage & { source?: Trace | null };
+/** What is changed in a run, and whose stream its patches take. */
+export interface Changed {
+  changes: Changes;
+  source?: Trace | null;
+}
 /** What is to be run, or run again: what is left out the server chooses. */
 export interface RunRequest {
   prompt?: string;
@@ -147,8 +152,8 @@ export interface Glass
   asking: () => number;
   /** Runs the shown tokens once more with something changed (app/comparing.py). */
   change: (changes: Changes) => Promise<void>;
-  /** Has the network that is shown, or another that is named, read a text. */
-  read: (prompt: string, model?: string) => Promise<void>;
+  /** Has the network that is shown, or another that is named, read a text; nothing is changed unless it is said. */
+  read: (prompt: string, model?: string, changed?: Changed) => Promise<void>;
   /** Has another network read the prompt of A. */
   readBy: (model: string) => Promise<void>;
   /** Has panels read one of a network's two stacks, and something of it. */

@@ -4,7 +4,7 @@
 import { hasChinese } from "../characters.js";
 import { exact, h } from "../dom.js";
 import { glossed, glossOf } from "../gloss.js";
-import { isChanged } from "../off.js";
+import { forAnotherText, isChanged, sameChanges } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
@@ -34,11 +34,17 @@ const SWAPS = 3;
  * @typedef {{
  *   act: Act | null;
  *   waits: boolean;
- *   before: (Answer & { prompt: string }) | null;
+ *   before: Before | null;
+ *   after: Of | null;
  *   swap: Swap | null;
  *   followed: Followed | null;
  * }} Tried
- *   `waits`: for the heads; `followed`: the head of the scenes, before others were switched off
+ *   `waits`: for the heads; `after`: the run that was asked for; `followed`: the head of the scenes, before others
+ *   were switched off
+ *
+ * @typedef {Pick<import("../decode.js").Trace, "prompt" | "changes">} Of what a run is of
+ *
+ * @typedef {Answer & Of & Pick<import("../decode.js").Trace, "source">} Before
  *
  * @typedef {{ layer: number; head: number; left: number }} Followed `left`: how probable the answer is without it
  */
@@ -140,6 +146,15 @@ function createActs({ state, text }, does) {
 
 /** @typedef {import("../decoded.d.ts").Detail<"words">} Words */
 
+/** @typedef {import("../messages.d.ts").Changes} Changes */
+
+/**
+ * The ending of texts on a run's changes, with another word in its text: "" where nothing is changed.
+ *
+ * @param {Changes} changes
+ */
+export const keptForm = (changes) => (changes.patches?.length ? "_parted" : isChanged({ changes }) ? "_kept" : "");
+
 /**
  * Other words that can be written in the text's place, as buttons.
  *
@@ -148,17 +163,19 @@ function createActs({ state, text }, does) {
  */
 function createSwaps(glass, write) {
   const element = h("p.st-acts.st-swaps");
-  /** @type {(found: Words | null, waits: boolean, gloss: Gloss, ...more: unknown[]) => void} */
-  const draw = memo((/** @type {Words | null} */ found, waits, gloss) => {
+  /** @type {(found: Words | null, waits: boolean, gloss: Gloss, changes: Changes, ...more: unknown[]) => void} */
+  const draw = memo((/** @type {Words | null} */ found, waits, gloss, changes) => {
     // where a swap has an answer in the text's own script, none is offered whose answer is in another
     const same = found?.swaps.filter(({ piece }) => hasChinese(piece) === hasChinese(found.text)) ?? [];
     const few = found && { ...found, swaps: (same.length ? same : found.swaps).slice(0, SWAPS) };
-    const buttons = few ? swapButtons(glass, few, write, gloss) : [];
+    const buttons = few ? swapButtons(glass, few, write, gloss, !isChanged({ changes })) : [];
     for (const one of buttons) {
       one.classList.add("st-act");
       one.toggleAttribute("disabled", waits);
     }
-    element.replaceChildren(...(buttons.length ? [h("span", null, glass.text("story.act_swap")), ...buttons] : []));
+    element.replaceChildren(
+      ...(buttons.length ? [h("span", null, glass.text(`story.act_swap${keptForm(changes)}`)), ...buttons] : []),
+    );
   });
   return { element, draw };
 }
@@ -236,13 +253,27 @@ function waitingSaid(text, act, part) {
  * @param {{ part: import("../panels/glance/measuring.js").Part | null } | null} under what is known by now, while
  *   it is under way
  */
-function sayingOf(glass, { act, swap }, { tokens }, rests, under) {
+function sayingOf(glass, { act, swap, before }, { tokens }, rests, under) {
   const { text } = glass;
   if (!act) return "";
   if (under) return waitingSaid(text, act, under.part);
   if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
   if (act === "heads") return ""; // the scene's sentence says it
-  return text("story.did_word", { word: swap?.word, other: swap?.other });
+  const did = text("story.did_word", { word: swap?.word, other: swap?.other });
+  const form = keptForm(before?.changes ?? {});
+  return form ? sentences(text, did, text(`story.did_word${form}`)) : did;
+}
+
+/**
+ * Which heads a reader has switched off here, each a layer and a head.
+ *
+ * @param {Tried} view
+ * @param {Of} run
+ */
+function offHere({ act, before }, { changes }) {
+  if (act !== "heads" || !before) return [];
+  const were = new Set(before.changes.heads?.map(String));
+  return (changes.heads ?? []).filter((one) => !were.has(String(one)));
 }
 
 /**
@@ -252,15 +283,24 @@ function sayingOf(glass, { act, swap }, { tokens }, rests, under) {
  * @param {Glass} glass
  * @param {Tried} view
  */
-function headsOffIn(glass, { act, before }) {
+function headsOffIn(glass, view) {
   const { trace } = glass.state;
-  const count = trace?.changes.heads?.length ?? 0;
-  if (act !== "heads" || !before || !trace?.next || !count) return null;
+  const { before } = view;
+  const count = trace ? offHere(view, trace).length : 0;
+  if (!before || !trace?.next || !count) return null;
   return { count, before, left: leftOf(glass, trace.next, before.id) };
 }
 
+/**
+ * Whether a run is of a text and of these changes.
+ *
+ * @param {Of} run
+ * @param {Of | null} one
+ */
+const isOf = (run, one) => one !== null && one.prompt === run.prompt && sameChanges(one, run);
+
 /** @type {Tried} */
-const UNTRIED = { act: null, waits: false, before: null, swap: null, followed: null };
+const UNTRIED = { act: null, waits: false, before: null, after: null, swap: null, followed: null };
 
 /** @param {Glass} glass */
 export function createExperiment(glass) {
@@ -274,16 +314,11 @@ export function createExperiment(glass) {
   const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
   const which = createWhich(glass);
   const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, which.element, measured);
-  /** @type {(Answer & { prompt: string }) | null} */
+  /** @type {Before | null} */
   let now = null;
-  /** @type {string | null} */
-  let expected = null; // the prompt of the run that is waited for
 
-  glass.on("run", ({ prompt, changes }) => {
-    const goesOn = view.waits && prompt === view.before?.prompt;
-    const own = prompt === expected || goesOn || (view.act === "heads" && isChanged({ changes }));
-    if (!own) Object.assign(view, UNTRIED);
-    expected = null;
+  glass.on("run", (run) => {
+    if (!isOf(run, view.after) && !(view.waits && isOf(run, view.before))) Object.assign(view, UNTRIED);
   });
 
   /** @param {Act} act */
@@ -294,9 +329,11 @@ export function createExperiment(glass) {
   /** @param {Swap} swap */
   function write(swap) {
     begin("word");
+    if (!state.run) return;
+    const changes = forAnotherText(state.run.changes);
     view.swap = swap;
-    expected = swap.text;
-    glass.read(swap.text);
+    view.after = { prompt: swap.text, changes };
+    glass.read(swap.text, state.run.model.name, { changes });
   }
   function heads() {
     begin("heads");
@@ -305,8 +342,8 @@ export function createExperiment(glass) {
   function back() {
     const { act, before } = view;
     Object.assign(view, UNTRIED);
-    if (act === "heads" && state.run && isChanged(state.run)) glass.change({});
-    if (act === "word" && before) glass.read(before.prompt);
+    if (act === "heads" && before && state.run && !sameChanges(state.run, before)) glass.change(before.changes);
+    if (act === "word" && before) glass.read(before.prompt, state.run?.model.name, before);
   }
 
   /**
@@ -326,7 +363,11 @@ export function createExperiment(glass) {
     const { layer, head, look } = place;
     view.waits = false;
     view.followed = look && rests ? { layer, head, left: leftAfter(rests, look.missed) } : null;
-    queueMicrotask(() => glass.change(readersOff({ heads: found.look.heads })));
+    const { prompt, changes } = state.trace;
+    const off = readersOff({ heads: found.look.heads });
+    const all = { ...changes, heads: [...(changes.heads ?? []), ...off.heads] };
+    view.after = { prompt, changes: all };
+    queueMicrotask(() => glass.change(all));
     return part;
   }
 
@@ -336,16 +377,16 @@ export function createExperiment(glass) {
    * @param {Answer | null} instead what would come first with no look at the token that is needed most
    */
   function draw(own, rests, instead) {
-    const { trace, language } = state;
-    if (!trace) return;
-    now = { ...own, prompt: trace.prompt };
+    const { trace, run, language } = state;
+    if (!trace || !run) return;
+    now = { ...own, prompt: run.prompt, changes: run.changes, source: run.source };
     const part = follow(rests);
     const { act, before } = view;
     const waits = state.awaited !== null; // what is pressed now would be of a run that is about to go
     const [key] = rests?.tokens ?? [];
     const left = act === "hide" && rests && key !== undefined ? leftWithout(rests, key) : null;
     // until the run that was asked for is there, what is seen is the one before
-    const comes = (act === "heads" && !isChanged(trace)) || (act === "word" && trace.prompt === before?.prompt);
+    const comes = act !== "hide" && isOf(run, before);
     const changed = (/** @type {Answer} */ was) =>
       left === null
         ? barsOf(was, own, trace.next && leftOf(glass, trace.next, was.id))
@@ -354,9 +395,10 @@ export function createExperiment(glass) {
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
     acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
-    swaps.draw(act || !rests ? null : glass.detail("words", { token: trace.T - 1 }), waits, gloss, language);
+    const words = act || !rests ? null : glass.detail("words", { token: trace.T - 1 });
+    swaps.draw(words, waits, gloss, run.changes, language);
     says.textContent = sayingOf(glass, view, trace, rests, comes ? { part } : null);
-    which.draw(view, act === "heads" && !comes ? (trace.changes.heads ?? []) : []);
+    which.draw(view, offHere(view, run));
   }
   return { element, draw, headsOff: () => headsOffIn(glass, view), hides: () => view.act === "hide" };
 }

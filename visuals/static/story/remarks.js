@@ -4,6 +4,7 @@
 
 import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
+import { forAnotherText } from "../off.js";
 import { memo } from "../reads.js";
 import { answerQuoted, shareSaid } from "./words.js";
 
@@ -78,7 +79,8 @@ function createBlankEnd(glass) {
   const element = h("div.st-blank");
   const put = memo((/** @type {string | null} */ rest, _language) => {
     if (rest === null) return element.replaceChildren();
-    const read = () => glass.read(rest);
+    const { run } = glass.state;
+    const read = () => glass.read(rest, run?.model.name, { changes: forAnotherText(run?.changes ?? {}) });
     return element.replaceChildren(
       ...withWay(glass.text("story.answer_blank"), glass.text("story.answer_unblank"), read),
     );

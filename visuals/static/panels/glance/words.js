@@ -277,13 +277,15 @@ export function positionAt(pieces, text, at) {
  * @param {{ swaps: Swap[]; text: string }} found the detail "words"
  * @param {(swap: Swap) => void} choose
  * @param {import("../../gloss.js").Gloss} gloss
+ * @param {boolean} [promises] whether it is said what the model would answer, which was worked out with nothing
+ *   changed
  */
-export const swapButtons = (glass, { swaps, text }, choose, gloss) =>
+export const swapButtons = (glass, { swaps, text }, choose, gloss, promises = true) =>
   swaps.map((swap) => {
     const { trace } = shownIn(glass);
     const position = positionAt((trace.encoder ?? trace).tokens.pieces, text, swap.start);
     const which = position !== null && whichOf(text, swap.word, swap.start) ? "_one_of" : "";
     const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
-    const words = glass.text(`why.swap${which}`, { position, word: one, other, answer });
+    const words = glass.text(`why.swap${promises ? "" : "_alone"}${which}`, { position, word: one, other, answer });
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap) }, words);
   });

@@ -30,7 +30,7 @@ export function createCache(glass) {
   const write = createWriteOne(glass);
   const back = h("button.st-act", {
     "data-text": "story.cache_back",
-    click: () => glass.read(state.trace?.prompt ?? ""),
+    click: () => glass.read(state.trace?.prompt ?? "", state.run?.model.name, state.run ?? undefined),
   });
   const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
   const tells = h("p.st-note", { role: "status" });
