@@ -589,27 +589,6 @@ def test_what_is_changed_stays_so_with_another_word_and_when_that_is_undone(
     answers_as_transformers()
 
 
-def test_a_stream_of_another_run_is_not_taken_into_another_text_and_comes_back(story: Page) -> None:
-    story.evaluate("glass.read('The cat sleeps in the yard. 猫在沙发上')")
-    story.wait_for_function("glass.state.trace.prompt.includes('sleeps')")
-    story.evaluate("(prompt) => { glass.keep(glass.state.run); glass.read(prompt); }", PROMPT)
-    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
-    story.evaluate("glass.change({ heads: [[1, 3]], patches: [[2, 1]], source: glass.state.kept.id })")
-    story.wait_for_function("glass.state.trace.changes.patches")
-    before = story.evaluate("[...glass.state.trace.next.logits.data]")
-    value(story, "answer")
-    swaps = story.locator(".st-swaps")
-    expect(swaps).to_contain_text(text("story.act_swap_parted"))
-    swaps.locator("button").first.click()
-    story.wait_for_function("(text) => glass.state.trace.prompt !== text", arg=PROMPT)
-    expect(story.locator(".st-try [role=status]")).to_contain_text(text("story.did_word_parted"))
-    assert story.evaluate("glass.state.trace.changes") == {"heads": [[1, 3]]}
-    story.click("[data-act=back]")
-    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
-    assert story.evaluate("[...glass.state.trace.next.logits.data]") == pytest.approx(before, abs=1e-5)
-    assert story.evaluate("glass.state.run.source === glass.state.kept")
-
-
 def test_pieces_have_the_positions_of_their_tokens(story: Page) -> None:
     value(story, "pieces")
     shown = story.locator(".st-pieces li").evaluate_all("(all) => all.map((one) => one.firstChild.textContent)")

@@ -4,7 +4,7 @@
 import { hasChinese } from "../characters.js";
 import { exact, h } from "../dom.js";
 import { glossed, glossOf } from "../gloss.js";
-import { forAnotherText, isChanged, sameChanges } from "../off.js";
+import { isChanged, sameChanges } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
@@ -44,7 +44,7 @@ const SWAPS = 3;
  *
  * @typedef {Pick<import("../decode.js").Trace, "prompt" | "changes">} Of what a run is of
  *
- * @typedef {Answer & Of & Pick<import("../decode.js").Trace, "source">} Before
+ * @typedef {Answer & Of} Before
  *
  * @typedef {{ layer: number; head: number; left: number }} Followed `left`: how probable the answer is without it
  */
@@ -149,13 +149,6 @@ function createActs({ state, text }, does) {
 /** @typedef {import("../messages.d.ts").Changes} Changes */
 
 /**
- * The ending of texts on a run's changes, with another word in its text: "" where nothing is changed.
- *
- * @param {Changes} changes
- */
-export const keptForm = (changes) => (changes.patches?.length ? "_parted" : isChanged({ changes }) ? "_kept" : "");
-
-/**
  * Other words that can be written in the text's place, as buttons.
  *
  * @param {Glass} glass
@@ -165,16 +158,17 @@ function createSwaps(glass, write) {
   const element = h("p.st-acts.st-swaps");
   /** @type {(found: Words | null, waits: boolean, gloss: Gloss, changes: Changes, ...more: unknown[]) => void} */
   const draw = memo((/** @type {Words | null} */ found, waits, gloss, changes) => {
+    const kept = isChanged({ changes }); // then what a swap would be answered is not known
     // where a swap has an answer in the text's own script, none is offered whose answer is in another
     const same = found?.swaps.filter(({ piece }) => hasChinese(piece) === hasChinese(found.text)) ?? [];
     const few = found && { ...found, swaps: (same.length ? same : found.swaps).slice(0, SWAPS) };
-    const buttons = few ? swapButtons(glass, few, write, gloss, !isChanged({ changes })) : [];
+    const buttons = few ? swapButtons(glass, few, write, gloss, !kept) : [];
     for (const one of buttons) {
       one.classList.add("st-act");
       one.toggleAttribute("disabled", waits);
     }
     element.replaceChildren(
-      ...(buttons.length ? [h("span", null, glass.text(`story.act_swap${keptForm(changes)}`)), ...buttons] : []),
+      ...(buttons.length ? [h("span", null, glass.text(`story.act_swap${kept ? "_kept" : ""}`)), ...buttons] : []),
     );
   });
   return { element, draw };
@@ -260,8 +254,7 @@ function sayingOf(glass, { act, swap, before }, { tokens }, rests, under) {
   if (act === "hide") return hidSaid(text, tokens.pieces, rests?.tokens[0] ?? 0);
   if (act === "heads") return ""; // the scene's sentence says it
   const did = text("story.did_word", { word: swap?.word, other: swap?.other });
-  const form = keptForm(before?.changes ?? {});
-  return form ? sentences(text, did, text(`story.did_word${form}`)) : did;
+  return before && isChanged(before) ? sentences(text, did, text("story.did_word_kept")) : did;
 }
 
 /**
@@ -330,10 +323,10 @@ export function createExperiment(glass) {
   function write(swap) {
     begin("word");
     if (!state.run) return;
-    const changes = forAnotherText(state.run.changes);
+    const { changes, model } = state.run;
     view.swap = swap;
     view.after = { prompt: swap.text, changes };
-    glass.read(swap.text, state.run.model.name, { changes });
+    glass.read(swap.text, model.name, { changes });
   }
   function heads() {
     begin("heads");
@@ -379,7 +372,7 @@ export function createExperiment(glass) {
   function draw(own, rests, instead) {
     const { trace, run, language } = state;
     if (!trace || !run) return;
-    now = { ...own, prompt: run.prompt, changes: run.changes, source: run.source };
+    now = { ...own, prompt: run.prompt, changes: run.changes };
     const part = follow(rests);
     const { act, before } = view;
     const waits = state.awaited !== null; // what is pressed now would be of a run that is about to go
