@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
@@ -35,6 +36,8 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid({ ...copied, from_answer: 3.31 }), "form_copied"); // it reads as much
   assert.equal(formSaid({ ...copied, from_answer: 3.7 }), "form_copied_against");
   assert.equal(formSaid({ ...copied, from_answer: 3.7, from_hidden: -0.002 }), "form_copied_unneeded");
+  assert.equal(formSaid({ ...copied, from_answer: 3.2, from_hidden: 0.4 }), "form_copied_unneeded"); // 67% are left
+  assert.equal(formSaid({ ...copied, from_answer: 3.2, from_hidden: 0.41 }), "form_copied"); // 66%
 });
 
 test("a loss is little where most of the probability is left and few points of it are gone", () => {
@@ -53,6 +56,22 @@ test("a copy is spoken of where what is needed most is copied, and of a word tha
   assert.equal(told("recalled", " the"), "_recalled");
   assert.equal(told("recalled", " Is"), "_needs");
   assert.equal(formOf({ found: null, rests: null, best: { piece: "." } }, []), "_waits");
+});
+
+test("an answer is not said to be copied where more than two thirds of it are left without the word", () => {
+  const told = (probability, left) =>
+    formOf({ found, rests: { form: "copied", tokens: [0] }, best: { piece: "高兴", probability }, left }, [
+      "高兴",
+      "很",
+    ]);
+  assert.equal(told(0.543, 0.431), "_there");
+  assert.equal(told(0.9, 0.89), "_there");
+  assert.equal(told(0.9, 0.59), "_copied");
+  assert.equal(told(0.9, 0.01), "_copied");
+  for (const code of ["en", "zh"]) {
+    const { story } = JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)));
+    assert.doesNotMatch(story.answer_says_there, /cop(y|ies|ied)|抄/);
+  }
 });
 
 test("of a space, of a sign and of the rest of a word it is not said whether the word stands in the text", () => {

@@ -21,12 +21,20 @@ export const NEEDED = 0.05;
 const [MOST_KEPT, MOST_LOST] = [2 / 3, 0.1]; // of a probability, by which a loss is little
 
 /**
+ * Whether an answer keeps most of its probability.
+ *
+ * @param {number} p its probability
+ * @param {number} left
+ */
+export const isKept = (p, left) => left > MOST_KEPT * p;
+
+/**
  * Whether an answer hardly changes with what it loses: most of its probability is left, and little is gone.
  *
  * @param {number} p its probability
  * @param {number} left
  */
-export const isLittle = (p, left) => left > MOST_KEPT * p && p - left < MOST_LOST;
+export const isLittle = (p, left) => isKept(p, left) && p - left < MOST_LOST;
 
 /**
  * What of the detail "rests" there is: nothing for a network in which it is not measured.

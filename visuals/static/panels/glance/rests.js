@@ -5,7 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { exact, h, shown, signed } from "../../dom.js";
 import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
-import { leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
+import { isKept, leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
 import { filled, named, sentences, shareWord, word } from "./words.js";
 
 /**
@@ -35,13 +35,13 @@ const most = ({ tokens }) => tokens.slice(0, LISTED);
 const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.pieces) : []);
 
 /**
- * Which sentence tells how the model comes by the answer. Where it stands in the text and nothing is lost when it
+ * Which sentence tells how the model comes by the answer. Where it stands in the text and little is lost when it
  * is hidden there, no copy is spoken of: it need not be read there.
  *
  * @param {Rests} found
  */
 export function formSaid({ form, fetched, from_answer: own, from_hidden: hidden }) {
-  if (form === "copied" && hidden < NEEDED) return "form_copied_unneeded";
+  if (form === "copied" && isKept(1, Math.exp(-hidden))) return "form_copied_unneeded";
   if (form === "recalled" && fetched < FETCHED) return "form_recalled_early";
   const against = form === "copied" && own > fetched && shown(own, DIGITS) !== shown(fetched, DIGITS);
   return `form_${form}${against ? "_against" : ""}`;

@@ -4,7 +4,7 @@ import { partOfCharacter } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { counterpart } from "../../examples.js";
-import { isLittle, leftWithout, partsLost, restsOf } from "../../readings/rests.js";
+import { isKept, isLittle, leftWithout, partsLost, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
@@ -61,8 +61,9 @@ const FEW = 3; // tokens that a habit goes by (model/analysis/form.py)
 /**
  * In which form the answer is told: by what it rests on, as far as that has come and can be measured. A copy is
  * spoken of where the token that is needed most is the one that is copied, and that a word stands nowhere in the
- * text where it does not; of a space, of a sign and of a piece that goes on with a word neither is. The words just
- * before are spoken of where the token that is needed most is one of them, and a need only where much is lost.
+ * text where it does not; of a space, of a sign and of a piece that goes on with a word neither is. Where most of
+ * the probability is left without a look at the word, it is not said to be copied. The words just before are spoken
+ * of where the token that is needed most is one of them, and a need only where much is lost.
  *
  * @param {{
  *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
@@ -83,7 +84,8 @@ export function formOf({ found, rests, best, left }, pieces) {
   if (!isWhole(best.piece, pieces.at(-1))) return "_needs";
   const copiedFromElsewhere = rests.form === "copied" && !isAnswer(pieces[rests.tokens[0]]);
   const recalledThoughThere = rests.form === "recalled" && pieces.some(isAnswer);
-  return copiedFromElsewhere || recalledThoughThere ? "_needs" : `_${rests.form}`;
+  if (copiedFromElsewhere || recalledThoughThere) return "_needs";
+  return rests.form === "copied" && isKept(best.probability, left) ? "_there" : `_${rests.form}`;
 }
 
 /**
