@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
-import { aloneForm } from "../../visuals/static/story/scenes/looks.js";
+import { aloneForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
+import { lookUp } from "../../visuals/static/texts.js";
 import { found } from "./rests_help.js";
 import { isLittle, leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
 
@@ -96,6 +97,19 @@ test("of a text that ends with a token that is a space alone, and of no other, t
   assert.equal(without("in the ", ["in", " the "]), null); // no token of its own
   assert.equal(without("in the", ["in", " the", " "], 2), null); // the model wrote it
   assert.equal(without(" ", [" "]), null); // nothing is left to be read
+});
+
+test("the map of attention names the few tokens that it has no room for", () => {
+  const en = JSON.parse(readFileSync(new URL("../../app/en.json", import.meta.url)));
+  const text = (key, params) => lookUp(en, key, params);
+  const pieces = ["Tom", " is", " in", " the", " garden", "."];
+  assert.deepEqual(shownSaid(text, [0, 1, 2, 3, 4, 5], pieces), []);
+  const [one] = shownSaid(text, [0, 1, 3, 4, 5], pieces);
+  assert.match(one, /^5 of 6 tokens/);
+  assert.match(one, /“in”$/);
+  const [many] = shownSaid(text, [0, 1], pieces);
+  assert.match(many, /^2 of 6 tokens/);
+  assert.doesNotMatch(many, /“/);
 });
 
 test("others are said to do a head's work only where what they add has its sign", () => {

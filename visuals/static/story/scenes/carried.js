@@ -2,7 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { attention, kvHead, vectorOf } from "../../compute.js";
-import { exact, h } from "../../dom.js";
+import { exact, h, sub } from "../../dom.js";
 import { headOff } from "../../off.js";
 import { memo } from "../../reads.js";
 import { kept } from "../kept.js";
@@ -85,6 +85,7 @@ export function createCarried(glass) {
           word: bold(word, "v"),
           from: bold(from),
           weight: told(shareSaid(text, weight), weight),
+          matrix: h("span", null, "W", sub("O")),
           d: String(model.d_model),
           share: told(few(share, 2), share),
         },

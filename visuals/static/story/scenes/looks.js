@@ -13,6 +13,8 @@ import { answerOf, bold, few, named, shareSaid, signed } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
+const NAMED = 3; // tokens that the map has no room for
+
 /**
  * In which form it is told what the answer loses without one head: that it gains, that it loses, that others do the
  * same, which they do only where what they add together has the sign of what this one adds, or that it matters
@@ -57,6 +59,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
     apart: rests.sinks.length ? text("story.looks_apart") : "",
     together: signed(together),
     answer,
+    logit: few(next.logits.data[0]),
   });
   const among = look.adds > together ? "_others" : "";
   const adding = look.adds > 0 ? among : "_less";
@@ -78,17 +81,35 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
 }
 
 /**
+ * Which tokens of the text the map has, where it has not all: by name those that it has not, where they are few.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ * @param {number[]} tokens that it has
+ * @param {string[]} pieces of the text
+ * @returns {string[]} one text, or none
+ */
+export function shownSaid(text, tokens, pieces) {
+  const lacking = pieces.map((_, t) => t).filter((t) => !tokens.includes(t));
+  if (!lacking.length) return [];
+  const counts = { shown: tokens.length, all: pieces.length };
+  if (lacking.length > NAMED) return [text("story.looks_some", counts)];
+  const others = lacking.map((t) => named(text, pieces, t)).join(text("why.list"));
+  return [text("story.looks_all_but", { ...counts, others })];
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
 export function createLooks(glass) {
   const { state, text } = glass;
   const map = createAttentionMap(glass);
+  const caption = h("p.st-note");
   const read = h("p.st-note", { "aria-live": "off" });
   const sum = h("p.st-formula");
   const which = h("p.st-note");
   const untold = h("p.st-note", { "data-text": "story.looks_untold" });
-  const element = h("div", null, map.element, map.steps, read, map.scale, sum, untold);
+  const element = h("div", null, map.element, caption, map.steps, read, map.scale, sum, untold);
   return {
     name: "looks",
     behind: ["attend", "cell"],
@@ -105,6 +126,7 @@ export function createLooks(glass) {
       const key = row[place.key] === undefined ? best : place.key;
       const grid = gridFor(trace, held, head, query, key, width);
       map.element.setAttribute("aria-label", text("story.looks_map", { layer, head }));
+      caption.textContent = text("story.looks_caption", { layer, head });
       const [from, to] = map.draw(
         shownFor(grid, trace.tokens.pieces, width, heightFor(map.element)),
         [query, key],
@@ -115,12 +137,11 @@ export function createLooks(glass) {
       const { pieces } = trace.tokens;
       const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
-      const some = text("story.looks_some", { shown: grid.tokens.length, all: trace.T });
-      const whole = grid.tokens.length < trace.T ? [said, some] : [said];
+      const some = shownSaid(text, grid.tokens, pieces);
       const sinks = restsOf(glass.detail("rests", { token: trace.T - 1 }))?.sinks ?? [];
       const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
       const sink = parked.map((t) => text("story.looks_sink", { word: named(text, pieces, t) }));
-      read.textContent = [...whole, ...sink, text("story.looks_point")].join(" · ");
+      read.textContent = [said, ...some, ...sink, text("story.looks_point")].join(" · ");
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
       const dim = q.length;

@@ -214,7 +214,10 @@ export function createMatch(glass) {
           weight: told(shareSaid(text, weight), weight),
           other: bold(put.other),
           place: put.place,
-          of: text(`story.match_of${isWhole(found) ? "_whole" : ""}`, { share: names.from_share }),
+          of: text(`story.match_of${isWhole(found) ? "_whole" : ""}`, {
+            share: names.from_share,
+            query: names.query, // what came to the two words counts for the rest
+          }),
         },
         select: { layer, head, query, key },
         value: [
