@@ -309,7 +309,8 @@ export const strong = (x, digits = 5) => h("strong", null, typeof x === "string"
  *
  * @param {...(Node | string)} content
  */
-export const root = (...content) => h("span.gp-root", null, "√", h("span.gp-under", null, ...inTerms(content)));
+export const root = (...content) =>
+  h("span.gp-root", null, h("span.gp-sign", null, "√"), h("span.gp-under", null, ...inTerms(content)));
 
 /**
  * One over the other.

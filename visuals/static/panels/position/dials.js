@@ -110,7 +110,7 @@ function arithmetic(parts, model, text, colon) {
   const qk = [tinted("q", "q"), "·", tinted("k", "k")];
   const score = strong(said.score);
   const pairs = unturned ? said.sum : said.whole;
-  const total = line`${summed} = ${pairs}${others} = ${qk}   ${scaled} = ${score} = ${text("score")}`;
+  const total = line`${summed} = ${pairs}${others} = ${qk};   ${scaled} = ${score} = ${text("score")}`;
   const turned = [turning("q", query), turning("k", key)];
   for (const one of turned) one.dataset.result = "";
   return [...turned, products, total];

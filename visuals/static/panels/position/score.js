@@ -92,7 +92,7 @@ export function arithmetic(reading, text) {
   const turning = { pair, frequency: said.frequency, wavelength: said.wavelength };
   const summed = text("sum", { pairs: here.length });
   /** @type {(sum: string, all: string, score: string) => (Node | string)[]} */
-  const scored = (sum, all, score) => [...whole(sum, all), "   ", scaled(all), " = ", strong(score)];
+  const scored = (sum, all, score) => [...whole(sum, all), ";   ", scaled(all), " = ", strong(score)];
   const inRun = scored(said.sum, said.whole, said.score);
   const afterMove = scored(said.sum_moved, said.whole_moved, said.score_moved);
   const by = same ? { deviation: small(deviation), precise: small(precise) } : { deviation: said.deviation };
