@@ -346,8 +346,8 @@ export function write(
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
  */
-export function textWidth(context, text) {
-  context.font = `14px ${FONT}`;
+export function textWidth(context, text, weight = 400) {
+  context.font = `${weight} 14px ${FONT}`;
   return context.measureText(text).width;
 }
 

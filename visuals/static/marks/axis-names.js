@@ -2,11 +2,12 @@
 // there are too many for that, every so manieth stands. The chosen one always does.
 
 import { ink, roomToDraw, textWidth, write } from "../draw.js";
-import { BOLD, LINE, sizeOf, strideOf } from "./cell-names.js";
+import { LINE, sizeOf, strideOf } from "./cell-names.js";
 
 const [APART, GAP] = [4, 6]; // px between two names side by side, and between an upright one and the map
 const [ROW, NEXT] = [20, 22]; // px of a line of names, and of another below it
 const LONGEST = 160; // px that an upright name takes at most
+const BOLD = 600; // the weight of the chosen name
 const LEAST = 10; // px of a column in which a name can stand upright, and of its letters there
 
 /**
@@ -38,8 +39,8 @@ const LEAST = 10; // px of a column in which a name can stand upright, and of it
  * @returns {Axis}
  */
 export function axisOf(context, names, step, second = null) {
-  /** @param {string[]} list */
-  const widest = (list) => BOLD * list.reduce((most, name) => Math.max(most, textWidth(context, name)), 0);
+  // as wide as in bold, which the chosen one has
+  const widest = (/** @type {string[]} */ list) => Math.max(0, ...list.map((name) => textWidth(context, name, BOLD)));
   if (Math.max(widest(names), widest(second ?? [])) + APART <= step)
     return { names, second, step, upright: false, size: LINE, stride: 1, tall: ROW + (second ? NEXT : 0) };
   const joined = second ? names.map((name, t) => `${name} ${second[t]}`.trim()) : names;
@@ -121,5 +122,5 @@ export function drawChosenName(context, axis, spot, { t, role }) {
         if (upright) context.fillRect(spot.above ? -GAP / 2 : GAP / 2 - tall, -wide / 2, tall, wide);
         else context.fillRect(-wide / 2, GAP - ROW, wide, tall);
       });
-  drawName(context, axis, spot, t, { colour: ink().colour(role), weight: 600 });
+  drawName(context, axis, spot, t, { colour: ink().colour(role), weight: BOLD });
 }
