@@ -28,6 +28,8 @@ STAGES = frozenset({"patterns", "bindings", "backwards", "stories"})
 ROOM_FOR_A_NUMBER = 0.08  # share of the axis that a stage's number takes where the chart is narrowest, on a phone
 LINE = 18  # pixels from one row of numbers to the next
 EDGE = 8  # pixels above a chart
+ENDS = 28  # pixels beside a chart: plotly leaves out a number at its end that has no room, such as 3,500
+APART = 6  # pixels between the axis and its numbers, so that both axes' zeros stand apart
 
 
 class Beginning(NamedTuple):
@@ -169,8 +171,13 @@ def _layout(name: str, log: Sequence[Entry], unit: int) -> dict[str, object]:
         "paper_bgcolor": "var(--glass-card)",
         "plot_bgcolor": "var(--glass-card)",
         "hoverlabel": {"bgcolor": "var(--glass-raised)", "font": {"color": "var(--glass-text)", "size": 14}},
-        "margin": {"l": 72, "r": 16, "t": EDGE, "b": 48},
-        "xaxis": axis | {"title": _title("text:training.tokens_axis"), "range": [0, log[-1].tokens / unit]},
+        "margin": {"l": 72, "r": ENDS, "t": EDGE, "b": 48},
+        "xaxis": axis
+        | {
+            "title": _title("text:training.tokens_axis"),
+            "range": [0, log[-1].tokens / unit],
+            "ticklabelstandoff": APART,
+        },
         "yaxis": axis | {"title": _title(name), "automargin": False},
         "template": None,
     }

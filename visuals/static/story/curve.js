@@ -2,7 +2,8 @@
 
 import { svg } from "../dom.js";
 
-const [HIGH, TOP, BELOW, LEFT, RIGHT] = [276, 32, 64, 52, 12]; // px
+const [HIGH, TOP, BELOW, LEFT, RIGHT] = [282, 32, 70, 52, 12]; // px
+const [STAGES, READS] = [23, 43]; // px under the axis: the stages clear of the axis' own number, and what was read
 const [NAMED, NEAR] = [4, 0.95]; // tokens are named at so many places at most, none of them so near the end
 
 /**
@@ -40,18 +41,18 @@ function partsOf({ points, most, ticks, starts, reads, axes, level, leap }, widt
     ]),
     ...starts.flatMap(({ x: value, words }) => [
       svg("line.st-stage", { x1: x(value), x2: x(value), y1: TOP, y2: floor }),
-      svg("text", { x: x(value) + 4, y: floor + 18 }, words),
+      svg("text", { x: x(value) + 4, y: floor + STAGES }, words),
     ]),
     ...reads.flatMap(({ x: value, words }) => [
       svg("line.st-axis", { x1: x(value), x2: x(value), y1: floor, y2: floor + 6 }),
-      svg("text", { x: x(value), y: floor + 38, "text-anchor": "middle" }, words),
+      svg("text", { x: x(value), y: floor + READS, "text-anchor": "middle" }, words),
     ]),
     ...(level === undefined ? [] : [svg("line.st-level", { x1: LEFT, x2: right, y1: y(level), y2: y(level) })]),
     svg("polyline.st-curve", { points: path(points) }),
     ...(leap ? [svg("polyline.st-leap", { points: path(leap) })] : []),
     ...points.map((one) => svg("circle.st-point", { cx: x(one.x), cy: y(one.y), r: 2.5 })),
     svg("text", { x: 0, y: 14 }, axes.up),
-    ...(starts.length ? [svg("text", { x: 0, y: floor + 18 }, axes.stage)] : []),
+    ...(starts.length ? [svg("text", { x: 0, y: floor + STAGES }, axes.stage)] : []),
     svg("text", { x: right, y: HIGH - 4, "text-anchor": "end" }, axes.end),
   ];
 }
