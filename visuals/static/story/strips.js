@@ -67,6 +67,9 @@ export function createRows({ text }, label) {
       const seen = poolColumns(values, Math.min(width, values.length)).map((at) => values[at]);
       const image = cells(seen, seen.length, 1, signed, (value) => centred(value, limit));
       enlarge(context, image, 0, y + above + bar, width, HIGH);
+      context.strokeStyle = colour("line"); // so that cells near 0 at an end are seen on white
+      context.lineWidth = 1;
+      context.strokeRect(0.5, y + above + bar + 0.5, width - 1, HIGH - 1);
     });
   });
   return { element: canvas, paint };
