@@ -37,7 +37,7 @@ export function printedNumber(text) {
 /**
  * The texts of quantities that stand in equations with each other, each of them printed alike wherever it stands.
  * As long as an equation does not come out, its operands have a digit more; where that does not help, since the run
- * itself has rounded, its result has one fewer. An equation with NaN in it is none. Numbers of one list have as
+ * itself has rounded, its result has one fewer, and all others begin again. An equation with NaN in it is none. Numbers of one list have as
  * many decimals as the one among them that needs most.
  *
  * @template {string} Name
@@ -48,12 +48,12 @@ export function printedNumber(text) {
  * @returns {Record<Name, string>}
  */
 export function writtenOut(values, steps, { of = {}, lists = [], ...all } = {}) {
-  /** @type {Record<string, Required<Way>>} */
-  const ways = {};
+  /** @type {Record<string, Required<Way> & { first: number }>} */
+  const ways = {}; // `first`: the digits that it begins with
   const names = /** @type {Name[]} */ (Object.keys(values));
   for (const name of names) {
     const { digits = USUAL, write = shown, most = digits + MORE } = { ...all, ...of[name] };
-    ways[name] = { digits, write, most };
+    ways[name] = { digits, write, most, first: digits };
   }
   /** @type {(name: Name, value?: number) => string} */
   const alone = (name, value = values[name]) => ways[name].write(value, ways[name].digits);
@@ -78,7 +78,8 @@ export function writtenOut(values, steps, { of = {}, lists = [], ...all } = {}) 
     if (ways[result].digits <= LEAST) break;
     const fewer = ways[result].digits - 1;
     for (const name of listOf(result) ?? [result])
-      ways[name].most = ways[name].digits = Math.max(LEAST, Math.min(ways[name].digits, fewer)); // from now on
+      ways[name].most = Math.max(LEAST, Math.min(ways[name].digits, fewer)); // from now on
+    for (const way of Object.values(ways)) way.digits = Math.min(way.first, way.most); // fewer may do for fewer
   }
   return /** @type {Record<Name, string>} */ (Object.fromEntries(names.map((name) => [name, text(name)])));
 }
