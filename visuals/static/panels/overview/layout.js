@@ -21,7 +21,7 @@ export const STREAM = 30; // where the residual stream stands
 export function layoutOf(width, model) {
   const wide = width >= WIDE;
   const parallel = sideBySide(model);
-  const [high, diagram] = wide ? [44, 300] : [90, parallel ? 216 : 136];
+  const [high, diagram] = wide ? [44, 300] : [90, parallel ? 226 : 148];
   const all = rowsOf(model);
   const index = (/** @type {string} */ key) => indexOf(model, key);
   const top = 12;
