@@ -33,11 +33,13 @@ export function wordsOf(glass, column, row, text) {
   const { language } = glass.state;
   if (row === "parameters") return parameterLines(column, text, language).map((words) => ({ words }));
   if (row === "cache") return cacheLines(column, text).map((words) => ({ words }));
+  // Sizes are parts of models' names, of which one alone would else be read as a count.
+  const said = (/** @type {[string, unknown]} */ [name, value]) => [
+    name,
+    row === "sizes" ? value : tokensSaid(value, language),
+  ];
   return linesOf(column, row).map(({ words: { key, params }, differs }) => ({
-    words: glass.text(
-      key,
-      Object.fromEntries(Object.entries(params ?? {}).map(([name, value]) => [name, tokensSaid(value, language)])),
-    ),
+    words: glass.text(key, Object.fromEntries(Object.entries(params ?? {}).map(said))),
     differs,
   }));
 }
