@@ -66,7 +66,7 @@ GROUND: dict[str, dict[str, str]] = {
         "accent": "#7db4ff",
         "on-accent": "#0e1218",
         "masked": "#222934",
-        "masked-line": "#657287",
+        "masked-line": "#6d7a90",
         "cross": "#ffffff",
         "cross-edge": "#000000",
     },

@@ -37,8 +37,8 @@ export function printedNumber(text) {
 /**
  * The texts of quantities that stand in equations with each other, each of them printed alike wherever it stands.
  * As long as an equation does not come out, its operands have a digit more; where that does not help, since the run
- * itself has rounded, its result has one fewer, and all others begin again. An equation with NaN in it is none. Numbers of one list have as
- * many decimals as the one among them that needs most.
+ * itself has rounded, its result has one fewer, and all others begin again. An equation with NaN in it is none.
+ * Numbers of one list have as many decimals as the one among them that needs most.
  *
  * @template {string} Name
  * @param {Record<Name, number>} values

@@ -85,6 +85,21 @@ function roomFor(words, width, height) {
 }
 
 /**
+ * The lines of the hatching in one cell, which go on in those beside it: from corner to corner, and halfway.
+ *
+ * @param {{ x: number; y: number; width: number }} square
+ */
+function hatchOf({ x, y, width }) {
+  const [half, right, foot] = [width / 2, x + width, y + width];
+  const lines = [
+    [x, foot, right, y],
+    [x, y + half, x + half, y],
+    [x + half, foot, right, y + half],
+  ];
+  return lines.map(([fromX, fromY, toX, toY]) => `M${fromX} ${fromY}L${toX} ${toY}`).join("");
+}
+
+/**
  * What of a map is shown.
  *
  * @typedef {{ grid: Grid; pieces: string[]; width: number; height: number }} Shown
@@ -109,6 +124,8 @@ function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
       return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
     }),
   );
+  const hidden = weights.flatMap((row, r) => row.flatMap((weight, c) => (Number.isNaN(weight) ? square(r, c) : [])));
+  const hatch = svg("path.st-hatch", { d: hidden.map(hatchOf).join("") });
   const middle = (/** @type {number} */ i) => i * cell + cell / 2 + 5;
   const style = cell < SMALL ? `font-size: ${cell - 1}px` : "";
   const rows = words.map((name, i) =>
@@ -125,7 +142,12 @@ function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
     columns.forEach((name, i) => name.classList.toggle("is-key", i === c));
   }
   const size = tokens.length * cell;
-  return { wide: left + size + right, high: above + size + 2, parts: [...cells, ...rows, ...columns, frame], mark };
+  return {
+    wide: left + size + right,
+    high: above + size + 2,
+    parts: [...cells, hatch, ...rows, ...columns, frame],
+    mark,
+  };
 }
 
 /** Which shade stands for which weight, and that what comes later has none. */
