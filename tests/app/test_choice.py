@@ -241,6 +241,31 @@ def test_hovering_the_lens_previews_and_a_click_stays(chapter: Page) -> None:
     assert chapter.evaluate("[glass.state.locked.layer, glass.state.locked.query]") == previewed
 
 
+# The words that canvases are given from now on, by the font that they are written in.
+WRITTEN = """() => {
+  const { prototype } = CanvasRenderingContext2D, { fillText } = prototype;
+  window.written = {};
+  prototype.fillText = function (words, ...place) {
+    window.written[words] = this.font;
+    return fillText.call(this, words, ...place);
+  };
+}"""
+
+
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
+def test_the_selected_layer_is_named_in_full_and_as_large_as_the_others(page: Page, language: str) -> None:
+    page.evaluate("(language) => glass.setLanguage(language)", language)
+    page.evaluate("glass.open('choice')")
+    page.locator("section[data-kind=lens]").scroll_into_view_if_needed()
+    shown(page, "lens")
+    page.evaluate(WRITTEN)
+    page.evaluate("glass.select({ layer: 1, query: 2 })")
+    shown(page, "lens", "layer 1 token 2 ")
+    name = text("lens.layer", language, layer=1)
+    page.wait_for_function("(name) => name in window.written", arg=name)
+    assert "14px" in page.evaluate("(name) => window.written[name]", name)
+
+
 def test_choices_are_kept_in_the_link(chapter: Page, browser: Browser) -> None:
     chapter.click("[data-kind=contributions] [data-choice=second]")
     title = text("contributions.title_second", target="", other="", piece="").split("“")[0]

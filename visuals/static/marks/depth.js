@@ -179,10 +179,10 @@ function placeAt(size, x, y) {
 function measure(context, what, shown, run, { width, rowed }) {
   const tokens = shown.pieces.length;
   const rows = shown.values.length / tokens;
-  const { left: most, name, short = name } = what;
+  const { left: most, name } = what;
   const left = leftOf(
     context,
-    Array.from({ length: rows }, (_, row) => short(row, run)),
+    Array.from({ length: rows }, (_, row) => name(row, run)), // each in full, as any may be selected
     most,
   );
   const room = width - left - RIGHT;
