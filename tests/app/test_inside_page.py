@@ -261,3 +261,46 @@ def test_no_column_is_squeezed_on_a_phone(page: Page, language: str) -> None:
         shown(page, kind)
         assert page.evaluate(TABLES) == [], chapter
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+# Whether what holds a table shows all of it, and each word of a column's head stands whole in its line.
+IN_ITS_PLACE = """(box) => {
+  const range = document.createRange();
+  const isWhole = (head) => [...(head.firstChild?.data ?? "").matchAll(/\\|?\\p{L}+\\|?/gu)].every(({ 0: word, index }) => {
+    range.setStart(head.firstChild, index);
+    range.setEnd(head.firstChild, index + word.length);
+    return range.getClientRects().length === 1;
+  });
+  return box.scrollWidth <= box.clientWidth && [...box.querySelectorAll("thead th")].every(isWhole);
+}"""
+
+
+@pytest.mark.gradio  # in whose font the heads are wide
+@pytest.mark.parametrize("width", one_of([390, 1280]))
+def test_all_columns_of_the_four_norms_are_seen(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_chapter(page, "norm", "norm-kinds")
+    assert page.locator(".norm-figures").evaluate(IN_ITS_PLACE)
+
+
+def test_on_a_phone_a_model_stands_above_its_widths_and_a_line_says_what_it_lists(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_chapter(page, "ffn", "ffn-width", "ffn-token")
+    widths = page.locator("section[data-kind=ffn-width] .ffn-all")
+    expect(widths.locator("tbody tr").first).to_be_visible()
+    assert widths.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    said = "(row) => [...row.cells].slice(3).map((cell) => getComputedStyle(cell, '::before').content)"
+    heads = [f'"{text(f"ffn-token.{name}")}"' for name in ("raises", "lowers")]
+    assert page.locator(".ffn-written tbody tr").nth(4).evaluate(said) == heads
+
+
+@pytest.mark.gradio  # whose own styles move what is raised
+def test_a_power_in_a_table_stands_in_its_row(page: Page) -> None:
+    open_chapter(page, "position", "rope-derivation")
+    power = page.locator("section[data-kind=rope-derivation] td sup").first
+    expect(power).to_be_visible()
+    assert power.evaluate("(one) => one.getBoundingClientRect().top >= one.closest('td').getBoundingClientRect().top")
+    sizes = power.evaluate(
+        "(one) => [one, one.parentElement].map((part) => parseFloat(getComputedStyle(part).fontSize))"
+    )
+    assert sizes[0] < sizes[1]
