@@ -266,7 +266,8 @@ def test_no_column_is_squeezed_on_a_phone(page: Page, language: str) -> None:
 # Whether what holds a table shows all of it, and each word of a column's head stands whole in its line.
 IN_ITS_PLACE = """(box) => {
   const range = document.createRange();
-  const isWhole = (head) => [...(head.firstChild?.data ?? "").matchAll(/\\|?\\p{L}+\\|?/gu)].every(({ 0: word, index }) => {
+  const wordsOf = (head) => [...(head.firstChild?.data ?? "").matchAll(/\\|?\\p{L}+\\|?/gu)];
+  const isWhole = (head) => wordsOf(head).every(({ 0: word, index }) => {
     range.setStart(head.firstChild, index);
     range.setEnd(head.firstChild, index + word.length);
     return range.getClientRects().length === 1;

@@ -64,14 +64,16 @@ export default function gqaExample(element, glass) {
     { rows: shapesOf(EXAMPLE).length },
   );
 
+  /** The formula of what is kept, which stays in one line. @param {string} of which heads */
+  const product = (of) => ["2", "T", of, "head_dim"].join("\u00a0·\u00a0");
   /** @param {ExampleReading} reading */
   function linesOf({ selection: { T, d, h: heads, g }, headDim, kept, keptByAll }) {
     const sizes = [2, T, g, headDim].join(" · ");
     const [number, all] = [h("strong", null, count(kept)), h("strong", null, count(keptByAll))];
     return [
       line`head_dim = d / h = ${String(d)} / ${String(heads)} = ${h("strong", null, String(headDim))}`,
-      line`${panel.text("kept")} 2 · T · g · head_dim = ${sizes} = ${number}`,
-      line`${panel.text("kept_by_all")} 2 · T · h · head_dim = ${all}`,
+      line`${panel.text("kept")} ${product("g")} = ${sizes} = ${number}`,
+      line`${panel.text("kept_by_all")} ${product("h")} = ${all}`,
     ];
   }
   /** @param {Sizes} sizes @param {ExampleReading | null} reading null where the numbers do not fit */

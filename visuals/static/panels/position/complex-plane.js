@@ -3,6 +3,7 @@
 
 import { fit, cells, centred, cross, enlarge, ink, write } from "../../draw.js";
 import { channelsOf, pairOf } from "../../rotation.js";
+import { placeNames } from "./arrow-names.js";
 import { drawArrow } from "./arrow.js";
 
 /**
@@ -12,11 +13,11 @@ import { drawArrow } from "./arrow.js";
  *
  * @typedef {import("../../rotation.js").Rotary} Rotary
  *
- * @typedef {{ x: number; y: number; radius: number }} Plane
+ * @typedef {import("./arrow-names.js").Plane} Plane
  */
 
 const [MOST, EDGE] = [330, 26];
-const SEEN = 4; // pixels that an arc is long from which on its angle is seen
+const SEEN = 4; // pixels between an arrow's tips, before and after, from which on the turn is seen
 /** How far from the middle each arc is, in shares of the radius. */
 const ARCS = { q: 0.34, k: 0.24 };
 
@@ -24,36 +25,12 @@ const ARCS = { q: 0.34, k: 0.24 };
 const radiusOf = (side) => side / 2 - EDGE - 8;
 
 /**
- * Whether the arc of an angle is long enough to be seen.
+ * Whether an angle is large enough to be seen between two arrows.
  *
  * @param {number} width of the room for the plane
- * @param {"q" | "k"} role
  * @param {number} angle
  */
-export const isArcSeen = (width, role, angle) => angle * ARCS[role] * radiusOf(Math.min(width, MOST)) >= SEEN;
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {Plane} plane
- * @param {Complex} to in shares of the radius
- * @param {{ role: string; solid: boolean; name: string }} how
- */
-function arrow(context, plane, to, { role, solid, name }) {
-  const [a, b] = to;
-  context.strokeStyle = context.fillStyle = ink().colour(role);
-  const [toX, toY] = drawArrow(context, plane, to, { solid, faint: 0.6, dash: 4, long: 9 });
-  const size = Math.hypot(a, b) || 1;
-  // Where all four point the same way, their names stand apart: q's on one side, k's on the other; of what is turned
-  // before the tip, of what is not beside the arrow.
-  const side = role === "q" ? 1 : -1;
-  const [out, aside] = solid ? [15, 8 * side] : [-0.35 * size * plane.radius, 13 * side];
-  write(context, name, toX + (a * out - b * aside) / size, toY - (b * out + a * aside) / size, {
-    align: "center",
-    base: "middle",
-    weight: solid ? 600 : 400,
-    colour: ink().colour(role),
-  });
-}
+export const isTurnSeen = (width, angle) => angle * radiusOf(Math.min(width, MOST)) >= SEEN;
 
 /**
  * The turn from one vector by an angle, as an arc.
@@ -105,13 +82,23 @@ export function drawPlane(canvas, width, forms, { m, n }) {
     ["q", forms.q, forms.turnedQ, m, "q", "q′", ARCS.q],
     ["k", forms.k, forms.turnedK, n, "k", "k′", ARCS.k],
   ];
+  /** @type {import("./arrow-names.js").Arrow[]} */
+  const arrows = [];
   for (const [role, before, after, position, name, turned, share] of both) {
     const longest = Math.max(Math.hypot(...before), Math.hypot(...after)) || 1;
     const scale = (/** @type {Complex} */ [a, b]) => /** @type {Complex} */ ([a / longest, b / longest]);
     arc(context, plane, before, position * forms.theta, role, share);
-    arrow(context, plane, scale(before), { role, solid: false, name });
-    arrow(context, plane, scale(after), { role, solid: true, name: turned });
+    arrows.push({ to: scale(after), role, solid: true, name: turned }, { to: scale(before), role, solid: false, name });
   }
+  for (const { to, role, solid } of [...arrows].reverse()) {
+    context.strokeStyle = context.fillStyle = colour(role);
+    drawArrow(context, plane, to, { solid, faint: 0.6, dash: 4, long: 9 });
+  }
+  placeNames(plane, arrows).forEach(([left, top], i) => {
+    const { name, role, solid } = arrows[i];
+    const weight = solid ? 600 : 400;
+    write(context, name, left, top, { align: "center", base: "middle", weight, colour: colour(role) });
+  });
 }
 
 /**
@@ -164,7 +151,8 @@ export function drawMatrix(canvas, width, { rotary, size, position, pair, stored
   const { colour, signed } = ink();
   const order = stored ? Array.from({ length: size }, (_, channel) => channel) : pairedOrder(rotary, size);
   const values = matrixOf(rotary, size, position, order);
-  context.fillStyle = colour("raised");
+  const middle = 3 * Math.floor(signed.length / 6);
+  context.fillStyle = `rgb(${signed.slice(middle, middle + 3).join(" ")})`; // where nothing is stored is 0, too
   context.fillRect(0, 0, side, side);
   const image = cells(values, size, size, signed, (value) => centred(value, rotary.attention_scaling));
   enlarge(context, image, 0, 0, side, side);

@@ -13,7 +13,7 @@ import { pairsOf } from "../../rotation.js";
 import { readHere } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { named } from "../glance/words.js";
-import { drawMatrix, drawPlane, isArcSeen } from "./complex-plane.js";
+import { drawMatrix, drawPlane, isTurnSeen } from "./complex-plane.js";
 import { formLines, stepsOf } from "./derivation-formulas.js";
 import { adjust, small } from "./place.js";
 import { createFar } from "./score-charts.js";
@@ -145,7 +145,7 @@ function createPictures(glass, text) {
 }
 
 /**
- * How far q and k are turned, in words: what is too small an angle for its arc is said to be there nevertheless.
+ * How far q and k are turned, in words: what is too small an angle to be seen is said to be there nevertheless.
  *
  * @param {DerivationReading} reading
  * @param {number} width of the room for the plane
@@ -158,7 +158,7 @@ const turnsOf = ({ forms: { theta }, place: { m, n } }, width, text) =>
   ]).map(([vector, position]) => {
     const angle = position * theta;
     const said = { vector, angle: shown(angle, 3), degrees: shown((angle * 180) / Math.PI, 3) };
-    return text(angle && !isArcSeen(width, vector, angle) ? "turn_unseen" : "turn", said);
+    return text(angle && !isTurnSeen(width, angle) ? "turn_unseen" : "turn", said);
   });
 
 /**
