@@ -252,6 +252,22 @@ def test_first_load_is_light(browser: Browser, site: str) -> None:
 
 
 @pytest.mark.screen
+def test_on_a_telephone_a_chapter_opens_with_its_title_under_the_row_of_chapters(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    run(page, "The dog plays in the yard. " * 4)
+    for chapter in ("attend", "norm", "choice", "kv"):
+        page.click(".page-nav [data-chapter=glance]")
+        settled(page)
+        page.click(f".page-nav [data-chapter={chapter}]")
+        settled(page)
+        bottom = page.locator(".page-tabs").evaluate("(one) => one.getBoundingClientRect().bottom")
+        title = page.locator(".page-grid .gp-title:visible").first.bounding_box()
+        assert title
+        assert bottom <= title["y"] <= bottom + 40, chapter
+        assert title["y"] < 740 / 4, chapter
+
+
+@pytest.mark.screen
 def test_on_a_telephone_the_row_shows_four_tokens_also_where_an_earlier_one_is_selected(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     run(page, "The dog plays in the yard. " * 3)

@@ -36,8 +36,12 @@ function createStyles(chapters) {
   };
 }
 
-/** Of the window: a chapter that begins lower down is scrolled to, or its button would seem to do nothing. */
-const LOW = 0.8;
+/**
+ * Of the window: a chapter that begins lower down is scrolled to, or its button would seem to do nothing. On a
+ * telephone the tokens alone take half of what is seen.
+ */
+const [LOW, LOW_NARROW] = [0.8, 0.3];
+const NARROW = "(max-width: 560px)";
 /** The chapters on what every layer has: the row of chapters frames them, as a small map of the model. */
 const IN_EVERY_LAYER = ["norm", "position", "attend", "ffn", "kv"];
 
@@ -121,9 +125,10 @@ function createRow(names, texts, go) {
       const panels = document.querySelector(".page-grid");
       if (!row || !panels) return;
       const { top } = panels.getBoundingClientRect();
+      const low = innerHeight * (matchMedia(NARROW).matches ? LOW_NARROW : LOW);
       const begin = () => panels.scrollIntoView({ block: "start", behavior: "instant" });
       if (top < row.getBoundingClientRect().bottom) begin();
-      else if (top > LOW * innerHeight && open !== names[0])
+      else if (top > low && open !== names[0])
         hold(begin, panels); // until its panels have grown, there is no way down
       else row.scrollIntoView({ block: "nearest" });
     },
