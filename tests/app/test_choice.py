@@ -113,6 +113,10 @@ def test_the_sliders_redraw_what_transformers_filters_without_a_request(chapter:
             value = shown(chapter, "sampling", "'")
             assert f" rank {rank + 1} topP " in value
             assert number(value, "p") == pytest.approx(float(kept[best[rank]]), **CLOSE), (temperature, top_k, top_p)
+    panel = chapter.locator("section[data-kind=sampling]")
+    expect(panel.locator(".gp-readout")).to_contain_text("which is what is drawn from")
+    expect(panel).not_to_contain_text("after top-p")  # top-p is off last of all
+    expect(panel.locator(".ch-sums")).to_contain_text(text("sampling.off_topP"))
     # Of this chapter only the draw asks the server, once a setting rests; never for the numbers themselves.
     assert [body for body in asked if '"what"' in body and '"draw"' not in body] == []
 

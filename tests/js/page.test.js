@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { atMost, shareSaid, shortCount } from "../../visuals/static/counts.js";
+import { atMost, chanceEquals, shareSaid, shortCount } from "../../visuals/static/counts.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { createStatusLine } from "../../visuals/static/status-line.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -64,6 +64,11 @@ test("a probability is read in per cent with three digits, next to nothing and n
   assert.deepEqual(
     [0.0042, 1e-7].map((p) => atMost(text, p)),
     ["≤ 0.420%", "chance.hardly_any"],
+  );
+  const equal = (key, { p } = {}) => (p ? `p = ${p}` : key);
+  assert.deepEqual(
+    [1, 0.99977, 0.0042, 1e-7].map((p) => chanceEquals(equal, p)),
+    ["p = 100%", "chance.equals_nearly_all", "p = 0.420%", "chance.equals_hardly_any"],
   );
 });
 

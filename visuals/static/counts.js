@@ -65,6 +65,18 @@ export function shareSaid(text, x) {
 }
 
 /**
+ * A probability with its letter, "p = 12.0%", or "p > 99.9%" where it is just below the whole.
+ *
+ * @param {Say} text
+ * @param {number} p
+ */
+export function chanceEquals(text, p) {
+  if (p >= NEARLY && p < 1) return text("chance.equals_nearly_all");
+  if (p > 0 && p < HARDLY) return text("chance.equals_hardly_any");
+  return text("chance.equals", { p: shareSaid(text, p) });
+}
+
+/**
  * What a softmax over all tokens gave: never 0, though float32 holds so little as 0.
  *
  * @param {Say} text

@@ -2,7 +2,7 @@
 // for.
 
 import { slider } from "../../controls.js";
-import { shareSaid } from "../../counts.js";
+import { chanceEquals } from "../../counts.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { rangeOf, samplingOf, setSampling } from "../../sampling.js";
@@ -130,7 +130,7 @@ export function createControls(glass, panel) {
     if (!drawn) return void (outcome.textContent = panel.text("drawing"));
     const params = {
       piece: visible(drawn.piece),
-      p: shareSaid(glass.text, drawn.probability),
+      chance: chanceEquals(glass.text, drawn.probability),
       own: now.seed,
       seed: step ? now.seed : now.seed + before,
       written: before,

@@ -57,7 +57,7 @@ function written({ values }, after, rank, t) {
 }
 
 /**
- * What a filter makes of a probability: it is divided by what the filter keeps, or is 0.
+ * What a filter makes of a probability: it is divided by what the filter keeps, or is 0; one that is off leaves it.
  *
  * @param {Say} text the panel's own
  * @param {Node} label
@@ -66,6 +66,9 @@ function written({ values }, after, rank, t) {
  * @param {Settings} settings
  */
 function filtered(text, label, { said, kept, rank }, [from, to], { topK, topP }) {
+  const letter = h("span", null, name(), sub(from === "all" ? "T" : "k"));
+  if (to === "topK" ? topK === 0 : topP === 1)
+    return formula(label, " = ", letter, " = ", result(said[to]), `   ${text(`off_${to}`)}`);
   if (rank >= kept) return formula(label, " = 0   ", text(`out_${to}`, { rank: rank + 1, kept, k: topK, p: topP }));
   const sum = fraction(said[from], said[`mass_${to}`]);
   return formula(label, " = ", sum, " = ", result(said[to]), `   ${text(`mass_${to}`, { kept })}`);

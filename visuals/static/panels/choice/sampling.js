@@ -111,10 +111,13 @@ export default function sampling(element, glass) {
 
   /** @param {SamplingReading} reading */
   function wordsOf(reading) {
-    const { result, values, selection } = reading;
+    const { result, values, selection, settings } = reading;
     const { rank, stage } = selection;
     const greedy = result.after.greedy && stage !== "softmax";
-    const name = greedy ? (values.p > 0 ? "read_taken" : "read_passed") : values.p > 0 ? `read_${stage}` : "read_out";
+    const { topK, topP } = settings;
+    // a filter that is off is not said to have done anything
+    const last = stage === "topP" && topP === 1 ? "drawn" : stage === "topK" && topK === 0 ? "all" : stage;
+    const name = greedy ? (values.p > 0 ? "read_taken" : "read_passed") : values.p > 0 ? `read_${last}` : "read_out";
     const piece = nameOfRank(reading, rank);
     return panel.text(name, { piece, rank: rank + 1, p: percent(values.p, 5), logit: shown(values.logit, 6) });
   }
