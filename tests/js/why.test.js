@@ -14,7 +14,7 @@ const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
 const { verdict } = await import("../../visuals/static/readings/verdict.js");
 const { createTerms } = await import(`${panels}/glance/terms.js`);
-const { apart, filled, positionAt, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
+const { apart, askedWhy, filled, positionAt, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
 
 test("a run that says where to start is shown from there, after another too; a link's own choice goes first", () => {
   const store = createStore();
@@ -31,6 +31,14 @@ test("of two candidates with one word the second is told by its blank", () => {
   const text = (_name, { word }) => `${word}!`;
   assert.deepEqual(apart(text, [" red", " ball", "red", "\n"]), ["red", "ball", "red!", "⏎"]);
   assert.deepEqual(apart(text, ["red", " red"]), ["red", "·red"]);
+});
+
+test("of a token that ends the text it is asked why the text ends, not why it is a sign that nobody reads", () => {
+  const text = (name, { piece } = {}) => [name, piece].filter(Boolean).join(" ");
+  const model = { eos_ids: [2] };
+  assert.equal(askedWhy(text, model, { id: 2, piece: "<|end|>" }), "why.ask_end");
+  assert.equal(askedWhy(text, model, { id: 3, piece: " red" }), "why.ask red");
+  assert.equal(askedWhy(text, model, null), "why.ask …");
 });
 
 test("heads that read the answer are said to decide only where little of it is left without them", () => {

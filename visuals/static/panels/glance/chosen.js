@@ -3,7 +3,7 @@
 import { shareSaid } from "../../counts.js";
 import { h } from "../../dom.js";
 import { choiceOf, momentOf, offeredOf } from "../../chosen-step.js";
-import { apart, word } from "./words.js";
+import { apart, askedWhy, word } from "./words.js";
 import { glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
@@ -36,15 +36,18 @@ export function createChosen(glass) {
       [own, ...others].map(({ piece }) => piece),
     );
     const gloss = glossOf(glass);
-    const rest = others
-      .map(({ piece, probability }, i) => `${names[i]}${gloss(piece)} ${chance(probability)}`)
-      .join(" · ");
+    const { model } = state.trace;
+    /** @type {(token: typeof own, name: string) => [name: string, meaning: string]} */
+    const named = ({ id, piece }, name) =>
+      model.eos_ids.includes(id) ? [glass.text("story.the_end"), ""] : [name, gloss(piece)];
+    const rest = others.map((one, i) => `${named(one, names[i]).join("")} ${chance(one.probability)}`).join(" · ");
+    const [name, meaning] = named(own, word(own.piece));
     said.replaceChildren(
-      h("b", null, word(own.piece)),
-      gloss(own.piece),
+      h("b", null, name),
+      meaning,
       ` ${chance(own.probability)} · ${glass.text("why.others")} ${rest}`,
     );
-    why.textContent = glass.text("why.ask", { piece: word(own.piece) });
+    why.textContent = askedWhy(glass.text, model, own);
   });
   function draw() {
     const moment = state.trace && momentOf(state);

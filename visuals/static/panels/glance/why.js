@@ -17,7 +17,7 @@ import { createMeasuring } from "./measuring.js";
 import { createOutside } from "./outside.js";
 import { createReadText } from "./read-text.js";
 import { isInWindow } from "./windows.js";
-import { apart, word } from "./words.js";
+import { apart, askedWhy, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -168,6 +168,9 @@ export default function why(element, glass) {
   const made = createMade(glass);
   const outside = createOutside(glass);
 
+  /** @param {WhyReading | null} reading */
+  const asked = (reading) => askedWhy(glass.text, shownIn(glass).trace?.model ?? { eos_ids: [] }, reading?.own ?? null);
+
   /** @param {WhyReading | null} reading null before there is a run */
   function view(reading) {
     const open = isOpen(glass);
@@ -179,7 +182,7 @@ export default function why(element, glass) {
           data-answer="beside"
           aria-expanded=${String(open)}
           @click=${toggle}
-          .textContent=${panel.text(open ? "close" : "ask", { piece: word(reading?.own?.piece ?? "…") })}
+          .textContent=${open ? panel.text("close") : asked(reading)}
         ></button>
       </div>
       ${answer.made()?.element ?? nothing}

@@ -27,6 +27,16 @@ import { isSpaced, spaceBetween } from "../../texts.js";
 export const word = (piece) => piece.trim() || visible(piece);
 
 /**
+ * The question why it is this token; of one that ends the text it is asked by what that does.
+ *
+ * @param {Say} text glass.text
+ * @param {Pick<import("../../decode.js").Model, "eos_ids">} model
+ * @param {{ id: number; piece: string } | null} token null until it is known
+ */
+export const askedWhy = (text, { eos_ids: ends }, token) =>
+  token && ends.includes(token.id) ? text("why.ask_end") : text("why.ask", { piece: word(token?.piece ?? "…") });
+
+/**
  * How each of several pieces is written: as its word; where an earlier one has the same, with what tells them
  * apart.
  *
