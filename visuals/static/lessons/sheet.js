@@ -61,6 +61,25 @@ function task(view, text) {
   );
 }
 
+/**
+ * Whether a view speaks of the head that is called so in the lessons.
+ *
+ * @param {View} view
+ * @param {Text} text of the lessons
+ */
+const namesHead = ({ headline = "", question = "" }, text) =>
+  `${headline} ${question}`.toLowerCase().includes(text("our_head"));
+
+/**
+ * Says which head is meant.
+ *
+ * @param {HTMLElement} item the task
+ * @param {Text} text of the lessons
+ * @param {import("./stills.js").Head} chosen
+ */
+const define = (item, text, chosen) =>
+  item.querySelector("div")?.append(h("div.ls-defined", null, text("sheet_our_head", chosen)));
+
 /** @param {View} view */
 const solved = (view) =>
   h(
@@ -158,12 +177,14 @@ async function fill(sheet, lesson, text, stills) {
     figure.append(src ? h("img.ls-picture", { src, alt: name(view) }) : h("p", null, text("no_picture")));
     figure.hidden = false;
   }
+  const first = asked.findIndex((view) => namesHead(view, text));
   for (const [i, view] of asked.entries()) {
     prints[0].textContent = text("print_waits", { at: i + 1, views: asked.length });
     const still = sheet.isConnected ? await stills.take(lesson, view) : null;
     show(view.hidden ? answers[i] : tasks[i], view, still?.src);
     if (still?.asked) show(tasks[i], view, still.asked);
     else if (still?.pieces.length) tasks[i].append(strip(still.pieces));
+    if (still?.chosen && i === first) define(tasks[i], text, still.chosen);
     if (still?.given) tasks[i].querySelector(".ls-lines")?.after(h("div.ls-todo", null, still.given));
     /** @type {HTMLElement | null} */
     const result = answers[i].querySelector(".ls-result");
@@ -198,7 +219,7 @@ function sheetOf({ title, views }, text) {
       h("button.ls-button", { disabled: "", hidden: "" }, text("print_questions")),
     ),
     h("h1", null, title),
-    h("p.ls-who", null, text("sheet_name"), h("span"), text("sheet_date"), h("span")),
+    h("p.ls-who", null, ...["name", "class", "date"].flatMap((one) => [text(`sheet_${one}`), h("span")])),
     h("ol", null, ...asked.map((view) => task(view, text))),
     h("section.ls-answers", null, h("h2", null, text("answers")), h("ol", null, ...asked.map(solved))),
   );

@@ -21,9 +21,19 @@ const LATE = 2 * LATER; // ms until what is out of view is drawn, too
  *
  * @typedef {import("./lesson.js").View} View
  *
- * @typedef {{ src: string; asked: string; pieces: string[]; given: string; result: string }} Still a picture's
- *   address; that of what a class sees before it has guessed, "" where that is nothing, and then the text's tokens;
- *   what sliders have changed, which are in no picture; what the panel reads of the run in words
+ * @typedef {{ layer: number; head: number }} Head
+ *
+ * @typedef {{
+ *   src: string;
+ *   asked: string;
+ *   pieces: string[];
+ *   given: string;
+ *   result: string;
+ *   chosen: Head | null;
+ * }} Still
+ *   a picture's address; that of what a class sees before it has guessed, "" where that is nothing, and then the
+ *   text's tokens; what sliders have changed, which are in no picture; what the panel reads of the run in words;
+ *   and the head that the page has chosen
  *
  * @typedef {{
  *   take: (lesson: Lesson, view: View) => Promise<Still | null>;
@@ -66,7 +76,10 @@ function createCopy(language, onPaper = false) {
     inert: "",
   });
   const style = h("link", { rel: "stylesheet", href: addressOf("lessons/style.css") }); // what is covered, and how
-  element.addEventListener("load", () => element.contentDocument?.head.append(style));
+  element.addEventListener("load", () => {
+    element.contentDocument?.head.append(style);
+    element.contentDocument?.body.toggleAttribute("data-paper", onPaper);
+  });
   document.body.append(element);
   return element;
 }
@@ -100,6 +113,18 @@ function givenIn(section, part) {
   const within = (part && section.querySelector(`.gp-body ${part}`)) || section;
   const marked = within.matches("[data-given]") ? within : within.querySelector("[data-given]");
   return marked?.getAttribute("data-given") ?? "";
+}
+
+/**
+ * The head that the page has chosen for a run: the one that directly writes most towards the answer.
+ *
+ * @param {Glass} inner
+ * @param {string} link
+ * @returns {Head | null} null where the link names one
+ */
+function chosenIn({ state: { layer, head } }, link) {
+  const named = new URLSearchParams(link.slice(1));
+  return named.has("layer") || named.has("head") ? null : { layer, head };
 }
 
 const FIELDS = ":is(input, select, textarea)";
@@ -219,7 +244,8 @@ async function takeOf(copy, link, view, onPaper) {
     const asked = view.hidden && asksIn(section, part) ? await pictureOf(true) : "";
     const pieces = view.hidden && !asked ? labelsOf(inner.state.trace?.tokens.pieces ?? []) : [];
     const given = givenIn(section, part);
-    return { src: await pictureOf(false), asked, pieces, given, result: resultOf(section, part) };
+    const src = await pictureOf(false);
+    return { src, asked, pieces, given, result: resultOf(section, part), chosen: chosenIn(inner, link) };
   } finally {
     section.classList.remove("is-presented");
     section.removeAttribute("data-apart-shown");

@@ -9,6 +9,7 @@ import { createSurface } from "./surface.js";
 
 /** Least width in pixels of a cell that has its number written in it. */
 export const NUMBER = 66;
+const SIGN = 9; // and of one that has its sign on paper, which may be printed without colour
 const [BARS, AXIS, LEGEND] = [84, 24, 40];
 const FRAME = 3; // px of a marked column's frame over the first strip, where no name stands above it
 const [LESS, MORE] = [-0.6, 0.6]; // of the colours of both signs: what a bar below the line has, and one above it
@@ -39,8 +40,10 @@ const [LESS, MORE] = [-0.6, 0.6]; // of the colours of both signs: what a bar be
  *   strip: number;
  *   label: number;
  *   beside: boolean;
+ *   onPaper: boolean;
  * }} Place
- *   the index that each column shows, where the columns stand, how high a strip is, and where its name is written
+ *   the index that each column shows, where the columns stand, how high a strip is, where its name is written, and
+ *   whether a picture is to be printed
  */
 
 /**
@@ -85,7 +88,7 @@ function drawBars(context, { left, wide }, seen, limit, y) {
 }
 
 /**
- * Values as coloured cells, with their numbers where there is room.
+ * Values as coloured cells, with their numbers where there is room, or on paper their signs.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {Place} place
@@ -93,7 +96,7 @@ function drawBars(context, { left, wide }, seen, limit, y) {
  * @param {number} limit of the colours
  * @param {number} y where the strip begins
  */
-function drawCells(context, { left, wide, strip }, seen, limit, y) {
+function drawCells(context, { left, wide, strip, onPaper }, seen, limit, y) {
   const { colour, signed } = ink();
   enlarge(
     context,
@@ -107,11 +110,13 @@ function drawCells(context, { left, wide, strip }, seen, limit, y) {
   context.lineWidth = 1;
   context.strokeRect(left + 0.5, y + 0.5, wide - 1, strip - 1);
   const each = wide / seen.length;
-  if (each < NUMBER) return;
+  const hasNumbers = each >= NUMBER;
+  if (!hasNumbers && !(onPaper && each >= SIGN)) return;
+  const signOf = (/** @type {number} */ value) => (value < 0 ? "−" : "+");
   seen.forEach((value, i) => {
     /** @type {Parameters<typeof write>[4]} */
     const how = { align: "center", base: "middle", colour: inkOn(signed, centred(value, limit)) };
-    write(context, shown(value, 3), left + (i + 0.5) * each, y + strip / 2 + 1, how);
+    write(context, hasNumbers ? shown(value, 3) : signOf(value), left + (i + 0.5) * each, y + strip / 2 + 1, how);
   });
 }
 
@@ -201,7 +206,7 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
   const surface = createSurface(canvas);
   const above = beside ? 0 : label;
   /** @type {Place} */
-  const place = { columns: [], left: 0, wide: 1, strip, label, beside };
+  const place = { columns: [], left: 0, wide: 1, strip, label, beside, onPaper: false };
 
   /**
    * Where each strip begins, and where all end.
@@ -237,8 +242,9 @@ export function createStrips(canvas, { beside = false, label = 22, strip = 26, g
     /** @type {number[]} */
     const led = Array.prototype.slice.call(lead.values ?? [], start, start + count);
     const columns = poolColumns(led, Math.floor(wide)).map((i) => i + start);
-    Object.assign(place, { left, wide, columns });
-    const all = [start, count, ...strips.flatMap(({ name, values, limit }) => [name, values, limit]), ...key];
+    const onPaper = document.body.hasAttribute("data-paper");
+    Object.assign(place, { left, wide, columns, onPaper });
+    const all = [onPaper, start, count, ...strips.flatMap(({ name, values, limit }) => [name, values, limit]), ...key];
     surface(
       all,
       width,

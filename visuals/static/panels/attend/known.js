@@ -24,7 +24,7 @@ import { shownIn } from "../../run-for.js";
  */
 
 /** The jobs that the page has words for; others go by their own name and the file's definition. */
-const KNOWN = [
+export const KNOWN = [
   "previous_token",
   "first_token",
   "duplicate_token",

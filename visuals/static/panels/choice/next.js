@@ -114,7 +114,8 @@ export default function next(element, glass) {
   const state = shownIn(glass);
   const panel = frame(element, glass, "next", { parts: ["what", "formula", "myth"] });
   const { table, rows, extra, others } = createRows();
-  const look = h("p.gp-note.gp-looks", { "data-answer": "beside", hidden: "" });
+  const [framed, named] = [h("span.gp-framed"), h("span.gp-named")]; // of a picture the second: it has no text above
+  const look = h("p.gp-note.gp-looks", { "data-answer": "beside", hidden: "" }, framed, named);
   render(html`${table.element} ${look}`, panel.body);
   const pointed = reactive({ row: 0 }, glass.repaint);
   const point = (/** @type {number} */ row) => {
@@ -180,8 +181,8 @@ export default function next(element, glass) {
     const written = token?.position === undefined ? after : labelsOf(state.trace.tokens.pieces)[token.position];
     return () => {
       fillAll(reading);
-      [look.textContent, look.hidden] = [looks.seen, !looks.seen];
-      look.dataset.result = looks.read;
+      [framed.textContent, look.hidden] = [looks.seen, !looks.seen];
+      look.dataset.result = named.textContent = looks.read;
       panel.title.textContent = panel.text(kind === "end" ? "title" : `title_${kind}`, {
         after: visible(after),
         piece: visible(kind === "end" ? after : written),

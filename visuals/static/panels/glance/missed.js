@@ -7,7 +7,10 @@ import { fixed, h, shown, signed } from "../../dom.js";
 import { createDepthMap } from "../../marks/depth.js";
 import { signedScale } from "../../marks/scales.js";
 import { widthOf } from "../../pointing.js";
+import { oneLine } from "../../one-line.js";
 import { hold } from "../../scroll-anchor.js";
+import { KNOWN, jobsOf, namesOf } from "../attend/known.js";
+import { toThree } from "../kv/format.js";
 import { sentences } from "./words.js";
 
 /**
@@ -44,6 +47,18 @@ const lossOf = ({ state: { presenting }, text }, probability, lost) => ({
   after: shareSaid(text, probability * Math.exp(-lost)),
 });
 
+/**
+ * What a lesson says of a head's number: how many times less probable the answer is. Nothing where it rounds to 0.
+ *
+ * @param {Glass} glass
+ * @param {number} lost
+ */
+function timesOf({ state: { presenting }, text }, lost) {
+  const digits = fixed(Math.abs(lost), 2);
+  if (!presenting || !Number(digits)) return "";
+  return text("why.grid_times", { lost: digits, times: toThree(Math.exp(Number(digits))) });
+}
+
 /** @param {GridRun} run */
 function wordsOf({ details: { grid } }) {
   const { data, shape } = grid.lost;
@@ -69,6 +84,35 @@ function mostMissed({ lost: { data, shape } }) {
   const losses = data.map((value) => Math.max(0, value));
   const [at] = strongest(losses, 1);
   return { layer: Math.floor(at / shape[1]), head: at % shape[1], lost: data[at] };
+}
+
+/**
+ * In a lesson, the jobs that a head is known to do; "" where none is, or none yet.
+ *
+ * @param {Glass} glass
+ * @param {number} layer
+ * @param {number} head
+ */
+function jobText(glass, layer, head) {
+  const { state, text } = glass;
+  if (!state.presenting) return "";
+  const jobs = jobsOf(namesOf(glass), layer, head).filter(({ name }) => KNOWN.includes(name));
+  return oneLine(jobs.map(({ name }) => text("why.grid_job", { does: text(`why.does_${name}`) })));
+}
+
+/**
+ * The head without which most is lost, unless it is the framed one, of which that is said.
+ *
+ * @param {Glass} glass
+ * @param {Grid} grid
+ * @param {number} probability of the answer, with every head
+ */
+function mostOf(glass, grid, probability) {
+  const { layer, head, lost } = mostMissed(grid);
+  const framed = layer === glass.state.layer && head === glass.state.head;
+  if (framed || lost <= 0) return "";
+  const said = glass.text("why.grid_most", { layer, head, ...lossOf(glass, probability, lost) });
+  return oneLine([said, timesOf(glass, lost), jobText(glass, layer, head)]);
 }
 
 /**
@@ -121,6 +165,7 @@ export function createMissed(glass, toggle) {
   let grid = null;
   let estimated = false; // heads that are not measured have a gradient's estimate
   let probability = NaN; // of the answer, with every head
+  const plain = () => (state.presenting ? "_plain" : ""); // a class knows no logarithm
 
   /**
    * The framed head's number in words.
@@ -141,7 +186,7 @@ export function createMissed(glass, toggle) {
     label: "why.grid",
     left: 84,
     values: (/** @type {GridRun} */ { details }) => details.grid.lost.data,
-    scale: (values) => ({ ...signedScale(largest(values), 2), name: text("why.grid_scale") }),
+    scale: (values) => ({ ...signedScale(largest(values), 2), name: text(`why.grid_scale${plain()}`) }),
     pieces: ({ details }) => Array.from({ length: details.grid.lost.shape[1] }, (_, head) => String(head)),
     axis: () => text("why.grid_heads"),
     name: (row) => text("why.layer", { layer: row }),
@@ -170,17 +215,6 @@ export function createMissed(glass, toggle) {
   );
   const wide = widthOf(map.element, glass);
   keepPlace(ablation.element, element);
-
-  /**
-   * The head without which most is lost, unless it is the framed one, of which that is said.
-   *
-   * @param {Grid} shown
-   */
-  function mostOf(shown) {
-    const { layer, head, lost } = mostMissed(shown);
-    const framed = layer === state.layer && head === state.head;
-    return framed || lost <= 0 ? "" : text("why.grid_most", { layer, head, ...lossOf(glass, probability, lost) });
-  }
 
   /**
    * What was done, by how much.
@@ -214,7 +248,7 @@ export function createMissed(glass, toggle) {
     const trace = /** @type {import("../../decode.js").Trace} */ (state.trace);
     if (width) map.draw([{ trace, details: { grid } }], width, fresh);
     const whole = countsOf(grid).measured === countsOf(grid).all;
-    most.textContent = whole ? mostOf(grid) : "";
+    most.textContent = whole ? mostOf(glass, grid, probability) : "";
     read.textContent = tell(state.layer, state.head);
   }
   return { element, draw };

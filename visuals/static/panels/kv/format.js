@@ -75,13 +75,6 @@ export const both = (count) => `${scaled(count, "binary")} = ${scaled(count, "de
 export const toThree = (ratio) => String(Number(ratio.toPrecision(3)));
 
 /**
- * As `toThree`, such as "4×".
- *
- * @param {number} ratio
- */
-export const times = (ratio) => `${toThree(ratio)}×`;
-
-/**
  * A time in ms, never as a power of ten.
  *
  * @param {number} seconds

@@ -11,7 +11,7 @@ import { pairsOf, readRace } from "../../readings/kv-race.js";
 import { reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { milli, times, whole } from "./format.js";
+import { milli, toThree, whole } from "./format.js";
 import { AT_ONCE, raceOf } from "./race.js";
 import { troubleText } from "./trouble.js";
 
@@ -108,7 +108,7 @@ function drawChart(canvas, width, steps, { cached, full, scale }, { at, covered,
 const nearestStep = (steps, tokens) =>
   steps.reduce((a, b) => (Math.abs(b.tokens - tokens) < Math.abs(a.tokens - tokens) ? b : a));
 
-const ratioOf = (/** @type {number} */ a, /** @type {number} */ b) => times(b / a);
+const ratioOf = (/** @type {number} */ a, /** @type {number} */ b) => toThree(b / a);
 
 /**
  * What is read of a step.

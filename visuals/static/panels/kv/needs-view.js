@@ -10,15 +10,19 @@ import { both, exactBytes, inGibibytes, scaled, whole } from "./format.js";
 
 /** @typedef {import("../../types.d.ts").Say} Say */
 
+/** Whose figure a GPU's memory is. @param {Needs["gpus"][number]} gpu */
+const figureOf = ({ own, reported }) => (own ? "own" : reported ? "reported" : "stated");
+
 /**
  * How much of one GPU weights and cache may take, and whose figure its memory is.
  *
  * @param {Needs["gpus"][number]} gpu
  * @param {Say} text of the section "kv-fit"
  */
-function roomCell({ room, percent, own, reported, memory }, text) {
+function roomCell(gpu, text) {
+  const { room, percent, memory } = gpu;
   const told = { memory: scaled(memory, "decimal") };
-  const whose = text(own ? "room_own" : reported ? "room_reported" : "room_stated", told);
+  const whose = text(`room_${figureOf(gpu)}`, told);
   const said = percent < 100 ? text("room_percent", { percent, whose }) : whose;
   return html`<td data-head=${text("room_each")}>
     <span title=${exactBytes(room)} .textContent=${scaled(room, "decimal")}></span>
@@ -93,7 +97,10 @@ export function needsView(glass, needs, model, chosen) {
   const lessonRow = (/** @type {Needs["gpus"][number]} */ gpu) =>
     html`<tr data-result=${gpu.layout ? `${whole(gpu.layout.gpus)} × ${gpu.name}` : ""}>
       ${head(gpu)}
-      <td data-head=${text("memory")} .textContent=${inGibibytes(gpu.memory)}></td>
+      <td data-head=${text("memory")}>
+        <span .textContent=${inGibibytes(gpu.memory)}></span>
+        <span class="gp-note" .textContent=${text(`memory_${figureOf(gpu)}`)}></span>
+      </td>
       <td data-head=${text("for_both")} .textContent=${inGibibytes(gpu.alone)}></td>
       <td data-head=${text("needed")} data-answer .textContent=${gpu.layout ? whole(gpu.layout.gpus) : "—"}></td>
     </tr>`;

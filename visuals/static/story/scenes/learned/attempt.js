@@ -57,6 +57,7 @@ export function createAttempt(glass) {
         form: there ? "_there" : "",
         words: {
           sequence: bold(sequence()),
+          own: h("span.st-of-page", null, text(`story-learned.attempt_own${there ? "_there" : ""}`)),
           last: bold(wordOf(trace.tokens.pieces[trace.T - 1])),
           answer: bold(answerOf(text, best.piece, eos.includes(best.id))),
           p: told(shareSaid(text, best.probability), best.probability),
