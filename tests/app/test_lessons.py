@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from contextlib import suppress
 from io import BytesIO
@@ -307,6 +308,19 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     shared = page.evaluate("glass.state.trace.model.n_heads / glass.state.trace.model.n_kv_heads")
     assert len(re.findall(r"head \d", heads)) == shared  # of every head that is shown
     assert re.search(r"head \d of layer \d looks from", looks)  # beside the words that get a share
+    assert "in the text above" not in drawn[-1]  # no text with frames stands above on paper
+    look = Service(LocalEngine([model.load(roomy_checkpoint, device="cpu")]))
+    start = look.recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
+    named = text("lessons.sheet_our_head", layer=start["layer"], head=start["head"])
+    expect(sheet.locator(".ls-defined")).to_have_text(named)  # once, where it is first named
+    expect(sheet.locator(".ls-task").nth(2)).to_contain_text(named)
+    expect(sheet.locator(".ls-who span")).to_have_count(3)
+    missed = sheet.locator(".ls-result").nth(5).inner_text()
+    found = re.search(r"without another, .* from (.*)% to (.*)%\. The (.*) in its cell says: about (.*) times", missed)
+    assert found, missed
+    before, after, lost, times = (float(one) for one in found.groups())
+    assert times == pytest.approx(math.exp(lost), rel=5e-3)
+    assert times == pytest.approx(before / after, rel=2e-2)  # as far as rounded numbers have it
     sheet.emulate_media(media="print")
     assert sheet.evaluate("getComputedStyle(document.querySelector('.ls-answers')).breakBefore") == "page"
     answers = sheet.locator(".ls-answers")

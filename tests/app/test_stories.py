@@ -253,7 +253,14 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     expect(scene.locator("tbody tr").last).to_contain_text(text("training.skill_counting"))  # it never came
     assert value(page, "induction") == f"before=0.10000 share=0.85000 tokens {READ[2]} end=0.97000"
     assert value(page, "cannot") == "lines 3 short 1 lowest sums share=0.15500"
-    page.locator("[data-scene=attempt] button.st-act").click()
+    attempt = page.locator("[data-scene=attempt]")
+    above = attempt.get_by_text(text("story-learned.attempt_own"))
+    expect(above).to_be_visible()
+    page.click(".st-large")
+    expect(above).to_be_hidden()  # there is no field above on a projector
+    page.keyboard.press("Escape")
+    expect(above).to_be_visible()
+    attempt.locator("button.st-act").click()
     page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=text("story-learned.sequence"))
     wait_for_run(page)
     best = page.evaluate("glass.state.trace.next.ids[0]")

@@ -6,7 +6,7 @@ import { dressed, pointsMoved } from "../../visuals/static/chart.js";
 import { latest } from "../../visuals/static/latest.js";
 import { readLink, writeLink } from "../../visuals/static/link.js";
 import { createSettings } from "../../visuals/static/settings.js";
-import { both, exactBytes, milli, scaled, times, whole } from "../../visuals/static/panels/kv/format.js";
+import { both, exactBytes, milli, scaled, toThree, whole } from "../../visuals/static/panels/kv/format.js";
 import { found, placeOf, valuesOf } from "../../visuals/static/panels/kv/fields.js";
 import { cellAt, labelsOf, measure } from "../../visuals/static/panels/kv/live-grid.js";
 import {
@@ -52,7 +52,7 @@ test("bytes: exact beyond 2^53, and in both systems", () => {
     ["4.295 GB", "47.55 GB", "191.5 GB"],
   ); // four digits throughout
   assert.equal(scaled(4_294_967_296, "decimal", 3), "4.29 GB");
-  assert.equal(times(56.888), "56.9×");
+  assert.equal(toThree(56.888), "56.9");
 });
 
 test("on a Chinese page the unit of bytes is their word", () => {
