@@ -199,7 +199,10 @@ test("with another text all that is changed stays but the stream of another run"
 });
 
 test("the same is changed whatever the kinds' order, and the name of the run that a stream is from", () => {
-  const [a, b] = [{ ffn: [1], heads: [[2, 3]] }, { heads: [[2, 3]], ffn: [1], attention: [], source: "A" }];
+  const [a, b] = [
+    { ffn: [1], heads: [[2, 3]] },
+    { heads: [[2, 3]], ffn: [1], attention: [], source: "A" },
+  ];
   assert.equal(sameChanges({ changes: a }, { changes: b }), true);
   assert.equal(sameChanges({ changes: a }, { changes: { heads: [[2, 3]] } }), false);
   assert.equal(sameChanges(plain, {}), true);

@@ -80,7 +80,8 @@ export function pushes(row, name, text, gloss) {
 /** @param {Glass} glass */
 export function createWritten(glass) {
   const table = createTable(KIND, COLUMNS, { rows: ROWS, focus: true });
-  for (const { fields } of table.rows) for (const i of [3, 4]) fields[i].dataset.textHead = `${KIND}.${COLUMNS[i][0]}`; // on a telephone it stands in the cell
+  // on a telephone these stand in the cells
+  for (const { fields } of table.rows) for (const i of [3, 4]) fields[i].dataset.textHead = `${KIND}.${COLUMNS[i][0]}`;
   /** @type {number[]} */
   let neurons = [];
   /** @param {HTMLElement} row */

@@ -35,8 +35,8 @@ const most = ({ tokens }) => tokens.slice(0, LISTED);
 const piecesOf = ({ state }) => (state.trace ? labelsOf(state.trace.tokens.pieces) : []);
 
 /**
- * Which sentence tells how the model comes by the answer. Where it stands in the text and little is lost when it
- * is hidden there, no copy is spoken of: it need not be read there.
+ * Which sentence tells how the model comes by the answer. Where it stands in the text and little is lost when it is
+ * hidden there, no copy is spoken of: it need not be read there.
  *
  * @param {Rests} found
  */
