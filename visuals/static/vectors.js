@@ -45,7 +45,7 @@ const DASHES = { dashed: [3, 2], dotted: [1, 1] }; // in widths of the line
 const COLOUR = String.raw`(?:rgba?|color)\([^)]*\)`;
 const RING = new RegExp(`^(${COLOUR}) 0px 0px 0px ([\\d.]+)px( inset)?$`);
 const STOPS = [`(${COLOUR}) 0px`, `${COLOUR} ([\\d.]+)px`, `(${COLOUR}) [\\d.]+px`, `${COLOUR} ([\\d.]+)px`].join(", ");
-const HATCH = new RegExp(`^repeating-linear-gradient\\(-45deg, ${STOPS}\\)$`);
+const HATCH = new RegExp(`^repeating-linear-gradient\\((-?)45deg, ${STOPS}\\)$`);
 const BANDS = new RegExp(`^linear-gradient\\((${COLOUR}) ([\\d.]+)%, (${COLOUR}) [\\d.]+%\\)$`);
 
 /**
@@ -78,12 +78,13 @@ function ringOf(style, box, round) {
 function patternOf(style, box, round) {
   const hatch = HATCH.exec(style.backgroundImage);
   if (hatch) {
-    const [, ground, from, line, to] = hatch;
+    const [, rises, ground, from, line, to] = hatch;
     const [step, wide] = [Number(to) * Math.SQRT2, Number(to) - Number(from)]; // along an edge, across a line
+    const across = (/** @type {number} */ x) => box.x + (rises ? x : box.width - x);
     const lines = [];
     for (let d = step / 2; d < box.width + box.height; d += step) {
       const [right, left] = [Math.min(d, box.width), Math.max(0, d - box.height)];
-      lines.push(`M${box.x + right} ${box.y + d - right} L${box.x + left} ${box.y + d - left}`);
+      lines.push(`M${across(right)} ${box.y + d - right} L${across(left)} ${box.y + d - left}`);
     }
     const stroke = { fill: "none", ...paint("stroke", line), "stroke-width": wide };
     const under = paint("fill", ground);

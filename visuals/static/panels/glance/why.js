@@ -63,7 +63,10 @@ function nextView(glass, panelText, reading) {
   const first = sides && choiceOf(glass, sides.A, choiceAt(sides.A, Math.min(reading.position, sides.A.T - 1)), OTHERS);
   const exactly = (/** @type {number[]} */ ...all) => all.map((p) => share(p)).join(" · ");
   const said = (/** @type {number} */ p) => shareSaid(glass.text, p);
-  const sure = first ? `A ${said(first.own.probability)} · B ${said(now.probability)}` : said(now.probability);
+  const isOther = first !== null && word(first.own.piece) !== word(now.piece); // each is said with its word then
+  const sureOf = (/** @type {{ piece: string; probability: number }} */ { piece, probability }) =>
+    isOther ? `${glass.text("why.token", { piece: word(piece) })} ${said(probability)}` : said(probability);
+  const sure = first ? `A ${sureOf(first.own)} · B ${sureOf(now)}` : said(now.probability);
   const [, ...names] = apart(
     glass.text,
     [now, ...reading.offered].map(({ piece }) => piece),
@@ -86,7 +89,8 @@ function nextView(glass, panelText, reading) {
         ></span>
       </p>
       <p class="wy-others" title=${others}>
-        ${panelText("others")} ${rest.map((words) => html`<span .textContent=${words}></span> `)}
+        ${panelText(first ? "others_of_b" : "others")}
+        ${rest.map((words) => html`<span .textContent=${words}></span> `)}
       </p>
     </div>
   `;

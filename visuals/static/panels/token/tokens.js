@@ -309,6 +309,32 @@ function tint(chips, built, tones, { query, key, trace, layer, head }) {
   });
 }
 
+/**
+ * What the marks of a token mean; what is said of written tokens, and of a head that is off, is there while there
+ * are some.
+ *
+ * @param {HTMLElement} legend the scale
+ */
+function createSamples(legend) {
+  const samples = h(
+    "div.gp-samples",
+    null,
+    legend,
+    ...["query", "key", "masked", "off", "generated"].map((name) =>
+      sample(`span.gp-swatch.is-${name}`, `tokens.${name}`),
+    ),
+  );
+  const [written, unused] = [".is-generated", ".is-off"].map(
+    (mark) => /** @type {HTMLElement} */ (samples.querySelector(mark)?.parentElement),
+  );
+  function explain(/** @type {boolean} */ isWritten, /** @type {boolean} */ isOff) {
+    written.hidden = !isWritten;
+    unused.hidden = !isOff;
+  }
+  explain(false, false); // or the first run would take them away
+  return { samples, explain };
+}
+
 /** @type {import("../../frame.js").About} */
 export const about = { tensors: ["attention"], sides: "itself", unused: "head_brief" };
 
@@ -320,16 +346,7 @@ export default function tokens(element, glass) {
   const panel = frame(element, glass, "tokens", { parts: ["what", "formula", "myth"], pointed: false });
   const chips = h("div.gp-chips", { role: "group", "data-text-label": "tokens.strip" });
   const legend = h("canvas.gp-legend", { "aria-hidden": "true" });
-  const samples = h(
-    "div.gp-samples",
-    null,
-    legend,
-    ...["query", "key", "masked", "generated"].map((name) => sample(`span.gp-swatch.is-${name}`, `tokens.${name}`)),
-  );
-  /** What is said of written tokens is there while there are some. */
-  const written = /** @type {HTMLElement} */ (samples.querySelector(".is-generated")?.parentElement);
-  const explain = (/** @type {boolean} */ there) => void (written.hidden = !there);
-  explain(false); // or the first run would take them away
+  const { samples, explain } = createSamples(legend);
   /** @type {("layer" | "head")[]} */
   const steps = ["layer", "head"];
   const steppers = steps.map((name) => selectionStepper(glass, name));
@@ -382,7 +399,8 @@ export default function tokens(element, glass) {
     stacks?.draw();
     const reason = a && hindrance({ A: a, B: trace });
     note.textContent = reason ? glass.text(`sides.${reason}`, { a: a.T, b: trace.T }) : "";
-    explain(trace.nPrompt < trace.T || trace.steps.length > 0);
+    const { layer, head } = glass.state;
+    explain(trace.nPrompt < trace.T || trace.steps.length > 0, headOff(trace, layer, head));
     drawLegend(a, a && tones);
     scale.textContent = a && tones?.limit ? glass.text("sides.strongest", { limit: shown(tones.limit, 2) }) : "";
     const piece = trace.tokens.pieces[query];
