@@ -351,3 +351,10 @@ def test_on_a_telephone_the_verdict_stays_at_the_foot_of_the_screen_beside_the_f
       return [...one.options].filter(({ text }) => pen.measureText(text).width > room).map(({ text }) => text);
     }"""
     assert room.evaluate(words) == []
+    panel(page, "kv-calculator").get_by_role("button", name=text("kv-calculator.to_kv-fit")).click()
+    back = page.locator(".page-back")
+    expect(back).to_be_visible()
+    room.evaluate("(one) => one.scrollIntoView({ block: 'center' })")
+    expect(verdict).to_be_in_viewport(ratio=0.98)
+    top = back.evaluate("(one) => one.getBoundingClientRect().top")
+    assert verdict.evaluate(place) == pytest.approx(top, abs=2)  # above the way back, which lies over all else

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { valueOf } from "../../visuals/static/frame.js";
 import { percentagesOf } from "../../visuals/static/panels/families/answer.js";
+import { wordsOf } from "../../visuals/static/panels/families/cells.js";
 import { productOf, readFamilies, readMyths, readParameters } from "../../visuals/static/readings/families.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 
@@ -63,6 +64,15 @@ test("a view's cells are read in its order; a file has all of their lines", () =
     ["parameters", 100, 65], // as published where it is not counted
     ["cache_bytes_per_token", 1234567, 1234567],
   ]);
+});
+
+test("in Chinese a count of tokens has Chinese units, and a size its name", () => {
+  const line = (code, params) => ({ lines: [{ code, params }] });
+  const cells = { data: line("data", { tokens: "3T" }), sizes: line("sizes", { sizes: "671B" }) };
+  const glass = { state: { language: "zh" }, text: (_, params) => Object.values(params).join() };
+  const said = (row) => wordsOf(glass, { ...column("one", null, []), cells }, row, glass.text)[0].words;
+  assert.equal(said("data"), "3 万亿");
+  assert.equal(said("sizes"), "671B");
 });
 
 test("parameters are those of every network that is counted, each part with its product", () => {
