@@ -229,13 +229,16 @@ test("ticks are round and inside their range; the pixel leads back to the value"
   assert.deepEqual(ticks({ low: 0.9, high: 60, log: true }), [1, 2, 5, 10, 20, 50]);
   assert.deepEqual(ticks({ low: 1e-10, high: 10, log: true }, 4), [1e-9, 1e-6, 1e-3, 1]);
   assert.equal(tickText(-0.5), "−0.5");
+  assert.equal(tickText(-4000), "−4,000");
+  assert.equal(tickText(1234.56), "1,234.56");
+  assert.equal(tickText(0.001234), "0.001234");
   assert.equal(tickText(1e-9), "10⁻⁹");
   assert.equal(tickText(35000), "3.5×10⁴");
   assert.deepEqual(tickTexts([0, 5, 10, 15]), ["0", "5", "10", "15"]);
   assert.deepEqual(tickTexts([-0.5, 0, 0.5, 1]), ["−0.5", "0.0", "0.5", "1.0"]);
   assert.deepEqual(tickTexts([0, 3 * 0.1]), ["0.0", "0.3"]);
   assert.deepEqual(tickTexts([0.1, 1, 10], { log: true }), ["0.1", "1", "10"]);
-  assert.deepEqual(tickTexts([0, 5000, 10000]), ["0", "5000", "10⁴"]);
+  assert.deepEqual(tickTexts([0, 5000, 10000]), ["0", "5,000", "10⁴"]);
   const chart = { left: 40, width: 300, x: { low: 0.1, high: 100, log: true } };
   near(xAt(chart, xOf(chart, 7)), 7, 1e-9);
 });

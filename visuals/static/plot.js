@@ -137,6 +137,10 @@ function multiples(step, low, high) {
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 }
 
+const THOUSANDS = /(?<=^-?\d+)(?=(?:\d{3})+(?:\.|$))/g;
+/** A number as the page writes it: 4,000 and −5. @param {string} digits */
+const grouped = (digits) => digits.replace(THOUSANDS, ",").replace("-", "−");
+
 /**
  * A tick's text: plain where that is short, else a power of ten.
  *
@@ -145,7 +149,7 @@ function multiples(step, low, high) {
 export function tickText(value) {
   const rounded = Number(value.toPrecision(6));
   const size = Math.abs(rounded);
-  if (rounded === 0 || (size >= 1e-3 && size < 1e4)) return String(rounded).replace("-", "−");
+  if (rounded === 0 || (size >= 1e-3 && size < 1e4)) return grouped(String(rounded));
   const [mantissa, power] = rounded.toExponential().split("e");
   const raised = [...power.replace("+", "")].map((c) => POWERS[c]).join("");
   return `${mantissa === "1" ? "" : `${mantissa.replace("-", "−")}×`}10${raised}`;
@@ -164,7 +168,7 @@ export function tickTexts(values, { log } = {}) {
   const texts = values.map(tickText);
   if (log || texts.some((text) => POWER.test(text))) return texts;
   const most = Math.max(0, ...texts.map(decimalsIn));
-  return values.map((value) => value.toFixed(most).replace("-", "−"));
+  return values.map((value) => grouped(value.toFixed(most)));
 }
 
 /**

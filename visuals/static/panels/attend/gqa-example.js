@@ -112,7 +112,7 @@ export default function gqaExample(element, glass) {
         writeTexts(fields, [
           name,
           panel.text(`means_${name}`, { size: reading.groupSize }),
-          `${rows} × ${columns}`,
+          `${count(rows)} × ${count(columns)}`,
           count(rows * columns),
         ]),
       );

@@ -138,13 +138,15 @@ function labels(context, layout, model, text) {
 }
 
 /**
+ * The frame around the selected map, as far as its neighbours, whose corners it leaves whole.
+ *
  * @param {CanvasRenderingContext2D} context
  * @param {Layout} layout
  * @param {Head} head
  */
 function frameSelected(context, { place, size }, { layer, head }) {
   const { x, y } = place(layer, head);
-  cross(context, x - 1, y - 1, size + 2, size + 2, [
+  cross(context, x, y, size, size, [
     ["cross-edge", 6],
     ["cross", 4],
     ["accent", 2],

@@ -135,16 +135,15 @@ function thrownBy({ result, drawn }, rank) {
 }
 
 /**
- * Writes a cell's probability, or `none` where it is 0.
+ * Writes a cell's probability, or a dash where there is none.
  *
  * @param {HTMLElement} field
  * @param {Says["whole"]} text
  * @param {number} p
- * @param {string} none
  */
-function writeChance(field, text, p, none) {
+function writeChance(field, text, p) {
   if (p > 0) writeShare(field, text, p);
-  else writeNumber(field, none);
+  else writeNumber(field, "–");
 }
 
 /**
@@ -164,7 +163,7 @@ function fill({ whole }, parts, rank, reading) {
     const { bar, number, cell } = parts.cells[stage];
     cell.dataset.rank = String(rank);
     bar.style.width = `${100 * p}%`;
-    writeChance(number, whole, p, "–");
+    writeChance(number, whole, p);
     cell.classList.toggle("is-out", p === 0);
   }
   const thrown = thrownBy(reading, rank);
@@ -220,12 +219,13 @@ export function createStages(says, count, point) {
     others.row.hidden = total <= count;
     others.piece.textContent = says.text("others", { count: asCount(total - count - (far ? 1 : 0)) });
     for (const stage of STAGES) {
-      const { bar, number } = others.cells[stage];
+      const { bar, number, cell } = others.cells[stage];
       const left = othersIn(result, stage, count);
       const own = far ? probabilityIn(result, stage, drawnRank) : 0;
       const mass = Math.max(0, left.probability - own);
       bar.style.width = `${100 * mass}%`;
-      writeChance(number, says.whole, mass, left.count ? "0" : "–");
+      writeChance(number, says.whole, mass);
+      cell.classList.toggle("is-out", mass === 0);
     }
   }
 
