@@ -64,8 +64,8 @@ export default function gqaExample(element, glass) {
     { rows: shapesOf(EXAMPLE).length },
   );
 
-  /** The formula of what is kept, which stays in one line. @param {string} of which heads */
-  const product = (of) => ["2", "T", of, "head_dim"].join("\u00a0·\u00a0");
+  /** The formula of what is kept, which stays in one line. @param {string} heads which */
+  const product = (heads) => h("span.at-product", null, `2 · T · ${heads} · head_dim`);
   /** @param {ExampleReading} reading */
   function linesOf({ selection: { T, d, h: heads, g }, headDim, kept, keptByAll }) {
     const sizes = [2, T, g, headDim].join(" · ");
