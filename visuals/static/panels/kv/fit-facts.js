@@ -29,9 +29,9 @@ const fact = (title, content) =>
  * @param {Fit["batch"] | Fit["context"]} found
  * @param {string} title
  * @param {"sequences" | "tokens"} unit
- * @param {number} gpus that share the work
+ * @param {Pick<Fit["use"], "gpus" | "by">} use how many GPUs share the work, and by what their room is counted
  */
-export function largestFact(glass, found, title, unit, gpus) {
+export function largestFact(glass, found, title, unit, { gpus, by }) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   if ("refused" in found) return fact(title, note(troubleText(glass, found.refused)));
@@ -47,6 +47,7 @@ export function largestFact(glass, found, title, unit, gpus) {
     html`${figure(value)}
     ${next === null ? nothing : note(text(gpus > 1 ? "next" : "next_one", { bytes: exactBytes(next) }))}
     ${blocks === null ? nothing : note(text("next_blocks", { blocks: whole(blocks) }))}
+    ${next !== null && unit === "sequences" && by !== "share" ? note(text("next_grows")) : nothing}
     ${beyond ? note(text("trained", { max_context: whole(trained) })) : nothing}`,
   );
 }

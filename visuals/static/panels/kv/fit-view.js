@@ -237,8 +237,8 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     ${use.by === "vllm" ? blocksView(use, { tokens, batch: sequences }, text) : nothing}
     <div class="kv-facts">
-      ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences", use.gpus)}
-      ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use.gpus)}
+      ${largestFact(glass, batch, text("largest_batch", { tokens: whole(tokens) }), "sequences", use)}
+      ${largestFact(glass, context, text("largest_context", { batch: whole(sequences) }), "tokens", use)}
       ${boundFact(bound, sequences, { table: unreadTable(use), assumed: use.measured !== null }, text)}
     </div>
     ${keptBackView(fit, kept, factor, text, glass.text("kv.list_comma"))} ${weightsView(glass, use, factor)}
