@@ -8,7 +8,7 @@ globalThis.document = { body: { classList: { contains: () => false } } };
 globalThis.getComputedStyle = () => ({
   getPropertyValue: (name) => (/magnitude|signed/.test(name) ? "#000000, #ffffff" : name),
 });
-const { drawChosen, drawChosenAt, drawNames, drawSide, LEFT, LOW, TOP } =
+const { drawChosen, drawChosenAt, drawNames, drawSide, LEFT, LOW, sizeOf, TOP } =
   await import("../../visuals/static/marks/cell-names.js");
 
 /** What is written, with its hue, whether it is turned upwards, and how often something was cleared for it. */
@@ -118,6 +118,34 @@ test("where a word has a little less room than its letters take, all stand there
     words(11),
     ["a", "c"].map((one) => [one, "14px"]),
   );
+});
+
+test("Chinese words stand upright above columns, sign by sign, and leave room between two", () => {
+  const pieces = ["汤姆", "在", "里", "。"];
+  const upright = [];
+  const kept = [];
+  let [turned, along] = [0, 0];
+  const pen = {
+    save: () => kept.push([turned, along]),
+    restore: () => ([turned, along] = kept.pop()),
+    rotate: (angle) => (turned += angle),
+    translate: (x) => turned && (along = x),
+    measureText: (text) => ({ width: 14 * text.length }),
+    fillText: (text) => upright.push([text, turned, along]),
+  };
+  drawSide(pen, PLACE, { pieces, step: 20, above: true });
+  assert.deepEqual(upright, [
+    ["汤", 0, 21],
+    ["姆", 0, 7],
+    ["在", 0, 7],
+    ["里", 0, 7],
+    ["。", 0, 7],
+  ]);
+  for (let step = 4; step < 24; step++) {
+    const rows = drawn((context) => drawSide(context, PLACE, { pieces, step, above: false })).words;
+    const size = sizeOf(step, pieces);
+    for (const [i, [, , y]] of rows.entries()) if (i) assert.ok(y - rows[i - 1][2] >= size + 3, `${step}`);
+  }
 });
 
 test("rows and columns of a map may be of different texts, each with cells of its own size", () => {

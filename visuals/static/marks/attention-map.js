@@ -189,7 +189,7 @@ export function createMap(glass, what) {
     const above = roomFor(penOf(canvas), pieces);
     place.y = room - above < LEAST ? LOW : Math.max(LOW + 1, above);
     place.size = Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y));
-    canvas.toggleAttribute("data-crowded", state.presenting === true && !namesAll(place.size / trace.T));
+    canvas.toggleAttribute("data-crowded", state.presenting === true && !namesAll(place.size / trace.T, pieces));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
     const waits = make(runs, view, blockFor(trace.T, place.size));

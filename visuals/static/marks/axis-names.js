@@ -3,6 +3,7 @@
 
 import { ink, roomToDraw, textWidth, write } from "../draw.js";
 import { LINE, sizeOf, strideOf } from "./cell-names.js";
+import { airOf, writeUpright } from "./upright.js";
 
 const [APART, GAP] = [4, 6]; // px between two names side by side, and between an upright one and the map
 const [ROW, NEXT] = [20, 22]; // px of a line of names, and of another below it
@@ -44,10 +45,11 @@ export function axisOf(context, names, step, second = null) {
   if (Math.max(widest(names), widest(second ?? [])) + APART <= step)
     return { names, second, step, upright: false, size: LINE, stride: 1, tall: ROW + (second ? NEXT : 0) };
   const joined = second ? names.map((name, t) => `${name} ${second[t]}`.trim()) : names;
-  const narrow = roomToDraw() === Infinity && step >= LEAST; // a stage's letters are read from far away
+  const air = airOf(joined);
+  const narrow = roomToDraw() === Infinity && step >= LEAST + air; // a stage's letters are read from far away
   const [size, stride] = narrow
-    ? [Math.max(LEAST, Math.min(LINE, Math.floor(step) - 1)), 1]
-    : [sizeOf(step), strideOf(step)];
+    ? [Math.max(LEAST, Math.min(LINE, Math.floor(step) - 1 - air)), 1]
+    : [sizeOf(step, joined), strideOf(step, joined)];
   const long = Math.ceil((widest(joined) * size) / LINE);
   const tall = Math.min(LONGEST, long) + GAP;
   return { names: joined, second: null, step, upright: true, size, stride, tall };
@@ -82,7 +84,7 @@ function drawName(context, axis, spot, t, look) {
   along(context, axis, spot, t, () => {
     if (upright) {
       const align = spot.above ? "left" : "right";
-      return write(context, names[t], 0, 0, { ...look, size, align, base: "middle", most: tall - GAP });
+      return writeUpright(context, names[t], { ...look, size, align, most: tall - GAP });
     }
     write(context, names[t], 0, 0, { ...look, align: "center" });
     return second ? write(context, second[t], 0, NEXT, { ...look, align: "center" }) : undefined;
@@ -117,7 +119,7 @@ export function drawChosenName(context, axis, spot, { t, role }) {
   const wide = upright ? Math.min(size + 2, stride === 1 ? step : Infinity) : step;
   const first = Math.floor(t / stride) * stride;
   for (const near of new Set([t, first, first + stride]))
-    if (Math.abs(near - t) * step < size)
+    if (Math.abs(near - t) * step < size + airOf(names))
       along(context, axis, spot, near, () => {
         if (upright) context.fillRect(spot.above ? -GAP / 2 : GAP / 2 - tall, -wide / 2, tall, wide);
         else context.fillRect(-wide / 2, GAP - ROW, wide, tall);

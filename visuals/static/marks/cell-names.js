@@ -1,6 +1,7 @@
 // The words of the text at the rows and columns of a map of queries × keys.
 
 import { ink, leastLetters, roomToDraw, textWidth, visible, write } from "../draw.js";
+import { airOf, writeUpright } from "./upright.js";
 
 export const BOLD = 1.1; // how wide a bold word is to a plain one
 const AROUND = 10; // px around a word
@@ -78,11 +79,15 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
     const edge = align === "left" ? 0 : align === "right" ? size : at;
     return write(context, name, x + edge, y - 6, { align, colour, weight, most: size });
   }
+  if (above)
+    return along(context, place, { at, above }, () =>
+      writeUpright(context, name, { size: tall, align: "left", colour, weight, most: room - 6 }),
+    );
   return along(context, place, { at, above }, () =>
     write(context, name, 0, AT_FOOT.test(name) ? -RAISED * tall : 0, {
       size: tall,
       base: "middle",
-      align: above ? "left" : "right",
+      align: "right",
       colour,
       weight,
       most: room - 6,
@@ -101,18 +106,36 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  * How tall letters are, px: as its line has room for, where that can be read, on a stage from far away.
  *
  * @param {number} step px from one token to the next
+ * @param {string[]} [pieces] the words; Chinese ones need more between them
  */
-export function sizeOf(step) {
-  const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR]; // on a stage room is scarce
+export function sizeOf(step, pieces = []) {
+  // on a stage room is scarce
+  const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR + airOf(pieces)];
   return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
 }
-/** Every how many tokens there is room for a word. @param {number} step px from one token to the next */
-export const strideOf = (step) => Math.ceil(sizeOf(step) / step);
+/**
+ * Every how many tokens there is room for a word.
+ *
+ * @param {number} step px from one token to the next
+ * @param {string[]} [pieces]
+ */
+export const strideOf = (step, pieces = []) =>
+  Math.ceil((sizeOf(step, pieces) + (roomToDraw() < Infinity ? 0 : airOf(pieces))) / step);
 
-/** Whether each token has room for its word. @param {number} step px from one token to the next */
-export const namesAll = (step) => strideOf(step) === 1;
-/** Whether at least every other token has. @param {number} step px from one token to the next */
-export const namesMost = (step) => strideOf(step) <= 2;
+/**
+ * Whether each token has room for its word.
+ *
+ * @param {number} step px from one token to the next
+ * @param {string[]} pieces
+ */
+export const namesAll = (step, pieces) => strideOf(step, pieces) === 1;
+/**
+ * Whether at least every other token has, of Chinese ones, which take more, every third.
+ *
+ * @param {number} step px from one token to the next
+ * @param {string[]} pieces
+ */
+export const namesMost = (step, pieces) => strideOf(step, pieces) <= (airOf(pieces) ? 3 : 2);
 
 /**
  * Takes away the words of a side that another one, at token `t`, would be written over; none where each has room.
@@ -123,13 +146,13 @@ export const namesMost = (step) => strideOf(step) <= 2;
  * @param {number} t
  */
 function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
-  const stride = strideOf(step);
+  const stride = strideOf(step, pieces);
   const before = Math.floor(t / stride) * stride;
-  const tall = stride === 1 ? Math.min(step, LINE + 2) : LINE + 2;
+  const tall = (stride === 1 ? Math.min(step, LINE + 2) : LINE + 2) + airOf(pieces);
   const long = room - 4; // as long as a word can be, and no longer: a frame stands beside the longest
   context.fillStyle = ink().colour("card");
   for (const near of [before, before + stride])
-    if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step))
+    if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step, pieces) + airOf(pieces))
       along(context, place, { at: (near + 0.5) * step, above }, () =>
         context.fillRect(above ? 0 : -long, -tall / 2, long, tall),
       );
@@ -144,8 +167,9 @@ function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
  */
 export function drawSide(context, place, { pieces, step, above, room }) {
   const colour = ink().colour("muted");
-  for (let t = 0; t < pieces.length; t += strideOf(step))
-    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room, size: sizeOf(step) });
+  const size = sizeOf(step, pieces);
+  for (let t = 0; t < pieces.length; t += strideOf(step, pieces))
+    drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, { colour, room, size });
 }
 
 /**
@@ -160,7 +184,7 @@ export function drawChosenAt(context, place, side, { t, role }) {
   const { pieces, step, above, room } = side;
   if (!above || place.y !== LOW) clearNames(context, place, side, t);
   const colour = ink().colour(role);
-  const look = { colour, weight: 600, room, size: sizeOf(step) };
+  const look = { colour, weight: 600, room, size: sizeOf(step, pieces) };
   drawName(context, place, { piece: pieces[t], at: (t + 0.5) * step, above }, look);
 }
 

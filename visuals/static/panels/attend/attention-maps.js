@@ -318,9 +318,10 @@ export function createMaps(glass, label) {
     urgent: true,
     of: (/** @type {Pick<LayerRun, "trace" | "held">} */ { held }) => held,
     layout(width, model) {
-      const word = roomFor(penOf(grid.element), state.trace.tokens.pieces, ROOM);
+      const { pieces } = state.trace.tokens;
+      const word = roomFor(penOf(grid.element), pieces, ROOM);
       const { boxes, ...layout } = layoutFor(width, model, word);
-      const isNamed = (layout.above || layout.rowed) && namesAll(layout.size / state.trace.T);
+      const isNamed = (layout.above || layout.rowed) && namesAll(layout.size / state.trace.T, pieces);
       grid.element.toggleAttribute("data-crowded", state.presenting === true && !isNamed);
       return { ...layout, boxes: boxes.map((box) => ({ ...box, layer: state.layer })) };
     },
@@ -329,7 +330,7 @@ export function createMaps(glass, label) {
       const { above, size } = layout;
       const { pieces } = state.trace.tokens;
       const step = size / pieces.length;
-      const named = above && namesMost(step); // words or, in `mark`, those of the chosen cell alone
+      const named = above && namesMost(step, pieces); // words or, in `mark`, those of the chosen cell alone
       for (const { head, x, y, leads } of layout.boxes) {
         write(context, text("head", { head }), x, y - above - 6);
         if (layout.rowed && leads)

@@ -2,6 +2,7 @@
 
 import { largest } from "../../arrays.js";
 import { cross, fit, hatch, ink, penOf, roomToDraw, textWidth, visible, write } from "../../draw.js";
+import { writeUpright } from "../../marks/upright.js";
 import { roleOf } from "../../readings/kv.js";
 
 const [LEFT, RIGHT, TOP, BARE] = [76, 4, 54, 8]; // TOP has room for the weights' bars, BARE is without
@@ -153,11 +154,11 @@ function drawLabels(context, scene, { row, column, top, high }, { turned, apart,
     const place = LEFT + (token + 0.5) * column;
     context.save();
     context.translate(place, top + high + (turned ? 8 : LINE));
-    if (turned) context.rotate(-Math.PI / 2);
-    write(context, nameOf(scene, token), 0, 0, {
-      ...(turned ? { align: "right", base: "middle", most } : { align: "center" }),
-      colour: colour("muted"),
-    });
+    const name = nameOf(scene, token);
+    if (turned) {
+      context.rotate(-Math.PI / 2);
+      writeUpright(context, name, { align: "right", most, colour: colour("muted") });
+    } else write(context, name, 0, 0, { align: "center", colour: colour("muted") });
     context.restore();
   }
 }
