@@ -256,6 +256,7 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     attempt = page.locator("[data-scene=attempt]")
     above = attempt.get_by_text(text("story-learned.attempt_own"))
     expect(above).to_be_visible()
+    page.evaluate("document.documentElement.requestFullscreen = undefined")  # its window keeps its size
     page.click(".st-large")
     expect(above).to_be_hidden()  # there is no field above on a projector
     page.keyboard.press("Escape")
