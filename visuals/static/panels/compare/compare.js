@@ -100,6 +100,7 @@ function runsView(glass, text) {
       ${shows}
       <button class="cmp-button" ?disabled=${!state.kept} .textContent=${text("drop")} @click=${drop}></button>
     </div>
+    <p class="gp-note" role="status" .textContent=${sides && state.side === "B-A" ? text("shown_B-A") : ""}></p>
     <div class="cmp-runs">${card("A")} ${card("B")}</div>`;
 }
 
