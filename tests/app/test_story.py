@@ -589,6 +589,24 @@ def test_what_is_changed_stays_so_with_another_word_and_when_that_is_undone(
     answers_as_transformers()
 
 
+def test_of_two_runs_each_probability_has_its_word_and_a_head_that_is_off_its_mark(browser: Browser, site: str) -> None:
+    page = open_page(browser, f"{site}#lang=en&chapter=glance&prompt={quote(PROMPT)}")
+    unused = page.locator(".gp-samples .is-off").locator("..")
+    expect(unused).to_be_hidden()
+    page.evaluate("glass.keep(glass.state.run); glass.change({ ffn: [0, 1], heads: [[1, 2]] })")
+    page.wait_for_function("glass.state.trace.changes.ffn")
+    page.evaluate("glass.select({ layer: 1, head: 2 }); glass.showSide('B-A')")
+    expect(unused).to_be_visible()
+    a, b = page.evaluate("Object.values(glass.sides()).map((run) => run.next.pieces[0].trim())")
+    sure = page.locator(".wy-sure")
+    if a == b:
+        expect(sure).not_to_contain_text("“")
+    else:
+        expect(sure).to_have_text(re.compile(f"A “{re.escape(a)}” .*% · B “{re.escape(b)}” .*%"))
+    expect(page.locator(".wy-others")).to_contain_text(text("why.others_of_b"))
+    leave(page)
+
+
 def test_pieces_have_the_positions_of_their_tokens(story: Page) -> None:
     value(story, "pieces")
     shown = story.locator(".st-pieces li").evaluate_all("(all) => all.map((one) => one.firstChild.textContent)")
