@@ -154,7 +154,7 @@ function meanings(traces, text) {
 export function changedText({ A, B }, text, place = null) {
   const runs = A ? [A, B] : [B];
   if (!runs.some(isChanged)) return "";
-  const named = (/** @type {Run} */ trace) => changesOf(trace, text) || text("compare.unchanged");
+  const named = (/** @type {Run} */ trace) => changesOf(trace, text) || text("off.unchanged");
   const what = A ? text("off.both", { a: named(A), b: named(B) }) : text("off.one", { changes: named(B) });
   return oneLine([what, ...(place ? [text(...place)] : meanings(runs, text))]);
 }
@@ -197,8 +197,8 @@ export function sameText({ A, B }, use, selection, text) {
   const apart = changesOf(A, text) !== changesOf(B, text);
   return apart
     ? text("off.same_elsewhere", {
-        a: changesOf(A, text) || text("compare.unchanged"),
-        b: changesOf(B, text) || text("compare.unchanged"),
+        a: changesOf(A, text) || text("off.unchanged"),
+        b: changesOf(B, text) || text("off.unchanged"),
       })
     : text("b_minus_a.same");
 }
