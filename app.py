@@ -52,4 +52,6 @@ def serve(engine: Engine, args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    leave(main())
+    if status := main():
+        sys.exit(status)
+    leave()

@@ -337,7 +337,7 @@ def test_where_the_model_has_ended_the_text_headline_strip_and_button_say_so(bro
     assert end == "<|end|>"
     expect(why.locator("h2").first).to_have_text(text("why.title_ended"))
     expect(why.locator(".wy-word")).to_have_text(end)
-    expect(why.locator(".wy-ask")).to_have_text(text("why.ask", piece=end))
+    expect(why.locator(".wy-ask")).to_have_text(text("why.ask_end"))
     said = text("moment.long_end_ended", at=at, after=end)
     expect(page.locator(".gp-moment")).to_contain_text(said.split(". ")[0])
     page.set_viewport_size({"width": 360, "height": 740})
