@@ -87,7 +87,7 @@ function partChanged(part, text) {
  */
 export function changeName(how, { kind, value }, model, text) {
   if (typeof value === "string") return how === "is" ? partChanged(value, text) : partName(value, text);
-  const [key, numbers] = [`compare.${how}_${kind}`, parameters(kind, value)];
+  const [key, numbers] = [`changes.${how}_${kind}`, parameters(kind, value)];
   if (kind !== "neurons" || !Array.isArray(value)) return text(key, numbers);
   const [layer, neuron] = value;
   return text(key, { ...numbers, neuron: neuronIn(model, layer, neuron, text) });
