@@ -59,7 +59,7 @@ class Setup:
         if not isinstance(self.options, KvOptions):
             raise refusal("options", self.options, "a KvOptions")
 
-    @property
+    @cached_property
     def percent(self) -> int | Fraction:
         """The share that is asked for, in per cent; 100 without one."""
         return 100 if self.usable_percent is None else percentage("usable_percent", self.usable_percent)

@@ -119,10 +119,8 @@ def test_an_answer_that_comes_after_a_later_one_is_not_shown(story: Page) -> Non
     expect(story.locator(BOX)).to_have_value(OTHER)
 
 
-@pytest.mark.gradio
-def test_a_sentence_that_is_entered_during_a_run_is_run_next_and_alone_shown(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def hold_runs(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[object]]:
+    """Has the server's runs wait for an event; gives that, and the prompts that were asked for."""
     gate, asked, run = threading.Event(), list[object](), Service.run
 
     def slow(self: Service, prompt: object, *given: object) -> object:
@@ -131,6 +129,14 @@ def test_a_sentence_that_is_entered_during_a_run_is_run_next_and_alone_shown(
         return run(self, prompt, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Service, "run", slow)
+    return gate, asked
+
+
+@pytest.mark.gradio
+def test_a_sentence_that_is_entered_during_a_run_is_run_next_and_alone_shown(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, asked = hold_runs(monkeypatch)
     page.evaluate("window.shown = []; glass.on('run', ({ prompt }) => shown.push(prompt)); 0")
     enter(page, "The dog")
     while not asked:
@@ -164,14 +170,7 @@ def test_an_empty_prompt_takes_the_place_of_no_text_that_is_read(story: Page) ->
 def test_a_run_is_shown_though_an_empty_prompt_was_entered_meanwhile(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, asked, run = threading.Event(), list[object](), Service.run
-
-    def slow(self: Service, prompt: object, *given: object) -> object:
-        asked.append(prompt)
-        gate.wait(60)
-        return run(self, prompt, *given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Service, "run", slow)
+    gate, asked = hold_runs(monkeypatch)
     page.evaluate("window.shown = []; glass.on('run', ({ prompt }) => shown.push(prompt)); 0")
     enter(page, OTHER)
     while not asked:

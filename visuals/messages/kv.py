@@ -290,17 +290,17 @@ class VllmMessage(TypedDict):
 
 
 class UseMessage(TypedDict):
-    """The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
+    """Of `gpus` GPUs the one that decides what fits: what its weights and its cache take, and what is free of what is
+    `usable`.
 
     `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
     rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
     BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is that rule's. `all_weights` and
-    `all_cache` are of all GPUs;
-    `all_weights` as counted, null where the config does not say enough, `measured` as the files have them. `weights_in`
-    is the weights' format, "" where they are not counted, `stored` a remark on it; `format_unknown`: no source says how
-    the model's files are stored, and no format was chosen. `output_in` is that of the output
-    matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP layers take,
-    where they are not counted, else null.
+    `all_cache` are of all GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the
+    files have them. `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it;
+    `format_unknown`: no source says how the model's files are stored, and no format was chosen. `output_in` is that of
+    the output matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP
+    layers take, where they are not counted, else null.
     """
 
     gpu: GpuMessage

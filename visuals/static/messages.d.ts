@@ -1361,7 +1361,8 @@ export interface VllmMessage {
 }
 
 /**
- * The fullest of `gpus` GPUs: what its weights and its cache take, and what is free of what is `usable`.
+ * Of `gpus` GPUs the one that decides what fits: what its weights and its cache take, and what is free of what is
+ * `usable`.
  *
  * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
  * rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of

@@ -43,8 +43,8 @@ export const sameChanges = (a, b) => {
 };
 
 /**
- * What of a run's changes holds for another text of as many tokens: all but the stream that was taken over from
- * another run, which is of that run's words.
+ * What of a run's changes holds for another text: all but the stream that was taken over from another run, which is
+ * of that run's words.
  *
  * @param {Changes} changes
  * @returns {Changes}

@@ -1,6 +1,7 @@
 // Names that stand upright, along a line that is turned: letters are turned with it, Chinese characters stand one below
 // the other, as they are read.
 
+import { hasChinese } from "../characters.js";
 import { write } from "../draw.js";
 
 const CHINESE = /^[\p{Script=Han}，。、！？：；“”…]+$/u;
@@ -15,7 +16,7 @@ const known = new WeakMap();
  * @param {string[]} pieces
  */
 export function airOf(pieces) {
-  const air = known.get(pieces) ?? (pieces.some((piece) => /\p{Script=Han}/u.test(piece)) ? AIR : 0);
+  const air = known.get(pieces) ?? (pieces.some(hasChinese) ? AIR : 0);
   known.set(pieces, air);
   return air;
 }

@@ -79,8 +79,10 @@ function createBlankEnd(glass) {
   const element = h("div.st-blank");
   const put = memo((/** @type {string | null} */ rest, _language) => {
     if (rest === null) return element.replaceChildren();
-    const { run } = glass.state;
-    const read = () => glass.read(rest, run?.model.name, { changes: forAnotherText(run?.changes ?? {}) });
+    const read = () => {
+      const { run } = glass.state; // the same text may have been run again, with something changed
+      return glass.read(rest, run?.model.name, { changes: forAnotherText(run?.changes ?? {}) });
+    };
     return element.replaceChildren(
       ...withWay(glass.text("story.answer_blank"), glass.text("story.answer_unblank"), read),
     );

@@ -90,7 +90,8 @@ function markGroups(context, layout, { n_heads, n_kv_heads }, layer) {
 }
 
 /**
- * The mark of a head that has a job: a white corner, black all around, so that it shows on any map and on the page.
+ * The mark of a head that has a job: a white triangle in the corner, black all around, so that it shows on any map
+ * and on the page.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {number} x
