@@ -52,7 +52,7 @@ function runsNow(glass) {
 function describe(text, trace, glass) {
   const read = trace.encoder ? `${textOf(sourceTokens(trace.encoder).map(({ text: words }) => words))} → ` : "";
   const changes = listed(trace.changes).map((change) => changeName("is", change, trace.model, glass.text));
-  const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [text("unchanged")])];
+  const facts = [text("tokens", { count: trace.T }), ...(changes.length ? changes : [glass.text("off.unchanged")])];
   return html`<p class="cmp-prompt" .textContent=${read + textOf(trace.tokens.pieces)}></p>
     <p class="gp-note" .textContent=${facts.join(" · ")}></p>`;
 }
