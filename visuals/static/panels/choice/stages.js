@@ -44,16 +44,17 @@ function makeRow(rank) {
   return { row, piece, logit, cells, draw };
 }
 
-/** The columns' names; under that of each stage what it keeps. */
+/** The columns' names; under that of each stage what it keeps, under that of the draw how it is made. */
 function makeHead() {
   const kept = forEachStage(() => h("span.ch-kept"));
+  const draw = h("span.ch-kept");
   const column = (/** @type {Column} */ stage) =>
     h("th.ch-head", { scope: "col" }, h("span", { "data-text": `sampling.stage_${stage}` }), kept[stage]);
   const race = h(
     "th.ch-head",
     { scope: "col", "data-text-title": "sampling.race_why" },
     h("span", { "data-text": "sampling.race" }),
-    h("span.ch-kept", { "data-text": "sampling.race_means" }),
+    draw,
   );
   const head = h(
     "tr",
@@ -63,7 +64,7 @@ function makeHead() {
     ...STAGES.map(column),
     race,
   );
-  return { head, kept };
+  return { head, kept, draw };
 }
 
 /**
@@ -201,7 +202,7 @@ function keptText({ text, whole }, stage, { result: { ranked, after }, settings:
  * @param {(place: Place | null, lock: boolean) => void} point
  */
 export function createStages(says, count, point) {
-  const { head, kept } = makeHead();
+  const { head, kept, draw } = makeHead();
   const rows = Array.from({ length: count }, (_, i) => makeRow(i));
   const drawnRow = makeRow(-1);
   const others = makeRow(-2);
@@ -243,6 +244,7 @@ export function createStages(says, count, point) {
     showOthers(reading);
     for (const stage of STAGES) kept[stage].textContent = keptText(says, stage, reading);
     const { greedy } = result.after;
+    draw.textContent = says.text(greedy ? "kept_unused" : "race_means");
     element.classList.toggle("is-greedy", greedy);
     rows[0].cells.all.cell.tabIndex = greedy ? 0 : -1; // a narrow table leaves out what temperature 0 does not use
     rows[0].cells.topP.cell.tabIndex = greedy ? -1 : 0;

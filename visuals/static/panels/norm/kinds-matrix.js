@@ -13,6 +13,7 @@ import { reactive } from "../../reads.js";
 
 const [MOST, LEAST_ROW, MOST_ROW] = [260, 3, 22];
 const [NAMES, TOP, LEGEND] = [84, 4, 40];
+const AROUND = 3; // px that a column's frame is away from it: it may be thinner than its frame
 const NAMED = 15; // least height of a row that has its token written beside it
 const SHARE = 0.99; // of the values that are within the scale
 
@@ -105,7 +106,7 @@ export function createMatrix(glass, label, keep) {
         );
         const high = Math.max(5, row);
         const y = TOP + (query - answer.first + 0.5) * row - high / 2;
-        frameOf(context, x, TOP, each, rows * row, "accent");
+        frameOf(context, x - AROUND, TOP, each + 2 * AROUND, rows * row, "accent");
         frameOf(context, left, y, wide, high, "norm");
       },
     );
