@@ -18,9 +18,12 @@ from typing import NamedTuple
 from model.errors import GlassLlamaError
 from model.kv_math import KvBreakdown, KvOptions, kv_breakdown
 from model.kv_math.memory import Setup
+from model.kv_math.options import MAX_TOKENS
+from model.kv_math.stages import options_beside
 from model.published.spec import ModelSpec
 
-from .messages.kv import CacheChart, CachePoints, CacheTrace, Dash, Shape
+from .kv import refused_message
+from .messages.kv import CacheChart, CachePoints, CacheTrace, Dash, Excluded, Shape
 from .plain import plain
 
 UNITS = {"gib": 2**30, "gb": 10**9}
@@ -73,7 +76,7 @@ class Series(NamedTuple):
 class Question(NamedTuple):
     """What is drawn: the model asked about (first) and those to compare it with, at `batch` sequences in `dtype`.
 
-    `options` hold for the first model alone; the others are drawn by the plain formula.
+    `options` are those of the first model; of them the others have what belongs to the engine and the GPUs.
     """
 
     specs: Sequence[ModelSpec]
@@ -81,6 +84,15 @@ class Question(NamedTuple):
     batch: int
     dtype: str
     options: KvOptions
+
+    def options_of(self, i: int) -> KvOptions:
+        """The options of model `i`."""
+        return options_beside(self.specs[i], self.options) if i else self.options
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that a cache of these options has room for."""
+        return self.options.reserved_tokens or MAX_TOKENS
 
 
 def question(specs: Sequence[ModelSpec], tokens: int, batch: int, dtype: str, options: KvOptions) -> Question:
@@ -95,20 +107,21 @@ def contexts(longest: int) -> list[int]:
     return sorted({n for n in grid if n < longest} | {longest})
 
 
-def line_series(asked: Question) -> tuple[list[Series], list[str]]:
-    """Each model up to its own context (the first at least to `tokens`), and the models that the format excludes."""
+def line_series(asked: Question) -> tuple[list[Series], list[Excluded]]:
+    """Each model up to its own context (the first at least to `tokens`), and the models that the settings exclude."""
     found: list[Series] = []
-    excluded: list[str] = []
+    excluded: list[Excluded] = []
     for i, spec in enumerate(asked.specs):
         own = spec.max_context or max(asked.tokens, FEWEST_TOKENS)
-        longest = max(own, asked.tokens) if i == 0 else own
-        options = asked.options if i == 0 else KvOptions()
+        longest = min(max(own, asked.tokens) if i == 0 else own, asked.longest)
+        options = asked.options_of(i)
         try:
+            kv_breakdown(spec, longest, asked.batch, asked.dtype, options)  # else a line might have no point at all
             found.append(Series(spec.name, _curve(spec, longest, asked.batch, asked.dtype, options)))
-        except GlassLlamaError:
+        except GlassLlamaError as error:
             if i == 0:
                 raise
-            excluded.append(spec.name)
+            excluded.append({"model": spec.name, "refused": refused_message(error)})
     return found, excluded
 
 
@@ -125,10 +138,10 @@ def _breakdown(spec: ModelSpec, tokens: int, batch: int, dtype: str, options: Kv
     return kv_breakdown(spec, tokens, batch, dtype, options) if tokens >= least else None
 
 
-def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[CacheChart, list[str]]:
+def lines_figure(asked: Question, unit: str, log_x: bool, log_y: bool) -> tuple[CacheChart, list[Excluded]]:
     """Bytes of the cache against context, one line a model, a mark where the calculator stands.
 
-    Gives also the models that the format excludes.
+    Gives also the models that the settings exclude.
     """
     series, excluded = line_series(asked)
     own = kv_breakdown(asked.specs[0], asked.tokens, asked.batch, asked.dtype, asked.options)
@@ -167,26 +180,27 @@ def _mark(here: Point) -> CacheTrace:
     }
 
 
-def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[CacheChart, list[str]]:
+def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -> tuple[CacheChart, list[Excluded]]:
     """What takes the bytes of each model, at the asked context and around it unless `few`.
 
     `weights` adds those of each model in bf16, and of the model that drafts for the first one.
-    Gives also the models that the format excludes.
+    Gives also the models that the settings exclude.
     """
     bars: dict[str, list[Point]] = {}
     order: list[Point] = []
     contexts = {spec.name: spec.max_context for spec in asked.specs}
-    excluded: list[str] = []
-    lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, min(asked.tokens * 4, 10**8)})
+    excluded: dict[str, Excluded] = {}
+    most = min(asked.tokens * 4, asked.longest)
+    lengths = [asked.tokens] if few else sorted({max(1, asked.tokens // 4), asked.tokens, most})
     for tokens in lengths:
         for i, spec in enumerate(asked.specs):
-            options = asked.options if i == 0 else KvOptions()
+            options = asked.options_of(i)
             try:
                 found = _breakdown(spec, tokens, asked.batch, asked.dtype, options)
-            except GlassLlamaError:
+            except GlassLlamaError as error:
                 if i == 0:
                     raise
-                excluded.append(spec.name)
+                excluded[spec.name] = {"model": spec.name, "refused": refused_message(error)}
                 continue
             parts = dict(_weights(spec, options)) if weights else {}
             for term in found.terms if found else ():
@@ -201,7 +215,7 @@ def stack_figure(asked: Question, unit: str, weights: bool, few: bool = False) -
     layout = {**_layout(bytes_title, x), "barmode": "stack", "bargap": 0.25}
     labels = [label for label in [*PARTS, *sorted(set(bars) - set(PARTS))] if label in bars]
     data = [_order(order, contexts, lengths), *(_bar(label, bars[label], contexts, lengths) for label in labels)]
-    return {"data": data, "layout": layout, "unit": UNITS[unit]}, sorted(set(excluded))
+    return {"data": data, "layout": layout, "unit": UNITS[unit]}, [excluded[name] for name in sorted(excluded)]
 
 
 def _weights(spec: ModelSpec, options: KvOptions) -> Iterator[tuple[str, int]]:

@@ -17,6 +17,7 @@ from model.kv_math import kv_breakdown
 from model.kv_math.gpus import GPUS
 from model.kv_math.memory import gpus_needed, largest_batch, largest_context, memory_use
 from model.kv_math.speed import decode_bound
+from model.kv_math.stages import options_beside
 from visuals import kv, kv_charts
 from visuals import kv_fit as fit
 from visuals.messages.kv import (
@@ -62,15 +63,16 @@ def kv_answer(_engine: Engine, data: Sent) -> KvAnswer:
     """A KV cache with every product, and the same shape under the four kinds of attention."""
     asked = read(Breakdown, data)
     spec, tokens, batch, dtype = asked.spec(), asked.tokens, asked.batch, asked.dtype
-    found = kv_breakdown(spec, tokens, batch, dtype, asked.options)
+    options = options_beside(spec, asked.options) if asked.compared else asked.options
+    found = kv_breakdown(spec, tokens, batch, dtype, options)
     kinds = kv.kinds_message(spec, tokens, batch, dtype, asked.n_kv_heads)
     card = kv.card_message(spec, in_languages)
     return {**kv.breakdown_message(found), "card": {**card, "called": asked.own_name()}, "kinds": kinds}
 
 
 def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
-    """A chart of the model of the question and of those that `compare` names; `excluded` are those that the format
-    does not fit."""
+    """A chart of the model of the question and of those that `compare` names; `excluded` are those that the settings
+    do not fit."""
     asked = read(Chart, data)
     others = [name for name in asked.compare if name != asked.model][:MAX_COMPARED]
     specs = [asked.spec(), *(catalogue()[name] for name in others)]
@@ -79,7 +81,15 @@ def kv_chart(_engine: Engine, data: Sent) -> KvChartAnswer:
         figure, excluded = kv_charts.stack_figure(question, asked.unit, asked.weights, asked.few)
     else:
         figure, excluded = kv_charts.lines_figure(question, asked.unit, asked.x == "log", asked.y == "log")
-    return {"figure": figure, "excluded": excluded, "batch": question.batch, "dtype": question.dtype}
+    return {
+        "figure": figure,
+        "excluded": excluded,
+        "batch": question.batch,
+        "dtype": question.dtype,
+        "tp": question.options.tp,
+        "pp": question.options.pp,
+        "dcp": question.options.dcp,
+    }
 
 
 def kv_live(engine: Engine, held: HeldRun, _data: Sent) -> LiveCacheDetail:

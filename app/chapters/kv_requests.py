@@ -131,8 +131,12 @@ class OfSize(OfCache):
 
 
 class Breakdown(OfSize):
-    """`n_kv_heads` are those of GQA, where the four kinds of attention are compared."""
+    """`n_kv_heads` are those of GQA, where the four kinds of attention are compared.
 
+    `compared`: the model stands beside another one, whose options these are.
+    """
+
+    compared: Flag = False
     n_kv_heads: Annotated[int, checked(_head_count)] | None = None
 
 

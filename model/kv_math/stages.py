@@ -1,4 +1,4 @@
-"""Which model, and which one drafts for it."""
+"""Which model, which one drafts for it, and how another one is cached beside it."""
 
 from dataclasses import replace
 
@@ -28,6 +28,16 @@ def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
     draft = find_spec(options.draft, "draft")
     if draft.is_encoder_decoder:
         raise refusal("draft", draft.name, expected("decoder"))
+    return draft, replace(options_beside(draft, options), pp=1)
+
+
+def options_beside(spec: ModelSpec, options: KvOptions) -> KvOptions:
+    """How `spec` is cached by the engine, and on the GPUs, that `options` describe for another model.
+
+    What belongs to the other model is left out: its encoder's tokens, its draft model and MTP layers, its shared
+    layers, and how an engine stores its latents or heads and its indexer's key. So are windows and states that `spec`
+    lacks.
+    """
     kept = replace(
         options,
         draft=None,
@@ -36,10 +46,9 @@ def draft_setup(options: KvOptions) -> tuple[ModelSpec, KvOptions]:
         indexer="fp8",
         encoder_tokens=None,
         shared_layers=None,
-        pp=1,
     )
-    if set(draft.attention.layer_cycle) == {"full"}:
+    if set(spec.attention.layer_cycle) == {"full"}:
         kept = replace(kept, window="ideal", batched_tokens=None)
-    if draft.state is None:
+    if spec.state is None:
         kept = replace(kept, state="own")
-    return draft, kept
+    return kept

@@ -129,6 +129,30 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
 
 
+def test_a_clicked_point_stays_what_its_line_says_and_goes_with_it(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.model=DeepSeek-V3&kv.tokens=131072&kv.dtype=fp8&kv.tp=8")
+    chart = panel(page, "kv-chart")
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    drawn = f"{plot}.data.flatMap((trace) => trace.customdata).find(([model, tokens]) => "
+    drawn += "model === 'DeepSeek-V3' && tokens === 131072)[2]"
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    shares = {"gpus": 8, "shares": "TP 8", "batch": 1, "dtype": "fp8"}
+    expect(chart.locator("h2")).to_have_text(text("kv-chart.title_several", **shares))
+    page.evaluate(f"{plot}.emit('plotly_click', {{ points: [{{ customdata: ['DeepSeek-V3', 131072] }}] }})")
+    pinned = chart.locator(".kv-pinned")
+    latents = 8 * 61 * 576 * 131_072  # each of 8 ranks has all of them
+    expect(pinned).to_contain_text(f"{latents:,} B")
+    field(page, "kv-calculator", "model").select_option("Gemma-3 27B (text)")
+    page.wait_for_function(f"{plot}.data[0].name.startsWith('Gemma-3 27B')")
+    assert page.evaluate(drawn) == str(latents)
+    expect(pinned).to_contain_text(f"{latents:,} B")
+    field(page, "kv-calculator", "tp").fill("4")
+    panel(page, "kv-chart")
+    expect(pinned).to_contain_text(f"{latents // 2:,} B")
+    chart.get_by_role("button", name=text("kv-chart.remove", model="DeepSeek-V3")).click()
+    expect(pinned).to_have_count(0)
+
+
 def test_lines_that_move_under_a_slider_stand_where_a_whole_drawing_has_them(chapter: Page) -> None:
     page = chapter
     panel(page, "kv-chart")

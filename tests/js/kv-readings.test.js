@@ -133,25 +133,25 @@ test("a chart's file names the model asked about as it calls itself, parts of a 
     { ...points, models: ["Other", "Other"] }, // no line of its own
   ];
   const settings = { view: "lines", x: "log", y: "linear", unit: "gb" };
-  const reading = readChart({ figure: { data }, excluded: [], batch: 3, dtype: "fp8" }, settings, {
-    ...CARD,
-    called: "Mine",
-  });
+  const ranks = { tp: 8, pp: 2, dcp: 4 };
+  const answer = { figure: { data }, excluded: [], batch: 3, dtype: "fp8", ...ranks };
+  const cards = [{ name: "Other", source: ["its report", "its code"] }];
+  const reading = readChart(answer, settings, { ...CARD, called: "Mine" }, cards);
   assert.equal(reading.at, "view=lines x=log y=linear unit=gb");
   assert.deepEqual(reading.values, { traces: 4 });
   assert.deepEqual(reading.beyond, [["text:kv.pasted", 1]]);
   const [own, other] = [
     { model: "Mine", source: "config.json; its card" },
-    { model: "Other", source: "" },
+    { model: "Other", source: "its report; its code" },
   ];
-  const all = { batch: 3, kv_format: "fp8", what: "<kv-chart.whole_cache{}>" };
+  const all = { batch: 3, ...ranks, kv_format: "fp8", what: "<kv-chart.whole_cache{}>" };
   const part = { ...all, what: "<kv.stack_self_full_kv{}>" };
   assert.deepEqual(rowsOf(reading), [
     { ...own, tokens: 1, ...all, bytes: 5 },
     { ...own, tokens: 2, ...all, bytes: HUGE },
     { ...other, tokens: 1, ...part, bytes: 5 },
     { ...other, tokens: 2, ...part, bytes: HUGE },
-    { ...other, tokens: 1, batch: 3, kv_format: "", what: "<kv.stack_own_weights{}>", bytes: 7 },
+    { ...other, tokens: 1, batch: 3, ...ranks, kv_format: "", what: "<kv.stack_own_weights{}>", bytes: 7 },
   ]);
 });
 

@@ -223,10 +223,48 @@ def test_models_that_the_format_does_not_fit_are_named_and_the_first_one_refused
     asked = kv_charts.question(specs, 4096, 1, "fp8_ds_mla", KvOptions())
     series, excluded = kv_charts.line_series(asked)
     assert [one.name for one in series] == [MLA]
-    assert excluded == [LLAMA]
-    assert kv_charts.stack_figure(asked, "gib", False)[1] == [LLAMA]
+    assert excluded == kv_charts.stack_figure(asked, "gib", False)[1]
+    assert [(one["model"], one["refused"]["params"]["field"]) for one in excluded] == [(LLAMA, "dtype")]
     with pytest.raises(GlassLlamaError):
         kv_charts.question(specs[::-1], 4096, 1, "fp8_ds_mla", KvOptions())
+
+
+@pytest.mark.parametrize("first", ["DeepSeek-V3", "Gemma-3 27B (text)"])
+def test_every_line_is_drawn_for_as_many_gpus_and_with_the_same_pages(first):
+    # One token's numbers of 2 bytes, over 8 ranks: a latent of 512 and a RoPE key of 64 on each; heads are not copied.
+    each = {
+        "DeepSeek-V3": 8 * 61 * (512 + 64) * 2,
+        "Gemma-3 27B (text)": 62 * 16 * 2 * 128 * 2,
+        "Llama-2 7B": 32 * 32 * 2 * 128 * 2,
+    }
+    names = sorted(each, key=lambda name: name != first)
+    series, excluded = kv_charts.line_series(question(*names, options=KvOptions(tp=8, pp=2, block_size=256)))
+    assert excluded == []
+    short = {one.name: point.bytes for one in series for point in one.points if point.tokens == 181}
+    assert short == {name: 256 * count for name, count in each.items()}  # a page
+
+
+def test_what_only_the_chosen_model_has_does_not_exclude_the_others():
+    options = KvOptions(mtp=True, layout="expanded_mla", draft="Llama-3.2 1B", window="ideal")
+    series, excluded = kv_charts.line_series(question("DeepSeek-V3", LLAMA, options=options))
+    assert excluded == []
+    assert series[1].points[-1].bytes == 32 * 8192 * 2 * 8 * 128 * 2
+
+
+def test_a_model_whose_heads_the_ranks_do_not_divide_is_named_with_the_calculators_reason():
+    asked = question(LLAMA, "Qwen2.5-7B", options=KvOptions(tp=8))  # 28 heads
+    for excluded in (kv_charts.line_series(asked)[1], kv_charts.stack_figure(asked, "gib", False)[1]):
+        [one] = excluded
+        with pytest.raises(GlassLlamaError) as refused:
+            kv_breakdown("Qwen2.5-7B", 8192, options=KvOptions(tp=8))
+        assert one == {"model": "Qwen2.5-7B", "refused": kv.refused_message(refused.value)}
+
+
+def test_lines_of_reserved_tokens_end_where_the_reservation_does():
+    series, excluded = kv_charts.line_series(question(LLAMA, MLA, tokens=5000, options=KvOptions(reserved_tokens=6000)))
+    assert excluded == []
+    assert [one.points[-1].tokens for one in series] == [6000, 6000]
+    assert {point.bytes for point in series[0].points} == {32 * 6000 * 2 * 8 * 128 * 2}
 
 
 def test_stacks_add_up_to_the_cache_and_the_weights():

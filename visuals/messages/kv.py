@@ -241,13 +241,24 @@ class CacheChart(TypedDict):
     unit: int
 
 
+class Excluded(TypedDict):
+    """A model that is not drawn, and why."""
+
+    model: str
+    refused: Refused
+
+
 class KvChartAnswer(TypedDict):
-    """A chart, the models that the format does not fit, and of how many sequences and in which format it is."""
+    """A chart, the models that its settings do not fit, and of how many sequences, in which format, on how many
+    tensor-parallel ranks, pipeline stages and ranks that split the tokens it is."""
 
     figure: CacheChart
-    excluded: list[str]
+    excluded: list[Excluded]
     batch: int
     dtype: str
+    tp: int
+    pp: int
+    dcp: int
 
 
 class GpuMessage(TypedDict):

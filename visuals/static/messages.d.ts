@@ -1310,12 +1310,24 @@ export interface CacheChart {
   unit: number;
 }
 
-/** A chart, the models that the format does not fit, and of how many sequences and in which format it is. */
+/** A model that is not drawn, and why. */
+export interface Excluded {
+  model: string;
+  refused: Refused;
+}
+
+/**
+ * A chart, the models that its settings do not fit, and of how many sequences, in which format, on how many
+ * tensor-parallel ranks, pipeline stages and ranks that split the tokens it is.
+ */
 export interface KvChartAnswer {
   figure: CacheChart;
-  excluded: string[];
+  excluded: Excluded[];
   batch: number;
   dtype: string;
+  tp: number;
+  pp: number;
+  dcp: number;
 }
 
 /**

@@ -49,7 +49,7 @@ const joined = (parts, between) => parts.flatMap((part, i) => (i ? [between, par
 /**
  * Where a model's numbers were read.
  *
- * @param {Card} card
+ * @param {Pick<Card, "source">} card
  */
 export const sourceCell = (card) => joined(card.source, "; ");
 

@@ -9,20 +9,22 @@ import { calledCell, counted, nameCell, sourceCell } from "./kv-answer.js";
  * @typedef {Answer["figure"]["data"][number]} Trace
  *
  * @typedef {import("./kv-answer.js").Card} Card
+ *
+ * @typedef {Pick<Card, "name" | "source">} SourcedCard
  */
 
 /** Parts of a stack that are not of the cache, and so not in its format. */
 const WEIGHTS = ["text:kv.stack_own_weights", "text:kv.stack_draft_weights"];
 
 /**
- * Every point with what it is of and its exact bytes, and of the model asked about where its numbers were read; the
- * others are of the catalogue.
+ * Every point with what it is of, its exact bytes, and where its model's numbers were read.
  *
  * @param {Answer} answer
  * @param {Card | null} card of the model asked about
+ * @param {SourcedCard[]} cards of the catalogue
  * @returns {import("./reading.js").AnswerTable}
  */
-function pointsOf({ figure: { data: traces }, batch, dtype }, card) {
+function pointsOf({ figure: { data: traces }, batch, dtype, tp, pp, dcp }, card, cards) {
   const called = (/** @type {string} */ name) => (card && name === card.name ? calledCell(card) : nameCell(name));
   /** A line is called as its model is. @type {(name: string, line: boolean) => import("./reading.js").Cell} */
   const whatOf = (name, line) => (line ? { key: "kv-chart.whole_cache" } : nameCell(name));
@@ -37,17 +39,22 @@ function pointsOf({ figure: { data: traces }, batch, dtype }, card) {
         }))
       : [],
   );
+  const sources = new Map(cards.map((one) => [one.name, sourceCell(one)]));
+  if (card) sources.set(card.name, sourceCell(card));
   return {
     keys: {
       model: points.map(({ model }) => called(model)),
       tokens: points.map(({ tokens }) => tokens),
       batch: points.map(() => batch),
       kv_format: points.map(({ format }) => format),
+      tp: points.map(() => tp),
+      pp: points.map(() => pp),
+      dcp: points.map(() => dcp),
       what: points.map(({ what }) => what),
     },
     columns: {
       bytes: points.map(({ bytes }) => counted(bytes)),
-      source: points.map(({ model }) => (card && model === card.name ? sourceCell(card) : "")),
+      source: points.map(({ model }) => sources.get(model) ?? ""),
     },
   };
 }
@@ -118,9 +125,10 @@ export function layersKept({ n_layers: layers, window, chunk }, growth) {
  * @param {Answer} answer
  * @param {Record<string, string>} settings how it is drawn
  * @param {Card | null} card of the model asked about
+ * @param {SourcedCard[]} cards of the catalogue
  * @returns {ChartReading}
  */
-export function readChart(answer, { view, x, y, unit }, card) {
+export function readChart(answer, { view, x, y, unit }, card, cards) {
   const { data } = answer.figure;
   return {
     answer,
@@ -131,6 +139,6 @@ export function readChart(answer, { view, x, y, unit }, card) {
     at: `view=${view} x=${x} y=${y} unit=${unit}`,
     values: { traces: data.length },
     whole: ["traces"],
-    rows: { points: () => pointsOf(answer, card) },
+    rows: { points: () => pointsOf(answer, card, cards) },
   };
 }

@@ -14,7 +14,7 @@ import { choiceBar } from "./choice-bar.js";
 import { nameOf, scaled, subjectOf, whole } from "./format.js";
 import { createPinned } from "./pinned-point.js";
 import { drawable, inLesson } from "./points.js";
-import { question, requestOf } from "./question.js";
+import { question, requestOf, sharesOf } from "./question.js";
 import { staleText, troubleText } from "./trouble.js";
 
 /** @type {Record<string, string>} */
@@ -110,29 +110,27 @@ function createFigure(glass, view, asked, wide) {
 }
 
 /**
- * The title, which says of which batch and format the lines are once there is an answer.
+ * The title, which says of which batch and format, and of how many GPUs, the lines are once there is an answer.
  *
- * @param {Asked["answer"]} answer the calculator's
- * @param {Say} text of the panel
- */
-const titleText = (answer, text) =>
-  answer ? text("title_of", { batch: whole(answer.batch), dtype: answer.dtype }) : text("title");
-
-/**
- * Which models the format does not fit, in words; "" where it fits all.
- *
- * @param {Glass} glass
- * @param {string[]} models
  * @param {Asked} asked
  * @param {Say} text of the panel
  */
-function excludedText(glass, models, asked, text) {
-  if (!models.length || !asked.answer) return "";
-  return text("excluded", {
-    models: models.map((model) => nameOf(glass, model)).join(glass.text("why.list")),
-    dtype: asked.answer.dtype,
-  });
+function titleText({ answer, answered }, text) {
+  if (!answer) return text("title");
+  const { batch, dtype, gpus } = answer;
+  const shares = sharesOf(answered, ["tp", "pp", "dcp"]).join(" × ");
+  return text(gpus > 1 ? "title_several" : "title_of", { batch: whole(batch), dtype, gpus: whole(gpus), shares });
 }
+
+/**
+ * A model that the settings do not fit, and why, in words.
+ *
+ * @param {Glass} glass
+ * @param {Answer["excluded"][number]} excluded
+ * @param {Say} text of the panel
+ */
+const excludedText = (glass, { model, refused }, text) =>
+  text("excluded", { model: nameOf(glass, model), reason: troubleText(glass, refused) });
 
 /**
  * What the layers of a model keep, in words; "" where that is not known of it.
@@ -267,7 +265,7 @@ export default function kvChart(element, glass) {
   const { text } = panel;
   const need = createFigure(glass, view, asked, widthOf(panel.body, glass));
   const pinned = createPinned(glass, view, asked, text);
-  const plot = createPlot(glass, view, pinned.pin);
+  const plot = createPlot(glass, view, (model, tokens) => pinned.pin(model, tokens, comparedIn(view.settings)));
   plot.chart.dataset.answer = "drawn";
   const bar = choiceBar(glass, view, set, {
     compared: () => comparedIn(view.settings),
@@ -286,7 +284,7 @@ export default function kvChart(element, glass) {
   function parts(reading) {
     const bare = Boolean(asked.trouble ?? view.trouble) && !reading; // an empty frame says nothing
     for (const part of [plot.legend, plot.chart]) part.hidden = bare;
-    const excluded = reading ? excludedText(glass, reading.answer.excluded, asked, text) : "";
+    const excluded = reading?.answer.excluded ?? [];
     const beyond = reading ? beyondText(glass, reading.beyond, text) : "";
     return html`${bar.element}
       <p class="kv-trouble kv-stale" role="status" .textContent=${staleText(glass, asked)}></p>
@@ -297,15 +295,17 @@ export default function kvChart(element, glass) {
       </div>
       ${note(beyond)}
       <p class="gp-note gp-hint" .textContent=${bare ? "" : text("hint")}></p>
-      ${note(excluded)} ${pinned.pinnedView()}`;
+      ${excluded.map((one) => note(excludedText(glass, one, text)))} ${pinned.pinnedView()}`;
   }
   render(parts(null), panel.body);
 
   return inView(element, function draw() {
     need();
     const { answer, settings } = view;
-    const reading = answer && readChart(answer, settings, asked.answer?.card ?? null);
-    panel.title.textContent = titleText(asked.answer, text);
+    pinned.follow(comparedIn(settings));
+    const cards = asked.catalogue?.models ?? [];
+    const reading = answer && readChart(answer, settings, asked.answer?.card ?? null, cards);
+    panel.title.textContent = titleText(asked, text);
     bar.show();
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     render(parts(reading), panel.body);

@@ -1,6 +1,7 @@
 // The point of the chart that was clicked: its arithmetic, as the calculator shows it.
 
 import { latest } from "../../latest.js";
+import { memo } from "../../reads.js";
 import { readCache } from "../../readings/kv-answer.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { answerView } from "./answer.js";
@@ -10,7 +11,7 @@ import { requestOf } from "./question.js";
 /** @typedef {import("./question.js").Answer} Answer */
 
 /**
- * The arithmetic of the point that was clicked.
+ * The arithmetic of the point that was clicked, which follows the settings as its line does.
  *
  * @param {import("../../types.d.ts").Glass} glass
  * @param {{ pinned: Answer | null }} view the panel's state, which takes the answer as `pinned`
@@ -18,22 +19,41 @@ import { requestOf } from "./question.js";
  * @param {import("../../types.d.ts").Say} text of the panel
  */
 export function createPinned(glass, view, asked, text) {
+  /** @type {{ model: string; tokens: number } | null} the point, by its model's name in the answers */
+  let point = null;
   const pick = latest(
     (/** @type {object} */ request) => glass.calculate("kv", request),
     ({ data }) => {
-      if (data) view.pinned = data;
+      if (point) view.pinned = data ?? null; // the settings do not fit its model: no line is drawn either
     },
   );
+  const ask = memo((/** @type {string} */ request) => pick(JSON.parse(request)));
   /**
-   * @param {string} model
-   * @param {number} tokens
+   * Asks for the point under the settings that the lines are of; takes it away with its line.
+   *
+   * @param {string[]} compared the models beside the one asked about
    */
-  function pin(model, tokens) {
+  function follow(compared) {
     const { answer, answered } = asked;
-    if (!answer || !answered) return;
-    const { batch, dtype } = answer;
-    const own = model === nameOf(glass, answer.model);
-    pick({ ...(own ? requestOf(answered) : { batch, dtype, model }), tokens });
+    if (!point || !answer || !answered) return;
+    const { model, tokens } = point;
+    const { n_kv_heads: _ofKinds, ...request } = requestOf(answered);
+    if (model === answer.model) ask(JSON.stringify({ ...request, tokens }));
+    else if (compared.includes(model)) ask(JSON.stringify({ ...request, model, compared: true, tokens }));
+    else {
+      point = null;
+      view.pinned = null;
+    }
+  }
+  /**
+   * @param {string} name the model's, as it is drawn
+   * @param {number} tokens
+   * @param {string[]} compared
+   */
+  function pin(name, tokens, compared) {
+    const own = asked.answer?.model;
+    point = { model: own !== undefined && name === nameOf(glass, own) ? own : name, tokens };
+    follow(compared);
   }
   const use = () => view.pinned && asked.set({ tokens: String(view.pinned.tokens) });
 
@@ -49,5 +69,5 @@ export function createPinned(glass, view, asked, text) {
       ${answerView(glass, readCache(pinned))}
     </div>`;
   }
-  return { pin, pinnedView };
+  return { pin, follow, pinnedView };
 }
