@@ -12,7 +12,7 @@ from model.kv_math.gpus import GPUS, Gpu
 from model.kv_math.memory import GpuNeed, Largest, MemoryUse, Needs, Setup
 from model.kv_math.options import plain_number
 from model.kv_math.speed import DecodeBound
-from model.kv_math.vllm_rule import GRAPHS, VllmRule
+from model.kv_math.vllm_rule import DEFAULT_SHARE, GRAPHS, VllmRule
 from model.kv_math.weights import OUTPUT, WEIGHT_FORMATS, WeightTerm
 from model.published.quantised import stored_note
 
@@ -20,6 +20,7 @@ from .kv import InLanguages, factor_message, notes_message, refused_message
 from .messages.kv import (
     BesideMessage,
     BoundMessage,
+    DefaultShare,
     GpuMessage,
     GpuNeedMessage,
     KvGpusAnswer,
@@ -82,6 +83,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "free": str(use.free_bytes),
         "stated_free": None if use.stated_free_bytes is None else str(use.stated_free_bytes),
         "vllm": vllm_message(use.vllm),
+        "vllm_default": default_message(use.vllm_by_default) if use.by == "lines" else None,
         "fits": use.fits,
         "all_weights": str(use.weights.counted_bytes) if use.weights.terms else None,
         "measured": None if use.weights.measured is None else str(use.weights.measured),
@@ -115,6 +117,11 @@ def vllm_message(rule: VllmRule) -> VllmMessage:
         },
         "uncounted": rule.uncounted,
     }
+
+
+def default_message(rule: VllmRule | None) -> DefaultShare | None:
+    """What vLLM's rule leaves of the share that it takes by default."""
+    return rule and {"percent": DEFAULT_SHARE, "free": str(rule.free)}
 
 
 def beside_message(use: MemoryUse) -> BesideMessage:

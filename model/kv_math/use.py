@@ -12,7 +12,7 @@ from .gpus import Gpu
 from .options import MAX_TOKENS, KvOptions, percentage, refusal, whole
 from .spread import counts_before, in_stages
 from .stages import find_spec
-from .vllm_rule import GRAPHS, VllmRule, vllm_rule
+from .vllm_rule import DEFAULT_SHARE, GRAPHS, VllmRule, vllm_rule
 from .weights import AS_CONFIG, MAX_BYTES, WeightBreakdown, weight_breakdown, weight_format
 
 By = Literal["lines", "share", "vllm"]  # what decides what fits
@@ -132,6 +132,13 @@ class MemoryUse:
     def vllm(self) -> VllmRule:
         """What vLLM's own rule leaves of the share."""
         return vllm_rule(self)
+
+    @property
+    def vllm_by_default(self) -> VllmRule | None:
+        """What vLLM's rule leaves of its default share; None on a GPU that shares its memory with a CPU."""
+        if self.gpu.limit < 100:
+            return None
+        return replace(self, setup=replace(self.setup, usable_percent=DEFAULT_SHARE, vllm=True)).vllm
 
     @property
     def without_mtp_bytes(self) -> int | None:

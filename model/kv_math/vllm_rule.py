@@ -21,6 +21,9 @@ BLOCK = 16  # tokens of a block, where the calculator sets no other
 LATENT_BLOCK = 64
 # 0.26 GiB: "Estimated CUDA graph memory" in a log of vllm-project/vllm #30515. Since v0.21.0 it comes out of the share.
 GRAPHS = 266 << 20
+# Per cent: the default of gpu_memory_utilization in vllm/config/cache.py, as docs.vllm.ai has it for v0.26.0; in older
+# versions, such as v0.9, it is 90.
+DEFAULT_SHARE = 92
 
 
 # Whose a block's size is: the calculator's own, vLLM's usual one, or that of kernels for a latent.

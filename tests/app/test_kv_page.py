@@ -120,10 +120,43 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     assert number(value, "batch") == (H100 * 9 // 10 - 2 * 8_030_261_248) // 1024**3
     field(page, "kv-fit", "gpu").select_option("T4 16 GB")
     assert "fits=false" in shown(page, "kv-fit", "gpu=T4")
-    expect(panel(page, "kv-fit").locator(".kv-border")).to_have_count(0)  # it does not fit by either figure
+    expect(panel(page, "kv-fit").locator(".kv-border")).to_have_count(0)  # it does not fit by either figure, or rule
     field(page, "kv-fit", "usable_percent").fill("101")
     expect(panel(page, "kv-fit").locator("[data-field=usable_percent] .kv-trouble")).to_contain_text("100")
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
+
+
+def test_what_fits_on_several_gpus_leads_to_their_number_and_says_where_vllm_decides_otherwise(
+    linked: Callable[[str], Page],
+) -> None:
+    page = linked("#chapter=kv&kv.model=Llama-3.1+70B&kv.tokens=131072&kv.dtype=fp8&kv.tp=2")
+    fit = panel(page, "kv-fit")
+    value = shown(page, "kv-fit", "gpu=H100 80 GB fits=true")
+    # 80 layers, 4 K/V heads of 128 a rank; the lines beside are activations, CUDA's 358 MiB and 150 of fragmentation.
+    free, block = int(number(value, "free")), 80 * 4 * 2 * 128 * 16
+    room = free + 8192 * block + 150 * 2**20 - (H100 - H100 * 92 // 100) - 266 * 2**20
+    lacking = (8192 - (room // block - 1)) * block
+    told = {"share": 0.92, "bytes": f"{lacking / 2**30:.3f} GiB = {lacking / 10**9:.3f} GB"}
+    expect(fit.locator(".kv-vllm-default")).to_have_text(text("kv-fit.vllm_default", **told))
+    ranks = fit.locator(".kv-ranks")
+    expect(ranks).to_have_text(text("kv-fit.ranks_several", gpus=2, shares="TP 2"))
+    panel(page, "kv-calculator").locator(".kv-more summary").click()  # closes it
+    ranks.click()
+    tp = field(page, "kv-calculator", "tp")
+    expect(tp).to_be_focused()
+    tp.fill("4")
+    panel(page, "kv-fit")
+    expect(ranks).to_have_text(text("kv-fit.ranks_several", gpus=4, shares="TP 4"))
+    expect(fit.locator(".kv-vllm-default")).to_have_count(0)
+
+
+def test_an_mla_cache_on_several_gpus_is_read_as_copies(linked: Callable[[str], Page]) -> None:
+    page = linked("#chapter=kv&kv.model=DeepSeek-V3&kv.tokens=131072&kv.dtype=fp8&kv.tp=8")
+    answer = panel(page, "kv-calculator").locator(".kv-result-side")
+    one = 61 * 576 * 131_072
+    expect(answer.locator(".kv-total strong")).to_have_text(f"8 × {one / 2**30:.3f} GiB")
+    expect(answer.locator(".kv-total span")).to_contain_text(f"{8 * one / 2**30:.2f} GiB")
+    expect(answer).to_contain_text(f"8 × {61 * 576:,}\xa0B = {8 * 61 * 576:,}\xa0B")
 
 
 def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:

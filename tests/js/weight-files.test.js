@@ -25,6 +25,14 @@ test("a file of JSON is an index", async () => {
   assert.deepEqual(await readFiles([new File([index], "index.json")]), { tensors: [], total_size: 8 });
 });
 
+test("a comma too many is said with its place, whatever stands in texts", () => {
+  const refused = (text, reason, line, column) =>
+    assert.throws(() => readText(text), { reason, params: { line, column } });
+  refused('{ "a,}": { "dtype": "F32", "shape": [2] },\n}', "comma_object", 1, 42);
+  refused('{\n "a\\",]": { "dtype": "F32",\n "shape": [2, ] } }', "comma_array", 3, 13);
+  assert.throws(() => readText('{ "a,}": '), { reason: "no_json" });
+});
+
 test("llama.cpp's lines on a file give its size, and name its types, which have no sizes", () => {
   const types = "llama_model_loader: - type  f32:  161 tensors\nllama_model_loader: - type q4_K:  441 tensors\n";
   const held = heldBy([readText(`${types}print_info: file size   = 39.59 GiB (4.82 BPW)`)]);

@@ -60,6 +60,18 @@ def test_the_layers_of_each_stage_are_told():
     assert int(message["per_gpu"]) == 31 * (512 + 64) * 2 * 8192
 
 
+def test_a_cache_that_ranks_keep_whole_is_told_as_so_many_copies():
+    def told(name: str, **options: Any) -> tuple[int, int, int]:
+        message = kv.breakdown_message(kv_breakdown(name, 8192, dtype="fp8", options=KvOptions(**options)))
+        return message["copies"], int(message["bytes"]), int(message["per_token"])
+
+    latent = 61 * (512 + 64)
+    assert told("DeepSeek-V3", tp=8, pp=2) == (8, 8 * latent * 8192, 8 * latent)
+    assert told("DeepSeek-V3", tp=8, dcp=4) == (2, 2 * latent * 8192, 2 * latent)
+    assert told("DeepSeek-V3", tp=8, draft=LLAMA)[0] == 1  # its heads are split
+    assert told(LLAMA, tp=8)[0] == 1
+
+
 def test_what_a_token_adds_before_and_after_the_window_is_full():
     gemma = kv.breakdown_message(kv_breakdown(MIXED, 8192))["growth"]
     products = [[[f["value"] for f in one["factors"]] for one in phase["terms"]] for phase in gemma["phases"]]

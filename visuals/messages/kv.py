@@ -51,13 +51,15 @@ class Growth(TypedDict):
 
 class Breakdown(TypedDict):
     """A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`, which are `tp` × `pp`; and
-    remarks. `stage_layers` are the layers of each pipeline stage. `growth` is null where every token adds the same."""
+    remarks. The sum is `copies` times the cache, which some ranks keep whole. `stage_layers` are the layers of each
+    pipeline stage. `growth` is null where every token adds the same."""
 
     model: str
     tokens: int
     batch: int
     dtype: str
     bytes: str
+    copies: int
     per_token: str
     growth: Growth | None
     gpus: int
@@ -300,18 +302,26 @@ class VllmMessage(TypedDict):
     uncounted: Uncounted
 
 
+class DefaultShare(TypedDict):
+    """Bytes that are `free` of `percent` of a GPU's memory by vLLM's rule; below 0, so many are lacking."""
+
+    percent: int
+    free: str
+
+
 class UseMessage(TypedDict):
     """Of `gpus` GPUs the one that decides what fits: what its weights and its cache take, and what is free of what is
     `usable`.
 
     `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
-    rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
-    BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is that rule's. `all_weights` and
-    `all_cache` are of all GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as the
-    files have them. `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it;
-    `format_unknown`: no source says how the model's files are stored, and no format was chosen. `output_in` is that of
-    the output matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's MTP
-    layers take, where they are not counted, else null.
+    rule for the share, `vllm_default` the same for the share that vLLM takes by default, null where the question
+    has a share or vLLM does not run on the GPU. `share` is `percent` of its memory. `by` "share", it is usable; by
+    "lines", less each line of BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is
+    that rule's. `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, null where the config does
+    not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are not
+    counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
+    format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
+    same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
     """
 
     gpu: GpuMessage
@@ -327,6 +337,7 @@ class UseMessage(TypedDict):
     free: str
     stated_free: str | None
     vllm: VllmMessage
+    vllm_default: DefaultShare | None
     fits: bool
     all_weights: str | None
     measured: str | None

@@ -1093,7 +1093,8 @@ export interface Growth {
 
 /**
  * A KV cache's bytes: the sum and its products; of one token; of one GPU among `gpus`, which are `tp` × `pp`; and
- * remarks. `stage_layers` are the layers of each pipeline stage. `growth` is null where every token adds the same.
+ * remarks. The sum is `copies` times the cache, which some ranks keep whole. `stage_layers` are the layers of each
+ * pipeline stage. `growth` is null where every token adds the same.
  */
 export interface Breakdown {
   model: string;
@@ -1101,6 +1102,7 @@ export interface Breakdown {
   batch: number;
   dtype: string;
   bytes: string;
+  copies: number;
   per_token: string;
   growth: Growth | null;
   gpus: number;
@@ -1219,6 +1221,7 @@ export interface KvAnswer {
   batch: number;
   dtype: string;
   bytes: string;
+  copies: number;
   per_token: string;
   growth: Growth | null;
   gpus: number;
@@ -1372,18 +1375,25 @@ export interface VllmMessage {
   uncounted: "" | "room" | "kinds" | "context" | "draft" | "shared" | "reserved";
 }
 
+/** Bytes that are `free` of `percent` of a GPU's memory by vLLM's rule; below 0, so many are lacking. */
+export interface DefaultShare {
+  percent: number;
+  free: string;
+}
+
 /**
  * Of `gpus` GPUs the one that decides what fits: what its weights and its cache take, and what is free of what is
  * `usable`.
  *
  * `stated_free` is free of the memory that the datasheet states, null where that is what counts; `vllm` is its own
- * rule for the share. `share` is `percent` of its memory. `by` "share", it is usable; by "lines", less each line of
- * BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is that rule's. `all_weights` and
- * `all_cache` are of all GPUs; `all_weights` as counted, null where the config does not say enough, `measured` as
- * the files have them. `weights_in` is the weights' format, "" where they are not counted, `stored` a remark on it;
- * `format_unknown`: no source says how the model's files are stored, and no format was chosen. `output_in` is that
- * of the output matrix by `output_source`, "" where the embeddings have the same. `without_mtp`: what the model's
- * MTP layers take, where they are not counted, else null.
+ * rule for the share, `vllm_default` the same for the share that vLLM takes by default, null where the question has
+ * a share or vLLM does not run on the GPU. `share` is `percent` of its memory. `by` "share", it is usable; by
+ * "lines", less each line of BesideMessage; by "vllm", less activations, context and CUDA graphs, and `free` is
+ * that rule's. `all_weights` and `all_cache` are of all GPUs; `all_weights` as counted, null where the config does
+ * not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are not
+ * counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
+ * format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
+ * same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1399,6 +1409,7 @@ export interface UseMessage {
   free: string;
   stated_free: string | null;
   vllm: VllmMessage;
+  vllm_default: DefaultShare | null;
   fits: boolean;
   all_weights: string | null;
   measured: string | null;

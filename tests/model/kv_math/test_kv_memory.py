@@ -573,6 +573,17 @@ def test_vllms_rule_decides_what_fits_and_the_largest_batch_and_context() -> Non
     assert context.value == ((room >> 21) - 1) // 4 * 16
 
 
+def test_what_fits_line_by_line_may_not_fit_by_vllms_default_share() -> None:
+    """Llama-3.1 70B on two H100s, 131,072 tokens in fp8: 80 layers, 4 K/V heads of 128 a rank."""
+    use = memory_use("Llama-3.1 70B", 131_072, 1, "H100", Setup("fp8", options=KvOptions(tp=2)))
+    assert use.fits
+    room = H100 * 92 // 100 - use.weight_stage_bytes[0] - use.beside.activation_bytes - use.beside.context - (266 << 20)
+    block = 80 * 4 * 2 * 128 * 16
+    assert use.vllm_by_default is not None
+    assert use.vllm_by_default.free == (room // block - 1 - 131_072 // 16) * block < 0
+    assert memory_use("Llama-3 8B", 8192, 1, "Apple M4 Max 128 GB", Setup()).vllm_by_default is None
+
+
 def test_vllms_rule_without_a_share_is_refused() -> None:
     with pytest.raises(GlassLlamaError, match=r"^vllm is True; expected usable_percent beside it"):
         Setup(vllm=True)

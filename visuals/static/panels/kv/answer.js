@@ -121,11 +121,12 @@ function stagesText(layers, text) {
  * @param {import("./format.js").Named} factor
  * @param {Say} text of the section "kv"
  */
-function ratesView({ rates, answer: { growth, gpus } }, factor, text) {
+function ratesView({ rates, answer: { growth, gpus, copies } }, factor, text) {
   if (!growth) {
     const [{ bytes }] = rates;
     const also = Number(bytes) < 1024 ? "" : ` = ${scaled(bytes, "binary")}`;
-    return note(text("per_token", { bytes: exactBytes(bytes), scaled: also }) + together(gpus, text));
+    const sum = copies > 1 ? `${copies} × ${exactBytes(BigInt(bytes) / BigInt(copies))} = ` : "";
+    return note(text("per_token", { bytes: `${sum}${exactBytes(bytes)}`, scaled: also }) + together(gpus, text));
   }
   const said = (/** @type {number | null} */ until, /** @type {number} */ i) =>
     until === null
@@ -175,6 +176,23 @@ const resultOf = ({ bytes, growth }, text) =>
     : text("result_twice", { bytes: exactBytes(bytes), twice: exactBytes(String(2n * BigInt(bytes))) });
 
 /**
+ * The bytes at large; of a cache that several GPUs keep whole, how many copies of how many bytes they are.
+ *
+ * @param {Answer} answer
+ * @param {Say} text of the section "kv"
+ */
+function totalView({ bytes, copies, ...answer }, text) {
+  const [binary, decimal] = [scaled(bytes, "binary"), scaled(bytes, "decimal")];
+  const [large, small] =
+    copies > 1
+      ? [`${copies} × ${scaled(BigInt(bytes) / BigInt(copies), "binary")}`, ` = ${binary} = ${decimal}`]
+      : [binary, ` = ${decimal}`];
+  return html`<p class="kv-total" data-result=${resultOf({ ...answer, bytes, copies }, text)} data-answer>
+    <strong .textContent=${large}></strong><span .textContent=${small}></span>
+  </p>`;
+}
+
+/**
  * @param {Glass} glass
  * @param {Reading} reading
  */
@@ -186,10 +204,7 @@ export function answerView(glass, reading) {
   const { bytes, per_gpu, gpus, pp, stage_layers: stages, notes, card } = reading.answer;
   const one = { gpus, bytes: exactBytes(per_gpu), both: both(per_gpu) };
   return html`<div class="kv-answer">
-    <p class="kv-total" data-result=${resultOf(reading.answer, text)} data-answer>
-      <strong .textContent=${scaled(bytes, "binary")}></strong
-      ><span .textContent=${` = ${scaled(bytes, "decimal")}`}></span>
-    </p>
+    ${totalView(reading.answer, text)}
     ${gpus > 1 ? note(text("of_gpus", { gpus, one: scaled(per_gpu, "binary") })) : nothing}
     <p class="kv-exact" data-answer="beside" .textContent=${exactBytes(bytes)}></p>
     ${ratesView(reading, factor, text)} ${gpus > 1 ? note(text(pp > 1 ? "per_gpu_most" : "per_gpu", one)) : nothing}

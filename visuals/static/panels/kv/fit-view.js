@@ -41,6 +41,18 @@ function verdict({ fits, free, gpu, gpus, stated_free: stated }, text) {
 }
 
 /**
+ * That vLLM's own rule, with the share that it takes by default, finds no room for what fits line by line.
+ *
+ * @param {Fit["use"]} use
+ * @param {Say} text of the section "kv-fit"
+ */
+function defaultView({ fits, vllm_default: by_default }, text) {
+  if (!fits || !by_default?.free.startsWith("-")) return nothing;
+  const told = { share: by_default.percent / 100, bytes: both(by_default.free.slice(1)) };
+  return html`<p class="kv-border kv-vllm-default" .textContent=${text("vllm_default", told)}></p>`;
+}
+
+/**
  * How a config.json says that the weights are stored, or why that is not counted, what they are counted in, and
  * whether MTP layers are left out.
  *
@@ -232,8 +244,9 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   if (!fit) return nothing;
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
-  return html`${verdict(use, text)} ${use.by === "share" ? stricterView(use.vllm, text) : nothing}
-    ${storedView(glass, use)} ${memoryBar(fit, pieces, text)}
+  return html`${verdict(use, text)} ${defaultView(use, text)}
+    ${use.by === "share" ? stricterView(use.vllm, text) : nothing} ${storedView(glass, use)}
+    ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     ${use.by === "vllm" ? blocksView(use, { tokens, batch: sequences }, text) : nothing}
     <div class="kv-facts">

@@ -6,6 +6,7 @@ import { inView } from "../../pointing.js";
 import { readFit } from "../../readings/kv-fit.js";
 import { memo } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
+import { leadTo } from "../glance/words.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { createQuestions, hasShare, OWN_GPU, ROOMS, weightsRequest } from "./fit-questions.js";
 import { fitState } from "./fit-state.js";
@@ -13,6 +14,7 @@ import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
 import { modelOf, percentOf, question, sharesOf } from "./question.js";
+import { focusRanks } from "./settings-form.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
@@ -100,6 +102,29 @@ function createFields(glass, view, set) {
     fragmentation.element.hidden = hasShare(settings);
   }
   return { fields, show };
+}
+
+/**
+ * How many GPUs there are, which is a setting of the calculator's, and the way to it.
+ *
+ * @param {Glass} glass
+ * @param {import("../../types.d.ts").Say} text of the panel
+ */
+function createRanks(glass, text) {
+  const element = h("button.kv-button.kv-ranks", {
+    type: "button",
+    async click() {
+      await leadTo(glass, "kv", "kv-calculator", undefined, "ranks");
+      focusRanks();
+    },
+  });
+  /** @param {Asked} asked */
+  function show({ answer, answered }) {
+    const gpus = answer?.gpus ?? 1;
+    const shares = sharesOf(answered, ["tp", "pp"]).join(" × ");
+    element.textContent = text(gpus > 1 ? "ranks_several" : "ranks_one", { gpus: whole(gpus), shares });
+  }
+  return { element, show };
 }
 
 /**
@@ -201,6 +226,8 @@ export default function kvFit(element, glass) {
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
+  const ranks = createRanks(glass, panel.text);
+  gpu.fields[0].element.append(ranks.element);
   const files = createFiles(glass, fit, asked);
   const reverse = [
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
@@ -256,6 +283,7 @@ export default function kvFit(element, glass) {
     const reading = readFit({ fit: found, needs, card: answer?.card ?? null, cached: answer });
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked);
     gpu.show(view.settings);
+    ranks.show(asked);
     for (const one of reverse) one.show(view.settings);
     showSame();
     beyond.textContent = unmet ? "" : beyondText(glass, needs);

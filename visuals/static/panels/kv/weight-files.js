@@ -95,6 +95,29 @@ function readLog(text) {
   return { tensors: [], total: Number(asBytes(size)), logged: { size, types } };
 }
 
+/** A text in quotes, or a comma before a closing brace or bracket. */
+const TEXT_OR_SPARE_COMMA = /"(?:\\.|[^"\\])*"|,(?=\s*([}\]]))/g;
+
+/**
+ * The object that a text holds; of a comma too many, which is what a cut at the end of a list leaves, its place is
+ * said, as it is of a config's.
+ *
+ * @param {string} text that begins with a brace
+ */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    for (const { 1: end, index } of text.matchAll(TEXT_OR_SPARE_COMMA)) {
+      if (!end) continue;
+      const lines = text.slice(0, index + 1).split("\n");
+      const place = { line: lines.length, column: lines[lines.length - 1].length };
+      throw new HeaderError(end === "}" ? "comma_object" : "comma_array", place);
+    }
+    throw new HeaderError("no_json", { problem: error instanceof Error ? error.message : "" });
+  }
+}
+
 /**
  * A header, an index, what gguf-dump prints, or llama.cpp's lines on a file, as text.
  *
@@ -113,12 +136,7 @@ export function readText(text) {
     if (!tensors.length) throw new HeaderError("no_header");
     return { tensors };
   }
-  let given;
-  try {
-    given = JSON.parse(text);
-  } catch (error) {
-    throw new HeaderError("no_json", { problem: error instanceof Error ? error.message : "" });
-  }
+  const given = parsed(text);
   if (isObject(given.weight_map)) return readIndex(given);
   const [entries, key] = isObject(given.tensors) ? [given.tensors, "type"] : [given, "dtype"];
   const named = Object.entries(entries).filter(([name]) => name !== "__metadata__");
