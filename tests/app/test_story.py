@@ -312,14 +312,14 @@ def test_the_arrow_leads_from_the_gap_to_the_word_wherever_their_lines_are(story
         assert story.evaluate(where, key) == pytest.approx([3, 0, 0], abs=1.5), (width, height)
 
 
-def test_what_colours_mean_is_said_of_an_answer_that_needs_no_single_word(browser: Browser) -> None:
+def test_nothing_is_tinted_of_an_answer_that_needs_no_single_word(browser: Browser) -> None:
     lm = model.load(device="cpu")
     with plain_site(LocalEngine([lm]), Runs()) as address:
         page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote(SPREAD)}", story=True)
         assert not needed_now(page)
         scene = page.locator("[data-scene=answer]")
-        assert scene.locator(".is-lost, .is-gained").count()
-        expect(scene).to_contain_text(text("story.answer_colours"))
+        assert not scene.locator(".is-lost, .is-gained").count()
+        expect(scene).not_to_contain_text(text("story.answer_colours"))
         expect(scene).not_to_contain_text(text("story.answer_colours_arrow"))
         leave(page)
 

@@ -214,7 +214,7 @@ function formNow(trace, it, over) {
  * @param {Trace} trace
  * @param {ToldOf} it
  */
-function wordsOf(glass, { tokens }, { best, answer, hidden, off, key, left }) {
+function wordsOf(glass, { tokens }, { best, answer, rests, hidden, off, key, left }) {
   const { text } = glass;
   const all = off ? [off.before.p, off.left ?? NaN, best.probability] : [best.probability, left, hidden?.p ?? NaN];
   const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
@@ -225,6 +225,7 @@ function wordsOf(glass, { tokens }, { best, answer, hidden, off, key, left }) {
     instead: withGloss(off ? answer : (hidden?.word ?? "")),
     count: String(off?.count ?? 0),
     ...{ p, q, left: without },
+    apart: rests?.sinks.length ? text("story.looks_apart") : "",
     key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key) + gloss(tokens.pieces[key])),
   };
 }
