@@ -174,6 +174,7 @@ def outside_payload(found: Outside, example: str) -> OutsideDetail:
         "odd": found.odd,
         "misplaced": found.misplaced,
         "doubt": found.doubt,
+        "unsure": found.unsure,
         "example": example,
     }
 

@@ -2,6 +2,8 @@
 
 Surprisal is −ln p of each next token, in nats, the mean over a text (the first token has none). What is usual is
 measured with the same weights on the beginnings of held-out documents, of as many tokens: short texts surprise more.
+
+All of it is of the prompt as the model reads it with nothing changed, so that no change in a run makes a doubt less.
 """
 
 import math
@@ -17,7 +19,7 @@ from ..checkpoint import BUNDLED, LanguageModel
 from ..little_world import little_world
 from ..pieces import Work, in_pieces
 from ..sampling import candidates
-from ..trace import Trace
+from ..trace import Trace, run_trace
 from .lens import unembed
 from .strangers import strangers
 
@@ -38,10 +40,11 @@ class Usual(NamedTuple):
 class Outside(NamedTuple):
     """What is strange in a prompt of `words` words: `places` are words that the corpus never has (first token, end).
 
-    `surprisal` is the mean over its first `tokens` tokens in this run, None for a single one; `usual` what held-out
-    documents have, None where it was not measured, as nothing is strange. `odd`: the words are known, the text is not.
-    `misplaced`: the answer is the place of which the prompt says otherwise. `doubt` is the answer's probability where
-    all other tokens together have more. Another model's world is not known: of it only `misplaced` is told.
+    `surprisal` is the mean over its first `tokens` tokens, None for a single one; `usual` what held-out documents have,
+    None where it was not measured, as nothing is strange. `odd`: the words are known, the text is not. `misplaced`: the
+    answer is the place of which the prompt says otherwise. `doubt` is the probability of the prompt's answer where all
+    other tokens together have more, and `unsure` whether that is so of it or of the run's own answer. Another model's
+    world is not known: of it only `misplaced` is told.
     """
 
     words: int
@@ -52,6 +55,7 @@ class Outside(NamedTuple):
     odd: bool
     misplaced: bool = False
     doubt: float | None = None
+    unsure: bool = False
 
 
 def knows_corpus(lm: LanguageModel) -> bool:
@@ -61,28 +65,30 @@ def knows_corpus(lm: LanguageModel) -> bool:
 
 @in_pieces
 def outside(lm: LanguageModel, trace: Trace, prompt: str, elsewhere: str = "") -> Work[Outside | None]:
-    """What is strange in a run's prompt, and in its answer where the run ends with the prompt and nothing was changed
-    in it; None for a prompt that is not what was run, and for another model whose answer is right. `elsewhere` is the
-    place that the prompt rules out, where one is known."""
+    """What is strange in a run's prompt, and in its answer; None for a prompt that is not what was run, and for another
+    model whose answer is right. `elsewhere` is the place that the prompt rules out, where one is known."""
     spans = lm.tokenizer.spans(prompt)
     if lm.tokenizer.encode(prompt) != trace.token_ids[: len(spans)]:
         return None
-    answers = len(spans) == len(trace.token_ids) and not trace.intervention
-    p, answer = _answer(lm, trace) if answers else (1.0, "")
-    wrong = answers and bool(elsewhere) and answer.strip() == elsewhere
+    ends = len(spans) == len(trace.token_ids)
+    own_p, answer = _answer(lm, trace)
+    wrong = ends and bool(elsewhere) and answer.strip() == elsewhere
     if not knows_corpus(lm):
         return Outside(0, [], 0, None, None, False, True) if wrong else None
+    read = trace if ends and not trace.intervention else run_trace(lm, trace.token_ids[: len(spans)])
+    p, _ = _answer(lm, read)
     found = strangers(prompt)
     places = [_tokens(spans, place) for place in found.places]
     tokens = min(len(spans), COMPARED)
-    own = _surprisal(lm, trace, tokens) if tokens > 1 else None
+    own = _surprisal(lm, read, tokens) if tokens > 1 else None
     yield
     # Only what a blind guess among all tokens would have told better can be odd.
-    suspect = own is not None and not trace.intervention and own > math.log(lm.config.vocab_size)
+    suspect = own is not None and own > math.log(lm.config.vocab_size)
     compared = own is not None and (places or suspect)
     usual = (yield from usual_surprisal.pieces(lm, tokens)) if compared else None
     odd = bool(not places and usual and own and own > MARGIN * usual.most)
-    return Outside(found.words, places, tokens, own, usual, odd, wrong, p if p < HALF else None)
+    doubt = p if p < HALF else None
+    return Outside(found.words, places, tokens, own, usual, odd, wrong, doubt, min(p, own_p) < HALF)
 
 
 def _answer(lm: LanguageModel, trace: Trace) -> tuple[float, str]:

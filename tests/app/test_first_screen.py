@@ -390,7 +390,7 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
     page = open_page(browser, f"{address}#lang=en&prompt={prompt.replace(' ', '+')}", 390, 844)
     hint = page.locator(".wy-outside")
     expect(hint).to_be_visible()
-    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5))
+    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5, named="“capital”, “Zürich”"))
     found = outside(bundled, model.run_trace(bundled, prompt), prompt)
     assert found
     assert found.surprisal
@@ -411,7 +411,7 @@ def test_a_prompt_from_outside_the_world_is_said_to_be_and_an_example_is_offered
 def test_the_story_says_so_too(browser: Browser, address: str, width: int, height: int) -> None:
     page = open_page(browser, f"{address}#lang=en&chapter=story&prompt=The+capital+of+Zürich+is", width, height)
     hint = page.locator("[data-scene=answer] .wy-outside")
-    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5))
+    expect(hint).to_contain_text(text("why.outside_many", unknown=2, words=5, named="“capital”, “Zürich”"))
     page.locator("[data-scene=answer] [data-act=hide]").wait_for()
     places = [
         page.locator(f"[data-scene=answer] {one}").bounding_box() for one in (".st-says", ".wy-outside", ".st-try")

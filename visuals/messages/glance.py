@@ -226,8 +226,9 @@ class OutsideDetail(TypedDict):
     """What is strange in a prompt of `words` words: `places` of words that the corpus never has, [first token, end].
 
     `surprisal` is the mean over the first `tokens` tokens, in nats. `odd`: the words are known, the text is not.
-    `misplaced`: the answer is the place of which the prompt says otherwise. `doubt` is the answer's probability where
-    all other tokens together have more. `example` is a sentence that the model knows.
+    `misplaced`: the answer is the place of which the prompt says otherwise. `doubt` is the probability of the prompt's
+    answer, with nothing changed, where all other tokens together have more; `unsure`: that is so of it or of the run's
+    own answer. `example` is a sentence that the model knows.
     """
 
     words: int
@@ -238,6 +239,7 @@ class OutsideDetail(TypedDict):
     odd: bool
     misplaced: bool
     doubt: float | None
+    unsure: bool
     example: str
 
 

@@ -89,10 +89,30 @@ def test_an_answer_with_less_than_all_others_together_is_in_doubt(lm: model.Lang
         p = float(torch.tensor(trace.logits).double().softmax(-1).max())
         assert found
         assert found.doubt == (pytest.approx(p, rel=1e-6) if p < 1 - p else None)
-    changed = model.run_trace(lm, "我的狗叫小白。我的猫叫小黑。我的狗叫", Intervention(heads=((0, 0),)))
-    found = outside(lm, changed, "我的狗叫小白。我的猫叫小黑。我的狗叫")
+        assert found.unsure is (found.doubt is not None)
+
+
+@pytest.mark.parametrize("text", ["我家有一只小猫，我每天都喂我的", "我的狗叫小白。我的猫叫小黑。我的狗叫", "def main():"])
+def test_no_change_in_a_run_and_nothing_written_makes_a_doubt_less(lm: model.LanguageModel, text: str) -> None:
+    plain = outside(lm, model.run_trace(lm, text), text)
+    assert plain
+    ids = lm.tokenizer.encode(text)
+    every_head = tuple((layer, head) for layer in range(4) for head in range(lm.config.n_heads))
+    written = [*ids, *lm.tokenizer.encode("。" if text > "z" else " a")]
+    for run in (model.run_trace(lm, ids, Intervention(heads=every_head)), model.run_trace(lm, written)):
+        found = outside(lm, run, text)
+        assert found
+        assert found._replace(unsure=plain.unsure) == plain
+        assert found.unsure >= plain.unsure
+
+
+def test_the_answer_of_a_changed_run_can_be_unsure_where_that_of_the_prompt_is_not(lm: model.LanguageModel) -> None:
+    text = EXAMPLES["zh"][0]
+    every_head = tuple((layer, head) for layer in range(lm.config.n_layers) for head in range(lm.config.n_heads))
+    found = outside(lm, model.run_trace(lm, text, Intervention(heads=every_head)), text)
     assert found
     assert found.doubt is None
+    assert found.unsure
 
 
 def test_what_is_usual_is_measured_on_as_many_tokens(lm: model.LanguageModel) -> None:

@@ -61,9 +61,9 @@ export const leftOf = ({ probability }, nats) => Math.min(1, probability * Math.
 export const leftWithout = (found, t) => leftOf(found, found.lost.data[t]);
 
 /**
- * What is drawn of a token: nats lost, as a part of the most that any loses or gains; 0 of so little that it does not
- * count as needed, as the words beside it say; null of a sink, of the last token, whose number is of its look at
- * itself, and of one whose number is not to be measured.
+ * What is drawn of a token: nats lost, as a part of the most that any loses or gains; 0 of so little that it does
+ * not count as needed, as the words beside it say; null of a sink, of the last token, whose number is of its look
+ * at itself, and of one whose number is not to be measured.
  *
  * @param {Rests} found
  * @returns {(number | null)[]}

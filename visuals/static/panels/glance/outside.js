@@ -1,10 +1,11 @@
 // Where a prompt is not of the small world that the bundled model learnt: what is strange in it, measured in this run,
 // an example that is of that world, and the way to a real LLaMA. Besides, where an answer is not as the text has it.
 
-import { hasChinese } from "../../characters.js";
+import { hasChinese, textOf } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { h, shown } from "../../dom.js";
 import { isSettled } from "../../fetching.js";
+import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
@@ -32,6 +33,21 @@ const isTold = (answer) => answer !== null && "example" in answer;
 export function sentenceOf({ places, words, odd, misplaced }) {
   if (!places.length) return odd ? "odd" : misplaced ? "misplaced" : "doubt";
   return 3 * places.length >= words ? "many" : "some";
+}
+
+const NAMED = 4; // strange words that a sentence names
+
+/**
+ * The strange words by name, as many as a sentence has room for.
+ *
+ * @param {Say} text glass.text
+ * @param {number[][]} places
+ * @param {string[]} pieces
+ */
+function strangeWords(text, places, pieces) {
+  const named = places.slice(0, NAMED).map(([first, end]) => textOf(pieces.slice(first, end)).trim());
+  const listed = named.map((piece) => text("why.token", { piece })).join(text("why.list"));
+  return places.length > NAMED ? text("why.outside_more", { listed }) : listed;
 }
 
 /**
@@ -110,10 +126,10 @@ export function createOutside(glass) {
   const said = h("div", { "aria-live": "polite" });
   const real = createReal(glass);
   const element = h("div.wy-outside", { hidden: "" }, said, real.element);
-  const show = memo((/** @type {Outside | null} */ found) => {
+  const show = memo((/** @type {Outside | null} */ found, /** @type {boolean} */ isAsGiven) => {
     element.hidden = !found;
     if (!found) return said.replaceChildren();
-    const { places, words, tokens, surprisal, usual, doubt, example } = found;
+    const { places, words, tokens, surprisal, usual, doubt, unsure, example } = found;
     const figures = usual
       ? text("surprise", {
           own: shown(surprisal ?? NaN, 3),
@@ -124,11 +140,13 @@ export function createOutside(glass) {
         })
       : "";
     const more = h("details.gp-note", null, h("summary", null, text("measured")), h("p", null, figures));
-    const params = { unknown: places.length, words, p: shareSaid(glass.text, doubt ?? NaN) };
+    const named = strangeWords(glass.text, places, shownIn(glass).trace.tokens.pieces);
+    const params = { unknown: places.length, words, named, p: shareSaid(glass.text, doubt ?? NaN) };
     const name = sentenceOf(found);
     // that the model is not sure says by itself what to make of the answer
-    const so = text(name === "some" && doubt === null ? "careful" : "so");
-    const whole = name === "doubt" ? text(name, params) : sentences(glass.text, text(name, params), so);
+    const so = name === "doubt" ? "learned" : name === "some" && !unsure ? "careful" : "so";
+    const first = text(name === "doubt" && !isAsGiven ? "doubt_before" : name, params);
+    const whole = sentences(glass.text, first, text(so));
     const click = () => {
       leadToAnswer(element);
       tryExample(glass, example);
@@ -150,7 +168,7 @@ export function createOutside(glass) {
         (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);
       last = { prompt: trace.prompt, answer };
       const found = side !== "B-A" && isTold(answer) ? answer : null;
-      show(found, glass.state.language);
+      show(found, !isChanged(trace) && trace.T === trace.nPrompt, glass.state.language);
       real.draw(found !== null && found.tokens > 0);
       return found?.places ?? NONE;
     },
