@@ -5,7 +5,7 @@ import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { aloneForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
-import { formSaid } from "../../visuals/static/panels/glance/rests.js";
+import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { lookUp } from "../../visuals/static/texts.js";
@@ -38,6 +38,12 @@ test("an answer that is recalled and hardly fetched late has a sentence of its o
   assert.equal(formSaid({ ...copied, from_answer: 3.7, from_hidden: -0.002 }), "form_copied_unneeded");
   assert.equal(formSaid({ ...copied, from_answer: 3.2, from_hidden: 0.4 }), "form_copied_unneeded"); // 67% are left
   assert.equal(formSaid({ ...copied, from_answer: 3.2, from_hidden: 0.41 }), "form_copied"); // 66%
+});
+
+test("an answer with less than half of the probability is not said to be recalled", () => {
+  assert.equal(isRecalled({ form: "recalled", probability: 0.77 }), true);
+  assert.equal(isRecalled({ form: "recalled", probability: 0.0554 }), false);
+  assert.equal(isRecalled({ form: "copied", probability: 0.77 }), false);
 });
 
 test("a loss is little where most of the probability is left and few points of it are gone", () => {

@@ -19,6 +19,7 @@ const DIGITS = 2; // significant
 const UNSURE = 0.05; // the probability of an answer below which it is one of many
 /** Nats from which on something is fetched in the upper layers (model/analysis/form.py). */
 const FETCHED = 0.5;
+const HALF = 0.5; // of the probability: what has less is a guess, and is not said to be remembered
 
 /**
  * Which tokens it names first.
@@ -46,6 +47,13 @@ export function formSaid({ form, fetched, from_answer: own, from_hidden: hidden 
   const against = form === "copied" && own > fetched && shown(own, DIGITS) !== shown(fetched, DIGITS);
   return `form_${form}${against ? "_against" : ""}`;
 }
+
+/**
+ * Whether an answer is said to be recalled: one that other tokens carry, with half of the probability or more.
+ *
+ * @param {Pick<Rests, "form" | "probability">} found
+ */
+export const isRecalled = ({ form, probability }) => form === "recalled" && probability >= HALF;
 
 /** @param {Node | string} words */
 const bold = (words) => h("b", null, words);
@@ -94,7 +102,8 @@ export function restsSaid(glass, found) {
   const only = found.lost.data.length === 1;
   const first = only ? "rests_only" : `rests${layers ? "_window" : ""}${tokens.length ? "" : "_none"}`;
   const names = namesOf(glass, found);
-  const template = sentences(text, text(`why.${first}`), only || layers ? "" : text(`why.${formSaid(found)}`));
+  const form = only || layers ? "" : text(`why.${formSaid(found)}`);
+  const template = sentences(text, text(`why.${first}`), form && isRecalled(found) ? text("why.recalled") : "", form);
   const said = [h("p", null, ...filled(template, names))];
   if (found.probability < UNSURE) said.unshift(h("p.gp-note", null, ...filled(text("why.unsure"), names)));
   if (sinks.length) said.push(h("p.gp-note", null, ...filled(text("why.sinks", { count: sinks.length }), names)));

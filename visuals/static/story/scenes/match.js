@@ -215,8 +215,7 @@ export function createMatch(glass) {
           other: bold(put.other),
           place: put.place,
           of: text(`story.match_of${isWhole(found) ? "_whole" : ""}`, {
-            share: names.from_share,
-            query: names.query, // what came to the two words counts for the rest
+            share: names.from_share, // what came to the two words counts for the rest
           }),
         },
         select: { layer, head, query, key },
