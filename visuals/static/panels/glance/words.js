@@ -1,6 +1,6 @@
 // How the first screen writes a token, and how a number leads to where it is seen.
 
-import { labelsOf, sharedCharacter, shownTokens } from "../../characters.js";
+import { labelsOf, shownTokens } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
 import { visible } from "../../draw.js";
@@ -51,15 +51,13 @@ export const apart = (text, pieces) =>
 
 /**
  * A token within a sentence, in quotes: where its word stands in the text more than once, with its position; one of
- * several that hold a character as that.
+ * several that hold a character by that and which of them it is, such as 里(1/2).
  *
  * @param {Say} text
  * @param {string[]} pieces
  * @param {number} t
  */
 export function named(text, pieces, t) {
-  const part = sharedCharacter(pieces, t);
-  if (part) return text("why.token_of_character", part);
   const names = labelsOf(pieces);
   const piece = word(names[t]);
   return text(names.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {

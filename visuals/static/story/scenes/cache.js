@@ -1,5 +1,6 @@
 // The KV cache: what of each token is kept, and what one more token costs.
 
+import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { memo } from "../../reads.js";
 import { bytesOf } from "./group.js";
@@ -40,7 +41,7 @@ export function createCache(glass) {
     const from = Math.max(0, pieces.length - SHOWN);
     tokens.replaceChildren(
       ...(from ? [h("li.st-before", null, text("story.cache_before", { count: from }))] : []),
-      ...pieces
+      ...labelsOf(pieces)
         .slice(from)
         .map((piece, i) =>
           h(

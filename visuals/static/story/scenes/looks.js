@@ -109,12 +109,12 @@ export function createLooks(glass) {
   const sum = h("p.st-formula");
   const which = h("p.st-note");
   const untold = h("p.st-note", { "data-text": "story.looks_untold" });
-  const element = h("div", null, map.element, caption, map.steps, read, map.scale, sum, untold);
+  const element = h("div", null, map.element, caption, map.steps, read, map.scale, sum);
   return {
     name: "looks",
     behind: ["attend", "cell"],
     element,
-    notes: which,
+    notes: h("div", null, which, untold),
     draw(width) {
       const { trace, theme } = state;
       const place = placeOf(glass);

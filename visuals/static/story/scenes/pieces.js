@@ -1,8 +1,9 @@
 // The pieces that the model reads: the sentence cut into tokens, each in a colour of its own.
 
-import { textOf } from "../../characters.js";
+import { labelsOf, sharedCharacter, textOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
+import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
 import { bold, count } from "../words.js";
 
@@ -19,6 +20,19 @@ export const isByCharacter = (pieces, letters) =>
   pieces.length === letters && pieces.every((piece) => [...piece].length === 1);
 
 /**
+ * What signs in the pieces mean: of the blank before a word, and of a character that several of them write.
+ *
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {string[]} pieces
+ */
+function signsSaid(text, pieces) {
+  const blank = pieces.some((piece) => piece.startsWith(" ")) ? text("story.pieces_blank") : "";
+  const t = labelsOf(pieces).findIndex((label, i) => label !== pieces[i]);
+  const shared = t < 0 ? null : sharedCharacter(pieces, t);
+  return sentences(text, blank, shared ? text("story.pieces_shared", shared) : "");
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -30,15 +44,16 @@ export function createPieces(glass) {
     view.isWhole = true;
   };
   const rest = h("button.st-act", { "data-act": "all", click: showAll });
-  const element = h("div", null, list, h("p.st-acts", null, rest));
+  const signs = h("p.st-note");
+  const element = h("div", null, list, h("p.st-acts", null, rest), signs);
   const write = memo((/** @type {string[]} */ pieces, /** @type {number[]} */ ids) => {
     list.replaceChildren(
-      ...pieces.map((piece, i) =>
+      ...labelsOf(pieces).map((label, i) =>
         h(
           "li",
           { style: `--hue: var(--glass-${HUES[i % HUES.length]})` },
           h("small", null, String(i)),
-          h("span.st-piece", null, visible(piece)),
+          h("span.st-piece", label === pieces[i] ? null : { title: pieces[i] }, visible(label)),
           h("small", null, String(ids[i])),
         ),
       ),
@@ -64,6 +79,7 @@ export function createPieces(glass) {
       const letters = [...textOf(read)].length;
       write(pieces, ids);
       fold(pieces.length);
+      signs.textContent = signsSaid(text, read);
       return {
         form: isByCharacter(read, letters) ? "_single" : "",
         words: {
