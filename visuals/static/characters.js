@@ -89,21 +89,6 @@ export function labelsOf(pieces) {
 }
 
 /**
- * Of a token that holds a character together with others: the character, and which of them it is; null of any
- * other.
- *
- * @param {string[]} pieces
- * @param {number} t
- */
-export function sharedCharacter(pieces, t) {
-  const shown = shownTokens(pieces.map((piece, position) => ({ piece, position })));
-  const at = shown.findLastIndex(({ position }) => position <= t);
-  const { position, text } = shown[at];
-  const count = (shown[at + 1]?.position ?? pieces.length) - position;
-  return count > 1 ? { character: text.trim(), part: t - position + 1, count } : null;
-}
-
-/**
  * How many bytes of UTF-8 a piece stands for.
  *
  * @param {string} piece

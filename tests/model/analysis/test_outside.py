@@ -92,7 +92,7 @@ def test_an_answer_with_less_than_all_others_together_is_in_doubt(lm: model.Lang
         assert found.unsure is (found.doubt is not None)
 
 
-@pytest.mark.parametrize("text", ["我家有一只小猫，我每天都喂我的", "我的狗叫小白。我的猫叫小黑。我的狗叫", "def main():"])
+@pytest.mark.parametrize("text", ["我家有一只小猫", "我的狗叫小白。我的猫叫小黑。我的狗叫", "def main():"])
 def test_no_change_in_a_run_and_nothing_written_makes_a_doubt_less(lm: model.LanguageModel, text: str) -> None:
     plain = outside(lm, model.run_trace(lm, text), text)
     assert plain

@@ -47,7 +47,7 @@ const NAMED = 4; // strange words that a sentence names
 function strangeWords(text, places, pieces) {
   const named = places.slice(0, NAMED).map(([first, end]) => textOf(pieces.slice(first, end)).trim());
   const listed = named.map((piece) => text("why.token", { piece })).join(text("why.list"));
-  return places.length > NAMED ? text("why.outside_more", { listed }) : listed;
+  return places.length > NAMED ? `${listed}…` : listed;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The pieces that the model reads: the sentence cut into tokens, each in a colour of its own.
 
-import { labelsOf, sharedCharacter, textOf } from "../../characters.js";
+import { labelsOf, textOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { sentences } from "../../panels/glance/words.js";
@@ -27,9 +27,9 @@ export const isByCharacter = (pieces, letters) =>
  */
 function signsSaid(text, pieces) {
   const blank = pieces.some((piece) => piece.startsWith(" ")) ? text("story.pieces_blank") : "";
-  const t = labelsOf(pieces).findIndex((label, i) => label !== pieces[i]);
-  const shared = t < 0 ? null : sharedCharacter(pieces, t);
-  return sentences(text, blank, shared ? text("story.pieces_shared", shared) : "");
+  const part = labelsOf(pieces).find((label, i) => label !== pieces[i]);
+  const count = part?.match(/(\d)\)$/)?.[1]; // of 每(1/2) the 2
+  return sentences(text, blank, part ? text("story.pieces_shared", { part, count }) : "");
 }
 
 /**
