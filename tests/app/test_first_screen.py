@@ -442,3 +442,26 @@ def test_the_page_stays_where_heads_are_measured_in_another_way(opened: Page) ->
     opened.wait_for_timeout(200)  # what was asked has come; the last of it still grows
     assert abs(zero.evaluate(top) - before) < 8
     expect(opened.locator(".wy-about")).not_to_contain_text(text("why.grid_story"))
+
+
+def test_what_is_said_of_a_head_names_what_stands_in_its_place(opened: Page) -> None:
+    """The story puts zero there, and may find that the answer rises where it falls with the mean."""
+    opened.locator(".wy-how summary").click()
+    for kind in ("zero", "mean"):
+        opened.locator(f".wy-missed [data-choice={kind}]").click()
+        expect(opened.locator(".wy-about")).to_contain_text(text(f"why.by_{kind}"))
+        settled(opened)
+        expect(opened.locator(".wy-missed .wy-read")).to_contain_text(f"({text(f'why.ablation_{kind}')})")
+
+
+def test_heads_numbers_stand_whole_or_beside_their_map(address: str, browser: Browser) -> None:
+    """In a phone's columns they would be cut: then the chosen row's and column's alone are written, beside the map."""
+    beside = re.compile(re.escape(text("marks.beside").split(":")[1]))
+    for width, is_beside in ((1280, False), (390, True)):
+        page = open_page(browser, f"{address}#lang=en", width, 844)
+        ask(page)
+        page.locator(".wy-how summary").click()
+        expect(page.locator(".wy-missed canvas")).to_be_visible()
+        hint = page.locator(".wy-missed .gp-note", has_text=beside)
+        expect(hint).to_be_visible() if is_beside else expect(hint).to_have_count(0)
+        leave(page)

@@ -21,6 +21,7 @@ const [LOW, HIGH, BOX] = [17, 22, 640]; // px of a row with words, and of the bo
 const WORDS = 84; // px of what is said above and under it, where the room is low
 const LINE = 22; // the name of the scale above it
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
+const AROUND = 6; // px beside a cell's word
 
 /**
  * @typedef {{ row: number; token: number }} Place
@@ -48,6 +49,7 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  *   second?: (run: Of) => string[] | null;
  *   axis?: () => string;
  *   word?: (run: Of) => (row: number, token: number) => string;
+ *   whole?: boolean;
  *   off?: (run: Of) => [number, number][];
  *   left?: number;
  *   cell?: (rows: number) => number;
@@ -58,13 +60,14 @@ const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
  * }} What
  *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two, none unless
  *   told; `at`: the selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and
- *   `hover` what else a click keeps and the pointer shows; `word` writes into the cells; `off`: rows that nothing
- *   uses, as [first, count]; `second`: names for a second line below the tokens' own, "" where there is none;
- *   `first`: the row of layer 0's first sub-layer, 0 unless told. Where not every row has room for its name, rows
- *   are named from there on, an even number apart: then maps of two rows a layer all name the attention; `short`: a
- *   row's name while it is not selected; `names`: what is written instead, and how many rows above the lowest;
- *   `apart`: tokens that the scale is not measured by, a run's sinks: they are drawn cut off at its ends, and a
- *   line below says how large they are. They count in a run all of whose tokens they are
+ *   `hover` what else a click keeps and the pointer shows; `word` writes into the cells, `whole`: in all of them or
+ *   in none, as cut it would say something else; `off`: rows that nothing uses, as [first, count]; `second`: names
+ *   for a second line below the tokens' own, "" where there is none; `first`: the row of layer 0's first sub-layer,
+ *   0 unless told. Where not every row has room for its name, rows are named from there on, an even number apart:
+ *   then maps of two rows a layer all name the attention; `short`: a row's name while it is not selected; `names`:
+ *   what is written instead, and how many rows above the lowest; `apart`: tokens that the scale is not measured by,
+ *   a run's sinks: they are drawn cut off at its ends, and a line below says how large they are. They count in a
+ *   run all of whose tokens they are
  */
 
 /**
@@ -85,7 +88,7 @@ function drawWords(context, { column, cell, rows, left, top, tokens }, { values,
         align: "center",
         base: "middle",
         colour,
-        most: column - 6,
+        most: column - AROUND,
       });
     }
   }
@@ -166,6 +169,20 @@ function placeAt(size, x, y) {
 }
 
 /**
+ * Whether the cells have room for their words.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Shown["word"]} word
+ * @param {Pick<Size, "rows" | "tokens" | "column">} size
+ * @param {boolean} [whole] whether none of them may be cut
+ */
+function isWritten(context, word, { rows, tokens, column }, whole = false) {
+  if (!word || column < ROOM_FOR_TEXT) return false;
+  const words = whole ? Array.from({ length: rows * tokens }, (_, i) => word(Math.floor(i / tokens), i % tokens)) : [];
+  return words.every((one) => textWidth(context, one) <= column - AROUND);
+}
+
+/**
  * Sizes for a width.
  *
  * @template {Run} Of
@@ -186,7 +203,7 @@ function measure(context, what, shown, run, { width, rowed }) {
     most,
   );
   const room = width - left - RIGHT;
-  const written = Boolean(shown.word) && room / tokens >= ROOM_FOR_TEXT;
+  const written = isWritten(context, shown.word, { rows, tokens, column: room / tokens }, what.whole);
   const pieces = shown.pieces.map(visible);
   const second = shown.second?.map(visible);
   const lines = axisOf(context, pieces, room / tokens, second).tall;

@@ -24,12 +24,23 @@ import { sentences } from "./words.js";
  */
 
 /**
+ * Two, or where all heads would have 0.00, as many as give the largest two digits.
+ *
+ * @param {ArrayLike<number>} values
+ */
+function decimalsOf(values) {
+  const most = largest(values);
+  return most === 0 || Number(fixed(most, 2)) ? 2 : 1 - Math.floor(Math.log10(most));
+}
+
+/**
  * With a sign, which tells without colour what helps the answer; a number that is next to nothing has none.
  *
  * @param {number} x
+ * @param {number} decimals
  */
-function hundredths(x) {
-  const digits = fixed(Math.abs(x), 2);
+function withItsSign(x, decimals) {
+  const digits = fixed(Math.abs(x), decimals);
   return Number(digits) ? `${x > 0 ? "+" : "−"}${digits}` : digits;
 }
 
@@ -48,21 +59,32 @@ const lossOf = ({ state: { presenting }, text }, probability, lost) => ({
 });
 
 /**
+ * What stands in a head's place: the sign of its number may hang on it, and the story has its own.
+ *
+ * @param {Glass} glass
+ * @param {Grid} grid
+ */
+const kindOf = ({ text }, { ablation }) => text(`why.ablation_${ablation}`);
+
+/**
  * What a lesson says of a head's number: how many times less probable the answer is. Nothing where it rounds to 0.
  *
  * @param {Glass} glass
  * @param {number} lost
+ * @param {boolean} written whether the cells have their numbers
  */
-function timesOf({ state: { presenting }, text }, lost) {
+function timesOf({ state: { presenting }, text }, lost, written) {
   const digits = fixed(Math.abs(lost), 2);
-  if (!presenting || !Number(digits)) return "";
+  if (!presenting || !written || !Number(digits)) return "";
   return text("why.grid_times", { lost: digits, times: toThree(Math.exp(Number(digits))) });
 }
 
 /** @param {GridRun} run */
 function wordsOf({ details: { grid } }) {
   const { data, shape } = grid.lost;
-  return (/** @type {number} */ layer, /** @type {number} */ head) => hundredths(data[layer * shape[1] + head]);
+  const decimals = decimalsOf(data);
+  return (/** @type {number} */ layer, /** @type {number} */ head) =>
+    withItsSign(data[layer * shape[1] + head], decimals);
 }
 
 /**
@@ -106,13 +128,19 @@ function jobText(glass, layer, head) {
  * @param {Glass} glass
  * @param {Grid} grid
  * @param {number} probability of the answer, with every head
+ * @param {boolean} written whether the cells have their numbers
  */
-function mostOf(glass, grid, probability) {
+function mostOf(glass, grid, probability, written) {
   const { layer, head, lost } = mostMissed(grid);
   const framed = layer === glass.state.layer && head === glass.state.head;
   if (framed || lost <= 0) return "";
-  const said = glass.text("why.grid_most", { layer, head, ...lossOf(glass, probability, lost) });
-  return oneLine([said, timesOf(glass, lost), jobText(glass, layer, head)]);
+  const said = glass.text("why.grid_most", {
+    layer,
+    head,
+    ...lossOf(glass, probability, lost),
+    kind: kindOf(glass, grid),
+  });
+  return oneLine([said, timesOf(glass, lost, written), jobText(glass, layer, head)]);
 }
 
 /**
@@ -180,7 +208,7 @@ export function createMissed(glass, toggle) {
     if (!grid.measured.data[i] && !estimated) return text("why.grid_unmeasured", { layer, head });
     if (!grid.measured.data[i]) return text("why.grid_estimated", { layer, head, lost: signed(lost, 3) });
     const form = lost < 0 ? "against" : "for";
-    return text(`why.grid_${form}`, { layer, head, ...lossOf(glass, probability, lost) });
+    return text(`why.grid_${form}`, { layer, head, ...lossOf(glass, probability, lost), kind: kindOf(glass, grid) });
   }
   const map = createDepthMap(glass, {
     label: "why.grid",
@@ -192,6 +220,7 @@ export function createMissed(glass, toggle) {
     name: (row) => text("why.layer", { layer: row }),
     at: ({ layer, head }) => ({ row: layer, token: head }),
     word: wordsOf,
+    whole: true,
     pick: ({ row, token }) => ({ layer: row, head: token }),
     moves: {
       ArrowUp: (at) => ({ layer: at.layer + 1 }),
@@ -248,7 +277,7 @@ export function createMissed(glass, toggle) {
     const trace = /** @type {import("../../decode.js").Trace} */ (state.trace);
     if (width) map.draw([{ trace, details: { grid } }], width, fresh);
     const whole = countsOf(grid).measured === countsOf(grid).all;
-    most.textContent = whole ? mostOf(glass, grid, probability) : "";
+    most.textContent = whole ? mostOf(glass, grid, probability, map.written()) : "";
     read.textContent = tell(state.layer, state.head);
   }
   return { element, draw };
