@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -186,8 +187,15 @@ def test_a_chinese_browser_first_sees_a_chinese_sentence(browser: Browser, site:
     leave(page)
 
 
-def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
-    run(page, "The dog plays in the yard. " * 8)
+def test_the_strip_says_how_many_tokens_are_out_of_sight_and_where_most_weight_lies(
+    page: Page, roomy_checkpoint: Any
+) -> None:
+    prompt = "The dog plays in the yard. " * 8
+    run(page, prompt)
+    lm = model.load(roomy_checkpoint, device="cpu")
+    layer, head, query = page.evaluate("[glass.state.layer, glass.state.head, glass.state.query]")
+    trace = model.run_trace(lm, prompt)
+    weights = trace.layer(layer).attention[head, query]
     unseen = page.locator("section[data-kind=tokens] .gp-unseen")
     count = """(edge) => {
         const box = document.querySelector(".gp-chips").getBoundingClientRect();
@@ -200,7 +208,12 @@ def test_the_strip_says_how_many_tokens_are_out_of_sight(page: Page) -> None:
         settled(page)
         hidden = page.evaluate(count, place)
         assert hidden > 0
-        expect(unseen).to_have_text(text(f"tokens.{place}", count=hidden))
+        out = range(hidden) if place == "above" else range(len(weights) - hidden, len(weights))
+        strongest = [t for t in np.argsort(-weights)[:3] if t in out and weights[t]]
+        listed = re.findall(r"(\d+) “[^”]*” ([\d.]+)", unseen.inner_text())
+        expect(unseen).to_contain_text(text(f"tokens.{place}", count=hidden, most=""))
+        assert [int(t) for t, _ in listed] == strongest
+        assert [float(weight) for _, weight in listed] == pytest.approx(weights[strongest], rel=5e-3)
     page.set_viewport_size({"width": 390, "height": 844})  # a telephone has room for a sentence
     run(page, "The dog plays in the yard. The cat sleeps on")
     assert page.evaluate("glass.state.trace.T") >= 10

@@ -1,7 +1,7 @@
 // Axes and lines of small charts: where values lie, ticks that are easy to read, and a line through them.
 
 import { RAISED } from "./dom.js";
-import { ink, inside, write } from "./draw.js";
+import { ink, inside, pixelRatio, write } from "./draw.js";
 import { decimalsIn } from "./equation.js";
 
 /** @type {Record<string, string>} */
@@ -192,6 +192,7 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
   context.lineWidth = 1;
   context.strokeStyle = grid;
   let free = -Infinity;
+  const end = context.canvas.width / pixelRatio();
   const across = xTicks ?? acrossTicks(chart);
   const xTexts = xText ? across.map(xText) : tickTexts(across, chart.x);
   for (const [i, tick] of across.entries()) {
@@ -201,7 +202,7 @@ export function axes(context, chart, { xTicks, yTicks, xText, xName, yName } = {
     const half = context.measureText(text).width / 2 + 4;
     if (x - half < free) continue;
     free = x + half;
-    write(context, text, x, top + height + 18, { align: "center", colour: muted });
+    write(context, text, Math.min(x, end - half + 4), top + height + 18, { align: "center", colour: muted });
   }
   const up = yTicks ?? ticks(chart.y, Math.max(2, Math.floor(height / 34)));
   const yTexts = tickTexts(up, chart.y);

@@ -4,8 +4,9 @@
 import { h } from "../../dom.js";
 
 /**
- * Says how many chips are scrolled out of sight. It measures only where the browser has laid out the page anyway:
- * when the strip was scrolled or resized, or when its first or last chip came into sight or left it.
+ * Says how many chips are scrolled out of sight, and which of the strongest are among them. It measures only where
+ * the browser has laid out the page anyway: when the strip was scrolled or resized, or when its first or last chip
+ * came into sight or left it.
  *
  * @param {HTMLElement} chips
  * @param {{ list: HTMLElement[] }} built
@@ -13,20 +14,33 @@ import { h } from "../../dom.js";
  */
 export function createHidden(chips, built, glass) {
   const [above, below] = [h("span", { "aria-hidden": "true" }), h("span", { "aria-hidden": "true" })];
-  /** @type {(element: HTMLElement, name: "above" | "below", count: number) => void} */
-  const show = (element, name, count) => {
-    const words = count ? glass.text(`tokens.${name}`, { count }) : "";
+  let [first, end] = [0, 0]; // of the chips in sight
+  /** @type {{ t: number; words: string }[]} */
+  let strongest = [];
+  /**
+   * @type {(
+   *   element: HTMLElement,
+   *   name: "above" | "below",
+   *   count: number,
+   *   isThere: (t: number) => boolean,
+   * ) => void}
+   */
+  const show = (element, name, count, isThere) => {
+    const list = strongest.filter(({ t }) => isThere(t)).map(({ words }) => words);
+    const most = list.length ? glass.text("tokens.strongest", { list: list.join(glass.text("why.list")) }) : "";
+    const words = count ? glass.text(`tokens.${name}`, { count, most }) : "";
     if (element.textContent !== words) element.textContent = words;
   };
+  function say() {
+    show(above, "above", first, (t) => t < first);
+    show(below, "below", Math.max(0, built.list.length - end), (t) => t >= end);
+  }
   function count() {
     const [top, bottom] = [chips.scrollTop, chips.scrollTop + chips.clientHeight];
     const middle = (/** @type {HTMLElement} */ chip) => chip.offsetTop + chip.offsetHeight / 2;
-    show(
-      above,
-      "above",
-      firstWhere(built.list, (chip) => middle(chip) >= top),
-    );
-    show(below, "below", built.list.length - firstWhere(built.list, (chip) => middle(chip) > bottom));
+    first = firstWhere(built.list, (chip) => middle(chip) >= top);
+    end = firstWhere(built.list, (chip) => middle(chip) > bottom);
+    say();
   }
   chips.addEventListener("scroll", count, { passive: true });
   new ResizeObserver(count).observe(chips);
@@ -36,7 +50,12 @@ export function createHidden(chips, built, glass) {
     ends.disconnect();
     for (const chip of new Set([built.list[0], built.list[built.list.length - 1]])) ends.observe(chip);
   }
-  return { element: h("p.gp-note.gp-unseen", null, above, below), renew };
+  /** The tokens with the most weight, strongest first. @param {typeof strongest} found */
+  function tell(found) {
+    strongest = found;
+    if (first || end) say(); // once it was measured
+  }
+  return { element: h("p.gp-note.gp-unseen", null, above, below), renew, tell };
 }
 
 /**

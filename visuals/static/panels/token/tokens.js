@@ -1,6 +1,6 @@
 // The token strip: every token as a button, tinted by the attention that the selected head's query row gives it.
 
-import { largest, subtract } from "../../arrays.js";
+import { largest, strongest, subtract } from "../../arrays.js";
 import { spanSeen } from "../../compute.js";
 import { shareSaid } from "../../counts.js";
 import { h, sample, shown } from "../../dom.js";
@@ -117,6 +117,18 @@ function selectionStepper(glass, name) {
 const LONGEST = 10; // letters of a piece in the title; its chip has all of them
 /** @param {string} piece */
 const shortened = (piece) => (piece.length > LONGEST ? `${piece.slice(0, LONGEST - 1)}…` : piece);
+
+const STRONGEST = 3; // that are named where they are out of sight
+/**
+ * The tokens with the most weight, strongest first.
+ *
+ * @param {StripReading} reading
+ * @param {Trace} trace
+ */
+const strongestOf = ({ weights }, trace) =>
+  strongest(weights ?? [], STRONGEST)
+    .filter((t) => weights?.[t])
+    .map((t) => ({ t, words: `${t} “${shortened(visible(trace.tokens.pieces[t]))}” ${shown(weights?.[t] ?? 0, 3)}` }));
 
 /**
  * Run A where the strip shows B − A, else null.
@@ -405,6 +417,7 @@ export default function tokens(element, glass) {
     scale.textContent = a && tones?.limit ? glass.text("sides.strongest", { limit: shown(tones.limit, 2) }) : "";
     const piece = trace.tokens.pieces[query];
     panel.title.textContent = panel.text("title", { query, piece: shortened(visible(piece)) });
+    unseen.tell(a || headOff(trace, layer, head) ? [] : strongestOf(reading, trace));
     panel.show(reading, "");
     follow(locked.query);
   }
