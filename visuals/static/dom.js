@@ -322,6 +322,13 @@ export const fraction = (above, below) =>
   h("span.gp-fraction", null, h("span", null, ...nodesOf(above)), unseen(" / "), h("span", null, ...nodesOf(below)));
 
 /**
+ * A fraction in parentheses of its height.
+ *
+ * @param {HTMLElement} inner
+ */
+export const enclosed = (inner) => h("span", null, h("span.gp-paren", null, "("), inner, h("span.gp-paren", null, ")"));
+
+/**
  * A number or name in its role's colour.
  *
  * @param {string} role

@@ -3,7 +3,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { slider } from "../../controls.js";
-import { count, fraction, h, line, phrase, root, share, shown, strong, sub, tinted } from "../../dom.js";
+import { count, enclosed, fraction, h, line, phrase, root, share, shown, strong, sub, tinted } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { writtenOut } from "../../equation.js";
 import { frame } from "../../frame.js";
@@ -88,7 +88,7 @@ export const about = {
 function linesOf({ hard, divisors, spread, width }, text) {
   const [a, q, k] = [() => tinted("output", "a"), () => tinted("q", "q"), () => tinted("k", "k")];
   const over = (/** @type {number} */ divisor) =>
-    phrase`softmax(${fraction(phrase`${q()}·${k()}`, shown(divisor, 3))})`;
+    phrase`softmax${enclosed(fraction(phrase`${q()}·${k()}`, shown(divisor, 3)))}`;
   const slopes = () => phrase`Σ ${a()}${sub("i")}(1 − ${a()}${sub("i")})`;
   const [wanted, found] = [spread.expected[width - 1], spread.spread[width - 1]];
   const told = text("measured");

@@ -138,7 +138,7 @@ function pairedOrder(rotary, width) {
 }
 
 /**
- * R_m as a map; the chosen pair's four cells are framed.
+ * R_m as a map, clear where it is 0 at every position; the chosen pair's four cells are framed.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
@@ -151,9 +151,6 @@ export function drawMatrix(canvas, width, { rotary, size, position, pair, stored
   const { colour, signed } = ink();
   const order = stored ? Array.from({ length: size }, (_, channel) => channel) : pairedOrder(rotary, size);
   const values = matrixOf(rotary, size, position, order);
-  const middle = 3 * Math.floor(signed.length / 6);
-  context.fillStyle = `rgb(${signed.slice(middle, middle + 3).join(" ")})`; // where nothing is stored is 0, too
-  context.fillRect(0, 0, side, side);
   const image = cells(values, size, size, signed, (value) => centred(value, rotary.attention_scaling));
   enlarge(context, image, 0, 0, side, side);
   context.strokeStyle = colour("line");

@@ -211,6 +211,7 @@ export function createDials(glass, text) {
   // in a lesson the question is how far each has turned, which a short arrow hides
   const ownScale = computed(() => own.box.checked || state.presenting === true);
   const said = h("span", { "data-text": "rope.own_scale" });
+  const lengths = h("span.gp-note", { "data-text": "rope.one_scale" }); // or short ones seem to say nothing
   const strokes = Object.fromEntries(
     ["q_before", "q_after", "k_before", "k_after"].map((name) => [
       name,
@@ -237,13 +238,14 @@ export function createDials(glass, text) {
       strokes.k_before.hidden = !reading.k;
       said.hidden = !state.presenting;
       own.element.hidden = Boolean(state.presenting);
+      lengths.hidden = ownScale();
       drawDials(canvas, width, reading, { own: ownScale(), marked: !state.covered });
       beside.draw(reading, width);
     },
     /** @param {DialReading | null} reading null where another is shown */
     view: (reading) => html`
       <div ?hidden=${!reading}>
-        <div class="gp-samples" data-of-drawings>${Object.values(strokes)} ${own.element} ${said}</div>
+        <div class="gp-samples" data-of-drawings>${Object.values(strokes)} ${own.element} ${lengths} ${said}</div>
         <div class="position-dials">
           ${reading && state.presenting ? resultLine(furthestText(reading, text)) : nothing}
           <div class="gp-scroll">${canvas}</div>
