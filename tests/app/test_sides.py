@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from app.engine import LocalEngine
 from app.service import Service
 from app.texts import text
-from tests.app.looking import PANELS, calm, faults, number, pick, questions, run, shown, to_theme
+from tests.app.looking import PANELS, calm, faults, number, pick, questions, run, shown, state, to_theme
 from tests.page import wait_for_run
 from tests.panels import of_a_llama
 from tests.peer import Peer
@@ -399,6 +399,32 @@ def test_where_nothing_changed_the_panels_say_so(page: Page) -> None:
             expect(section.locator(".mn-body canvas:visible")).to_have_count(0 if same else 2 if kind == "cell" else 1)
 
 
+def test_from_where_nothing_differs_a_button_goes_to_the_first_layer_that_does(page: Page) -> None:
+    compare(page, FIRST, lambda: page.evaluate("glass.change({ attention: [1] })"))
+    for chapter, kind in (("attend", "arcs"), ("compare", "head-change")):
+        page.evaluate("(name) => glass.open(name)", chapter)
+        page.evaluate("glass.select({ layer: 0, head: 0, query: 7, key: 2 })")
+        section = page.locator(f"section[data-kind={kind}]")
+        button = section.get_by_role("button", name=text("b_minus_a.first_apart", layer=2, query=7))
+        button.click()  # layer 1 is entered as before, and what leaves it is not
+        assert state(page, "layer", "query") == [2, 7]
+        expect(button).to_be_hidden()
+        expect(section.get_by_text("No difference here").locator("visible=true")).to_have_count(0)
+
+
+def test_before_the_first_other_token_the_button_goes_to_it(page: Page) -> None:
+    compare(page, FIRST, lambda: run(page, SECOND))
+    a, b = page.evaluate("['A', 'B'].map((side) => glass.sides()[side].tokens.ids)")
+    first = next(t for t, (one, other) in enumerate(zip(a, b, strict=True)) if one != other)
+    assert first > 0
+    page.evaluate("glass.open('attend'); glass.select({ layer: 2, head: 0, query: 0, key: 0 })")
+    button = page.locator("section[data-kind=arcs]").get_by_role(
+        "button", name=text("b_minus_a.first_apart", layer=0, query=first)
+    )
+    button.click()
+    assert state(page, "layer", "query") == [0, first]
+
+
 def test_two_runs_of_the_same_text_do_not_differ(page: Page) -> None:
     compare(page, FIRST, lambda: page.evaluate("glass.change({})"))
     page.evaluate("glass.open('compare')")
@@ -406,6 +432,7 @@ def test_two_runs_of_the_same_text_do_not_differ(page: Page) -> None:
         page.evaluate("(side) => glass.showSide(side)", side)
         expect(page.locator("section[data-kind=stream-change]")).to_contain_text("No difference here")
         expect(page.locator("section[data-kind=head-change] figure").nth(2)).to_contain_text("No difference here")
+        expect(page.locator("section[data-kind=head-change] button.gp-option:visible")).to_have_count(0)
         expect(page.locator("section[data-kind=compare] tbody td:nth-child(4)").first).to_have_text("0")
 
 

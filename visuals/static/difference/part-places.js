@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { sameText } from "../off.js";
+import { createFirstApart } from "./first-apart.js";
 
 /**
  * @typedef {import("./face.js").Part} Part
@@ -28,6 +29,8 @@ export function createParts(parts, glass, unused) {
     h(part.wide ? "div.mn-part.is-wide" : "div.mn-part", null, part.element, lines[i]),
   );
   places[0].classList.add("is-first");
+  const first = createFirstApart(glass);
+  lines[0].after(first.element);
 
   /**
    * Those that runs A and B have something of, and all of it.
@@ -61,6 +64,7 @@ export function createParts(parts, glass, unused) {
     });
     const same = parts.map((part, i) => gone[i] || (!coming[i] && part.same()));
     const all = same.every(Boolean);
+    first.draw(all ? { A: runs[0].trace, B: runs[1].trace } : null);
     parts.forEach((part, i) => {
       part.element.classList.toggle("mn-same", same[i] || coming[i]);
       part.element.hidden = all;

@@ -1,6 +1,7 @@
 // The selected head in both runs: its attention weights in A, in B, and B − A, cell by cell.
 
 import { labelsOf } from "../../characters.js";
+import { createFirstApart } from "../../difference/first-apart.js";
 import { h, share, signed } from "../../dom.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../hindrance.js";
@@ -10,7 +11,7 @@ import { headOff, sameText } from "../../off.js";
 import { inView, widthOf } from "../../pointing.js";
 import { headsReader } from "../../readings/compare.js";
 import { readBeside, shownIn } from "../../run-for.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { nameOf } from "./names.js";
 
 const BUDGET = 3; // ms of a frame
@@ -63,6 +64,7 @@ export default function headChange(element, glass) {
   const panel = frame(element, glass, "head-change", {});
   const { text } = panel;
   const rooms = maps.map((map) => h("div", null, map.element));
+  const further = createFirstApart(glass);
 
   /**
    * @param {string} reason why there is nothing to lay over each other; "" where there is
@@ -77,6 +79,7 @@ export default function headChange(element, glass) {
               <figcaption .textContent=${text(`map_${NAMES[i]}`)}></figcaption>
               ${room}
               <p class="gp-note" ?hidden=${i < 2 || !same} .textContent=${i < 2 ? "" : same}></p>
+              ${i < 2 ? nothing : further.element}
             </figure>`,
         )}
       </div>`;
@@ -113,6 +116,7 @@ export default function headChange(element, glass) {
     }
     render(view("", said), panel.body); // the maps have a size to draw in
     said = drawMaps(sides);
+    further.draw(said ? sides : null);
     render(view("", said), panel.body);
     const [first, second] = [sides.A, sides.B].map(({ tokens }) => labelsOf(tokens.pieces));
     const { A, B, change } = reading.values;
