@@ -101,3 +101,25 @@ def test_where_distances_lie_close_a_bar_stands_for_several_and_that_is_said(pag
     panel.get_by_role("button", name=text("rope-score.span_run")).click()
     settled(page)
     expect(panel.locator(".position-far")).not_to_contain_text(said[1])
+
+
+def test_the_whole_matrix_is_clear_where_it_is_always_zero(page: Page) -> None:
+    """So that it lies on the ground of either theme: off the diagonal nothing is stored."""
+    page.evaluate("(at) => { glass.open('position'); glass.select(at); }", PLACE)
+    section = page.locator(f"section[data-kind={DERIVATION}]")
+    section.scroll_into_view_if_needed()
+    settled(page)
+    corner, diagonal = section.locator("canvas[data-part=paired]").evaluate(
+        """(canvas) => [0.9, 0.02].map((share) =>
+            canvas.getContext("2d").getImageData(share * canvas.width, 0.02 * canvas.height, 1, 1).data[3])"""
+    )
+    assert (corner, diagonal) == (0, 255)
+
+
+def test_it_is_said_how_long_an_arrow_is_until_all_are_drawn_to_full_length(page: Page) -> None:
+    page.evaluate("glass.open('position')")
+    dials = page.locator("section[data-kind=rope]")
+    note = dials.get_by_text(text("rope.one_scale"))
+    expect(note).to_be_visible()
+    dials.get_by_label(text("rope.own_scale")).check()
+    expect(note).to_be_hidden()
