@@ -62,7 +62,7 @@ SAID = (
     ("kv.place_state", "en", ("Linear-attention or state-space", "short convolutions"), ()),
     ("kv.place_state", "zh", ("线性注意力层或状态空间层", "短卷积层"), ()),
     ("kv.factor_ranks", "zh", ("rank（并行进程）",), ()),
-    ("kv.factor_sequences", "zh", ("批大小",), ()),
+    ("kv.factor_sequences", "zh", ("批量大小",), ()),
     ("kv.field_users", "zh", ("并发用户数",), ()),
     ("kv.part_indexer", "zh", ("索引器的键",), ()),
     ("kv.hub_no_id", "zh", ("Hub 模型名",), ()),

@@ -103,13 +103,19 @@ function drawName(context, place, { piece, at, above }, { colour, weight = 400, 
  */
 
 /**
+ * How much more there is between Chinese words, px: none on a stage, where room is scarce.
+ *
+ * @param {string[]} pieces
+ */
+const airAround = (pieces) => (roomToDraw() < Infinity ? 0 : airOf(pieces));
+
+/**
  * How tall letters are, px: as its line has room for, where that can be read, on a stage from far away.
  *
  * @param {number} step px from one token to the next
  * @param {string[]} [pieces] the words; Chinese ones need more between them
  */
 export function sizeOf(step, pieces = []) {
-  // on a stage room is scarce
   const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR + airOf(pieces)];
   return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
 }
@@ -120,7 +126,7 @@ export function sizeOf(step, pieces = []) {
  * @param {string[]} [pieces]
  */
 export const strideOf = (step, pieces = []) =>
-  Math.ceil((sizeOf(step, pieces) + (roomToDraw() < Infinity ? 0 : airOf(pieces))) / step);
+  Math.ceil((sizeOf(step, pieces) + airAround(pieces)) / step);
 
 /**
  * Whether each token has room for its word.
@@ -148,11 +154,11 @@ export const namesMost = (step, pieces) => strideOf(step, pieces) <= (airOf(piec
 function clearNames(context, place, { pieces, step, above, room = NAMES }, t) {
   const stride = strideOf(step, pieces);
   const before = Math.floor(t / stride) * stride;
-  const tall = (stride === 1 ? Math.min(step, LINE + 2) : LINE + 2) + airOf(pieces);
+  const tall = (stride === 1 ? Math.min(step, LINE + 2) : LINE + 2) + airAround(pieces);
   const long = room - 4; // as long as a word can be, and no longer: a frame stands beside the longest
   context.fillStyle = ink().colour("card");
   for (const near of [before, before + stride])
-    if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step, pieces) + airOf(pieces))
+    if (near < pieces.length && Math.abs(near - t) * step < sizeOf(step, pieces) + airAround(pieces))
       along(context, place, { at: (near + 0.5) * step, above }, () =>
         context.fillRect(above ? 0 : -long, -tall / 2, long, tall),
       );

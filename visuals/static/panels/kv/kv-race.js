@@ -165,7 +165,7 @@ function sumsView(text, model, { steps, step, sums, differ, floor, parts }) {
     ? text("differ", { count: differ, all: steps.length, dtype: model.dtype })
     : text("same", { count: steps.length });
   return html`<p>
-      <strong .textContent=${text("sum", all)}></strong>
+      <strong data-result .textContent=${text("sum", all)}></strong>
       <span class=${`kv-check is-${differ ? "open" : "equal"}`} .textContent=${check}></span>
     </p>
     ${step ? arithmetic(text, model, step, parts) : nothing}
