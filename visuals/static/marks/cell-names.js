@@ -125,8 +125,7 @@ export function sizeOf(step, pieces = []) {
  * @param {number} step px from one token to the next
  * @param {string[]} [pieces]
  */
-export const strideOf = (step, pieces = []) =>
-  Math.ceil((sizeOf(step, pieces) + airAround(pieces)) / step);
+export const strideOf = (step, pieces = []) => Math.ceil((sizeOf(step, pieces) + airAround(pieces)) / step);
 
 /**
  * Whether each token has room for its word.

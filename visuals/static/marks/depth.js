@@ -20,6 +20,7 @@ const BELOW = 72; // axis title and scale, under the tokens' names
 const [LOW, HIGH, BOX] = [17, 22, 640]; // px of a row with words, and of the box that they are to fit in (gp-scroll)
 const WORDS = 84; // px of what is said above and under it, where the room is low
 const LINE = 22; // the name of the scale above it
+const LIFT = 20; // by which the scale is higher where the axis title has room at its left, and room is scarce
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
 const AROUND = 6; // px beside a cell's word
 
@@ -110,9 +111,9 @@ const barOf = (width, left) => Math.min(320, width - left - 24);
  * @param {NamedScale} scale
  */
 function drawScale(context, size, { table, ticks, name }) {
-  const { width, left, above } = size;
+  const { width, left, above, lift } = size;
   const bar = barOf(width, left);
-  const [from, y] = [width - RIGHT - bar, footOf(size) + above + 32];
+  const [from, y] = [width - RIGHT - bar, footOf(size) + above + 32 - lift];
   scaleBar(context, from, y, bar, ink()[table], ticks);
   const [x, base] = above ? [width - RIGHT, y - 8] : [from - 8, y + 10];
   write(context, name, x, base, { align: "right", colour: ink().colour("muted"), most: x - 8 });
@@ -147,10 +148,12 @@ function flipped(values, rows, tokens) {
  *   named: [string, number][];
  *   beside: import("./depth-names.js").Beside | null;
  *   above: number;
+ *   lift: number;
  * }} Size
  *   in pixels to draw in; `written`: there is room for words in the cells; `named`: the rows that are named, with the
  *   heights to draw at; `beside`: the room of the words of the selected row and column, which stand beside a map
- *   whose cells have none; `above`: px of the scale's name, where it stands above the scale
+ *   whose cells have none; `above`: px of the scale's name, where it stands above the scale; `lift`: px by which
+ *   the scale is higher, beside the axis title
  */
 
 /**
@@ -208,6 +211,10 @@ function measure(context, what, shown, run, { width, rowed }) {
   const second = shown.second?.map(visible);
   const lines = axisOf(context, pieces, room / tokens, second).tall;
   const plain = what.cell?.(rows) ?? Math.max(6, Math.min(16, Math.floor(320 / rows)));
+  const free = width - RIGHT - barOf(width, left) - 16;
+  const above = textWidth(context, shown.name) > free ? LINE : 0;
+  const abreast = left + textWidth(context, shown.title) + 16 + textWidth(context, shown.name) <= free;
+  const lift = abreast && roomToDraw() < Infinity ? LIFT : 0;
   const fitting = Math.floor((Math.min(BOX, roomToDraw() - WORDS) - TOP - BELOW - lines) / rows);
   const unwritten = written || roomToDraw() < Infinity ? undefined : shown.word;
   const cell = written
@@ -221,9 +228,8 @@ function measure(context, what, shown, run, { width, rowed }) {
   const axis = axisOf(context, pieces, column, second);
   const top = TOP + (beside && rowed ? beside.above.tall : 0);
   const named = rowsNamed({ rows, cell, top }, what, run);
-  const free = width - RIGHT - barOf(width, left) - 16;
-  const above = textWidth(context, shown.name) > free ? LINE : 0;
-  return { width, left, top, rows, tokens, cell, column, high: cell * rows, written, axis, named, beside, above };
+  const high = cell * rows;
+  return { width, left, top, rows, tokens, cell, column, high, written, axis, named, beside, above, lift };
 }
 
 /** Where the tokens' names end. @param {Size} size */
@@ -239,9 +245,10 @@ const footOf = ({ top, high, axis }) => top + high + axis.tall;
  *   second?: string[] | null;
  *   same: boolean;
  *   apart: number[];
+ *   title: string;
  * }} Shown
- *   `read`: the values of each run; `values`: those that are drawn; `same`: whether all of them are 0; the others as
- *   in What
+ *   `read`: the values of each run; `values`: those that are drawn; `same`: whether all of them are 0; `title`: of
+ *   the axis; the others as in What
  */
 /**
  * The values of all tokens but those that stand apart.
@@ -260,10 +267,10 @@ export const without = (values, tokens, apart) =>
  * @template {Run} Of
  * @param {What<Of>} what
  * @param {Of[]} runs
- * @param {State} state
+ * @param {import("../types.d.ts").Glass} glass
  * @returns {Shown}
  */
-function shownOf(what, runs, state) {
+function shownOf(what, runs, { state, text }) {
   const run = newest(runs);
   const single = runs.length === 1;
   const read = runs.map((one) => what.values(one, state));
@@ -282,6 +289,7 @@ function shownOf(what, runs, state) {
     word: single ? what.word?.(run) : undefined,
     off: (single && what.off?.(run)) || [],
     second: what.second?.(run),
+    title: what.axis?.() ?? text("marks.tokens"),
     same: Array.prototype.every.call(
       values,
       (value, i) => value === 0 || (Number.isNaN(value) && read.every((one) => Number.isNaN(one[i]))),
@@ -314,9 +322,8 @@ function drawGround(context, size, shown, what, covered, text) {
   }
   drawRows(context, named, left);
   drawAxis(context, axis, { left, y: top + high });
-  const title = what.axis?.() ?? text("marks.tokens");
-  const room = left + column * tokens - textWidth(context, title);
-  write(context, title, Math.max(0, Math.min(left, room)), footOf(size) + 22, { colour: ink().colour("muted") });
+  const room = left + column * tokens - textWidth(context, shown.title);
+  write(context, shown.title, Math.max(0, Math.min(left, room)), footOf(size) + 22, { colour: ink().colour("muted") });
 }
 
 /**
@@ -407,7 +414,7 @@ export function createDepthMap(glass, what) {
   bindArrowKeys(canvas, glass, { ...across("query"), ...(what.moves ?? upright("layer", 1)) });
 
   const make = memo((/** @type {number} */ width, /** @type {boolean} */ rowed, /** @type {Of[]} */ runs) => {
-    const shown = shownOf(what, runs, state);
+    const shown = shownOf(what, runs, glass);
     made = { shown, size: measure(penOf(canvas), what, shown, newest(runs), { width, rowed }) };
   });
 
@@ -431,7 +438,7 @@ export function createDepthMap(glass, what) {
     surface(
       [shown, covered],
       width,
-      footOf(size) + size.above + BELOW,
+      footOf(size) + size.above - size.lift + BELOW,
       (context) => drawGround(context, size, shown, what, covered, glass.text),
       (context) => drawMark(context, size, chosen),
     );
