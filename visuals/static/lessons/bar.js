@@ -193,6 +193,8 @@ export function createBar(glass, acts) {
     trouble.textContent = words;
     trouble.hidden = !words;
   }
+  /** Marks a press that is done once the view is there. @param {boolean} waits */
+  const wait = (waits) => void element.classList.toggle("is-waiting", waits);
   /**
    * Which page of a tall panel is shown.
    *
@@ -235,5 +237,5 @@ export function createBar(glass, acts) {
       guess.addEventListener("input", changed);
     },
   };
-  return { element, note, game, label, open, close, show, say, help, shut, page: pageAt, guess: guessed };
+  return { element, note, game, label, open, close, show, say, wait, help, shut, page: pageAt, guess: guessed };
 }

@@ -261,11 +261,17 @@ function createScreens(glass, acts, presents) {
  *
  * @param {Glass} glass
  * @param {ReturnType<typeof createStage>} stage
+ * @param {(waits: boolean) => void} tell whether a press waits
  */
-function createArrival(glass, stage) {
+function createArrival(glass, stage, tell) {
   let [turn, presses] = [0, 0]; // of the views; of those who wait for one to be whole
   let [isUnderWay, opensAtEnd] = [false, false];
   let waits = () => {}; // what is done once it is there
+  /** @param {() => void} act */
+  function done(act) {
+    tell(false);
+    act();
+  }
   return {
     /**
      * Does something at once where the view is there, else when it is: an answer beside a panel that is still empty
@@ -274,8 +280,9 @@ function createArrival(glass, stage) {
      * @param {() => void} act
      */
     then(act) {
-      if (isUnderWay) waits = act;
-      else act();
+      if (!isUnderWay) return act();
+      waits = act;
+      return tell(true);
     },
     /**
      * Does something once the view that is there has all that it measures: until then its picture has no answer. Of
@@ -286,8 +293,11 @@ function createArrival(glass, stage) {
     async whole(act) {
       const [mine, press] = [turn, (presses += 1)];
       const isAwaited = () => mine === turn && press === presses;
-      while (isAwaited() && !stage.isWhole()) await frame();
-      if (isAwaited()) act();
+      while (isAwaited() && !stage.isWhole()) {
+        tell(true);
+        await frame();
+      }
+      if (isAwaited()) done(act);
     },
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
     begins: () => isUnderWay && !opensAtEnd,
@@ -299,6 +309,7 @@ function createArrival(glass, stage) {
     async bring(lesson, at, atEnd) {
       const [mine, view] = [(turn += 1), lesson.views[at]];
       [isUnderWay, opensAtEnd, waits] = [true, atEnd, () => {}];
+      tell(false);
       stage.coming();
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
       if (mine !== turn) return;
@@ -307,7 +318,7 @@ function createArrival(glass, stage) {
       await stage.show(view.panel, extentOf(lesson, at), atEnd);
       if (mine !== turn) return;
       isUnderWay = false;
-      waits();
+      done(waits);
     },
     /** What is under way does not arrive. */
     stop() {
@@ -347,7 +358,7 @@ export function createPresenter(glass, openList, keep) {
     help: () => bar.help(),
   };
   const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
-  const arrival = createArrival(glass, stage);
+  const arrival = createArrival(glass, stage, bar.wait);
 
   /**
    * The bar and the cover at once; the view when its run has come.

@@ -94,6 +94,15 @@ function extentOf(box, parts, { part, until }, size) {
 }
 
 /**
+ * Whether the part that a view shows is there; of one that shows all, whether anything is.
+ *
+ * @param {HTMLElement | null} box the body
+ * @param {Extent} extent
+ */
+const isThere = (box, { part }) =>
+  Boolean(part ? box?.querySelector(part)?.getClientRects().length : box?.childElementCount);
+
+/**
  * Whether a part of a panel has to be scrolled across.
  *
  * @param {HTMLElement} section
@@ -256,6 +265,7 @@ export function createPresented(glass, bar) {
     take,
     furnish,
     inner,
+    hasPart: () => isThere(inner(), extent),
     enlarge,
     release,
     clip,

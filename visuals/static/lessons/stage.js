@@ -8,12 +8,14 @@ import { stageWidth } from "./column.js";
 import { leastLegible, sizesFor } from "./sizes.js";
 
 const PATIENCE = 1500; // ms in which nothing comes, until a panel is shown as far as it is
+const CALM = 3; // frames in which nothing is asked for: between two questions is one, too
 
 /** @typedef {ReturnType<typeof createPresented>} Presented */
 
 /**
- * Until the panel has something in it, and nothing that it asked for is under way, unless it says by itself how far
- * that is (`data-underway`). A panel that is still empty is waited for as long as anything is under way for it.
+ * Until the panel has the part that is shown, and nothing that it asked for is under way, unless it says by itself
+ * how far that is (`data-underway`). A part that is not there yet is waited for as long as anything is under way
+ * for it: the rest of the panel in its place would be another view.
  *
  * @param {import("../types.d.ts").Glass} glass
  * @param {Presented} panel
@@ -22,13 +24,12 @@ async function ready(glass, panel) {
   const mine = panel.section();
   if (!mine) return;
   let until = performance.now() + PATIENCE;
-  const isFilled = () =>
-    panel.inner()?.childElementCount && mine.dataset.value !== undefined && !mine.hasAttribute("data-loading");
+  const isFilled = () => panel.hasPart() && mine.dataset.value !== undefined && !mine.hasAttribute("data-loading");
   const isUnderWay = () => glass.asking() > 0 || mine.hasAttribute("data-fetching") || glass.state.status !== "idle";
-  while (panel.section() === mine && performance.now() < until) {
-    if (isFilled() && (!glass.asking() || mine.querySelector("[data-underway]"))) return;
+  for (let calm = 0; panel.section() === mine && performance.now() < until; await frame()) {
+    calm = isFilled() && (!glass.asking() || mine.querySelector("[data-underway]")) ? calm + 1 : 0;
+    if (calm === CALM) return;
     if (!isFilled() && isUnderWay()) until = performance.now() + PATIENCE;
-    await frame();
   }
 }
 
