@@ -4,6 +4,9 @@
 
 const NARROW = "(max-width: 900px)"; // as in style.css
 
+/** Whether the window has no room for words beside what is presented, and no second one beside it. */
+export const isNarrow = () => matchMedia(NARROW).matches;
+
 /** Whether what is presented stands in a column with its words. */
 export const isColumn = () => document.body.hasAttribute("data-column");
 
@@ -22,7 +25,7 @@ export const stageWidth = () => stageRoom()?.clientWidth ?? innerWidth;
  */
 export function placeWords({ top, guess, game, note, bar }, presents) {
   const room = stageRoom();
-  const column = presents && matchMedia(NARROW).matches ? room : null;
+  const column = presents && isNarrow() ? room : null;
   document.body.toggleAttribute("data-column", column !== null);
   const [home, noteHome] = [column ?? document.body, column ?? bar];
   if (top.parentElement !== home) home.append(top);

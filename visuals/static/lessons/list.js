@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { inPlan, plansOf } from "./plans.js";
+import { isNarrow } from "./column.js";
 import { save } from "./save.js";
 import { openSheet } from "./sheet.js";
 import { createStills } from "./stills.js";
@@ -129,6 +130,9 @@ export function createList(glass, desk) {
     lesson.views.length
       ? [
           button("present", () => desk.start(lesson, { id }), lesson.title),
+          ...(isNarrow()
+            ? []
+            : [button("present_notes", () => desk.start(lesson, { id, speaks: true }), lesson.title)]),
           button("follow", () => desk.start(lesson, { notes: true, id }), lesson.title),
           ...(lesson.views.some(({ question }) => question)
             ? [button("sheet", () => sheet(lesson), lesson.title)]

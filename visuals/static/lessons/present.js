@@ -25,8 +25,9 @@ import { createStage } from "./stage.js";
  * >} Acts
  *   as keys.js names them
  *
- * @typedef {{ at?: number; notes?: boolean; reads?: boolean; id?: string }} How `at`: the view to begin at;
- *   `notes`: they are shown; `reads`: somebody alone reads along; `id`: of one of the reader's own
+ * @typedef {{ at?: number; notes?: boolean; reads?: boolean; speaks?: boolean; id?: string }} How `at`: the view to
+ *   begin at; `notes`: they are shown; `reads`: somebody alone reads along; `speaks`: the notes stand in a window
+ *   of their own; `id`: of one of the reader's own
  *
  * @typedef {{
  *   lesson: Lesson;
@@ -414,7 +415,7 @@ export function createPresenter(glass, openList, keep) {
   }
   followPage(glass, presents, { say, again, speak, end });
 
-  return function present(lesson, { at = 0, notes = false, reads = notes, id } = {}) {
+  return function present(lesson, { at = 0, notes = false, reads = notes, speaks = false, id } = {}) {
     if (!lesson.views.length) return;
     const goBack = now?.goBack ?? wayBack(glass);
     bar.open();
@@ -423,5 +424,6 @@ export function createPresenter(glass, openList, keep) {
     const course = createCourse(lesson.views, at, show);
     now = { lesson, course, notes, reads, id, goBack };
     course.begin();
+    if (speaks) showNotes();
   };
 }
