@@ -361,6 +361,9 @@ def test_a_worksheet_says_what_is_drawn_or_filled_in_and_tells_nothing_that_is_i
     todo = [text(f"lessons.sheet_{name}") for name in ("lines", "kinds", "product", "lines")]
     expect(sheet.locator(".ls-todo")).to_have_text(todo)
     expect(sheet.locator(".ls-result").first).to_be_hidden()  # the value line is of one cell
+    summed = unquote(sheet.locator(".ls-answers img").nth(1).get_attribute("src") or "")
+    for number in re.findall(r"\d[\d.,]*\d", sheet.locator(".ls-result").nth(1).inner_text()):
+        assert number in summed  # of one measurement, and of all its tokens as in the picture
     for at, told in ((3, "2,147,483,648"), (4, "4,096"), (5, "1 × H200 141 GB · 1 × H20 96 GB · 2 × H100 80 GB")):
         expect(sheet.locator(".ls-result").nth(at)).to_contain_text(told)  # what the sheet asks for, the key has
     sheet.close()
@@ -1051,7 +1054,7 @@ def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page:
             held.pop().continue_()
         on_stage(page)
 
-    coming = page.locator(".ls-coming")
+    coming, waiting = page.locator(".ls-coming"), page.locator(".ls-bar.is-waiting")
     for key, seen in (("PageDown", "2 / 7"), ("PageUp", "1 / 7")):
         page.keyboard.press(key)  # the way back waits for nothing
         expect(count).to_have_text(seen)
@@ -1061,8 +1064,10 @@ def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page:
     for _ in range(3):  # whoever is impatient presses again: one screen further, and no view
         page.keyboard.press("PageDown")
         expect(coming).to_be_visible()
+    expect(waiting).to_be_visible()  # the last press is seen to wait
     expect(count).to_have_text("2 / 7")
     release()
+    expect(waiting).to_be_hidden()
     expect(count).to_have_text("2 / 7")
     expect(part).to_have_text(re.compile(rf"\D*2\D+{pages}(\D|$)"))
     while count.inner_text() == "2 / 7":
@@ -1076,6 +1081,53 @@ def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page:
     release()
     expect(count).to_have_text("2 / 7")
     expect(part).to_have_text(re.compile(rf"\D*{pages - 1}\D+{pages}(\D|$)"))
+
+
+def test_until_the_part_of_a_view_is_measured_nothing_else_of_its_panel_is_seen(page: Page) -> None:
+    file = next(one for one in lesson_files()["en"] if "attention" in one.name)
+    views = json.loads(file.read_text(encoding="utf-8"))["views"]
+    at = next(i for i, view in enumerate(views) if view["part"] == ".wy-missed")
+    desk(page)
+    page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
+    on_stage(page)
+    page.keyboard.press("End")
+    on_stage(page)
+    held: list[Route] = []
+    holds = [True]
+
+    def hold(route: Route) -> None:
+        if holds and '"heads"' in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/ask/**", hold)
+    page.keyboard.press("PageUp")
+    expect(page.locator(".ls-count")).to_have_text(f"{at + 1} / {len(views)}")
+    expect(page.locator(".ls-coming")).to_be_visible()
+    page.wait_for_timeout(2500)  # longer than the stage waits for what is not under way
+    assert held
+    expect(page.locator(".ls-coming")).to_be_visible()
+    expect(page.locator(".is-presented .wy-stage")).to_be_hidden()
+    holds.clear()
+    for route in held:
+        route.continue_()
+    on_stage(page)
+    expect(page.locator(".is-presented .wy-missed")).to_be_visible()
+
+
+def test_the_list_offers_to_present_with_a_notes_window_where_there_is_room_for_one(page: Page) -> None:
+    name = re.compile(text("lessons.present_notes"))
+    desk(page)
+    with page.expect_popup() as caught:
+        page.locator(".ls-row").first.get_by_role("button", name=name).click()
+    on_stage(page)
+    expect(caught.value.locator(".ls-notes-said p").first).to_be_visible()
+    expect(page.locator(".ls-note")).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 390, "height": 844})
+    desk(page)
+    expect(page.locator(".ls-row").first.get_by_role("button", name=name)).to_have_count(0)
 
 
 def test_a_legend_of_drawings_alone_is_not_seen_above_a_screen_without_any(page: Page) -> None:
