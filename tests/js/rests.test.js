@@ -117,7 +117,7 @@ test("the map of attention names the few tokens that it has no room for", () => 
   assert.doesNotMatch(many, /“/);
 });
 
-test("others are said to do a head's work only where what they add has its sign", () => {
+test("others are said perhaps to do a head's work only where what they add has its sign", () => {
   const look = { layer: 4, head: 2, adds: 0.0365, missed: 0 };
   const looking = [
     [1, 0],
@@ -130,6 +130,8 @@ test("others are said to do a head's work only where what they add has its sign"
   assert.equal(aloneForm(look, { looking: [[4, 2]], together: 0.0365 }, false), "only");
   assert.equal(aloneForm({ ...look, missed: 0.06 }, { looking, together: 0.4 }, false), "missed");
   assert.equal(aloneForm({ ...look, missed: -0.15 }, { looking, together: 0.4 }, false), "gains");
+  assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, false), "gains");
+  assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, true), "same"); // as it is written
 });
 
 test("a text's places are filled, and of two words one is taken", () => {

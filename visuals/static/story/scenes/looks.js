@@ -14,11 +14,11 @@ import { answerOf, bold, few, named, shareSaid, signed } from "../words.js";
 /** @typedef {import("../../decode.js").Trace} Trace */
 
 const NAMED = 3; // tokens that the map has no room for
+const FAR_BELOW = 1 / 2; // of a loss: a direct part that is less does not account for it
 
 /**
- * In which form it is told what the answer loses without one head: that it gains, that it loses, that others do the
- * same, which they do only where what they add together has the sign of what this one adds, or that it matters
- * little.
+ * In which form it is told what the answer loses without one head: that it gains, that it loses, or hardly either.
+ * That others may do the same is said only where what they add together has the sign of what this one adds.
  *
  * @param {import("../../messages.d.ts").LookingMessage} look
  * @param {Pick<import("../place.js").LooksBack, "looking" | "together">} back
@@ -26,7 +26,7 @@ const NAMED = 3; // tokens that the map has no room for
  */
 export function aloneForm({ layer, head, adds, missed }, { looking, together }, same) {
   if (missed >= NEEDED) return "missed";
-  if (missed <= -NEEDED) return "gains";
+  if (missed < 0 && !same) return "gains";
   const isOne = looking.some((one) => one[0] === layer && one[1] === head);
   const others = together - (isOne ? adds : 0);
   if (looking.length - Number(isOne) < 1) return "only";
@@ -72,8 +72,9 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   });
   const chances = [rests.probability, leftOf(rests, look.missed), leftWithout(rests, key)];
   const [p, left, none] = chances.map((x) => shareSaid(text, x));
-  // what these add directly is no reason: the loss is there all the same
-  const later = looking.length && together <= 0 && rests.lost.data[key] >= NEEDED;
+  // a logit that falls by x costs at most x nats of ln p: the rest is not what these add directly
+  const lost = rests.lost.data[key];
+  const later = looking.length && lost >= NEEDED && together < lost * FAR_BELOW;
   const costs = later ? text("story.looks_heads_later", { to }) : "";
   const form = aloneForm(look, back, p === left);
   const alone = text(`story.looks_alone_${form}`, { answer, p, left, none });
