@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
+import { knownOf } from "../../visuals/static/panels/glance/missed.js";
 import { aloneForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
@@ -169,6 +170,17 @@ test("a file holds every token, then every head", () => {
   assert.deepEqual(rows.at(-1).slice(0, 6), ["head", 0, 1, "", "", -0.25]);
   assert.ok(rows.every((row) => row.length === names.length));
   assert.equal(saved().length, 5);
+});
+
+test("heads that are not measured yet have no number, unless it is an estimate that stays", () => {
+  const grid = {
+    ablation: "mean",
+    lost: { shape: [1, 2], data: Float32Array.of(1, 0) },
+    measured: { shape: [1, 2], data: Uint8Array.of(1, 0) },
+  };
+  assert.deepEqual(Array.from(knownOf(grid, { grid, done: 1, total: 2 }).lost.data), [1, NaN]);
+  assert.equal(knownOf(grid, { grid, done: 1, total: 1 }), grid);
+  assert.equal(knownOf(grid, null), grid);
 });
 
 test("a token of a word in several pieces is told from the word, of which it is one", () => {

@@ -4,7 +4,7 @@ import { valueOf } from "../../visuals/static/frame.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { createStore } from "../../visuals/static/store.js";
 import { productLine } from "../../visuals/static/panels/kv/format.js";
-import { headOf, samePlace, twoReader } from "../../visuals/static/readings/read-by-two.js";
+import { headOf, pairForm, samePlace, twoReader } from "../../visuals/static/readings/read-by-two.js";
 import { runMessage } from "./payload_help.js";
 
 globalThis.requestAnimationFrame = () => {};
@@ -31,6 +31,24 @@ test("the same place in two tokenizations of a text", () => {
     [0, 0, 1, 1, 2],
   );
   assert.equal(samePlace(a, text("The", " cat"), 3), 1); // the other is shorter: its end
+});
+
+test("two runs are named by what differs between them", () => {
+  const run = (name, prompt, ids, changes = {}) => ({
+    model: { name },
+    prompt,
+    tokens: { ids },
+    nPrompt: 2,
+    changes,
+  });
+  const A = run("small", "in the", [1, 2]);
+  const of = (...other) => pairForm({ A, B: run(...other) });
+  assert.equal(of("large", "in the", [7, 8, 9]), ""); // another tokenizer
+  assert.equal(of("large", "on the", [7, 8]), "_texts_models");
+  assert.equal(of("small", "on the", [3, 2]), "_texts");
+  assert.equal(of("small", "in the", [1, 2, 5]), "_texts"); // what was written is read, too
+  assert.equal(of("small", "in the", [1, 2]), "_again");
+  assert.equal(of("small", "in the", [1, 2], { heads: [[4, 0]] }), "_changed");
 });
 
 test("a side looks at its own head where one is set, else at the page's, as far as it has that", () => {

@@ -113,8 +113,9 @@ class NeuronWrites(TypedDict):
     """What a neuron reads and writes at a token.
 
     `gate` and `up` are null where it has none or is of an expert that the token does not go to. `norm` is the length of
-    what it writes, `column` that of its column of W_down. `raised` and `lowered` are the tokens that it raises and
-    lowers most, most first; `adds` is its part of the logit that was asked for, null where none was.
+    what it writes, `column` that of its column of W_down. `raised` and `lowered` are the tokens to whose logits it
+    adds most, and least, which may be above zero; `adds` is its part of the logit that was asked for, null where none
+    was.
     """
 
     neuron: int

@@ -82,8 +82,8 @@ function createRequests(store, settings, { setStatus, showMessage }) {
    *
    * @param {string} status
    * @param {unknown[]} inputs
-   * @param {boolean} [led] whether the server is to say what to look at first, as it does where nobody has chosen
-   *   that, and in a story, which looks where it leads
+   * @param {boolean} [led] whether the server is to say what to look at first, as it does in a story, which looks
+   *   where it leads, and where nobody has chosen that; beside a kept run both are looked at in one place
    */
   function begin(status, inputs, led = false) {
     const [given, model, , ...count] = inputs.slice(0, 4);
@@ -98,10 +98,11 @@ function createRequests(store, settings, { setStatus, showMessage }) {
       store.awaitRun({ prompt: String(prompt), model: String(model), act: count.length ? "write" : "read" });
       setStatus(status);
     }
+    const isFree = isStory(state.chapter) || (!store.chosen() && !state.kept);
     return [
       prompt,
       model,
-      view(led || (!count.length && (isStory(state.chapter) || !store.chosen())) ? { layer: null } : {}),
+      view(led || (!count.length && isFree) ? { layer: null } : {}),
       ...count,
       ...(count.length ? Object.values(samplingOf(settings)) : []),
     ];

@@ -83,7 +83,8 @@ function drawWords(context, { column, cell, rows, left, top, tokens }, { values,
   const colours = ink()[table];
   for (let row = 0; row < rows; row++) {
     for (let t = 0; t < tokens; t++) {
-      const colour = inkOn(colours, place(values[row * tokens + t]));
+      const value = values[row * tokens + t];
+      const colour = Number.isNaN(value) ? ink().colour("muted") : inkOn(colours, place(value));
       const y = top + (rows - row - 0.5) * cell;
       write(context, word(row, t), left + (t + 0.5) * column, y, {
         align: "center",

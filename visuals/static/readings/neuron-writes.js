@@ -176,7 +176,7 @@ const lengthsOf = (rows) => ({
 });
 
 /**
- * What each neuron adds to the logits of the tokens that it moves most.
+ * What each neuron adds to the logits to which it adds most and least.
  *
  * @param {Writes[]} rows
  * @returns {Table}

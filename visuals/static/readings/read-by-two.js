@@ -4,6 +4,8 @@
 import { strongest } from "../arrays.js";
 import { bytesOf } from "../characters.js";
 import { crossRow, row, topCandidates } from "../compute.js";
+import { textOf } from "../decode.js";
+import { sameChanges } from "../off.js";
 import { likeliestOf, nextOf } from "./compare.js";
 
 /**
@@ -37,6 +39,19 @@ export function samePlace({ tokens: { pieces } }, { tokens: { pieces: others } }
   let reached = 0;
   const found = others.findIndex((piece) => (reached += bytesOf(piece)) >= end);
   return found < 0 ? others.length - 1 : found;
+}
+
+/**
+ * What differs between two runs, as the form of their title: "" is one text in two networks. Of one network all
+ * that was written counts as text, too; what another writes is its own.
+ *
+ * @param {Record<Side, Trace>} runs
+ */
+export function pairForm({ A, B }) {
+  const isOther = A.model.name !== B.model.name;
+  if (isOther) return A.prompt === B.prompt ? "" : "_texts_models";
+  if (String(textOf(A).ids) !== String(textOf(B).ids)) return "_texts";
+  return sameChanges(A, B) ? "_again" : "_changed";
 }
 
 /** A setting "layer.head". */

@@ -7,6 +7,7 @@ import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { hindrance } from "../../hindrance.js";
 import { choicesReader } from "../../readings/compare.js";
+import { pairForm } from "../../readings/read-by-two.js";
 import { effect, reactive } from "../../reads.js";
 import { KINDS, changeName, listed } from "../../run-changes.js";
 import { readBeside } from "../../run-for.js";
@@ -195,7 +196,7 @@ export default function compare(element, glass) {
     const note = (/** @type {string} */ words, look = "") =>
       html`<p class=${`gp-note${look}`} .textContent=${words}></p>`;
     return html`${note(outcomeText(glass, text, reading))} ${note(lossText(text, reading?.losses ?? null), " cmp-loss")}
-      ${apart ? note(text(apart)) : nothing}
+      ${apart && sides ? note(text(apart, { title: glass.text(`read-by-two.title${pairForm(sides)}`) })) : nothing}
       <p
         class="gp-note"
         role="status"

@@ -5,7 +5,7 @@ import { shareSaid } from "../../counts.js";
 import { share } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { headOf, samePlace, textRead, twoReader } from "../../readings/read-by-two.js";
+import { headOf, pairForm, samePlace, textRead, twoReader } from "../../readings/read-by-two.js";
 import { effect, reactive } from "../../reads.js";
 import { readBeside } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
@@ -169,7 +169,7 @@ export default function readByTwo(element, glass) {
   return effect(function draw() {
     const sides = sidesNow(glass);
     const reading = sides && readBeside(glass, twoReader, sides, { ...placesIn(glass, sides), pointed: pointed.at });
-    panel.title.textContent = text("title");
+    panel.title.textContent = text(`title${sides ? pairForm(sides) : ""}`);
     render(view(sides, reading), panel.body);
     panel.show(reading, reading ? wordsOf(reading, text, glass.text) : "");
   });

@@ -1,4 +1,5 @@
-// What the strongest neurons write, in numbers: its length, and the tokens whose logits it raises and lowers most.
+// What the strongest neurons write, in numbers: its length, and the tokens to whose logits it adds
+// most and least.
 
 import { linkRows } from "../../controls.js";
 import { h, shown, signed } from "../../dom.js";
@@ -51,7 +52,7 @@ const wordWith =
     );
 
 /**
- * Bars of what one neuron adds to the logits that it moves most; its own scale.
+ * Bars of what one neuron adds to the logits to which it adds most and least; its own scale.
  *
  * @param {Writes | null} row
  * @param {string} name its neuron's

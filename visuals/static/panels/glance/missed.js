@@ -1,6 +1,6 @@
 // Every head, layer by layer: what the answer loses without it, and which heads work against it.
 
-import { largest, strongest } from "../../arrays.js";
+import { largest, onceFor, strongest } from "../../arrays.js";
 import { choices } from "../../controls.js";
 import { shareSaid } from "../../counts.js";
 import { fixed, h, shown, signed } from "../../dom.js";
@@ -34,12 +34,14 @@ function decimalsOf(values) {
 }
 
 /**
- * With a sign, which tells without colour what helps the answer; a number that is next to nothing has none.
+ * With a sign, which tells without colour what helps the answer; a number that is next to nothing has none, and
+ * what is not known yet is a dot.
  *
  * @param {number} x
  * @param {number} decimals
  */
 function withItsSign(x, decimals) {
+  if (Number.isNaN(x)) return "·";
   const digits = fixed(Math.abs(x), decimals);
   return Number(digits) ? `${x > 0 ? "+" : "−"}${digits}` : digits;
 }
@@ -86,6 +88,18 @@ function wordsOf({ details: { grid } }) {
   return (/** @type {number} */ layer, /** @type {number} */ head) =>
     withItsSign(data[layer * shape[1] + head], decimals);
 }
+
+/**
+ * A grid in which what is not known yet is NaN: where all heads are to be run, there is no estimate.
+ *
+ * @type {(grid: Grid, part: import("./measuring.js").Part | null) => Grid}
+ */
+export const knownOf = onceFor((grid, part) => {
+  const { lost, measured } = grid;
+  if (!part || part.total < measured.data.length) return grid;
+  const data = lost.data.map((x, i) => (measured.data[i] ? x : NaN));
+  return { ...grid, lost: { ...lost, data } };
+});
 
 /**
  * How many heads were run, and how many there are.
@@ -267,7 +281,7 @@ export function createMissed(glass, toggle) {
    * @param {number} answered how probable the answer is
    */
   function draw(found, heads, fresh, answered) {
-    [grid, probability] = [found, answered];
+    [grid, probability] = [found && knownOf(found, heads?.part ?? null), answered];
     element.hidden = !grid;
     if (!grid) return;
     estimated = Boolean(heads?.part && heads.part.total < countsOf(grid).all);
