@@ -86,7 +86,7 @@ test("where the loss rises is the stage in which it stands highest above its beg
     ["my own", 1.5e6, 2, 4],
     ["my own", 2e6, 2, 1],
   ];
-  assert.equal(riseOf({ ...TRAINING, log }).number, 2);
+  assert.deepEqual(riseOf({ ...TRAINING, log }), { number: 2, from: 1.5, to: 4 });
 });
 
 test("a loss falls from its first to its last, beside that of who gives every token the same probability", () => {

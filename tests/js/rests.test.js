@@ -23,6 +23,12 @@ test("what is drawn of a token is its part of the largest, sinks and the last to
   assert.deepEqual(partsLost(one), [null]);
 });
 
+test("tokens are needed nearly as much as the first where at least two thirds of its loss are theirs", () => {
+  const lost = { shape: [5], data: Float32Array.of(0.9, 0.6, 0.59, 5, 0) };
+  assert.deepEqual(nearlyNeeded({ ...found, lost, tokens: [0, 1, 2], sinks: [3] }), [1]);
+  assert.deepEqual(nearlyNeeded({ ...found, lost, tokens: [] }), []);
+});
+
 test("what is left is the probability less the nats that are lost, and no more than one", () => {
   assert.ok(Math.abs(leftWithout(found, 2) - 0.5 * Math.exp(-2)) < 1e-9);
   assert.equal(leftWithout(found, 1), 1);

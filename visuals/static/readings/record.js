@@ -71,11 +71,13 @@ export function learnedOf(found) {
   return all.sort((a, b) => (a.tokens === b.tokens ? 0 : a.tokens - b.tokens));
 }
 
+/** @typedef {{ number: number; from: number; to: number }} Rise of the loss in a stage, to the highest there */
+
 /**
  * The stage in which the loss rose most above what it was when the stage began; null where it never did.
  *
  * @param {Training} found
- * @returns {Stage | null}
+ * @returns {Rise | null}
  */
 export function riseOf(found) {
   const points = pointsOf(found);
@@ -83,10 +85,10 @@ export function riseOf(found) {
     const end = found.stages[i + 1]?.tokens ?? Infinity;
     const before = points.findLast(({ tokens }) => tokens <= stage.tokens)?.heldout ?? Infinity;
     const within = points.filter(({ tokens }) => tokens > stage.tokens && tokens <= end);
-    return { stage, by: Math.max(...within.map(({ heldout }) => heldout)) - before };
+    return { number: stage.number, from: before, to: Math.max(...within.map(({ heldout }) => heldout)) };
   });
-  const [most] = rises.sort((a, b) => b.by - a.by);
-  return most && most.by > 0 ? most.stage : null;
+  const [most] = rises.sort((a, b) => b.to - b.from - (a.to - a.from));
+  return most && most.to > most.from ? most : null;
 }
 
 /**
@@ -135,7 +137,7 @@ export const lowestOf = (measured) => [...measured].sort((a, b) => a.right / a.c
  * @typedef {object} Loss tokens in millions
  * @property {{ x: number; y: number }[]} points the loss by tokens read
  * @property {{ number: number; tokens: number }[]} starts of the stages
- * @property {Stage | null} rise the stage in which it rose most
+ * @property {Rise | null} rise the stage in which it rose most
  * @property {number} read tokens in all
  * @property {number} blind the loss of who knows nothing
  * @property {number} first

@@ -18,6 +18,7 @@ import { onceFor } from "../arrays.js";
 /** Nats from which on something counts as needed (model/analysis/why.py). */
 export const NEEDED = 0.05;
 
+const NEARLY = 2 / 3; // of the nats that the first loses
 const [MOST_KEPT, MOST_LOST] = [2 / 3, 0.1]; // of a probability, by which a loss is little
 
 /**
@@ -59,6 +60,15 @@ export const leftOf = ({ probability }, nats) => Math.min(1, probability * Math.
  * @param {number} t
  */
 export const leftWithout = (found, t) => leftOf(found, found.lost.data[t]);
+
+/**
+ * Tokens that an answer needs nearly as much as the one that it needs most.
+ *
+ * @param {Rests} found
+ */
+export function nearlyNeeded({ lost: { data }, tokens: [first, ...others] }) {
+  return others.filter((t) => data[t] >= NEARLY * data[first]);
+}
 
 /**
  * What is drawn of a token: nats lost, as a part of the most that any loses or gains; 0 of so little that it does

@@ -4,7 +4,7 @@ import { partOfCharacter } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { counterpart } from "../../examples.js";
-import { isKept, isLittle, leftWithout, partsLost, restsOf } from "../../readings/rests.js";
+import { isKept, isLittle, leftWithout, nearlyNeeded, partsLost, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
@@ -36,6 +36,7 @@ import { answerOf, bold, namedInWord, shareSaid, signInSentence, told } from "..
  */
 
 const NAMED = 4; // candidates: the answer, and what else was possible
+const NEAR = 2; // words that are needed nearly as much as the first
 
 /**
  * Whether a token ends the text.
@@ -55,6 +56,8 @@ const isWhole = (piece, before = "") =>
   !partOfCharacter(piece) &&
   /[\p{L}\p{N}]/u.test(piece) &&
   !(/^\p{Script=Latin}/u.test(piece) && /\p{Script=Latin}$/u.test(before));
+
+const NEEDS = ["_needs", "_recalled", "_habit", "_copied"]; // forms that name a word as what is needed most
 
 const FEW = 3; // tokens that a habit goes by (model/analysis/form.py)
 
@@ -133,9 +136,30 @@ function createColours({ text }) {
     element.classList.toggle("is-kept", isKept);
     const colours = isKept || (rests && partsLost(rests).some(Boolean)) ? text("story.answer_colours") : "";
     const arrow = isKept || rests?.tokens.length ? text("story.answer_colours_arrow") : "";
-    const sinks = rests?.sinks.length ? text("story.answer_colours_sinks") : "";
+    const count = rests?.sinks.length;
+    const sinks = count ? text("story.answer_colours_sinks", { count }) : "";
     element.textContent = sentences(text, colours, sentences(text, arrow, sinks));
     element.hidden = !element.textContent;
+  }
+  return { element, draw };
+}
+
+/**
+ * What is needed nearly as much as the word that the sentence names; nothing where that names none.
+ *
+ * @param {import("../scene.js").Glass} glass
+ */
+function createNear({ text }) {
+  const element = h("p.st-note", { hidden: "" });
+  /** @type {(trace: Trace, rests: import("../../readings/rests.js").Rests | null, form: string) => void} */
+  function draw({ tokens: { pieces } }, rests, form) {
+    const near = rests && NEEDS.includes(form) ? nearlyNeeded(rests).slice(0, NEAR) : [];
+    const others = near.map((t) => {
+      const left = rests && shareSaid(text, leftWithout(rests, t));
+      return text("story.answer_near_one", { word: namedInWord(text, pieces, t), left });
+    });
+    element.hidden = !others.length;
+    element.textContent = others.length ? text("story.answer_near", { others: others.join(text("why.list")) }) : "";
   }
   return { element, draw };
 }
@@ -245,7 +269,8 @@ export function createAnswer(glass) {
   // moves away from a thumb.
   const remarks = createRemarks(glass);
   const remarked = [remarks.first, outside.element, remarks.element];
-  const below = h("div.st-below", null, ...remarked, colours.element, experiment.element);
+  const near = createNear(glass);
+  const below = h("div.st-below", null, ...remarked, near.element, colours.element, experiment.element);
 
   /**
    * What is told of the answer.
@@ -296,6 +321,7 @@ export function createAnswer(glass) {
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key: key ?? -1, rests: null } : { key: -1, rests };
       colours.draw(marked.rests, !found);
+      near.draw(trace, rests, formNow(trace, it, over));
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap

@@ -27,6 +27,8 @@ const [HIGH, ABOVE, BELOW, LEFT] = [168, 30, 30, 56];
  *
  * @typedef {import("../../decode.js").Trace} Trace
  *
+ * @typedef {{ head: string; from: string; to: string }} Names whose pair it is
+ *
  * @typedef {{ q: ArrayLike<number>; k: ArrayLike<number>; rotary: Rotary; scale: number }} Pair of vectors, before
  *   RoPE
  */
@@ -131,16 +133,18 @@ function movedMost(held, trace, query, sinks) {
  * @param {import("../../types.d.ts").Say} text
  */
 function createDials(text) {
-  const [dials, total] = [h("div.st-dials"), h("p.st-note.st-total")];
+  const [caption, dials, total] = [h("p.st-note"), h("div.st-dials"), h("p.st-note.st-total")];
   return {
-    elements: [dials, total],
+    elements: [caption, dials, total],
     /**
      * @param {Pair} pair
      * @param {ReturnType<typeof scoreAt>} at
      * @param {number[]} strong the pairs that have a dial
+     * @param {Names} names
      * @returns {number} how many they are
      */
-    draw({ q, rotary, scale }, at, strong) {
+    draw({ q, rotary, scale }, at, strong, names) {
+      caption.textContent = text("story.rope_caption", names);
       const counted = [...strong].sort((a, b) => a - b);
       const { terms, drawn, rest, whole } = addingUp(
         counted.map((i) => at.terms[i]),
@@ -177,13 +181,12 @@ export function createRope(glass) {
       view.distance = null;
     });
   }
-  /** @typedef {{ head: string; from: string; to: string }} Names whose pair it is */
   const paint = memo((/** @type {Pair} */ pair, distance, own, width, /** @type {string} */ packed, _language) => {
     const at = scoreAt(pair, distance);
-    const count = dials.draw(pair, at, strongest(scoreAt(pair, own).terms, DIALS));
     const [all, dim] = [at.terms.length, pair.q.length];
     const root = Math.abs(pair.scale - 1 / Math.sqrt(dim)) < 1e-9 ? "_root" : "";
     const names = /** @type {Names} */ (JSON.parse(packed)); // as text, so that the same are not drawn again
+    const count = dials.draw(pair, at, strongest(scoreAt(pair, own).terms, DIALS), names);
     about.textContent = text(`story.rope_dials${root}`, { ...names, count, all, dim });
     curve.setAttribute("viewBox", `0 0 ${width} ${HIGH}`);
     curve.setAttribute("aria-label", text("story.rope_curve"));

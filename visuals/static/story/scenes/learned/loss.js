@@ -27,7 +27,8 @@ export function createLoss(glass) {
     const reads = readsOf(read, (tokens) => large(tokens * MILLION, language));
     const curved = { points, most, ticks, starts: startsOf(starts, read), reads, axes, level: blind };
     curve.draw(curved, width, text("story-learned.loss_curve"));
-    note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number }) : "";
+    const [from, to] = [rise?.from ?? 0, rise?.to ?? 0].map(few);
+    note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number, from, to }) : "";
   });
   return {
     name: "loss",
