@@ -11,7 +11,15 @@ import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { found } from "./rests_help.js";
-import { isLittle, leftWithout, mostOf, partsLost, restsOf, restsTable } from "../../visuals/static/readings/rests.js";
+import {
+  isLittle,
+  leftWithout,
+  mostOf,
+  nearlyNeeded,
+  partsLost,
+  restsOf,
+  restsTable,
+} from "../../visuals/static/readings/rests.js";
 
 test("what is drawn of a token is its part of the largest, sinks and the last token apart", () => {
   assert.deepEqual(partsLost(found), [null, -0.5, 1, null]);
