@@ -283,6 +283,20 @@ def test_each_of_the_three_maps_has_the_words_of_its_own_run(page: Page) -> None
     assert words == [first, second, second]
 
 
+def test_a_run_beside_a_kept_one_is_looked_at_in_the_same_place(page: Page) -> None:
+    """What the page itself led to stays, too: the server says where to look first only where nothing is kept."""
+    run(page, "The cat sleeps on the sofa.")
+    page.evaluate("glass.keep(glass.state.trace)")
+    place = page.evaluate("[glass.state.layer, glass.state.head]")
+    elsewhere = [0 if place[0] else 1, 0 if place[1] else 1]
+    page.evaluate("([layer, head]) => glass.selectByPage({ layer, head })", elsewhere)
+    run(page, "The dog sleeps on the sofa.")
+    assert page.evaluate("[glass.state.layer, glass.state.head]") == elsewhere
+    page.evaluate("glass.open('compare')")
+    title = page.locator("section[data-kind=read-by-two] .gp-title")
+    expect(title).to_have_text(text("read-by-two.title_texts"))
+
+
 def test_a_switched_off_neuron_is_off_in_the_saved_table(page: Page) -> None:
     run(page, "The cat sleeps on the sofa.")
     panel = page.locator("section[data-kind=swiglu]")

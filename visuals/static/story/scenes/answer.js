@@ -159,7 +159,8 @@ function createNear({ text }) {
       return text("story.answer_near_one", { word: namedInWord(text, pieces, t), left });
     });
     element.hidden = !others.length;
-    element.textContent = others.length ? text("story.answer_near", { others: others.join(text("why.list")) }) : "";
+    const said = { count: others.length, others: others.join(text("why.list")) };
+    element.textContent = others.length ? text("story.answer_near", said) : "";
   }
   return { element, draw };
 }
