@@ -36,7 +36,7 @@ import { answerOf, bold, namedInWord, shareSaid, signInSentence, told } from "..
  */
 
 const NAMED = 4; // candidates: the answer, and what else was possible
-const NEAR = 2; // words that are needed nearly as much as the first
+const NEAR = 2; // words that are named beside the one that is needed most
 
 /**
  * Whether a token ends the text.
@@ -56,8 +56,6 @@ const isWhole = (piece, before = "") =>
   !partOfCharacter(piece) &&
   /[\p{L}\p{N}]/u.test(piece) &&
   !(/^\p{Script=Latin}/u.test(piece) && /\p{Script=Latin}$/u.test(before));
-
-const NEEDS = ["_needs", "_recalled", "_habit", "_copied"]; // forms that name a word as what is needed most
 
 const FEW = 3; // tokens that a habit goes by (model/analysis/form.py)
 
@@ -130,37 +128,20 @@ function createColours({ text }) {
   /**
    * @param {import("../../readings/rests.js").Rests | null} rests what is drawn there
    * @param {boolean} held whether its room is kept while nothing is drawn there
+   * @param {string[]} pieces of the text
    */
-  function draw(rests, held) {
+  function draw(rests, held, pieces) {
     const isKept = !rests && held;
     element.classList.toggle("is-kept", isKept);
     const colours = isKept || (rests && partsLost(rests).some(Boolean)) ? text("story.answer_colours") : "";
     const arrow = isKept || rests?.tokens.length ? text("story.answer_colours_arrow") : "";
+    const near = (rests ? nearlyNeeded(rests) : []).slice(0, NEAR).map((t) => namedInWord(text, pieces, t));
+    const second = { count: near.length, others: near.join(text("why.list")) };
+    const also = near.length ? text("story.answer_near", second) : "";
     const count = rests?.sinks.length;
     const sinks = count ? text("story.answer_colours_sinks", { count }) : "";
-    element.textContent = sentences(text, colours, sentences(text, arrow, sinks));
+    element.textContent = sentences(text, colours, sentences(text, arrow, also, sinks));
     element.hidden = !element.textContent;
-  }
-  return { element, draw };
-}
-
-/**
- * What is needed nearly as much as the word that the sentence names; nothing where that names none.
- *
- * @param {import("../scene.js").Glass} glass
- */
-function createNear({ text }) {
-  const element = h("p.st-note", { hidden: "" });
-  /** @type {(trace: Trace, rests: import("../../readings/rests.js").Rests | null, form: string) => void} */
-  function draw({ tokens: { pieces } }, rests, form) {
-    const near = rests && NEEDS.includes(form) ? nearlyNeeded(rests).slice(0, NEAR) : [];
-    const others = near.map((t) => {
-      const left = rests && shareSaid(text, leftWithout(rests, t));
-      return text("story.answer_near_one", { word: namedInWord(text, pieces, t), left });
-    });
-    element.hidden = !others.length;
-    const said = { count: others.length, others: others.join(text("why.list")) };
-    element.textContent = others.length ? text("story.answer_near", said) : "";
   }
   return { element, draw };
 }
@@ -270,8 +251,7 @@ export function createAnswer(glass) {
   // moves away from a thumb.
   const remarks = createRemarks(glass);
   const remarked = [remarks.first, outside.element, remarks.element];
-  const near = createNear(glass);
-  const below = h("div.st-below", null, ...remarked, near.element, colours.element, experiment.element);
+  const below = h("div.st-below", null, ...remarked, colours.element, experiment.element);
 
   /**
    * What is told of the answer.
@@ -321,8 +301,7 @@ export function createAnswer(glass) {
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
       element.classList.toggle("is-hiding", Boolean(hidden));
       const marked = hidden ? { key: key ?? -1, rests: null } : { key: -1, rests };
-      colours.draw(marked.rests, !found);
-      near.draw(trace, rests, formNow(trace, it, over));
+      colours.draw(marked.rests, !found, trace.tokens.pieces);
       other.draw();
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
