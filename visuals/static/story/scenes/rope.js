@@ -144,7 +144,7 @@ function createDials(text) {
      * @returns {number} how many they are
      */
     draw({ q, rotary, scale }, at, strong, names) {
-      caption.textContent = text("story.rope_caption", names);
+      caption.textContent = `${names.head}: ${names.from} → ${names.to}`;
       const counted = [...strong].sort((a, b) => a - b);
       const { terms, drawn, rest, whole } = addingUp(
         counted.map((i) => at.terms[i]),
