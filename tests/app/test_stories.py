@@ -36,7 +36,7 @@ HELDOUT = [4.0, 3.0, 2.5, 2.2, 3.1, 2.9, 1.6, 1.25]
 INDUCTION = [0.0, 0.1, 0.85, 0.95, 1.0, 0.99, 0.98, 0.97]  # leaps in "bindings", and is known in it
 OTHERS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.91, 0.92]  # known in "stories"
 NEVER = [0.0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4]
-MEASURED = (("induction", "en", 198, 200, 0.98), ("sums", "digits", 31, 200, 0.95), ("recall", "zh", 200, 200, 0.95))
+MEASURED = (("induction", "en", 198, 200, 0.98), ("counting", "digits", 31, 200, 0.95), ("recall", "zh", 200, 200, 0.95))
 
 
 def log() -> list[dict[str, Any]]:
@@ -253,7 +253,7 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     expect(scene.locator("button.is-right")).to_have_text("✓ " + text("training.skill_induction"))
     expect(scene.locator("tbody tr").last).to_contain_text(text("training.skill_counting"))  # it never came
     assert value(page, "induction") == f"before=0.10000 share=0.85000 tokens {READ[2]} end=0.97000"
-    assert value(page, "cannot") == "lines 3 short 1 lowest sums share=0.15500"
+    assert value(page, "cannot") == "lines 3 short 1 lowest counting share=0.15500"
     attempt = page.locator("[data-scene=attempt]")
     above = attempt.get_by_text(text("story-learned.attempt_own"))
     expect(above).to_be_visible()
