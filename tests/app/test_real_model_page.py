@@ -1,5 +1,6 @@
 """Where a prompt is outside the bundled world, the page leads to a real LLaMA: by a command, or by fetching it."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from app.session import Runs
 from app.smollm2 import RealModel
 from app.texts import text
 from model.smollm2 import NAME
-from tests.app.looking import faults, in_each_language, run
+from tests.app.looking import BOX, faults, in_each_language, run
 from tests.app.test_real_model import SOURCE, Index, write_weights
 from tests.one_of import one_of
 from tests.page import leave, new_page, open_page, wait_for_run, watched
@@ -195,4 +196,55 @@ def test_a_link_to_a_model_begins_with_its_prompt(browser: Browser, there: str) 
     page = open_page(browser, f"{there}#model={quote(NAME)}")
     assert page.evaluate("[glass.state.run.model.name, glass.state.run.prompt]") == [NAME, REAL_EXAMPLES[0]]
     expect(page.locator("#prompt textarea")).to_have_value(REAL_EXAMPLES[0])
+    leave(page)
+
+
+@pytest.mark.parametrize("story", [True, False], ids=["story", "workbench"])
+def test_after_a_lesson_the_bar_names_the_model_of_the_run_that_is_shown(
+    browser: Browser, there: str, story: bool
+) -> None:
+    page = open_page(browser, f"{there}#lang=en&sampling.temperature=0.7", story=story)
+    page.locator("#settings .label-wrap").click()
+    controls = [page.locator(f"#{name}").locator("input, textarea").first for name in ("model", "temperature")]
+    pick(page, "SmolLM2")
+    before = [one.input_value() for one in controls]
+    page.fill(BOX, PROMPT)  # typed and not run
+    page.click("#lessons")
+    page.locator(".ls-row").first.locator("button").first.click()
+    page.wait_for_function("document.body.dataset.lesson === 'shown' && glass.state.status === 'idle'")
+    assert page.evaluate("glass.state.run.model.name") != NAME
+    page.keyboard.press("Escape")
+    page.wait_for_function("(name) => glass.state.run.model.name === name", arg=NAME)
+    wait_for_run(page)
+    for control, value in zip(controls, before, strict=True):
+        expect(control).to_have_value(value)
+    expect(page.locator(BOX)).to_have_value(PROMPT)
+    page.click("#run")
+    shows_paris_of(page, NAME)
+    leave(page)
+
+
+def test_no_remark_of_another_model_s_reading_stands_at_a_run(browser: Browser, there: str) -> None:
+    """The small model's, while what is to be said of the real one's has not come."""
+    page = open_page(browser, f"{there}#lang=en&prompt={quote(PROMPT)}", story=True)
+    remark = page.locator(".wy-outside")
+    expect(remark.get_by_role("button", name=text("real.run"))).to_be_visible()
+    held: list[Route] = []
+    asks_outside = re.compile("outside")
+
+    def hold(route: Route) -> None:
+        if asks_outside.search(route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/component_server/**", hold)
+    remark.get_by_role("button", name=text("real.run")).click()
+    shows_paris_of(page, NAME)
+    page.wait_for_function("!document.querySelector('.st-gap').closest('[data-waiting]')")
+    expect(remark).to_be_hidden()
+    assert held
+    page.unroute("**/component_server/**")
+    for route in held:
+        route.continue_()
     leave(page)

@@ -9,7 +9,7 @@
  */
 export function createBar(labels, texts, models) {
   /** @type {Values} */
-  let filling = {};
+  let filling = {}; // what the components are still to take
   /** @type {(() => void) | null} */
   let change = null;
 
@@ -37,11 +37,15 @@ export function createBar(labels, texts, models) {
      * @param {Values} values
      */
     fill(values) {
-      filling = values;
+      filling = { ...filling, ...values }; // gradio takes them later, and others may be put in till then
       change?.();
     },
     /** For that event. */
-    filled: () => relabel(filling),
+    filled() {
+      const values = filling;
+      filling = {};
+      return relabel(values);
+    },
     /** @param {() => void} raise raises the event */
     onFill(raise) {
       change = raise;
