@@ -154,19 +154,20 @@ export function createOutside(glass) {
     const ways = example ? [h("button.gp-option", { click }, text("try", { example }))] : [];
     return said.replaceChildren(h("p", null, whole), ...(figures ? [more] : []), ...ways);
   });
-  /** @type {{ prompt: string | null; answer: Answer | null }} stays while a longer run of a prompt has no answer */
-  let last = { prompt: null, answer: null };
+  /** @type {{ read: string | null; answer: Answer | null }} stays while a longer run of a reading has no answer */
+  let last = { read: null, answer: null };
   return {
     element,
-    /** Whether it is known if there is something to be told; it stays so while a longer run of the prompt is asked. */
+    /** Whether it is known if there is something to be told; it stays so while a longer run is asked. */
     isKnown: () => last.answer !== null || isSettled(shownIn(glass).trace, "outside"),
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
       const { side, status, trace } = shownIn(glass);
-      const same = last.prompt === trace.prompt;
+      const read = JSON.stringify([trace.model.name, trace.prompt]); // another network may know what this one does not
+      const same = last.read === read;
       const answer =
         (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);
-      last = { prompt: trace.prompt, answer };
+      last = { read, answer };
       const found = side !== "B-A" && isTold(answer) ? answer : null;
       show(found, !isChanged(trace) && trace.T === trace.nPrompt, glass.state.language);
       real.draw(found !== null && found.tokens > 0);
