@@ -1,6 +1,5 @@
 """Where a prompt is outside the bundled world, the page leads to a real LLaMA: by a command, or by fetching it."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -230,10 +229,9 @@ def test_no_remark_of_another_model_s_reading_stands_at_a_run(browser: Browser, 
     remark = page.locator(".wy-outside")
     expect(remark.get_by_role("button", name=text("real.run"))).to_be_visible()
     held: list[Route] = []
-    asks_outside = re.compile("outside")
 
     def hold(route: Route) -> None:
-        if asks_outside.search(route.request.post_data or ""):
+        if "outside" in (route.request.post_data or ""):
             held.append(route)
         else:
             route.continue_()
@@ -244,7 +242,7 @@ def test_no_remark_of_another_model_s_reading_stands_at_a_run(browser: Browser, 
     page.wait_for_function("!document.querySelector('.st-gap').closest('[data-waiting]')")
     expect(remark).to_be_hidden()
     assert held
-    page.unroute("**/component_server/**")
     for route in held:
         route.continue_()
+    page.unroute("**/component_server/**")
     leave(page)
