@@ -135,6 +135,8 @@ def test_on_a_telephone_a_card_lies_inside_the_window(marked: Page) -> None:
     assert not covers or max(above, below) < box["height"] + 6
     page.get_by_role("button", name=text("glossary.all")).click()  # the list opens at the word
     expect(page.locator(".gl-list dt", has_text=re.compile(f"^{word.inner_text()}s?$"))).to_be_in_viewport()
+    for head in (page.locator(".gl-find input"), page.get_by_role("button", name=text("glossary.close"))):
+        expect(head).to_be_in_viewport(ratio=1)  # wherever the list stands
     top = page.evaluate("scrollY")
     page.locator(".gl-list").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
     page.evaluate("addEventListener('wheel', () => { window.wheeled = true; }, { once: true, passive: true })")

@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 
 /**
- * @param {{ name: string; look?: string; title?: string; close?: string }} how `name`: the id of its title; `look`:
- *   classes beside the usual one; `title`, `close`: keys of texts
+ * @param {{ name: string; look?: string; title?: string; close?: string; head?: Node[] }} how `name`: the id of its
+ *   title; `look`: classes beside the usual one; `title`, `close`: keys of texts; `head`: what stands with them
  * @param {...Node} content
  * @returns {{
  *   element: HTMLDialogElement;
@@ -13,13 +13,13 @@ import { h } from "./dom.js";
  * }}
  *   a press outside of what it holds closes it, too; `show` takes the place of any other that is open
  */
-export function createDialog({ name, look = "", title: words, close = "shortcuts.close" }, ...content) {
+export function createDialog({ name, look = "", title: words, close = "shortcuts.close", head = [] }, ...content) {
   const title = h("h2", { id: name, "data-text": words });
   const button = h("button.page-close", { "data-text": close, click: () => element.close() });
   const element = h(
     `dialog.page-dialog${look}`,
     { "aria-labelledby": name },
-    h("header", null, title, button),
+    h("header", null, title, button, ...head),
     ...content,
   );
   element.addEventListener("click", ({ target }) => {

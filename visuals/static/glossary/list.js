@@ -28,8 +28,13 @@ export function createList(glass) {
   const find = h("label.gl-find", null, h("span", { "data-text": "glossary.find" }), " ", box);
   const none = h("p", { role: "status" });
   const { element, show } = createDialog(
-    { name: "glossary-title", look: ".page-shortcuts.gl-list", title: "glossary.title", close: "glossary.close" },
-    find,
+    {
+      name: "glossary-title",
+      look: ".page-shortcuts.gl-list",
+      title: "glossary.title",
+      close: "glossary.close",
+      head: [find],
+    },
     none,
     lines,
   );
