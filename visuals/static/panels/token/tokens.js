@@ -427,7 +427,10 @@ export default function tokens(element, glass) {
     if (shownQuery !== query && built.list[query]) reveal(chips, built.list, (shownQuery = query));
   }
 
-  keepInView(element, () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list, shownQuery));
+  const revealAgain = () => shownQuery >= 0 && built.list[shownQuery] && reveal(chips, built.list, shownQuery);
+  keepInView(element, revealAgain);
+  // What was not laid out yet, or is now of another width, has the token elsewhere.
+  new ResizeObserver(revealAgain).observe(chips, { box: "border-box" });
 
   return effect(function draw() {
     const { trace, locked } = glass.state;
