@@ -6,6 +6,7 @@ import { exact, h } from "../../dom.js";
 import { glossed, glossOf } from "../../gloss.js";
 import { heatedIn } from "../../readings/next.js";
 import { memo, reactive } from "../../reads.js";
+import { samplingOf } from "../../sampling.js";
 import { shareBar } from "../bars.js";
 import { kept } from "../kept.js";
 import { answerBeside, answerOf, bold, count, shareSaid } from "../words.js";
@@ -25,7 +26,8 @@ export function createChoice(glass) {
   const heat = slider("st-slider", "story.choice_heat", { min: LEAST, max: MOST, step: STEP }, (value) => {
     view.temperature = value;
   });
-  const element = h("div", null, h("table.st-choices", null, body), heat.element);
+  const apart = h("p.st-note");
+  const element = h("div", null, h("table.st-choices", null, body), heat.element, apart);
   const readingOf = kept(heatedIn);
   let of = ""; // whose temperature it is: another text, or network, begins at 1
   glass.on("run", ({ prompt, model }) => {
@@ -77,6 +79,7 @@ export function createChoice(glass) {
       const candidates = readingOf(trace.next, found.logits.data, temperature, SHOWN);
       paint(candidates, found.logits.data.length - candidates.length, language, trace.model.eos_ids, glossOf(glass));
       heat.show(temperature, temperature.toFixed(1));
+      apart.textContent = text("story.choice_apart", { set: samplingOf(glass.settings).temperature });
       const [{ id, piece, probability }] = candidates;
       return {
         words: {
