@@ -19,7 +19,7 @@ from model.analysis.node_roles import node_roles
 from model.analysis.outside import outside
 from model.analysis.why import NEEDED
 from model.checkpoint import BUNDLED
-from tests.app.looking import as_chance, faults, number, settled, shown
+from tests.app.looking import as_chance, faults, in_each_language, number, settled, shown
 from tests.one_of import one_of
 from tests.page import leave, open_page, running_app, wait_for_run
 from tests.peer import Peer
@@ -444,6 +444,7 @@ def test_the_page_stays_where_heads_are_measured_in_another_way(opened: Page) ->
     expect(opened.locator(".wy-about")).not_to_contain_text(text("why.grid_story"))
 
 
+<<<<<<< HEAD
 def test_what_is_said_of_a_head_names_what_stands_in_its_place(opened: Page) -> None:
     """The story puts zero there, and may find that the answer rises where it falls with the mean."""
     opened.locator(".wy-how summary").click()
@@ -465,3 +466,36 @@ def test_heads_numbers_stand_whole_or_beside_their_map(address: str, browser: Br
         hint = page.locator(".wy-missed .gp-note", has_text=beside)
         expect(hint).to_be_visible() if is_beside else expect(hint).to_have_count(0)
         leave(page)
+=======
+def test_the_strip_says_why_its_head_opens_and_only_while_it_is_that_head(browser: Browser, address: str) -> None:
+    page = open_page(browser, f"{address}#lang=en", 390, 844)
+    strip = page.locator("section[data-kind=tokens]")
+    start = page.evaluate("[glass.state.run.start.layer, glass.state.run.start.head]")
+    assert page.evaluate("[glass.state.layer, glass.state.head]") == start
+    for language in in_each_language(page):
+        expect(strip).to_contain_text(text("tokens.opens", language))
+    page.evaluate("([layer, head]) => glass.select({ layer, head: head ? 0 : 1 })", start)
+    expect(strip).not_to_contain_text(text("tokens.opens"))
+    page.evaluate("([layer, head]) => glass.select({ layer, head })", start)
+    expect(strip).to_contain_text(text("tokens.opens"))
+    page.evaluate("glass.open('attend')")
+    expect(strip).not_to_contain_text(text("tokens.opens"))
+    leave(page)
+
+
+def test_a_strip_without_room_shows_the_selected_token(browser: Browser, address: str) -> None:
+    """However it gets there: the strip is not laid out while the story is read, and a phone is turned."""
+    seen = """() => {
+      const strip = document.querySelector(".gp-chips");
+      if (!strip) return false;
+      const [outer, chip] = [strip, strip.children[glass.state.locked.query]].map((one) => one.getBoundingClientRect());
+      return strip.scrollHeight > strip.clientHeight && chip.top >= outer.top - 1 && chip.bottom <= outer.bottom + 1;
+    }"""
+    page = open_page(browser, f"{address}#lang=en", 844, 390, story=True)
+    page.evaluate("glass.open('attend')")
+    page.wait_for_function(seen)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size({"width": 740, "height": 360})
+    page.wait_for_function(seen)
+    leave(page)
+>>>>>>> 6724852d (The strip says why its head opens; the calculator's words come with its panel; shorter words)

@@ -9,7 +9,7 @@
  */
 export function createBar(labels, texts, models) {
   /** @type {Values} */
-  let filling = {}; // what the components are still to take
+  let filling = {};
   /** @type {(() => void) | null} */
   let change = null;
 
@@ -37,7 +37,7 @@ export function createBar(labels, texts, models) {
      * @param {Values} values
      */
     fill(values) {
-      filling = { ...filling, ...values }; // gradio takes them later, and others may be put in till then
+      filling = { ...filling, ...values }; // gradio takes them later
       change?.();
     },
     /** For that event. */

@@ -80,11 +80,12 @@ import { RecordedMap, watchFields } from "./reads.js";
  *   sinks: number[];
  *   changes: Changes;
  *   source: Trace | null;
+ *   start: import("./messages.d.ts").Start | null;
  *   encoder: Trace | null;
  *   whole: Trace | null;
  * }} Trace
- *   source: whose stream its patches took; encoder: what an encoder made of the prompt, a run without a choice, which
- *   knows the `whole` that it is part of
+ *   source: whose stream its patches took; start: where to look first; encoder: what an encoder made of the prompt, a
+ *   run without a choice, which knows the `whole` that it is part of
  *
  * @typedef {TraceMessage &
  *   Pick<RunMessage, "id" | "prompt" | "n_prompt" | "seconds" | "changes"> &
@@ -296,6 +297,7 @@ export function decodeRun(payload) {
     sinks: payload.sinks ?? [],
     changes: payload.changes ?? {},
     source: payload.source ?? null,
+    start: payload.start ?? null,
     encoder: null,
     whole: null,
   };

@@ -163,7 +163,7 @@ export function createOutside(glass) {
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
       const { side, status, trace } = shownIn(glass);
-      const read = JSON.stringify([trace.model.name, trace.prompt]); // another network may know what this one does not
+      const read = `${trace.model.name} ${trace.prompt}`;
       const same = last.read === read;
       const answer =
         (same && status === "generating" ? null : glass.detail("outside", {})) ?? (same ? last.answer : null);

@@ -97,6 +97,23 @@ function createPlace(glass) {
 }
 
 /**
+ * Why the page shows this head first, where it does.
+ *
+ * @param {Glass} glass
+ */
+function createOpens(glass) {
+  const element = h("p.gp-note");
+  function draw() {
+    const { locked, chapter, presenting } = glass.state;
+    const { start } = shownIn(glass).trace;
+    const isOpened = start?.key !== undefined && start.layer === locked.layer && start.head === locked.head;
+    element.hidden = !isOpened || chapter !== "glance" || Boolean(presenting);
+    element.textContent = element.hidden ? "" : glass.text("tokens.opens");
+  }
+  return { element, draw };
+}
+
+/**
  * A small "‹ 2 ›" that moves the layer or the head.
  *
  * @param {Glass} glass
@@ -370,11 +387,11 @@ export default function tokens(element, glass) {
   /** @type {Built} */
   const built = { trace: null, coming: 0, names: [], list: [], drawn: [], pressed: -1 };
   wire(chips, glass, built);
-  const place = createPlace(glass);
+  const [place, opens] = [createPlace(glass), createOpens(glass)];
   const unseen = createHidden(chips, built, glass);
   const stacksPlace = h("div");
   const under = h("p.gp-note.gp-names", { "data-text": "tokens.under" });
-  panel.body.append(stacksPlace, chips, unseen.element, under, place.element, note);
+  panel.body.append(stacksPlace, chips, unseen.element, under, place.element, opens.element, note);
   /** @type {{ draw: () => void } | null} */
   let stacks = null;
   /** What is said of two texts comes with the first run that has two. */
@@ -407,6 +424,7 @@ export default function tokens(element, glass) {
     tint(chips, built, tones, shownIn(glass));
     sides.draw();
     place.draw();
+    opens.draw();
     if (glass.state.run?.encoder && !stacks) fetchStacks();
     stacks?.draw();
     const reason = a && hindrance({ A: a, B: trace });
