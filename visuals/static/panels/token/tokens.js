@@ -97,12 +97,12 @@ function createPlace(glass) {
 }
 
 /**
- * Why the page shows this head first, where it does.
+ * Why the page shows this head first, where it does: in a narrow window (page.css), as a wide one counts its lines.
  *
  * @param {Glass} glass
  */
 function createOpens(glass) {
-  const element = h("p.gp-note");
+  const element = h("p.gp-note.gp-opens");
   function draw() {
     const { locked, chapter, presenting } = glass.state;
     const { start } = shownIn(glass).trace;
@@ -391,7 +391,7 @@ export default function tokens(element, glass) {
   const unseen = createHidden(chips, built, glass);
   const stacksPlace = h("div");
   const under = h("p.gp-note.gp-names", { "data-text": "tokens.under" });
-  panel.body.append(stacksPlace, chips, unseen.element, under, place.element, opens.element, note);
+  panel.body.append(stacksPlace, chips, unseen.element, opens.element, under, place.element, note);
   /** @type {{ draw: () => void } | null} */
   let stacks = null;
   /** What is said of two texts comes with the first run that has two. */
