@@ -444,7 +444,6 @@ def test_the_page_stays_where_heads_are_measured_in_another_way(opened: Page) ->
     expect(opened.locator(".wy-about")).not_to_contain_text(text("why.grid_story"))
 
 
-<<<<<<< HEAD
 def test_what_is_said_of_a_head_names_what_stands_in_its_place(opened: Page) -> None:
     """The story puts zero there, and may find that the answer rises where it falls with the mean."""
     opened.locator(".wy-how summary").click()
@@ -466,7 +465,8 @@ def test_heads_numbers_stand_whole_or_beside_their_map(address: str, browser: Br
         hint = page.locator(".wy-missed .gp-note", has_text=beside)
         expect(hint).to_be_visible() if is_beside else expect(hint).to_have_count(0)
         leave(page)
-=======
+
+
 def test_the_strip_says_why_its_head_opens_and_only_while_it_is_that_head(browser: Browser, address: str) -> None:
     page = open_page(browser, f"{address}#lang=en", 390, 844)
     strip = page.locator("section[data-kind=tokens]")
@@ -498,4 +498,3 @@ def test_a_strip_without_room_shows_the_selected_token(browser: Browser, address
     page.set_viewport_size({"width": 740, "height": 360})
     page.wait_for_function(seen)
     leave(page)
->>>>>>> 6724852d (The strip says why its head opens; the calculator's words come with its panel; shorter words)

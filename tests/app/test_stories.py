@@ -36,7 +36,11 @@ HELDOUT = [4.0, 3.0, 2.5, 2.2, 3.1, 2.9, 1.6, 1.25]
 INDUCTION = [0.0, 0.1, 0.85, 0.95, 1.0, 0.99, 0.98, 0.97]  # leaps in "bindings", and is known in it
 OTHERS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.91, 0.92]  # known in "stories"
 NEVER = [0.0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4]
-MEASURED = (("induction", "en", 198, 200, 0.98), ("counting", "digits", 31, 200, 0.95), ("recall", "zh", 200, 200, 0.95))
+MEASURED = (
+    ("induction", "en", 198, 200, 0.98),
+    ("counting", "digits", 31, 200, 0.95),
+    ("recall", "zh", 200, 200, 0.95),
+)
 
 
 def log() -> list[dict[str, Any]]:
