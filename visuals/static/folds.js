@@ -10,14 +10,14 @@ import { remembered } from "./remembered.js";
  * @typedef {{ panels: readonly string[]; onDemand: readonly string[] }} Chapter
  */
 
-/** Settings that are kept under another name than their panel's, as the address writes them. */
-const SET_AS = /** @type {Record<string, string[]>} */ ({
-  "norm-scale": ["norm.scale", "norm.shift", "norm.flip"],
-  "rope-scaling": ["rope.factor", "rope.method", "rope.reach"],
-  "ffn-tokens": ["ffn.view"],
-  "kv-chart": ["kvchart"],
-  "kv-fit": ["kvfit"],
-  "family-parameters": ["families.model"],
+/** Settings that are kept under another name than their panel's, as the address writes them; none named: all. */
+const SET_AS = /** @type {Record<string, Record<string, string[]>>} */ ({
+  "norm-scale": { norm: ["scale", "shift", "flip"] },
+  "rope-scaling": { rope: ["factor", "method", "reach"] },
+  "ffn-tokens": { ffn: ["view"] },
+  "kv-chart": { kvchart: [] },
+  "kv-fit": { kvfit: [] },
+  "family-parameters": { families: ["model"] },
 });
 
 /**
@@ -27,10 +27,9 @@ const SET_AS = /** @type {Record<string, string[]>} */ ({
  * @param {Settings} settings
  */
 const isSet = (kind, settings) =>
-  (SET_AS[kind] ?? [kind]).some((one) => {
-    const [panel, name] = one.split(".");
+  Object.entries(SET_AS[kind] ?? { [kind]: [] }).some(([panel, names]) => {
     const given = Object.keys(settings[panel] ?? {});
-    return name ? given.includes(name) : given.length > 0;
+    return names.length ? names.some((name) => given.includes(name)) : given.length > 0;
   });
 
 /**
