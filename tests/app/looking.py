@@ -113,8 +113,10 @@ for (const chapter of chapters) {
     const failed = [...document.querySelectorAll("[data-failed]")].map((one) => one.dataset.kind);
     const said = document.querySelector(".page-message").textContent;
     if (failed.length || said) throw new Error(`${chapter} ${kind}: failed ${failed}; message: ${said}`);
-    const [raw] = /\\{\\w+[|@][^}]*\\}/.exec(panel.querySelector(".gp-body").textContent) ?? [];
-    if (raw) throw new Error(`${chapter} ${kind} says ${raw}`); // a place of a text that nothing stands in
+    // a place of a text that nothing stands in, and the key of one that is not there
+    const unsaid = new RegExp(`\\\\{\\\\w+[|@][^}]*\\\\}|(?<![\\\\w./])${kind}\\\\.[a-z]\\\\w+`);
+    const [raw] = unsaid.exec(panel.querySelector(".gp-body").textContent) ?? [];
+    if (raw) throw new Error(`${chapter} ${kind} says ${raw}`);
   }
 }
 return found;
@@ -142,7 +144,7 @@ def settled(page: Page) -> None:
 
 
 # A timer and idle work of the page's that began before these end before them: a panel out of view follows a selection
-# after 80 ms (late.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
+# after 200 ms (late.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
 CALM = f"""
 do {{
   {SETTLED}

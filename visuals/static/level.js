@@ -30,7 +30,7 @@ export function offerLevels({ state, on, open }, first) {
       button.setAttribute("aria-pressed", String(button.getAttribute("data-level") === level));
   }
   document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest("[data-level], button[data-story]") : null;
+    const button = target instanceof Element ? target.closest("button:is([data-level], [data-story])") : null;
     if (!button) return;
     const wanted = button.getAttribute("data-story");
     const level = wanted ? STORY : (button.getAttribute("data-level") ?? STORY);

@@ -143,13 +143,7 @@ export function createTexts(addresses, onDemand = {}) {
   }
 
   /** @type {(key: string, params?: Record<string, any>) => string} */
-  const text = (key, params) => {
-    const table = tables[now.language];
-    const said = lookUp(table, key, params);
-    // A section that is here lacks nothing that comes later: a reader would see the key.
-    if (said === key && table?.[key.split(".")[0]]) console.error(`no text ${key} in ${now.language}`);
-    return said;
-  };
+  const text = (key, params) => lookUp(tables[now.language], key, params);
 
   /**
    * Fills elements that name their text: data-text, data-text-title (a tooltip), data-text-label (aria-label),

@@ -2,6 +2,7 @@
 // ways.
 
 import { h } from "../dom.js";
+import { isColumn } from "./column.js";
 import { asks, partsOfNote } from "./lesson.js";
 
 /**
@@ -130,6 +131,9 @@ function makeElements(acts, text) {
   return { ...parts, ...game, fold, element };
 }
 
+/** @type {(words: string, end: string) => string} */
+const withoutEnd = (words, end) => (words.endsWith(end) ? words.slice(0, -end.length) : words);
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {Acts} acts
@@ -175,13 +179,12 @@ export function createBar(glass, acts) {
     note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
     document.body.toggleAttribute("data-notes", !note.hidden);
     element.classList.toggle("is-asking", covered);
-    // what nobody guessed leaves its room to the answer
-    game.hidden = label.hidden = !covered && !(asks(view) && guess.value);
+    label.hidden = !covered && !(asks(view) && guess.value); // what nobody guessed leaves its room to the answer
+    game.hidden = label.hidden && !(isColumn() && asks(view)); // else another button comes under the finger
     asked.hidden = !covered || Boolean(view.question); // which stands above the view
     if (!covered) {
       guess.blur();
-      const comma = text("guess_comma").trim();
-      if (guess.value.trim().endsWith(comma)) guess.value = guess.value.trim().slice(0, -comma.length);
+      guess.value = withoutEnd(guess.value.trim(), text("guess_comma").trim());
     }
     guess.disabled = !covered; // it is made: from here on the keys are the lesson's
     reveal.textContent = text(covered ? "reveal" : "cover");
