@@ -454,6 +454,16 @@ def test_what_is_said_of_a_head_names_what_stands_in_its_place(opened: Page) -> 
         expect(opened.locator(".wy-missed .wy-read")).to_contain_text(f"({text(f'why.ablation_{kind}')})")
 
 
+def test_after_another_text_the_choice_is_lit_that_is_measured(opened: Page) -> None:
+    opened.locator(".wy-how summary").click()
+    opened.locator(".wy-missed [data-choice=zero]").click()
+    expect(opened.locator(".wy-about")).to_contain_text(text("why.by_zero"))
+    opened.evaluate("(prompt) => glass.read(prompt)", EXAMPLES["en"][1])
+    expect(opened.locator(".wy-about")).to_contain_text(text("why.by_mean"))
+    for kind, lit in (("mean", "true"), ("zero", "false")):
+        expect(opened.locator(f".wy-missed [data-choice={kind}]")).to_have_attribute("aria-pressed", lit)
+
+
 def test_heads_numbers_stand_whole_or_beside_their_map(address: str, browser: Browser) -> None:
     """In a phone's columns they would be cut: then the chosen row's and column's alone are written, beside the map."""
     beside = re.compile(re.escape(text("marks.beside").split(":")[1]))

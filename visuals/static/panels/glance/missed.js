@@ -282,6 +282,7 @@ export function createMissed(glass, toggle) {
    */
   function draw(found, heads, fresh, answered) {
     [grid, probability] = [found && knownOf(found, heads?.part ?? null), answered];
+    ablation.show(); // another text puts the setting back
     element.hidden = !grid;
     if (!grid) return;
     estimated = Boolean(heads?.part && heads.part.total < countsOf(grid).all);
