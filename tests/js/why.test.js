@@ -12,6 +12,7 @@ const { whyReader } = await import("../../visuals/static/readings/why.js");
 const { columnsOf, rowsOf } = await import(`${panels}/glance/circuit-grid.js`);
 const { circuitReader, controlsReader, sentNodes, stacksOf } = await import("../../visuals/static/readings/circuit.js");
 const { nameOfPart, ranked } = await import(`${panels}/glance/ranking.js`);
+const { firstForm } = await import(`${panels}/glance/reasons.js`);
 const { verdict } = await import("../../visuals/static/readings/verdict.js");
 const { createTerms } = await import(`${panels}/glance/terms.js`);
 const { apart, askedWhy, filled, positionAt, readersOff, whichOf } = await import(`${panels}/glance/words.js`);
@@ -49,6 +50,13 @@ test("heads that read the answer are said to decide only where little of it is l
   assert.equal(verdict({ probability: 0.0004, look: { ...look, without: 0.14 } }), "rises");
   // as the numbers beside it read
   assert.equal(verdict({ probability: 0.99, look: { ...look, without: 0.98999 } }), "same");
+});
+
+test("a head that costs less than counts as needed is said to be hardly missed, whatever the others cost", () => {
+  assert.equal(firstForm(0.0041), "group_first_hardly");
+  assert.equal(firstForm(-0.3), "group_first_hardly");
+  assert.equal(firstForm(0.05), "group_first_alone");
+  assert.equal(firstForm(null), "group_first");
 });
 
 test("the list names as many of an encoder's heads as of what writes, then neurons, what is missed most first", () => {

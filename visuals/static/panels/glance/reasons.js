@@ -2,6 +2,7 @@
 
 import { labelsOf } from "../../characters.js";
 import { exact, h, shown } from "../../dom.js";
+import { NEEDED } from "../../readings/rests.js";
 import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
 import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
@@ -107,6 +108,17 @@ function lostWithout({ first, grid }) {
   return grid?.measured.data[at] ? grid.lost.data[at] : null;
 }
 
+/**
+ * Which sentence names the head that looks most and is missed most of those; one that is hardly missed is not said
+ * to be missed.
+ *
+ * @param {number | null} alone the nats that are lost without it; null where it is not measured
+ */
+export function firstForm(alone) {
+  if (alone === null) return "group_first";
+  return alone < NEEDED ? "group_first_hardly" : "group_first_alone";
+}
+
 /** @param {number} x */
 const nats = (x) => h("span", { title: exact(x, 6) }, shown(x, 2));
 
@@ -126,7 +138,7 @@ function groupProof(glass, found, names) {
   const alone = lostWithout(found);
   const template = sentences(
     text,
-    text(`why.group_first${alone === null ? "" : "_alone"}`),
+    text(`why.${firstForm(alone)}`),
     text(`why.group_${kind}`, { count }),
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
