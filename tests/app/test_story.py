@@ -289,8 +289,10 @@ def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
     expect(said).to_be_hidden()
     story.evaluate("glass.change({ heads: [[1, 2]] })")
     expect(said).to_contain_text(re.compile(r"head 2 of layer 1", re.IGNORECASE))
-    story.evaluate("glass.change({})")
+    said.get_by_role("button", name=text("why.back_on")).click()
     expect(said).to_be_hidden()
+    assert story.evaluate("glass.state.trace.changes.heads ?? []") == []
+    assert story.evaluate("document.activeElement.dataset.scene") == "norm"
 
 
 def test_the_arrow_leads_from_the_gap_to_the_word_wherever_their_lines_are(story: Page) -> None:

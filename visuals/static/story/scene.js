@@ -3,7 +3,7 @@
 
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
-import { changedText } from "../off.js";
+import { changedText, isChanged, takenBack } from "../off.js";
 import { followView } from "../pointing.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
@@ -92,6 +92,31 @@ function createWords(glass, section, { name, asks }) {
 }
 
 /**
+ * What is off in the run, or was taken over, and the way back to the run as it was.
+ *
+ * @param {Glass} glass
+ * @param {() => void} focus takes the focus from the button, which goes with what it takes back
+ */
+function createChanged(glass, focus) {
+  const said = h("p");
+  const back = h("button.st-act", { click: takeBack });
+  const element = h("div.st-changed", { hidden: "" }, said, back);
+  function takeBack() {
+    focus();
+    glass.change({});
+  }
+  /** @param {import("../decode.js").Trace} trace */
+  function draw(trace) {
+    element.hidden = !isChanged(trace);
+    if (element.hidden) return;
+    said.textContent = changedText({ B: trace }, glass.text);
+    back.textContent = glass.text(`why.back_${takenBack(trace)}`);
+    back.disabled = glass.state.awaited !== null;
+  }
+  return { element, draw };
+}
+
+/**
  * @param {Glass} glass
  * @param {string} section of the story's texts
  * @param {Scene} scene
@@ -125,8 +150,8 @@ export function createFrame(glass, section, scene, wide) {
   element.append(title, h("div.st-picture", null, notHere, picture), guess.element, says, ...below);
   element.append(h("p.st-foot", null, more));
   const withheld = createWithheld(element, glass.text);
-  const changed = h("p.st-changed", { hidden: "" }); // what is off in the run, or was taken over
-  title.after(changed, withheld.line);
+  const changed = createChanged(glass, () => element.focus({ preventScroll: true }));
+  title.after(changed.element, withheld.line);
   let near = false;
   /** @type {import("../decode.js").Trace | null} */
   let sought = null; // the run of which it is asked whether it has the scene
@@ -176,8 +201,7 @@ export function createFrame(glass, section, scene, wide) {
       if (near || comes) sought = trace;
       element.hidden = !told || !may() || !isThere();
       if (!trace || element.hidden || !(near || waits)) return;
-      changed.textContent = changedText({ B: trace }, glass.text);
-      changed.hidden = !changed.textContent;
+      changed.draw(trace);
       noting(element, () => painted(fresh));
       withheld.show();
     },
