@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.texts import text
+from model.kv_math.vllm_rule import DEFAULT_SHARE
 from tests.app.kv_chapter import field, opened, panel
 from tests.app.looking import number, shown
 from tests.page import leave, open_page, wait_for_run
@@ -107,7 +108,7 @@ def test_what_the_system_keeps_of_a_shared_memory_is_said_beside_what_is_set(cha
     for gpu, percent in (("Apple M4 Max 128 GB", 75), ("H100 80 GB", None)):
         field(page, "kv-fit", "gpu").select_option(gpu)
         shown(page, "kv-fit", f"gpu={gpu}")
-        expect(field(page, "kv-fit", "usable_percent")).to_have_value("90")
+        expect(field(page, "kv-fit", "usable_percent")).to_have_value(str(DEFAULT_SHARE))
         if percent:
             expect(limited).to_have_text(text("kv-fit.limited", percent=percent))
         else:

@@ -8,7 +8,7 @@ const FIRST = {
   weights: "",
   embeddings: "",
   room: "lines",
-  usable_percent: "90",
+  usable_percent: "92", // DEFAULT_SHARE in model/kv_math/vllm_rule.py
   step_tokens: "8192",
   context_mib: "358",
   fragmentation_mib: "150",
