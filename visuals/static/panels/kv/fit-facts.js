@@ -29,9 +29,10 @@ const fact = (title, content) =>
  * @param {Fit["batch"] | Fit["context"]} found
  * @param {string} title
  * @param {"sequences" | "tokens"} unit
- * @param {Pick<Fit["use"], "gpus" | "by">} use how many GPUs share the work, and by what their room is counted
+ * @param {Pick<Fit["use"], "gpus" | "by" | "share">} use how many GPUs share the work, by what their room is
+ *   counted, and the bytes of one that may be taken
  */
-export function largestFact(glass, found, title, unit, { gpus, by }) {
+export function largestFact(glass, found, title, unit, { gpus, by, share }) {
   /** @type {import("../../types.d.ts").Say} */
   const text = (name, params) => glass.text(`kv-fit.${name}`, params);
   if ("refused" in found) return fact(title, note(troubleText(glass, found.refused)));
@@ -41,11 +42,11 @@ export function largestFact(glass, found, title, unit, { gpus, by }) {
       ? text(unit, { count: whole(found.value) })
       : text("none_fits");
   const { next, next_blocks: blocks, max_context: trained } = found;
+  const told = { bytes: exactBytes(next ?? "0"), limit: exactBytes(share) };
   const beyond = unit === "tokens" && trained !== null && found.value > trained;
   return fact(
     title,
-    html`${figure(value)}
-    ${next === null ? nothing : note(text(gpus > 1 ? "next" : "next_one", { bytes: exactBytes(next) }))}
+    html`${figure(value)} ${next === null ? nothing : note(text(gpus > 1 ? "next" : "next_one", told))}
     ${blocks === null ? nothing : note(text("next_blocks", { blocks: whole(blocks) }))}
     ${next !== null && unit === "sequences" && by !== "share" ? note(text("next_grows")) : nothing}
     ${beyond ? note(text("trained", { max_context: whole(trained) })) : nothing}`,
