@@ -92,10 +92,15 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "weights_in": use.weights.dtype if use.weights.terms else "",
         "output_in": use.weights.output if use.weights.output != use.weights.embeddings else "",
         "output_source": OUTPUT.source,
-        "stored": [say(note) for note in [stored_note(use.weights.spec)] if note],
+        "stored": [say(note) for note in [_counted_note(use)] if note],
         "format_unknown": use.format_unknown,
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
+
+
+def _counted_note(use: MemoryUse) -> str:
+    """What the config says of how the weights are stored; nothing where their bytes are given and decide instead."""
+    return "" if use.weights.measured is not None else stored_note(use.weights.spec)
 
 
 def vllm_message(rule: VllmRule) -> VllmMessage:

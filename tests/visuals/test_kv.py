@@ -115,6 +115,8 @@ def test_a_number_type_that_the_config_names_is_the_weights(named: dict, stored:
     (note,) = told["stored"]
     assert note["en"].startswith(f"config.json names {spec.number_type}. ")
     assert note["zh"].startswith(f"config.json 写明 {spec.number_type}。")
+    given = memory_use(spec, 16, setup=Setup(weights=AS_CONFIG, weight_bytes=10**5))
+    assert kv_fit.use_message(given, in_languages)["stored"] == []  # the bytes decide, not what the config names
 
 
 def test_room_says_of_how_many_ranks_it_is():

@@ -71,30 +71,41 @@ function storedView({ state, text }, { stored, weights_in: format, format_unknow
 }
 
 /**
- * The weights as the sum of their terms, and what the files hold.
+ * That the weights are as their bytes were given, and where these are far fewer than the config makes, that too:
+ * what fits may then be a part of the model.
+ *
+ * @param {Fit["use"]} use
+ * @param {Say} text of the section "kv-fit"
+ */
+function measuredView({ measured, all_weights: counted, weights_in: format, gpus }, text) {
+  if (measured === null) return nothing;
+  const given = text(counted === null ? "measured_alone" : "measured", {
+    bytes: exactBytes(measured),
+    both: both(measured),
+  });
+  const spread = counted === null && gpus > 1 ? text("measured_spread") : "";
+  const few = counted !== null && 2n * BigInt(measured) < BigInt(counted);
+  const warning = few ? text("measured_few", { format, counted: both(counted) }) : "";
+  return html`<p class="gp-note kv-measured" .textContent=${oneLine([given, spread])}></p>
+    ${warning ? html`<p class="kv-border kv-few" .textContent=${warning}></p>` : nothing}`;
+}
+
+/**
+ * The weights as the sum of their terms.
  *
  * @param {Glass} glass
  * @param {Fit["use"]} use
  * @param {import("./format.js").Named} factor
  */
 function weightsView(glass, use, factor) {
-  const { weight_terms, all_weights, measured, gpus, output_in: output, output_source: source } = use;
-  if (all_weights === null) {
-    const alone = glass.text("kv-fit.measured_alone", {
-      bytes: exactBytes(measured ?? "0"),
-      both: both(measured ?? "0"),
-    });
-    const spread = gpus > 1 ? glass.text("kv-fit.measured_spread") : "";
-    return html`<p class="gp-note kv-measured" .textContent=${oneLine([alone, spread])}></p>`;
-  }
-  const files = measured && glass.text("kv-fit.measured", { bytes: exactBytes(measured), both: both(measured) });
+  const { weight_terms, all_weights, measured, output_in: output, output_source: source } = use;
+  if (all_weights === null) return nothing;
   const sum = { bytes: exactBytes(all_weights), both: both(all_weights) };
   const kept = output && glass.text("kv-fit.output_in", { format: output, source });
   return html`<div>
-    ${files ? html`<p class="gp-note kv-measured" .textContent=${files}></p>` : nothing}
     ${kept ? html`<p class="gp-note kv-output" .textContent=${kept}></p>` : nothing}
     <details class="kv-source">
-      <summary .textContent=${glass.text(files ? "kv-fit.weights_unused" : "kv-fit.weights_sum", sum)}></summary>
+      <summary .textContent=${glass.text(measured ? "kv-fit.weights_unused" : "kv-fit.weights_sum", sum)}></summary>
       ${weight_terms.map(({ label, factors, bytes }) => titled(weightName(glass.text, label), factors, factor, bytes))}
     </details>
   </div>`;
@@ -245,7 +256,7 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
   return html`${verdict(use, text)} ${defaultView(use, text)}
-    ${use.by === "share" ? stricterView(use.vllm, text) : nothing} ${storedView(glass, use)}
+    ${use.by === "share" ? stricterView(use.vllm, text) : nothing} ${measuredView(use, text)} ${storedView(glass, use)}
     ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>
     ${use.by === "vllm" ? blocksView(use, { tokens, batch: sequences }, text) : nothing}
