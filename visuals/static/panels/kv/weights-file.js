@@ -144,7 +144,7 @@ export function weightsFile(text, factor, use) {
       use(null);
     }
   }
-  box.addEventListener("change", () => read(() => heldBy([readText(box.value)])));
+  box.addEventListener("input", () => read(() => heldBy([readText(box.value)])));
   picker.addEventListener("change", () => read(() => readFiles([...(picker.files ?? [])])));
   const element = h(
     "details.kv-files",
