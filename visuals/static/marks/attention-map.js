@@ -188,7 +188,8 @@ export function createMap(glass, what) {
     const pieces = what.pieces?.(newest(runs)) ?? trace.tokens.pieces;
     const above = roomFor(penOf(canvas), pieces);
     place.y = room - above < LEAST ? LOW : Math.max(LOW + 1, above);
-    place.size = Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y));
+    // a panel that is being put on a stage is narrower than the words for a moment
+    place.size = Math.max(1, Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y)));
     canvas.toggleAttribute("data-crowded", state.presenting === true && !namesAll(place.size / trace.T, pieces));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;
