@@ -57,7 +57,7 @@ export function firstApart(runs, selected) {
 export function createFirstApart(glass) {
   /** @type {Place | null} */
   let place = null;
-  const element = h("button.gp-option", { hidden: "", click: () => place && glass.select(place) });
+  const element = h("button.gp-option.mn-onward", { hidden: "", click: () => place && glass.select(place) });
   /** @param {Norms | null} runs null where something differs */
   function draw(runs) {
     place = runs && firstApart(runs, glass.state);

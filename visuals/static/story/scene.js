@@ -99,7 +99,7 @@ function createWords(glass, section, { name, asks }) {
  */
 function createChanged(glass, focus) {
   const said = h("p");
-  const back = h("button.st-act", { click: takeBack });
+  const back = h("button.gp-option", { click: takeBack });
   const element = h("div.st-changed", { hidden: "" }, said, back);
   function takeBack() {
     focus();
