@@ -41,10 +41,13 @@ def to_theme(page: Page, theme: str) -> None:
     assert page.evaluate("glass.state.theme") == theme
 
 
-# Colours on their way from one state to another are of neither.
-ENDED = """document.getAnimations().forEach((one) => {
-  if (one.effect.getComputedTiming().endTime < Infinity) one.finish();
-})"""
+# Colours on their way from one state to another are of neither; what is out of view is drawn after 200 ms (late.js).
+ENDED = """async () => {
+  await new Promise((done) => setTimeout(done, 260));
+  document.getAnimations().forEach((one) => {
+    if (one.effect.getComputedTiming().endTime < Infinity) one.finish();
+  });
+}"""
 
 
 def faults(page: Page, theme: str = "light", context: str | None = None) -> list[str]:
