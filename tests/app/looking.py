@@ -41,7 +41,7 @@ def to_theme(page: Page, theme: str) -> None:
     assert page.evaluate("glass.state.theme") == theme
 
 
-# Colours on their way from one state to another are of neither; what is out of view is drawn after 200 ms (late.js).
+# Colours on their way from one state to another are of neither; what is out of view is drawn after 80 ms (late.js).
 ENDED = """async () => {
   await new Promise((done) => setTimeout(done, 260));
   document.getAnimations().forEach((one) => {
@@ -154,7 +154,7 @@ def settled(page: Page) -> None:
 
 
 # A timer and idle work of the page's that began before these end before them: a panel out of view follows a selection
-# after 200 ms (late.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
+# after 80 ms (late.js), the address after 250 (history.js), and layers are fetched when the browser is idle.
 CALM = f"""
 do {{
   {SETTLED}

@@ -892,8 +892,15 @@ def test_on_a_telephone_the_bar_is_one_line_that_speaks_of_no_keys(
     expect(tools).to_be_hidden()
     expect(page.locator(".page-body > .ls-note")).to_be_visible()
     assert not KEYS.search(page.locator(".ls-note").inner_text())
+    reveal, end = page.locator(".ls-reveal"), "(one) => one.getBoundingClientRect().right"
+    stood = reveal.evaluate(end)
+    for covered in (False, True):  # a second press by mistake meets no other button
+        reveal.tap()
+        on_stage(page)
+        assert page.evaluate("document.body.hasAttribute('data-covered')") is covered
+        assert abs(reveal.evaluate(end) - stood) < 1
     page.locator(".ls-guess").fill("park")
-    page.locator(".ls-reveal").tap()
+    reveal.tap()
     on_stage(page)
     assert page.evaluate(height) <= 72
     buttons = [one.bounding_box() for one in page.locator(".ls-bar button:visible").all()]

@@ -702,6 +702,14 @@ def test_a_picture_leads_to_the_panel_behind_it_and_back(story: Page) -> None:
     expect(story.locator("section[data-kind=why] .wy-answer")).to_be_visible()  # opened, as the words promise it
 
 
+def test_a_message_is_no_way_to_the_workbench(story: Page) -> None:
+    story.evaluate("glass.publish({ kind: 'message', level: 'info', code: 'end_of_text', params: {} })")
+    message = story.locator(".page-message")
+    expect(message).to_have_text(text("message.end_of_text"))
+    message.click()
+    assert story.evaluate("glass.state.chapter") == "story"
+
+
 def test_what_a_reader_chose_opens_the_next_time(story: Page, panels_alone: str) -> None:
     expect(story.locator("#level [data-level=story]")).to_have_attribute("aria-pressed", "true")
     story.click("#level [data-level=workbench]")

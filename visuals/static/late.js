@@ -1,6 +1,6 @@
 // What nobody sees is drawn later than what is in view, so that this follows the reader at once.
 
-export const PATIENCE = 200; // ms until it follows: a layer that has to come is there by then, and is drawn once
+export const PATIENCE = 80; // ms until it follows
 
 let moved = -Infinity; // when the reader last moved something
 

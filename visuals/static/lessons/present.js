@@ -294,10 +294,8 @@ function createArrival(glass, stage, tell) {
     async whole(act) {
       const [mine, press] = [turn, (presses += 1)];
       const isAwaited = () => mine === turn && press === presses;
-      while (isAwaited() && !stage.isWhole()) {
-        tell(true);
-        await frame();
-      }
+      tell(!stage.isWhole());
+      while (isAwaited() && !stage.isWhole()) await frame();
       if (isAwaited()) done(act);
     },
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */

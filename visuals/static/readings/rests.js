@@ -18,6 +18,9 @@ import { onceFor } from "../arrays.js";
 /** Nats from which on something counts as needed (model/analysis/why.py). */
 export const NEEDED = 0.05;
 
+/** Of a probability: an answer with less has less than all other tokens together. */
+export const HALF = 0.5;
+
 const NEARLY = 2 / 3; // of the nats that the first loses
 const [MOST_KEPT, MOST_LOST] = [2 / 3, 0.1]; // of a probability, by which a loss is little
 

@@ -5,10 +5,10 @@
 import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
 import { forAnotherText } from "../off.js";
+import { HALF } from "../readings/rests.js";
 import { memo } from "../reads.js";
 import { answerQuoted, shareSaid } from "./words.js";
 
-const HALF = 0.5; // what has less has less than all others together
 const OTHERS = 3;
 
 /**

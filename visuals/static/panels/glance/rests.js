@@ -5,7 +5,7 @@ import { labelsOf } from "../../characters.js";
 import { exact, h, shown, signed } from "../../dom.js";
 import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
-import { isKept, leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
+import { HALF, isKept, leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
 import { filled, named, sentences, shareWord, word } from "./words.js";
 
 /**
@@ -19,7 +19,6 @@ const DIGITS = 2; // significant
 const UNSURE = 0.05; // the probability of an answer below which it is one of many
 /** Nats from which on something is fetched in the upper layers (model/analysis/form.py). */
 const FETCHED = 0.5;
-const HALF = 0.5; // of the probability: what has less is a guess, and is not said to be remembered
 
 /**
  * Which tokens it names first.

@@ -46,9 +46,9 @@ function verdict({ fits, free, gpu, gpus, stated_free: stated }, text) {
  * @param {Fit["use"]} use
  * @param {Say} text of the section "kv-fit"
  */
-function defaultView({ fits, vllm_default: by_default }, text) {
-  if (!fits || !by_default?.free.startsWith("-")) return nothing;
-  const told = { share: by_default.percent / 100, bytes: both(by_default.free.slice(1)) };
+function defaultView({ fits, vllm_default: left }, text) {
+  if (!fits || !left?.free.startsWith("-")) return nothing;
+  const told = { share: left.percent / 100, bytes: both(left.free.slice(1)) };
   return html`<p class="kv-border kv-vllm-default" .textContent=${text("vllm_default", told)}></p>`;
 }
 

@@ -28,8 +28,7 @@ export const isByCharacter = (pieces, letters) =>
 function signsSaid(text, pieces) {
   const blank = pieces.some((piece) => piece.startsWith(" ")) ? text("story.pieces_blank") : "";
   const part = labelsOf(pieces).find((label, i) => label !== pieces[i]);
-  const count = part?.match(/(\d)\)$/)?.[1]; // of 每(1/2) the 2
-  return sentences(text, blank, part ? text("story.pieces_shared", { part, count }) : "");
+  return sentences(text, blank, part ? text("story.pieces_shared", { part }) : "");
 }
 
 /**

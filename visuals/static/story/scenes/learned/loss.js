@@ -27,8 +27,8 @@ export function createLoss(glass) {
     const reads = readsOf(read, (tokens) => large(tokens * MILLION, language));
     const curved = { points, most, ticks, starts: startsOf(starts, read), reads, axes, level: blind };
     curve.draw(curved, width, text("story-learned.loss_curve"));
-    const [from, to] = [rise?.from ?? 0, rise?.to ?? 0].map((loss) => few(loss));
-    note.textContent = rise ? text("story-learned.loss_rise", { number: rise.number, from, to }) : "";
+    const said = rise && { ...rise, from: few(rise.from), to: few(rise.to) };
+    note.textContent = said ? text("story-learned.loss_rise", said) : "";
   });
   return {
     name: "loss",
