@@ -19,7 +19,10 @@ LAYERS = {
     "app": ({"model", "visuals"}, {"transformers", "pytest"}),
     "app.py": ({"model", "visuals", "app"}, {"transformers", "pytest"}),
 }
-COMPARES = {"model/bench.py": {"transformers"}}  # the bench runs a peer beside ours
+COMPARES = {  # these run a peer beside ours
+    "model/bench.py": {"transformers"},
+    "model/evaluate/eager.py": {"transformers"},
+}
 OURS = {"model", "visuals", "app", "tests"}
 # What makes and measures checkpoints. The page knows of it what is written beside the weights, and little_world.json.
 MAKERS = ("model.corpus", "model.train", "model.evaluate")

@@ -52,7 +52,7 @@ def main() -> int:
     if given.circuits:
         return report_circuits(lm, given.seed, given.circuits) if knows_corpus(lm) else report_pairs(lm)
     if given.why is not None:
-        return report_why(lm, given.why)
+        return report_why(lm, given.why, given.model)
     if given.lens is not None:
         return report_lens(lm, given.lens)
     figures, typed = evaluate(lm, given.cases, given.seed, given.only)

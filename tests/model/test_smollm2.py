@@ -22,6 +22,7 @@ from app.smollm2 import smollm2
 from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention, sinks
+from model.evaluate.eager import BAR, knocked_out_by
 from model.smollm2 import NAME, WEIGHTS
 from tests.model.analysis.test_head_jobs import check_jobs
 
@@ -84,6 +85,8 @@ PARTS = [
     *["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|im_", "|>", "def f():"],
 ]
 RANDOM = 240
+# A fact, two names and an opposite: a text of T tokens is run in T + 1 rows.
+SHORT = [REAL_EXAMPLES[0], REAL_EXAMPLES[1], REAL_EXAMPLES[4]]
 
 
 @cache
@@ -157,6 +160,19 @@ def test_ids_of_random_texts_are_transformers_but_for_blanks_before_numbers() ->
     told.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), told.pre_tokenizer])
     for text in (*texts, "  4", "\n\n3.14", " ٣"):  # with numbers split off first theirs are ours, whatever the text
         assert ours().tokenizer.encode(text) == told.encode(text).ids
+
+
+def test_knock_out_is_transformers_eager_attention_under_a_mask() -> None:
+    theirs().set_attn_implementation("eager")
+    theirs().double()  # without a look at the sink their float32 is 1.5e-4 off
+    try:
+        for prompt in SHORT:
+            lost, expected = model.knock_out(ours(), prompt), knocked_out_by(theirs(), ours().tokenizer.encode(prompt))
+            assert np.abs(expected).max() > 1
+            np.testing.assert_allclose(lost, expected, rtol=0, atol=BAR)
+    finally:
+        torch.nn.Module.float(theirs())  # its own is refused after a GGUF file
+        theirs().set_attn_implementation("sdpa")
 
 
 def test_it_goes_on_as_the_examples_expect() -> None:

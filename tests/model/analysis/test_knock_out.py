@@ -14,6 +14,7 @@ from model.analysis.knock_out import knocked_out, windows_knocked_out
 from model.analysis.last_token import MOST_ROWS, read_text
 from model.analysis.nodes import swapped
 from model.checkpoint import BUNDLED
+from model.evaluate.eager import knocked_out_by
 from model.pieces import in_pieces
 from model.view import with_prefix_mask
 from tests.reference import reference, sample_ids
@@ -35,18 +36,12 @@ def of_transformers(directory: Path, ids: list[int], layers: Collection[int] | N
     """A run for each token, whose 4D mask hides it from the last token alone, with attention written out: in these
     layers, or in all."""
     net, count = reference(directory), len(ids)
-    causal = torch.full((count + 1, 1, count, count), float("-inf")).triu(1)
-    mask = causal.clone()
-    for token in range(count):
-        mask[1 + token, 0, -1, token] = float("-inf")
+    causal = torch.full((count, count), float("-inf")).triu(1).repeat(count + 1, 1, 1, 1)
     for number, layer in enumerate(net.model.layers):
         if layers is not None and number not in layers:
             attention: Any = layer.self_attn
             attention.register_forward_pre_hook(with_mask(causal), with_kwargs=True)
-    with torch.no_grad():
-        logs = net(torch.tensor([ids] * (count + 1)), attention_mask=mask).logits[:, -1].log_softmax(-1)
-    answer = int(logs[0].argmax())
-    return (logs[0, answer] - logs[1:, answer]).numpy()
+    return knocked_out_by(net, ids)
 
 
 def with_mask(mask: torch.Tensor) -> Any:
