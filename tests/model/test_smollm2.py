@@ -125,7 +125,8 @@ def test_logits_are_transformers_of_the_same_file() -> None:
             expected = theirs()(ids).logits
         found = ours().net(ids)
         assert (found - expected).abs().max() <= 1e-5 * expected.abs().max()
-        np.testing.assert_allclose(model.run_trace(ours(), prompt).logits, expected[0, -1], atol=1e-3)
+        # The trace reads the last token alone: 3e-6 of the largest logit, which is 27 to 38, are 1e-4.
+        np.testing.assert_allclose(model.run_trace(ours(), prompt).logits, expected[0, -1], rtol=0, atol=1e-4)
 
 
 def test_ids_are_transformers_of_the_same_file() -> None:
