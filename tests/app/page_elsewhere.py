@@ -1,4 +1,4 @@
-"""A page whose models run elsewhere, in another process or on a cluster, looked at in a browser."""
+"""The page of an `app.py` of its own, whose models run there, in another process or on a cluster, in a browser."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.page import leave, open_page, running_app, wait_for_run
 
 
 def check_page(browser: Browser, where: Path, *arguments: str) -> None:
-    """`app.py` with these arguments runs the model of this directory and writes on, and its values are those of the
+    """`app.py` with these arguments runs the model of this place and writes on, and its values are those of the
     model here."""
     with running_app(*arguments) as address:
         page = open_page(browser, f"{address}#lang=en&chapter=glance")

@@ -1,4 +1,4 @@
-"""`python app.py` as people type it: help, and one line for what is wrong."""
+"""`python app.py` as people type it: help, one line for what is wrong, and a model from a GGUF file."""
 
 import json
 import os
@@ -10,8 +10,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from playwright.sync_api import Browser
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer as BackEnd
 
+from model.checkpoint import BUNDLED
+from tests.app.page_elsewhere import check_page
+from tests.model.gguf.written import byte_level, network, write
 from tests.standin import make_checkpoint
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -91,3 +96,12 @@ def test_a_bad_device_is_one_line(checkpoint: Path) -> None:
     assert result.returncode == 1
     assert result.stdout == ""
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["x.gguf", "sha256-0123"])  # the second is what Ollama calls it
+def test_a_gguf_file_is_the_model_of_the_page(tmp_path: Path, browser: Browser, name: str) -> None:
+    source = BackEnd.from_file(str(BUNDLED / "tokenizer.json"))
+    keys = byte_level(source, "smollm", ends=("<|end|>",))
+    path = write(tmp_path / name, network("llama", source.get_vocab_size()), "llama", keys)
+    check_page(browser, path, "--model", str(path), "--device", "cpu")

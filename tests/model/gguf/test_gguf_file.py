@@ -11,7 +11,7 @@ from tokenizers import Tokenizer as BackEnd
 
 import model
 from model.checkpoint import BUNDLED
-from model.gguf.reader import is_gguf
+from model.gguf.reader import GgufContent, is_gguf
 from tests.model.gguf.written import ARCHITECTURES, WIDTH, Kind, byte_level, network, write
 
 SOURCE = BackEnd.from_file(str(BUNDLED / "tokenizer.json"))  # digit by digit, then GPT-2's split: "smollm"
@@ -20,7 +20,7 @@ VOCABULARY = SOURCE.get_vocab_size()
 # In turn, so that each matrix of a layer is stored in another kind.
 ALL_KINDS = (
     Kind.Q8_0, Kind.F32, Kind.Q4_K, Kind.F16, Kind.Q5_K, Kind.BF16, Kind.Q6_K, Kind.Q4_0,
-    Kind.Q5_0, Kind.Q4_1, Kind.Q5_1,
+    Kind.Q5_0, Kind.Q4_1, Kind.Q5_1, Kind.Q2_K, Kind.Q3_K,
 )  # fmt: skip
 LLAMA_3 = {
     "rope_type": "llama3",
@@ -31,8 +31,11 @@ LLAMA_3 = {
 }
 
 
-def read_by_transformers(path: Path) -> Any:
-    loaded = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+IDS = torch.tensor([[5, 300, 17, 4000, 17, 9, 256, 300]])
+
+
+def read_by_transformers(path: Path, dtype: torch.dtype = torch.float32) -> Any:
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=dtype)
     return loaded.eval()
 
 
@@ -40,13 +43,25 @@ def read_by_transformers(path: Path) -> Any:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_logits_are_transformers_of_the_same_file(tmp_path: Path, architecture: str, tied: bool) -> None:
     path = write(tmp_path / "x.gguf", network(architecture, VOCABULARY, tied), architecture, KEYS, ALL_KINDS)
-    ids = torch.tensor([[5, 300, 17, 4000, 17, 9, 256, 300]])
     with torch.no_grad():
-        expected = read_by_transformers(path)(ids).logits
+        expected = read_by_transformers(path)(IDS).logits
+    assert {tensor.tensor_type for tensor in GgufContent(path).tensors.values()} == set(ALL_KINDS)
     lm = model.load(path, device="cpu")
-    assert (lm.net(ids) - expected).abs().max() <= 1e-5 * max(1, float(expected.abs().max()))
+    assert (lm.net(IDS) - expected).abs().max() <= 1e-5 * max(1, float(expected.abs().max()))
     assert lm.config.tied_embeddings is tied
     assert lm.config.eos_ids == (0,)
+
+
+def test_on_the_cpu_its_weights_may_be_kept_in_bfloat16(tmp_path: Path) -> None:
+    """No further from float32 than transformers' own bfloat16 of the same file."""
+    path = write(tmp_path / "x.gguf", network("llama", VOCABULARY), "llama", KEYS, ALL_KINDS)
+    lm = model.load(path, device="cpu", dtype="bfloat16")
+    with torch.no_grad():
+        exact = read_by_transformers(path)(IDS).logits
+        theirs = read_by_transformers(path, torch.bfloat16)(IDS).logits.float() - exact
+        ours = lm.net(IDS).float() - exact
+    assert 0 < ours.square().mean() <= 1.5 * theirs.square().mean()
+    assert model.run_trace(lm, "Tom is in the kitchen.").logits.dtype == np.float32
 
 
 def test_a_file_is_found_by_its_first_bytes_and_runs_as_the_network_that_it_was_made_from(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ WIDTH, LAYERS, HEADS, KV_HEADS, FFN = 256, 2, 4, 2, 512  # K-quants come in bloc
 # transformers' loader takes 128 for Qwen 3's, whatever the file states.
 HEAD_DIMS = {"llama": WIDTH // HEADS, "qwen2": WIDTH // HEADS, "qwen3": 128}
 Kind = GGMLQuantizationType
+# At which bytes of a block its scales stand, in float16 (ggml-common.h).
+SCALES = {Kind.Q2_K: [80, 82], Kind.Q3_K: [108], Kind.Q4_K: [0, 2], Kind.Q5_K: [0, 2], Kind.Q6_K: [208]}
 CONTROL, NORMAL = 3, 1
 
 
@@ -64,8 +66,7 @@ def stored(values: np.ndarray[Any, Any], kind: Kind, seed: int) -> np.ndarray[An
         size, nbytes = GGML_QUANT_SIZES[kind]
         blocks = np.random.default_rng(seed).integers(0, 256, (values.size // size, nbytes), dtype=np.uint8)
         small = np.frombuffer(np.float16(0.002).tobytes(), dtype=np.uint8)
-        places = {Kind.Q6_K: [208], Kind.Q4_K: [0, 2], Kind.Q5_K: [0, 2]}[kind]  # where a block's scales stand
-        for place in places:
+        for place in SCALES[kind]:
             blocks[:, place : place + 2] = small
         return blocks.reshape(values.shape[0], -1)
 
