@@ -57,7 +57,7 @@ const AROUND = 6; // px beside a cell's word
  *   first?: number;
  *   short?: (row: number, run: Of) => string;
  *   names?: (rows: number, cell: number, run: Of) => [string, number][];
- *   apart?: (run: Of) => number[];
+ *   apart?: (run: Of, single: boolean) => number[];
  * }} What
  *   `values` rows × T, row 0 at the bottom; `scale` of one run, `change` the name of the scale of two, none unless
  *   told; `at`: the selected place, row −1 for none; `pick`: the selection that a place stands for, `keep` and
@@ -68,7 +68,7 @@ const AROUND = 6; // px beside a cell's word
  *   then maps of two rows a layer all name the attention; `short`: a row's name while it is not selected; `names`:
  *   what is written instead, and how many rows above the lowest; `apart`: tokens that the scale is not measured by,
  *   a run's sinks: they are drawn cut off at its ends, and a line below says how large they are. They count in a
- *   run all of whose tokens they are
+ *   run all of whose tokens they are; `single`: whether one run is drawn, not B − A
  */
 
 /**
@@ -277,7 +277,7 @@ function shownOf(what, runs, { state, text }) {
   const read = runs.map((one) => what.values(one, state));
   const values = single ? read[0] : subtract(read[1], read[0]);
   const pieces = what.pieces?.(run) ?? labelsOf(run.trace.tokens.pieces);
-  const found = [...new Set(runs.flatMap((one) => what.apart?.(one) ?? []))];
+  const found = [...new Set(runs.flatMap((one) => what.apart?.(one, single) ?? []))];
   const apart = found.length < pieces.length ? found : [];
   const scaled = without(values, pieces.length, apart);
   const scale = single ? what.scale(scaled, run) : { ...signedScale(largest(scaled)), name: what.change?.() ?? "" };

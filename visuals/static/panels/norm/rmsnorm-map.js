@@ -85,6 +85,8 @@ export function createMap(glass, label, shown = () => "divisor") {
       ...(shown() === "mean" ? signedScale(largest(values)) : logScale(values)),
       name: glass.text({ rms: "rmsnorm.scale", mean: "rmsnorm.scale_mean", deviation: "rmsnorm.scale_layer" }[what()]),
     }),
+    // A scale of logarithms has room for a sink's spike; one from −limit to +limit has none for anything beside it.
+    apart: ({ trace }, single) => (single && shown() === "divisor" ? [] : trace.sinks),
     change: () => glass.text(`b_minus_a.n_${what()}`),
     name: (row, { trace }) => normName(glass, normAt(row, trace.model)),
     names: (rows, cell, { trace }) => names(glass, rows, cell, perLayer(trace.model)),
