@@ -1,6 +1,7 @@
 """What the first screen asks: each answer against the model's own functions."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 import model
 from app.engine import LocalEngine
 from app.examples import EXAMPLES
+from app.requests import PAIR_TOKENS, map_limit
 from app.service import Service
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import chance_control, change_control, circuit, held_out_shares
@@ -246,6 +248,46 @@ def test_scores_logits_and_the_causal_map_are_the_models(
     said = ask(service, run, "causal_map", token=last, text=other)
     pair = run_pair(trace.lm, trace.token_ids, other)
     assert unpack(said["left"]) == pytest.approx(causal_map(pair).numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "vocabulary", "width", "layers"),
+    [(134_515_008, 49_152, 576, 30), pytest.param(None, 0, 0, 0, id="bundled")],
+)
+def test_texts_of_32_tokens_have_a_causal_map(parameters: int | None, vocabulary: int, width: int, layers: int) -> None:
+    """Of SmolLM2's size, and of the bundled model's."""
+    if parameters is None:
+        engine: Any = LocalEngine([model.load(device="cpu")])
+        name = engine.names[0]
+    else:
+        config = SimpleNamespace(vocab_size=vocabulary, d_model=width, n_layers=layers)
+        about = SimpleNamespace(n_parameters=parameters, config=config, device="CPU")
+        engine, name = SimpleNamespace(about=lambda _: about), ""
+    held: Any = SimpleNamespace(model=name)
+    assert 32 <= map_limit(engine, held) <= PAIR_TOKENS
+
+
+def test_a_causal_map_is_drawn_up_to_its_limit_and_refused_beyond(
+    service: Service, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = engine.about("roomy")
+    layers = about.n_parameters - about.config.vocab_size * about.config.d_model
+    monkeypatch.setattr("app.requests.MAP_WORK", 32.5**2 * layers * (about.config.n_layers + 1) / 4)
+    letters = "abcdefghijklmnopqrstuvwxyzabcdef"
+    run = service.recall({"prompt": letters, "model": "roomy"})
+    assert len(run["tokens"]["ids"]) == 32
+    assert ask(service, run, "words", token=31)["map_limit"] == 32
+    best = int(engine.trace("roomy", run["tokens"]["ids"]).logits.argmax())
+    others = (letters[:30] + sign + "f" for sign in "ghijklmnopqrstuvwxyz")
+    other = next(
+        one for one in others if int(engine.trace("roomy", engine.encode("roomy", one)).logits.argmax()) != best
+    )
+    drawn = ask(service, run, "causal_map", token=31, text=other)
+    assert unpack(drawn["left"]).shape == (about.config.n_layers + 1, 32)
+    longer = service.recall({"prompt": letters + "g", "model": "roomy"})
+    refused = ask(service, longer, "causal_map", token=32, text=other + "g")
+    assert refused["code"] == "circuit_long"
+    assert (refused["params"]["tokens"], refused["params"]["limit"]) == (33, 32)
 
 
 def test_what_cannot_be_asked_is_refused_in_words(service: Service, run: dict[str, Any], other: str) -> None:
