@@ -30,7 +30,8 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
-from model.analysis.looks_back import LooksBack
+from model.analysis.looks_back import CONSIDERED, LooksBack
+from model.analysis.looks_back import TRIED as HEADS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
 from model.analysis.neurons import firing
 from model.analysis.nodes import POINTS, AnyNode
@@ -254,8 +255,8 @@ def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
 
 
 def _back_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
-    """The text, a value, two rows of the last token, and the text again with a head and without."""
-    return 3 * len(trace.token_ids) + 3
+    """The text, a few values, two rows of the last token, and the text again with a head and without, at most twice."""
+    return (3 + HEADS_TRIED) * len(trace.token_ids) + 2 + CONSIDERED
 
 
 def _lens_cost(lm: LanguageModel, _trace: object, depths: Sequence[Any], targets: Sequence[Any]) -> float:

@@ -99,14 +99,14 @@ def windows(lm: LanguageModel, trace: Trace, target: int | None, position: int) 
 
 @in_pieces
 def back(lm: LanguageModel, trace: Trace, known: Rests) -> Work[LooksBack | None]:
-    """The last token's looks at the token that an answer needs most; None where it needs none. `known` is what it rests
-    on."""
+    """The last token's looks back at the tokens that an answer needs; None where it needs none. `known` is what it
+    rests on."""
     if not known.found.tokens:
         return None
     read = _read(trace, known.target, known.position)
     yield
-    what = known.found
-    return (yield from looks_back.pieces(read, known.target, what.tokens[0], what.attention, what.sinks))
+    what, (first, *others) = known.found, known.found.tokens
+    return (yield from looks_back.pieces(read, known.target, first, what.attention, what.sinks, others))
 
 
 class ToldApart(NamedTuple):
@@ -118,16 +118,16 @@ class ToldApart(NamedTuple):
 
 @in_pieces
 def told_apart(lm: LanguageModel, trace: Trace, known: Rests, looks: LooksBack) -> Work[ToldApart | None]:
-    """How the first head that matches a word with itself, of those that look at the token that an answer needs most,
-    tells that from another answer in the text; None where none does. `looks` are the last token's."""
+    """How the first head that matches a word with itself, of those that look at the token that the answer is brought
+    from, tells that from another answer in the text; None where none does. `looks` are the last token's."""
     heads = looks.looking[:COMPARED]
-    compared = yield from plainest_match.pieces(trace, heads, known.position, looks.token)
+    compared = yield from plainest_match.pieces(trace, heads, known.position, looks.key)
     if compared is None:
         return None
     read = _read(trace, known.target, known.position)
     yield
     one = compared.layer, compared.head
-    head = yield from looking_head.pieces(read, known.target, looks.token, one, known.found.attention)
+    head = yield from looking_head.pieces(read, known.target, looks.key, one, known.found.attention)
     return ToldApart(compared, head)
 
 
@@ -312,6 +312,8 @@ def back_payload(found: LooksBack | None, piece: str) -> LooksBackDetail | Nothi
     return {
         "token": found.token,
         "instead": {"id": found.instead, "piece": piece, "probability": found.p_instead},
+        "from_token": found.from_token,
+        "key": found.key,
         "looking": list(found.looking),
         "together": found.together,
         "head": _looking(found.head),

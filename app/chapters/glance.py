@@ -228,7 +228,7 @@ def told_apart(engine: Engine, held: HeldRun, asked: Sent) -> ToldApartDetail | 
         return {}
     known = held.study_and_keep(engine, RESTS, of.target, of.token)
     found = known and held.study(engine, TOLD_APART, known, back)
-    return told_apart_payload(found, back.token, lambda some: engine.pieces(held.model, some))
+    return told_apart_payload(found, back.key, lambda some: engine.pieces(held.model, some))
 
 
 def outside(engine: Engine, held: HeldRun, _asked: Sent) -> OutsideDetail | Nothing:
