@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { knownOf } from "../../visuals/static/panels/glance/missed.js";
-import { aloneForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
+import { othersSaid } from "../../visuals/static/story/remarks.js";
+import { aloneForm, followsForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
@@ -147,6 +148,30 @@ test("others are said perhaps to do a head's work only where what they add has i
   assert.equal(aloneForm({ ...look, missed: -0.15 }, { looking, together: 0.4 }, false), "gains");
   assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, false), "gains");
   assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, true), "same"); // as it is written
+});
+
+test("why a head is followed: it adds most, or of the first few it is the one that is missed", () => {
+  const look = { layer: 4, head: 2, adds: 0.4 };
+  const [own, other] = [
+    [4, 2],
+    [1, 0],
+  ];
+  assert.equal(followsForm(look, { looking: [own, other], together: 0.6 }), "");
+  assert.equal(followsForm(look, { looking: [own, other], together: 0.1 }), "_others");
+  assert.equal(followsForm({ ...look, adds: -0.1 }, { looking: [own, other], together: -0.6 }), "_less");
+  assert.equal(followsForm(look, { looking: [other, own], together: 0.9 }), "_missed");
+  assert.equal(followsForm(look, { looking: [], together: 0 }), "_others"); // nobody looks there most
+});
+
+test("an answer with less than half is said to be unsure, unless that is said elsewhere", () => {
+  const en = JSON.parse(readFileSync(new URL("../../app/en.json", import.meta.url)));
+  const text = (key, params) => lookUp(en, key, params);
+  const rows = (p) => [p, 0.1, 0.05].map((probability, id) => ({ id, piece: ` w${id}`, probability }));
+  const never = () => false;
+  assert.match(othersSaid(text, rows(0.196), never, false), /not sure.*19\.6%.*“w1” 10/);
+  assert.doesNotMatch(othersSaid(text, rows(0.196), never, true), /not sure/);
+  assert.equal(othersSaid(text, rows(0.5), never, false), "");
+  assert.equal(othersSaid(text, [], never, false), "");
 });
 
 test("a text's places are filled, and of two words one is taken", () => {

@@ -199,6 +199,17 @@ def test_the_head_that_is_followed_is_the_one_that_extracts_the_answer() -> None
     assert found.head.missed > 1
 
 
+def test_paris_is_brought_from_eiffel_and_not_from_the_word_that_costs_most() -> None:
+    read = read_text(ours(), "The Eiffel Tower is in the city of")
+    pieces = [ours().tokenizer.decode([one]) for one in read.ids]
+    city, eiffel, attention = pieces.index(" city"), pieces.index("iffel"), last_attention(read)
+    found = looks_back(read, read.answer, city, attention.numpy(), sinks(read, attention), [eiffel])
+    assert found.key == eiffel
+    assert (found.head.layer, found.head.head) == (23, 4)
+    assert found.head.missed > 0.5
+    assert found.from_token < found.head.adds / 4
+
+
 def test_the_jobs_of_its_heads_are_those_of_transformers_attentions() -> None:
     theirs().set_attn_implementation("eager")
     try:

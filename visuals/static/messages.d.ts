@@ -907,13 +907,17 @@ export interface LookingMessage {
 }
 
 /**
- * What the last token's looks at `token`, which the answer needs most, bring: what would come `instead` without
- * them, and which heads, by layer and number, are `looking` there most, sinks apart. Of these, or of all where
- * there are none, `head` adds most to the answer's logit from there; `together` is what all of these add.
+ * What would come `instead` without the last token's looks at `token`, which the answer needs most, and the most
+ * that a head that looks there adds to the answer's logit, `from_token`. `key` is the token that the answer is
+ * brought from; which heads, by layer and number, are `looking` there most, sinks apart, the one that adds most
+ * first, and what they add `together`. `head` is the first of these, or of all where there are none; the one of the
+ * first few that is missed most where the first is not missed.
  */
 export interface LooksBackDetail {
   token: number;
   instead: InsteadMessage;
+  from_token: number;
+  key: number;
   looking: [number, number][];
   together: number;
   head: LookingMessage;
@@ -985,8 +989,8 @@ export interface MatchingDetail {
 }
 
 /**
- * The same of the first `head` that matches a word with itself, of those that look at the token that the answer
- * needs most, `key`; with the `other` token in the text it prefers the rival.
+ * The same of the first `head` that matches a word with itself, of those that look at the token that the answer is
+ * brought from, `key`; with the `other` token in the text it prefers the rival.
  */
 export interface ToldApartDetail {
   rival: number;

@@ -1,6 +1,6 @@
-// Where in the run the story looks: from the last token at the one that its answer needs most, with one head for all
-// scenes. It is the head that tells that token from its rival where it gives the token most of its weight, so that the
-// same head looks, matches and carries; else the one that adds most from there to the answer's logit.
+// Where in the run the story looks: from the last token at the one that its answer is brought from, with one head for
+// all scenes. It is the head that tells that token from its rival where it gives the token most of its weight, so that
+// the same head looks, matches and carries; else the one that the answer misses of those that add most from there.
 
 import { restsOf } from "../readings/rests.js";
 
@@ -21,7 +21,7 @@ import { restsOf } from "../readings/rests.js";
 const MOST = 0.5; // of a head's weight
 
 /**
- * What the answer takes from the token that it needs most; null while that has not come, and where it needs none.
+ * What the answer takes from the tokens that it needs; null while that has not come, and where it needs none.
  *
  * @param {Glass} glass
  * @returns {LooksBack | null}
@@ -60,7 +60,7 @@ export function placeOf(glass) {
   const apart = back && toldApart(glass);
   if (!apart && glass.asking()) return null;
   if (!back) return selected; // what was refused does not come
-  const own = { query: trace.T - 1, key: back.token };
+  const own = { query: trace.T - 1, key: back.key };
   if (apart && "rival" in apart && apart.weight >= MOST)
     return { ...own, layer: apart.layer, head: apart.head, look: apart, rival: apart.rival };
   return { ...own, layer: back.head.layer, head: back.head.head, look: back.head };

@@ -7,6 +7,7 @@ import { h } from "../dom.js";
 import { forAnotherText } from "../off.js";
 import { HALF } from "../readings/rests.js";
 import { memo } from "../reads.js";
+import { sentences } from "../panels/glance/words.js";
 import { answerQuoted, shareSaid } from "./words.js";
 
 const OTHERS = 3;
@@ -18,19 +19,21 @@ const OTHERS = 3;
  */
 
 /**
- * What else was possible; nothing where the answer has half or more.
+ * What else was possible, and that the model is not sure; nothing where the answer has half or more.
  *
  * @param {Say} text
  * @param {Candidate[]} rows the answer first; none where nothing is to be said
  * @param {(id: number) => boolean} ends whether a token ends the text
+ * @param {boolean} warned whether it is said elsewhere what to make of the answer
  */
-function othersSaid(text, [best, ...others], ends) {
+export function othersSaid(text, [best, ...others], ends, warned) {
   if (!best || best.probability >= HALF) return "";
   const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
     const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
     return `${answerQuoted(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;
   });
-  return text("story.answer_others", { others: named.join(text("why.list")) });
+  const unsure = warned ? "" : text("why.outside_doubt", { p: shareSaid(text, best.probability) });
+  return sentences(text, unsure, text("story.answer_others", { others: named.join(text("why.list")) }));
 }
 
 /**
@@ -127,10 +130,11 @@ export function createRemarks(glass) {
    * @param {import("../decode.js").Trace} trace
    * @param {Candidate[]} rows the answer first; none where nothing is to be said of it
    * @param {(id: number) => boolean} ends whether a token ends the text
+   * @param {boolean} warned whether it is said elsewhere what to make of the answer
    */
-  function draw(trace, rows, ends) {
+  function draw(trace, rows, ends, warned) {
     bytes.textContent = rows.length ? bytesSaid(glass.text, rows[0].piece) : "";
-    others.textContent = othersSaid(glass.text, rows, ends);
+    others.textContent = othersSaid(glass.text, rows, ends, warned);
     english.draw(trace);
     blankEnd.draw(trace);
   }

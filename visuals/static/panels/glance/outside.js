@@ -156,10 +156,13 @@ export function createOutside(glass) {
   });
   /** @type {{ read: string | null; answer: Answer | null }} stays while a longer run of a reading has no answer */
   let last = { read: null, answer: null };
+  const isKnown = () => last.answer !== null || isSettled(shownIn(glass).trace, "outside");
   return {
     element,
     /** Whether it is known if there is something to be told; it stays so while a longer run is asked. */
-    isKnown: () => last.answer !== null || isSettled(shownIn(glass).trace, "outside"),
+    isKnown,
+    /** Whether there is something to be told, or may be. */
+    mayTell: () => !isKnown() || !element.hidden,
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
       const { side, status, trace } = shownIn(glass);

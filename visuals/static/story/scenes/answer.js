@@ -309,7 +309,7 @@ export function createAnswer(glass) {
       const { id, probability: p } = last ?? best;
       experiment.draw({ id, word, p }, outside.isKnown() ? rests : null, instead);
       const isEnd = (/** @type {number} */ one) => endsWith(trace, one);
-      remarks.draw(trace, over || hidden || trace.generating ? [] : it.rows, isEnd);
+      remarks.draw(trace, over || hidden || trace.generating ? [] : it.rows, isEnd, outside.mayTell());
       if (off?.left === null) return said;
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
       said = {

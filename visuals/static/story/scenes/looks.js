@@ -35,8 +35,20 @@ export function aloneForm({ layer, head, adds, missed }, { looking, together }, 
 }
 
 /**
- * Why the scenes follow this head: how many look there, what it adds, and what the answer loses without it, and
- * without any look.
+ * In which form it is told why the scenes follow a head that tells no word from a rival.
+ *
+ * @param {import("../../messages.d.ts").LookingMessage} look
+ * @param {Pick<import("../place.js").LooksBack, "looking" | "together">} back
+ */
+export function followsForm({ layer, head, adds }, { looking: [first], together }) {
+  if (first && (first[0] !== layer || first[1] !== head)) return "_missed";
+  if (adds <= 0) return "_less";
+  return adds > together ? "_others" : "";
+}
+
+/**
+ * Why the scenes follow this head: that more is brought from there, how many look there, what it adds, and what the
+ * answer loses without it, and without any look.
  *
  * @param {import("../scene.js").Glass} glass
  * @param {import("../place.js").Place} place
@@ -50,7 +62,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const rests = restsOf(detail("rests", { token: T - 1 }));
   const back = look && looksBack(glass);
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: which }), counted);
-  const { looking, together } = back;
+  const { looking, together, token, from_token: direct } = back;
   const to = named(text, pieces, key);
   const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
   const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
@@ -61,9 +73,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
     answer,
     logit: few(next.logits.data[0]),
   });
-  const among = look.adds > together ? "_others" : "";
-  const adding = look.adds > 0 ? among : "_less";
-  const follows = text(`story.looks_follows${rival === undefined ? adding : "_tells"}`, {
+  const follows = text(`story.looks_follows${rival === undefined ? followsForm(look, back) : "_tells"}`, {
     head: which,
     adds: signed(look.adds),
     together: signed(together),
@@ -76,9 +86,16 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const lost = rests.lost.data[key];
   const later = looking.length && lost >= NEEDED && together < lost * FAR_BELOW;
   const costs = later ? text("story.looks_heads_later", { to }) : "";
+  const needed = { needed: named(text, pieces, token), adds: signed(direct), to, answer };
+  const elsewhere = key === token ? "" : text(`story.looks_elsewhere${direct > 0 ? "" : "_none"}`, needed);
   const form = aloneForm(look, back, p === left);
   const alone = text(`story.looks_alone_${form}`, { answer, p, left, none });
-  return sentences(text, sentences(text, found, follows, costs), sentences(text, alone, counted));
+  return sentences(
+    text,
+    sentences(text, elsewhere, found),
+    sentences(text, follows, costs),
+    sentences(text, alone, counted),
+  );
 }
 
 /**
