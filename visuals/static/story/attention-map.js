@@ -78,7 +78,8 @@ function roomFor(words, width, height) {
   function roomAt(turn, right) {
     const above = BOLD * long * Math.sin((turn * Math.PI) / 180);
     const low = Math.max(LEAST, (height - above) / words.length);
-    return { left: long, above, right, cell: Math.min(CELL, (width - long - right) / words.length, low), turn };
+    const wide = (width - long - right) / words.length; // less than nothing on a page that is narrow for a moment
+    return { left: long, above, right, cell: Math.max(1, Math.min(CELL, wide, low)), turn };
   }
   const slanted = roomAt(SLANT, long * Math.cos((SLANT * Math.PI) / 180)); // the last name leans over the map's edge
   return slanted.cell < UPRIGHT ? roomAt(90, 8) : slanted;
