@@ -51,6 +51,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "absent": "it absent: this calculator does not read {kind} with it yet",
         "gguf_absent": "it absent: this calculator does not read {architecture} with it yet",
         "window_size": "a number of at least 2, since layer_types has {kind} layers",
+        "window_used": "true, since layer_types has {kind} layers",
         "tokens_or_null": "a number of tokens, or null for none",
         "false_or_attention_bias": "false, or attention_bias as well",
         "head_dim_given": "a number: hidden_size ({width}) is no multiple of {heads} heads",

@@ -14,7 +14,7 @@ from ..errors import GlassLlamaError, shortly
 from .expected import expected
 from .hf import FAMILIES, MODEL_TYPES, gguf
 from .hf.fields import Faults, Fields, UnreadFieldError, missing, refusal
-from .hf.judged import ACTIVATIONS, Judged, judged, unread
+from .hf.judged import ACTIVATIONS, Judged, by_name, judged
 from .hf.shape import Shape
 from .hub import config_text
 from .quantised import UnreadError, check_counted, number_type_of, quantised_note, quantised_of
@@ -143,7 +143,10 @@ def _read(config: Mapping[str, Any], kind: str) -> tuple[Shape, Judged]:
         if not found.cache:
             return shape, found
         raise _FaultyError(found.cache, found.weights)
-    raise _FaultyError([*faults.found, *unread(faults, kind)])
+    found = by_name(faults, kind)
+    if not found.cache:  # what the reader stopped at is needed, whatever its name says
+        raise _FaultyError([*found.weights, *found.nothing])
+    raise _FaultyError(found.cache, found.weights)
 
 
 def _unnamed(spec: dict[str, Any], found: Judged) -> dict[str, Any]:

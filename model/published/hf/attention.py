@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import GlassLlamaError
 from ..expected import expected
 from ..spec import AttentionSpec, LayerKind, PositionSpec, ScalingSpec
+from ..unstated import Unstated
 from .class_heads import KNOWN
 from .fields import Fields, refusal
 from .sizes import Heads, rope_base, rope_part, rope_share
@@ -95,13 +96,12 @@ def _no_divisor(f: Fields, n_heads: int, n_kv_heads: int) -> GlassLlamaError:
 def layer_cycle(f: Fields, n_layers: int, *implied: str) -> tuple[str, ...]:
     """The shortest run of kinds that repeats over the layers: as layer_types lists them, else as `implied`."""
     given = f.strings("layer_types", n_layers)
-    if given is None:
-        kinds = tuple(implied[i % len(implied)] for i in range(n_layers))
-    else:
-        for kind in given:
-            if kind not in _LAYER_TYPES:
-                raise refusal(f"{f.path}layer_types", kind, expected("each_one_of", names=", ".join(_LAYER_TYPES)))
-        kinds = tuple(_LAYER_TYPES[kind] for kind in given)
+    unknown = next((kind for kind in given or () if kind not in _LAYER_TYPES), None)
+    if unknown is not None:
+        given = None
+        f.fault(f.wrong("layer_types", unknown, expected("each_one_of", names=", ".join(_LAYER_TYPES))))
+    kinds: tuple[str, ...] = tuple(_LAYER_TYPES[kind] for kind in given or ())
+    kinds = kinds or tuple(implied[i % len(implied)] for i in range(n_layers))
     return shortest(kinds)
 
 
@@ -122,14 +122,30 @@ def shortest(kinds: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def attention(
-    sizes: Mapping[str, int], cycle: tuple[str, ...] = ("full",), window: int | None = None, chunk: int | None = None
+    f: Fields,
+    sizes: Mapping[str, int],
+    cycle: tuple[str, ...] = ("full",),
+    window: int | None = None,
+    chunk: int | None = None,
 ) -> AttentionSpec:
-    """MHA, GQA or MQA by the head counts. Raises GlassLlamaError for sliding layers without a window."""
+    """MHA, GQA or MQA by the head counts. Sliding layers without a window are a fault of the field that gives none."""
     kind = {sizes["n_heads"]: "MHA", 1: "MQA"}.get(sizes["n_kv_heads"], "GQA")
-    for name, used, size in (("sliding_window", "sliding", window), ("attention_chunk_size", "chunked", chunk)):
-        if used in cycle and (size is None or size < 2):
-            raise refusal(name, size, expected("window_size", kind=used))
+    if "sliding" in cycle and (window is None or window < 2):
+        window = _no_window(f, "sliding_window", "sliding", window)
+    if "chunked" in cycle and (chunk is None or chunk < 2):
+        chunk = _no_window(f, "attention_chunk_size", "chunked", chunk)
     return AttentionSpec(kind, cycle, window, chunk)  # type: ignore[arg-type]
+
+
+def _no_window(f: Fields, name: str, kind: LayerKind, size: int | None) -> int:
+    """What stands for a window that layers of this `kind` need and that the file does not give, or not as the family
+    reads it."""
+    given, switch = f.raw.get(name), "use_sliding_window"
+    if given is not None and not f.has_read(name):
+        return Unstated(f.path + name)  # whoever finishes the shape refuses the field that nobody read
+    if given and size is None and f.has_read(switch):
+        return f.fault(f.wrong(switch, bool(f.raw.get(switch)), expected("window_used", kind=kind)))
+    return f.fault(f.wrong(name, size, expected("window_size", kind=kind)))
 
 
 def rope(

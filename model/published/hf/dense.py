@@ -33,7 +33,7 @@ def dense(
         **more,
         bias=bias,
         tied_embeddings=tied(f, tie),
-        attention=attention(sizes, kinds, window if "sliding" in kinds else None),
+        attention=attention(f, sizes, kinds, window if "sliding" in kinds else None),
         norm=norm,
         ffn=ffn or gated_ffn(f),
         position=position or rope(f, sizes["head_dim"], layout=layout),

@@ -133,7 +133,7 @@ def dbrx(f: Fields) -> Shape:
         f,
         **sizes,
         tied_embeddings=False,
-        attention=attention(sizes),
+        attention=attention(f, sizes),
         norm=NormSpec("LayerNorm", "pre, without a shift", 1e-5, vectors=1),
         ffn=replace(gated_ffn(Fields({"hidden_act": act["name"]}))),
         position=position,

@@ -25,6 +25,10 @@ _WEIGHT_FIELDS = frozenset(
 )  # fmt: skip
 # The activation's name, which no number depends on.
 ACTIVATIONS = frozenset(("activation", "activation_function", "hidden_act", "hidden_activation"))
+# Names of the longest context and of what a norm adds, by which nothing is counted but a table of learned positions.
+_LIMITS = frozenset(("max_position_embeddings", "max_seq_len", "model_max_length", "seq_length"))
+_EPS = ("_eps", "_epsilon")
+_LEARNED = ("gpt2", "opt")
 
 
 class Judged(NamedTuple):
@@ -51,6 +55,20 @@ def judged(shape: Shape, faults: Faults, kind: str) -> Judged:
         elif name in of_weights or last in _WEIGHT_FIELDS:
             found.weights.append(error)
         elif name in of_nothing or last in ACTIVATIONS:
+            found.nothing.append(error)
+        else:
+            found.cache.append(error)
+    return found
+
+
+def by_name(faults: Faults, kind: str) -> Judged:
+    """As `judged`, of a file that could not be read to the end, so that there is no shape: by the names alone."""
+    found = Judged([], [], list(faults.aside))
+    for error in [*faults.found, *unread(faults, kind)]:
+        last = str(error.params["field"]).rpartition(".")[2]
+        if last in _WEIGHT_FIELDS or (last in _LIMITS and kind in _LEARNED):
+            found.weights.append(error)
+        elif last in ACTIVATIONS or last in _LIMITS or last.endswith(_EPS):
             found.nothing.append(error)
         else:
             found.cache.append(error)

@@ -33,8 +33,8 @@ def layers_of(kinds: tuple[str, ...], *wanted: str) -> tuple[int, ...]:
     return tuple(i for i, kind in enumerate(kinds) if kind in wanted)
 
 
-def mixed(kinds: tuple[str, ...], sizes: Mapping[str, int]) -> AttentionSpec:
-    return attention(sizes, shortest(kinds))
+def mixed(f: Fields, kinds: tuple[str, ...], sizes: Mapping[str, int]) -> AttentionSpec:
+    return attention(f, sizes, shortest(kinds))
 
 
 def attention_bias(f: Fields) -> str:

@@ -133,7 +133,7 @@ def _gemma(f: Fields, sizes: dict[str, Any], kinds: tuple[str, ...], full: FullH
     window = f.maybe_count("sliding_window") if "sliding" in kinds else None
     f.get("sliding_window", "hidden_act")
     f.only("attention_bias", False, default=False)
-    plain = attention(sizes, kinds, window)
+    plain = attention(f, sizes, kinds, window)
     words = ("hidden_activation", "hidden_act")
     return {
         "tied_embeddings": tied(f, True),
@@ -237,7 +237,7 @@ def hunyuan(f: Fields) -> Shape:
         **sizes,
         bias="attention" if f.flag("attention_bias", default=False) else "none",
         tied_embeddings=tied(f, False),
-        attention=attention(sizes),
+        attention=attention(f, sizes),
         kv_share_every=every,
         moe=_hunyuan_moe(f, n_layers, hidden) if routed else None,
         norm=rms_norm(f, qk="rms_per_head" if norms else "none"),

@@ -263,6 +263,11 @@ def test_full_size_weights_are_those_that_transformers_allocates(name, kind):
         ({"block_configs": [{"attention": {"no_op": True}}]}, "block_configs is [{'attention': {'no_op': True}}]"),
         ({"sliding_window_size": 4096}, "sliding_window_size is 4096; expected it absent"),
         ({"kv_channels": 64}, "kv_channels is 64; expected it absent"),
+        ({"sliding_window": 4096}, "sliding_window is 4096; expected it absent"),
+        (
+            {"sliding_window": 4096, "layer_types": ["sliding_attention", "full_attention"] * 16},
+            "sliding_window is 4096; expected it absent",
+        ),
         ({"layer_types": ["sliding_attention"] * 32}, "sliding_window is None; expected a number of at least 2"),
         ({"layer_types": ["full_attention"] * 3}, "layer_types is ['full_attention', 'full_attention'"),
         ({"layer_types": ["linear_attention"] * 32}, "layer_types is 'linear_attention'; expected each one of full"),
@@ -276,6 +281,11 @@ def test_a_llama_that_cannot_be_read_is_refused_by_the_fields_name(change, says)
     ("name", "change", "says"),
     [
         ("Qwen2.5-7B", {"use_sliding_window": True, "max_window_layers": None}, "max_window_layers is None"),
+        (
+            "Qwen2.5-7B",
+            {"use_sliding_window": False, "sliding_window": 4096, "layer_types": ["sliding_attention"] * 28},
+            "use_sliding_window is False; expected true, since layer_types has sliding layers.",
+        ),
         ("Gemma-3 12B (text)", {"text_config": 5}, "text_config is 5; expected an object"),
         (
             "Gemma-3 12B (text)",
@@ -379,6 +389,20 @@ def test_what_decides_no_figure_is_remarked_and_refuses_nothing(change, said):
     assert spec.notes == (f"Not read, and no figure here depends on it: {said}.",)
     assert memory_use(spec).per_gpu_bytes == memory_use(spec_from_config(LLAMA, "x")).per_gpu_bytes
     assert spec.max_context == (None if "max_position_embeddings" in change else 8192)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layer_types": ["full_attention", "sliding_attention"] * 16},
+        {"layer_types": ["full_attention"] * 31 + [""]},
+        {"kv_lora_rank": 512},
+        {"intermediate_size": 14336, "num_attention_heads": 32, "n_kv_heads": 4, "layer_types": 5},
+    ],
+)
+def test_what_decides_no_figure_is_no_fault_beside_others(change):
+    alone, both = (refused({**change, **more}) for more in ({}, {"max_position_embeddings": None, "rms_norm_eps": "x"}))
+    assert both == alone
 
 
 def test_all_faults_are_named_at_once():
