@@ -126,7 +126,7 @@ def test_what_fits_and_what_is_needed(chapter: Page) -> None:
     expect(panel(page, "kv-fit").locator("tbody tr")).to_have_count(len(GPUS))
 
 
-def test_what_fits_on_several_gpus_leads_to_their_number_and_says_where_vllm_decides_otherwise(
+def test_what_fits_on_several_gpus_sets_their_number_and_says_where_vllm_decides_otherwise(
     linked: Callable[[str], Page],
 ) -> None:
     page = linked("#chapter=kv&kv.model=Llama-3.1+70B&kv.tokens=131072&kv.dtype=fp8&kv.tp=2")
@@ -138,15 +138,18 @@ def test_what_fits_on_several_gpus_leads_to_their_number_and_says_where_vllm_dec
     lacking = (8192 - (room // block - 1)) * block
     told = {"share": 0.92, "bytes": f"{lacking / 2**30:.3f} GiB = {lacking / 10**9:.3f} GB"}
     expect(fit.locator(".kv-vllm-default")).to_have_text(text("kv-fit.vllm_default", **told))
-    ranks = fit.locator(".kv-ranks")
-    expect(ranks).to_have_text(text("kv-fit.ranks_several", gpus=2, shares="TP 2"))
-    panel(page, "kv-calculator").locator(".kv-more summary").click()  # closes it
-    ranks.click()
-    tp = field(page, "kv-calculator", "tp")
-    expect(tp).to_be_focused()
-    tp.fill("4")
-    panel(page, "kv-fit")
-    expect(ranks).to_have_text(text("kv-fit.ranks_several", gpus=4, shares="TP 4"))
+    ranks = {kind: field(page, kind, "tp") for kind in ("kv-calculator", "kv-fit")}
+    expect(ranks["kv-fit"]).to_have_value("2")
+    ranks["kv-fit"].fill("3")
+    trouble = fit.locator("[data-field=tp] .kv-trouble")
+    expect(trouble).to_have_text("Tensor-parallel ranks: expected a divisor of n_heads (64).")
+    expect(trouble).to_be_in_viewport(ratio=1)
+    ranks["kv-fit"].fill("4")
+    shown(page, "kv-fit", "gpu=H100 80 GB fits=true")
+    expect(trouble).to_have_text("")
+    expect(fit.locator(".gp-title")).to_contain_text("TP 4")
+    expect(ranks["kv-calculator"]).to_have_value("4")
+    expect(fit.locator("[data-field=pp] input")).to_have_value("")
     expect(fit.locator(".kv-vllm-default")).to_have_count(0)
 
 

@@ -49,12 +49,13 @@ def test_what_follows_the_calculator_says_when_its_numbers_are_old(
         assert found
         return set(found)
 
-    old = text("kv.stale", language, model="Llama-3 8B", dtype="bf16")
+    of = text("kv-calculator.settings", language, model="Llama-3 8B", tokens="8,192", batch="1", dtype="bf16")
+    old = text("kv.stale", language, settings=of)
     assert [opacities(kind) for kind in results] == [{1.0}] * 3
     refuse(page)
     for kind in ("kv-chart", "kv-fit"):
         expect(panel(page, kind).locator(".kv-stale")).to_have_text(old)
-    kept = text("kv-calculator.kept", language, model="Llama-3 8B", tokens="8,192", batch="1", dtype="bf16")
+    kept = text("kv-calculator.kept", language, settings=of)
     expect(panel(page, "kv-calculator").locator(".kv-kept")).to_have_text(kept)
     for kind in results:
         expect(panel(page, kind)).to_have_attribute("data-stale", "")
@@ -66,6 +67,35 @@ def test_what_follows_the_calculator_says_when_its_numbers_are_old(
         expect(page.locator(f"section[data-kind={kind}][data-stale]")).to_have_count(0)
         expect(panel(page, kind).locator(":is(.kv-stale, .kv-kept):not(:empty)")).to_have_count(0)
     assert [opacities(kind) for kind in results] == [{1.0}] * 3
+
+
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
+def test_old_numbers_name_all_that_they_depend_on(linked: Callable[[str], Page], language: str) -> None:
+    page = linked("#chapter=kv&kv.tp=4&kv.pp=2&kv.block_size=16&kv.mtp=")
+    page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+    calculated(page, "Llama-3 8B ")
+    field(page, "kv-calculator", "tp").fill("3")
+    of = text("kv-calculator.settings", language, model="Llama-3 8B", tokens="8,192", batch="1", dtype="bf16")
+    page_size = text("kv.field_block_size", language) + text("marks.colon", language) + "16"
+    told = text("kv.list_comma", language).join([of, "TP 4", "PP 2", page_size])
+    kept = panel(page, "kv-calculator").locator(".kv-kept")
+    expect(kept).to_have_text(text("kv-calculator.kept", language, settings=told))
+
+
+@pytest.mark.parametrize("language", one_of(["en", "zh"]))
+def test_old_numbers_of_a_config_are_of_the_one_before(chapter: Page, language: str) -> None:
+    page = chapter
+    page.click(f"#language >> text={'中文' if language == 'zh' else 'English'}")
+    field(page, "kv-calculator", "model").select_option(":config")
+    config = field(page, "kv-calculator", "config")
+    sizes = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000}
+    config.fill(json.dumps({"model_type": "llama", "intermediate_size": 11008, **sizes}))
+    pasted = text("kv.pasted", language)
+    calculated(page, "text:kv.pasted")
+    config.fill("hello")
+    before = text("kv-calculator.config_before", language, name=pasted)
+    expect(panel(page, "kv-calculator").locator(".kv-kept")).to_contain_text(before)
+    expect(panel(page, "kv-fit").locator(".kv-stale")).to_contain_text(before)
 
 
 def wrong_tokens(language: str) -> str:

@@ -45,7 +45,11 @@ function field(name, control, ...more) {
   );
   /** @param {string} text what is wrong with it, or "" */
   const complain = (text) => {
-    if (trouble.textContent !== text) trouble.textContent = text;
+    if (trouble.textContent !== text) {
+      trouble.textContent = text;
+      // what is wrong with what is being typed must not lie under a bar, or below the window
+      if (text && document.activeElement === control) trouble.scrollIntoView({ block: "nearest" });
+    }
     if (text) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   };

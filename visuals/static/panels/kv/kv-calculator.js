@@ -10,6 +10,7 @@ import { leadTo } from "../glance/words.js";
 import { answerView } from "./answer.js";
 import { figureText, formulaLatex, formulaText } from "./copied.js";
 import { nameOf, subjectOf, whole } from "./format.js";
+import { keptText } from "./kept.js";
 import { kindsView } from "./kv-kinds.js";
 import { question } from "./question.js";
 import { settingsForm } from "./settings-form.js";
@@ -149,7 +150,7 @@ export default function kvCalculator(element, glass) {
     const said = trouble && !empty ? troubleText(glass, trouble) : "";
     const placed = form.complain(trouble, said);
     element.toggleAttribute("data-stale", Boolean(trouble));
-    const kept = trouble && settings ? panel.text("kept", settings) : "";
+    const kept = trouble && answer ? panel.text("kept", { settings: keptText(glass, asked) }) : "";
     render(resultView(glass, { reading, trouble: placed ? "" : said, kept, copies, onward }), result);
     if (!reading) return;
     copies.hidden = false;

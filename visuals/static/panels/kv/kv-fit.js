@@ -6,7 +6,6 @@ import { inView } from "../../pointing.js";
 import { readFit } from "../../readings/kv-fit.js";
 import { memo } from "../../reads.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
-import { leadTo } from "../glance/words.js";
 import { choiceField, numberField, slidingField } from "./fields.js";
 import { createQuestions, hasShare, OWN_GPU, ROOMS, weightsRequest } from "./fit-questions.js";
 import { fitState } from "./fit-state.js";
@@ -14,7 +13,6 @@ import { fitView } from "./fit-view.js";
 import { nameOf, subjectOf, whole } from "./format.js";
 import { needsView } from "./needs-view.js";
 import { modelOf, percentOf, question, sharesOf } from "./question.js";
-import { focusRanks } from "./settings-form.js";
 import { staleText, troubleText } from "./trouble.js";
 import { weightsFile } from "./weights-file.js";
 
@@ -67,7 +65,7 @@ function titleText(glass, text, gpu, { answer, answered }) {
 const option = (value, label = value) => [value, label];
 
 /**
- * The settings of the GPU and its weights as fields.
+ * The settings of the GPU and its weights as fields; `last` of those of the GPU itself.
  *
  * @param {Glass} glass
  * @param {View} view
@@ -88,7 +86,7 @@ function createFields(glass, view, set) {
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
     numberField("weight_bytes", set, () => glass.text("kv.choice_counted")),
-    choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv.choice_${by}`)))),
+    choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv-fit.room_${by}`)))),
     share,
     numberField("step_tokens", set),
     numberField("context_mib", set),
@@ -101,30 +99,25 @@ function createFields(glass, view, set) {
     share.element.hidden = !hasShare(settings);
     fragmentation.element.hidden = hasShare(settings);
   }
-  return { fields, show };
+  return { fields, last: own[1], show };
 }
 
 /**
- * How many GPUs there are, which is a setting of the calculator's, and the way to it.
+ * How many GPUs share the work: the calculator's own settings, which are set here as well as there.
  *
- * @param {Glass} glass
- * @param {import("../../types.d.ts").Say} text of the panel
+ * @param {Asked} asked
  */
-function createRanks(glass, text) {
-  const element = h("button.kv-button.kv-ranks", {
-    type: "button",
-    async click() {
-      await leadTo(glass, "kv", "kv-calculator", undefined, "ranks");
-      focusRanks();
-    },
-  });
-  /** @param {Asked} asked */
-  function show({ answer, answered }) {
-    const gpus = answer?.gpus ?? 1;
-    const shares = sharesOf(answered, ["tp", "pp"]).join(" × ");
-    element.textContent = text(gpus > 1 ? "ranks_several" : "ranks_one", { gpus: whole(gpus), shares });
+function createRanks(asked) {
+  const fields = [numberField("tp", asked.set, () => "1"), numberField("pp", asked.set, () => "1")];
+  /** @param {(refusal: Refusal) => string} said */
+  function show(said) {
+    const { trouble } = asked;
+    for (const one of fields) {
+      one.show(asked.settings);
+      one.complain(trouble && trouble.params.field === one.name ? said(trouble) : "");
+    }
   }
-  return { element, show };
+  return { element: h("div.kv-ranks", null, ...fields.map((one) => one.element)), show };
 }
 
 /**
@@ -226,8 +219,7 @@ export default function kvFit(element, glass) {
   });
   const questions = createQuestions(glass, view, asked);
   const gpu = createFields(glass, view, set);
-  const ranks = createRanks(glass, panel.text);
-  gpu.fields[0].element.append(ranks.element);
+  const ranks = createRanks(asked);
   const files = createFiles(glass, fit, asked);
   const reverse = [
     slidingField("users", set, [0, 12], 4, questions.nearNeeds),
@@ -246,6 +238,7 @@ export default function kvFit(element, glass) {
   const limited = h("p.gp-note.kv-limited", { hidden: "" }); // where the system lets the GPU take less than is set
   const mixed = h("p.gp-note.kv-mixed", { "data-text": "kv-fit.mixed" }); // why a common format is not in the list
   const fitSide = createSide(glass, gpu.fields, { more: [limited, mixed, files.element] });
+  gpu.last.element.after(ranks.element);
   const needsSide = createSide(glass, reverse, { more: [same], look: ".kv-reverse" });
   panel.body.append(stale, fitSide.element, files.result, needsSide.element);
   glass.translate(element);
@@ -283,7 +276,7 @@ export default function kvFit(element, glass) {
     const reading = readFit({ fit: found, needs, card: answer?.card ?? null, cached: answer });
     panel.title.textContent = titleText(glass, panel.text, view.settings.gpu, asked);
     gpu.show(view.settings);
-    ranks.show(asked);
+    ranks.show((refusal) => troubleText(glass, refusal));
     for (const one of reverse) one.show(view.settings);
     showSame();
     beyond.textContent = unmet ? "" : beyondText(glass, needs);

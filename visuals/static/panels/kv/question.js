@@ -61,7 +61,7 @@ const NUMBERS = new Set([
 ]);
 
 /** The calculator's own settings. */
-const NAMES = [
+export const NAMES = [
   "model",
   "dtype",
   "config",

@@ -77,17 +77,6 @@ export function withParticulars(change, settings, step) {
 }
 
 /**
- * Opens the fold of the calculator's settings, and puts the cursor into the first of those on how many GPUs there
- * are.
- */
-export function focusRanks() {
-  const fold = document.querySelector("section[data-kind=kv-calculator] .kv-more");
-  if (!(fold instanceof HTMLDetailsElement)) return;
-  fold.open = true;
-  fold.querySelector("input")?.focus();
-}
-
-/**
  * An address that leads to the calculator, with every setting, but without the config or the name of a model that
  * is not the chosen one.
  *
@@ -197,7 +186,7 @@ export function settingsForm(glass, asked) {
   const { main, formats, more } = fieldsOf(asked, set, text);
   const fold = h(
     "details.kv-more",
-    { "data-part": "ranks" },
+    null,
     h("summary", { "data-text": "kv.more" }),
     h("div.kv-fields", null, ...more.map(({ element }) => element)),
   );

@@ -1,6 +1,7 @@
 // What the server found wrong with a setting, in the reader's language, with the field's name as the page writes it.
 
 import { nameOf } from "./format.js";
+import { keptText } from "./kept.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -81,12 +82,13 @@ const faultsText = (said, faults) =>
  * good, why there is nothing to show; else "".
  *
  * @param {Glass} glass
- * @param {Pick<import("./question.js").Asked, "trouble" | "answer">} asked
+ * @param {Pick<import("./question.js").Asked, "trouble" | "answer" | "answered" | "settings">} asked
  */
-export function staleText(glass, { trouble, answer }) {
+export function staleText(glass, asked) {
+  const { trouble, answer } = asked;
   if (!trouble) return "";
   if (!answer) return glass.text("kv.unanswered", { reason: troubleText(glass, trouble) });
-  return glass.text("kv.stale", { model: nameOf(glass, answer.model), dtype: answer.dtype });
+  return glass.text("kv.stale", { settings: keptText(glass, asked) });
 }
 
 /**
