@@ -129,6 +129,27 @@ def test_the_chart_draws_zooms_and_is_clicked(chapter: Page) -> None:
     page.wait_for_function(f"(ink) => {plot}.layout.font.color === ink", arg=ground)
 
 
+@pytest.mark.screen
+def test_a_clicked_points_arithmetic_comes_into_view(chapter: Page) -> None:
+    page = chapter
+    page.set_viewport_size({"width": 1280, "height": 720})
+    chart = panel(page, "kv-chart")
+    page.wait_for_selector("section[data-kind=kv-chart] .gp-plot .scatterlayer .trace", state="attached")
+    chart.locator(".gp-plot").evaluate("(plot) => plot.scrollIntoView({ block: 'end' })")
+    settled(page)
+    plot = "document.querySelector('section[data-kind=kv-chart] .gp-plot')"
+    page.evaluate(f"{plot}.emit('plotly_click', {{ points: [{{ customdata: ['Llama-3 8B', 4096] }}] }})")
+    pinned = chart.locator(".kv-pinned")
+    expect(pinned.locator(".kv-term").first).to_be_in_viewport(ratio=1)
+    top = page.evaluate("scrollY")
+    field(page, "kv-calculator", "batch")  # goes there
+    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("document.querySelector('[data-kind=kv-calculator] [data-field=batch] input').focus()")
+    field(page, "kv-calculator", "batch").fill("2")
+    expect(pinned).to_contain_text(f"{kv_cache_bytes('Llama-3 8B', 4096, 2):,} B")
+    assert page.evaluate("scrollY") < top  # what follows a setting moves no page
+
+
 def test_a_clicked_point_stays_what_its_line_says_and_goes_with_it(linked: Callable[[str], Page]) -> None:
     page = linked("#chapter=kv&kv.model=DeepSeek-V3&kv.tokens=131072&kv.dtype=fp8&kv.tp=8")
     chart = panel(page, "kv-chart")

@@ -192,6 +192,33 @@ BUTTONS = {
 }
 
 
+def test_the_charts_picture_is_title_sources_legend_and_plot(shown: Page) -> None:
+    panel = panel_of(shown, "kv", "kv-chart")
+    chosen = panel.locator(".kv-choice-bar [aria-pressed=true]").all_text_contents()
+    assert chosen
+    assert panel.get_by_text(text("kv-chart.hint")).count()
+    root = ElementTree.fromstring(save(shown, panel, "kv-chart", "svg"))
+    words = ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
+    acting = ("lines", "stack", "log", "linear", "unit", "gib", "gb", "compare", "add")
+    assert [key for key in acting if text(f"kv-chart.{key}") in words] == []
+    assert not any(word.endswith("×") or word.startswith(text("kv-chart.hint", touch="")[-20:]) for word in words)
+    assert {"Llama-3 8B", "DeepSeek-V3"} <= set(words)
+    assert words[0].startswith(text("kv-chart.title_of", batch=1, dtype="bf16")[:20])
+
+
+def test_only_a_chinese_table_begins_with_a_byte_order_mark(shown: Page) -> None:
+    panel = panel_of(shown, "kv", "kv-calculator")
+    plain = save(shown, panel, "kv-calculator", "csv")
+    shown.evaluate("glass.setLanguage('zh')")
+    try:
+        marked = save(shown, panel, "kv-calculator", "csv")
+    finally:
+        shown.evaluate("glass.setLanguage('en')")
+    bom = "\ufeff".encode()
+    assert (plain.startswith(bom), marked.startswith(bom)) == (False, True)
+    assert next(csv.reader(io.StringIO(plain.decode())))[0].isidentifier()
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("chapter", "kind"), BUTTONS, ids=lambda part: part)
 def test_pictures_leave_out_what_only_acts(shown: Page, chapter: str, kind: str) -> None:

@@ -49,10 +49,12 @@ const refusal = (key) => Object.assign(new Error(key), { key });
 
 /** @type {Record<"PNG" | "SVG" | "CSV", (panel: Panel, glass: Glass, own: Own) => Blob | Promise<Blob>>} */
 const MAKERS = {
+  // Excel reads a file without a byte order mark in the system's own code page, where Chinese is no text; other
+  // programs take the mark for a part of the first name.
   CSV: (panel, glass, { csv }) => {
     const rows = (panel.instead?.csv ?? csv)();
     if (rows.length < 2) throw refusal("frame.save_empty");
-    return new Blob(["\ufeff", csvText(rows)], { type: "text/csv" });
+    return new Blob([glass.state.language === "zh" ? "\ufeff" : "", csvText(rows)], { type: "text/csv" });
   },
   SVG: async (panel, glass, { svg }) => {
     const { text } = svg && !panel.instead ? drawingOf(panel, glass, svg()) : await pictureOf(panel, glass, asVectors);

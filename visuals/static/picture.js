@@ -125,13 +125,13 @@ function heading(panel, glass, brief) {
   return h("div", { style }, ...lines);
 }
 
+const STAYS = "[aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node";
 /**
- * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, since nothing can
- * be pressed in it. A button stays that shows a state (which view is chosen), holds something of the run (a token,
- * a head), or is a word of a sentence or a part of a drawing.
+ * What a picture leaves out of a panel: its heading, which is written anew, and what only acts, with the words that
+ * say how, since nothing can be pressed in it. A button stays that shows a state (which view is chosen), holds
+ * something of the run (a token, a head), or is a word of a sentence or a part of a drawing.
  */
-const LEFT_OUT =
-  ".gp-head, .gp-explain, .gp-trouble, .gp-offer, button:not([aria-pressed], .gp-holds, .gl-term, .wy-lead, .wy-node)";
+const LEFT_OUT = `.gp-head, .gp-explain, .gp-trouble, .gp-offer, .gp-hint, button:not(${STAYS})`;
 
 /**
  * The copy as a browser draws it, and as every program does.

@@ -79,7 +79,7 @@ export function choiceBar(glass, view, set, { compared, most, catalogue }) {
     add.value = "";
   });
   const element = h(
-    "div.kv-choice-bar",
+    "div.kv-choice-bar.gp-offer",
     null,
     views,
     x,

@@ -309,6 +309,7 @@ export default function kvChart(element, glass) {
     bar.show();
     element.toggleAttribute("data-stale", Boolean(view.trouble ?? asked.trouble));
     render(parts(reading), panel.body);
+    pinned.bringIntoView(panel.body);
     if (!reading) return;
     plot.draw(reading.answer, settings);
     panel.show(reading, "");

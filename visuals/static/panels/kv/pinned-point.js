@@ -21,6 +21,7 @@ import { requestOf } from "./question.js";
 export function createPinned(glass, view, asked, text) {
   /** @type {{ model: string; tokens: number } | null} the point, by its model's name in the answers */
   let point = null;
+  let clicked = false; // and its arithmetic has not been shown yet
   const pick = latest(
     (/** @type {object} */ request) => glass.calculate("kv", request),
     ({ data }) => {
@@ -53,7 +54,21 @@ export function createPinned(glass, view, asked, text) {
   function pin(name, tokens, compared) {
     const own = asked.answer?.model;
     point = { model: own !== undefined && name === nameOf(glass, own) ? own : name, tokens };
+    clicked = true;
     follow(compared);
+  }
+  /**
+   * Once what was asked by a click is drawn, the page goes there as far as it must: as a whole, or, where the
+   * window is too low for it, its first product.
+   *
+   * @param {HTMLElement} body the panel's
+   */
+  function bringIntoView(body) {
+    const drawn = body.querySelector(".kv-pinned");
+    if (!clicked || !drawn || view.pinned?.tokens !== point?.tokens) return;
+    clicked = false;
+    const fits = drawn.getBoundingClientRect().height < window.innerHeight;
+    (fits ? drawn : drawn.querySelector(".kv-term"))?.scrollIntoView({ block: "nearest" });
   }
   const use = () => view.pinned && asked.set({ tokens: String(view.pinned.tokens) });
 
@@ -61,7 +76,7 @@ export function createPinned(glass, view, asked, text) {
     const { pinned } = view;
     if (!pinned) return nothing;
     const named = { model: nameOf(glass, pinned.model), tokens: whole(pinned.tokens) };
-    return html`<div class="kv-pinned">
+    return html`<div class="kv-pinned gp-offer">
       <div class="kv-bar">
         <h3 class="gp-subtitle" .textContent=${text("point", named)}></h3>
         <button class="kv-button" .textContent=${text("use")} @click=${use}></button>
@@ -69,5 +84,5 @@ export function createPinned(glass, view, asked, text) {
       ${answerView(glass, readCache(pinned))}
     </div>`;
   }
-  return { pin, follow, pinnedView };
+  return { pin, follow, pinnedView, bringIntoView };
 }
