@@ -7,8 +7,9 @@ from typing import Literal
 from model.engine_logs.compared import SOURCES, Cell, Comparison, Difference, Row
 from model.engine_logs.compared.chosen import Chosen
 from model.engine_logs.compared.figures import CountedWeights
-from model.engine_logs.compared.own_model import OwnModel, listed, mismatches
+from model.engine_logs.compared.own_model import OwnModel, listed, mismatches, same_cache
 from model.engine_logs.facts import Conflict
+from model.published.catalogue import catalogue
 
 from .messages.kv_log import KvLogAnswer, LogCell, LogConflict, LogDifference, LogRow, LogWeights
 
@@ -29,7 +30,8 @@ def log_message(
         "instead_of": instead_of,
         "unread": own.unread,
         "named": log.model,
-        "listed": bool(listed(log.model)),
+        "listed": (known := listed(log.model)),
+        "alike": bool(known) and same_cache(found.spec, catalogue()[known]),
         "dtype": found.dtype,
         "dtype_v": found.dtype_v,
         "dtype_from": "engine" if log.dtype and log.dtype != found.dtype else dtype_from,

@@ -267,6 +267,9 @@ def parsed(text: str) -> dict[str, Any]:
     except GlassLlamaError:  # a ValueError too
         raise
     except json.JSONDecodeError as raised:
+        if not text.lstrip().startswith(("{", "[")):
+            message = "config.json: this is no JSON: a config.json stands in braces, from { to }."
+            raise GlassLlamaError("hf_config", message, field="text", reason="no_braces") from raised
         error = _named(raised)
         where = f"line {error.lineno}, column {error.colno}"
         message = f"config.json: the text is no JSON at {where}: {error.msg}."

@@ -280,7 +280,7 @@ def test_a_log_of_another_model_with_the_same_cache_is_of_the_model_that_it_name
     expect(log).to_contain_text(text("kv-log.model_named", **told))
     log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 8B")).click()
     expect(log).to_contain_text(text("kv-log.model_chosen", model="Llama-3 8B"))
-    expect(log).to_contain_text(text("kv-log.named_too", named=name))
+    expect(log).to_contain_text(text("kv-log.named_alike", named=name, listed="Llama-3.1 8B", model="Llama-3 8B"))
     compared(page, OF_8B_ON_VLLM.format(name=name), "engine=vLLM")
     log.get_by_role("button", name=text("kv-log.named_set", model="Llama-3.1 8B")).click()
     calculated(page, "Llama-3.1 8B ")

@@ -107,7 +107,8 @@ class KvLogAnswer(TypedDict):
     `agrees`: the log's name, its layers or its bytes are that model's. `another` is a model of the catalogue that the
     log is rather of, `another_by` its "name" or its "bytes", of which `another_params` tells.
     `unread` says why metadata in the log could not be read. `named` is what the log calls its model, "" where it
-    does not, `listed` whether the catalogue has that.
+    does not, `listed` what the catalogue calls that, "" for none; `alike`: its
+    cache is the one of `model`.
     `dtype` is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; what the "engine" stores under the
     name `stated`; the calculator's, since
     the log states one that is not known ("unknown", in the engine's words `stated`); found as the one with which the
@@ -122,7 +123,8 @@ class KvLogAnswer(TypedDict):
     instead_of: str
     unread: str
     named: str
-    listed: bool
+    listed: str
+    alike: bool
     dtype: str
     dtype_v: str
     dtype_from: Literal["log", "engine", "unknown", "fits", "chosen"]

@@ -1678,12 +1678,12 @@ export interface LogWeights {
  * `config` describes the log's own to the calculator, "" where it does not. `agrees`: the log's name, its layers or
  * its bytes are that model's. `another` is a model of the catalogue that the log is rather of, `another_by` its
  * "name" or its "bytes", of which `another_params` tells. `unread` says why metadata in the log could not be read.
- * `named` is what the log calls its model, "" where it does not, `listed` whether the catalogue has that. `dtype`
- * is the format of K, `dtype_v` that of V. `dtype_from`: stated by the log; what the "engine" stores under the name
- * `stated`; the calculator's, since the log states one that is not known ("unknown", in the engine's words
- * `stated`); found as the one with which the sum is what the log prints ("fits"); or the calculator's. `fitting`
- * are all with which it is. `weights` is what the log says of their size, `beside` are its buffers beside weights
- * and cache.
+ * `named` is what the log calls its model, "" where it does not, `listed` what the catalogue calls that, "" for
+ * none; `alike`: its cache is the one of `model`. `dtype` is the format of K, `dtype_v` that of V. `dtype_from`:
+ * stated by the log; what the "engine" stores under the name `stated`; the calculator's, since the log states one
+ * that is not known ("unknown", in the engine's words `stated`); found as the one with which the sum is what the
+ * log prints ("fits"); or the calculator's. `fitting` are all with which it is. `weights` is what the log says of
+ * their size, `beside` are its buffers beside weights and cache.
  */
 export interface KvLogAnswer {
   engine: "llama.cpp" | "vLLM" | "SGLang" | "TensorRT-LLM" | "Ollama";
@@ -1693,7 +1693,8 @@ export interface KvLogAnswer {
   instead_of: string;
   unread: string;
   named: string;
-  listed: boolean;
+  listed: string;
+  alike: boolean;
   dtype: string;
   dtype_v: string;
   dtype_from: "log" | "engine" | "unknown" | "fits" | "chosen";
@@ -1704,7 +1705,7 @@ export interface KvLogAnswer {
   cut: LogCut | null;
   agrees: boolean;
   another: string;
-  another_by: "" | "name" | "bytes";
+  another_by: "" | "name" | "bytes" | "layers";
   another_params: Record<string, unknown>;
   conflicts: LogConflict[];
   rows: LogRow[];

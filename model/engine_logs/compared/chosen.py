@@ -10,10 +10,10 @@ from ...published.catalogue import active_parameter_count, catalogue, parameter_
 from ...published.spec import ModelSpec
 from ..facts import Conflict
 from . import compare
-from .figures import Comparison, explained, product
+from .figures import OTHER_LAYERS, Comparison, explained, product
 from .own_model import listed, mismatches, same_cache
 
-By = Literal["", "name", "bytes"]
+By = Literal["", "name", "bytes", "layers"]
 ALIKE = 1.5  # a size in a name is a round one: this many times the parameters, or as little, is still the same model's
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)b(?![a-z])")
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d{2,4})m(?![a-z])")
@@ -23,7 +23,8 @@ GIB = 1 << 30
 @dataclass(frozen=True)
 class Chosen:
     """`agrees`: the log's name, layers or bytes are the model's. `another` is the model of the list that the log is
-    rather of: the one that it names, or whose bytes it has (`by`), "" for none; `params` are the bytes. With both, it
+    rather of: the one that it names, or whose bytes it has (`by`), or whose layers and windows as well, "" for none;
+    `params` are the bytes, or the layers. With both, it
     names one of the same cache. `size` and `beyond` are lines that do not go with the model."""
 
     agrees: bool
@@ -49,6 +50,10 @@ def judged(found: Comparison, stated: bool) -> Chosen:
         return Chosen(True)
     if not told and (fit := next(_fitting(found), None)):
         return Chosen(False, fit.spec.name, "bytes", _rates(found, fit), size)
+    if not told and (layers := _layers_in(found)) and not _is_windowed(found):
+        fit = next((one for one in _beside(found) if _is_windowed(one)), None)
+        if fit:
+            return Chosen(False, fit.spec.name, "layers", layers, size)
     return Chosen(not size and _has_layers(found), size=size, beyond=_beyond(found))
 
 
@@ -60,17 +65,32 @@ def _tells_bytes(found: Comparison) -> bool:
     return explained(found.differences)
 
 
+def _layers_in(found: Comparison) -> dict[str, object]:
+    """How many layers the log counts in a cache of all tokens and in one of windows; {} where it does not say both."""
+    pools = {pool.kind: pool.layers for pool in found.log.pools}
+    full, window = pools.get("full"), pools.get("sliding")
+    return {"full": full, "window": window} if full and window else {}
+
+
+def _is_windowed(found: Comparison) -> bool:
+    """Whether layers, cells and bytes of a log with two caches are those of the model."""
+    return explained(found.differences) and all(one.code != "window_cells" for one in found.differences)
+
+
 def _fitting(found: Comparison) -> Iterator[Comparison]:
-    """The log beside each model of the list whose bytes it has, those of the size in its name first."""
+    """The log beside each model of the list whose bytes of a token it has."""
+    return (one for one in _beside(found) if _tells_bytes(one))
+
+
+def _beside(found: Comparison) -> Iterator[Comparison]:
+    """The log beside each model of the list, those of the size in its name first."""
     log = replace(found.log, dtype=found.log.dtype or found.dtype)
     size = _size_in(log.model)
     for spec in sorted(catalogue().values(), key=lambda one: bool(size) and not _is_of(one, size)):
         try:
-            other = compare(log, spec, found.dtype, found.tp)
+            yield compare(log, spec, found.dtype, found.tp)
         except GlassLlamaError:  # a model without such a cache
             continue
-        if _tells_bytes(other):
-            yield other
 
 
 def _rates(found: Comparison, fit: Comparison) -> dict[str, object]:
@@ -91,7 +111,7 @@ def _has_layers(found: Comparison) -> bool:
     """Whether the log says how many layers there are, and nothing that it says of the shape is another model's."""
     log = found.log
     counted = "n_layer" in log.printed or any(pool.layers for pool in log.pools)
-    differs = any(one.code == "other_layers" for one in found.differences) or any(mismatches(log, found.spec))
+    differs = any(one.code in OTHER_LAYERS for one in found.differences) or any(mismatches(log, found.spec))
     return counted and not differs
 
 

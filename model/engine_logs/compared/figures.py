@@ -11,6 +11,7 @@ from ..amounts import Printed
 from ..facts import Conflict, EngineLog, LoadedWeights
 
 Of = Literal["pool", "request"]
+OTHER_LAYERS = ("other_layers", "other_full_layers", "other_window_layers")  # the log counts others than the model has
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Comparison:
 def explained(differences: Iterable[Difference]) -> bool:
     """Whether the steps leave no more of the log's bytes than its digits and a block."""
     codes = {one.code for one in differences}
-    return bool(codes & {"rounding", "whole_blocks"}) and not codes & {"other_layers", "unexplained"}
+    return bool(codes & {"rounding", "whole_blocks"}) and not codes & {"unexplained", *OTHER_LAYERS}
 
 
 def rest(told: int, logged: Printed | None, of: Of = "pool") -> Difference | None:

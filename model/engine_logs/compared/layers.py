@@ -70,9 +70,18 @@ def rate(layers: list[Layers]) -> int:
 
 def rate_how(layers: list[Layers]) -> str:
     """The product of `rate`."""
-    return " + ".join(
-        f"{one.count} × {one.how}" if "+" not in one.how else f"{one.count} × ({one.how})" for one in layers
-    )
+    factors = (f"({one.how})" if _is_sum(one.how) else one.how for one in layers)
+    return " + ".join(f"{one.count} × {how}" for one, how in zip(layers, factors, strict=True))
+
+
+def _is_sum(how: str) -> bool:
+    """Whether a product is to stand in brackets: it adds up, and not within brackets of its own."""
+    depth = 0
+    for sign in how:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "+" and not depth:
+            return True
+    return False
 
 
 def kept_tokens(spec: ModelSpec, kind: SelfPlace, tokens: int) -> int:

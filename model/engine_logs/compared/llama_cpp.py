@@ -125,7 +125,8 @@ def _attention(
     full = sum(one.count for one in layers if one.kind == "full")
     for pool, number in ((base, full if window else everywhere), (window, everywhere - full)):
         if pool and pool.layers is not None and pool.layers != number:
-            steps.append(Difference("other_layers", None, "", {"logged": pool.layers, "model": number}))
+            code = "other_window_layers" if pool is window else "other_full_layers" if window else "other_layers"
+            steps.append(Difference(code, None, "", {"logged": pool.layers, "model": number}))
     return needed, kept
 
 

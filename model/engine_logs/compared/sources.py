@@ -25,6 +25,7 @@ def _thread(repository: str, number: int, kind: str = "issues") -> Source:
 _VLLM, _SGLANG, _LLAMA = "vllm-project/vllm", "sgl-project/sglang", "ggml-org/llama.cpp"
 _TRT, _OLLAMA = "NVIDIA/TensorRT-LLM", "ollama/ollama"
 _KV_UTILS = ("001cabc1be16a59a70d720ed61a13b678c060a18", "vllm/v1/core/kv_cache_utils.py")
+_INTERFACE = ("bc8282e61df21719b12b391c3a976b1c900dfbb4", "vllm/v1/kv_cache_interface.py")
 _SPARSE = ("008a0c31dc020099dd40e8a2b7d2bdb37699b047", "vllm/v1/attention/backends/mla/flashmla_sparse.py")
 _POOL = ("000ccdba94d4ed75d4fab7b1dac5f8ebcaaee7e8", "python/sglang/srt/mem_cache/memory_pool.py")
 _MANAGER = ("002ba6a7cc5eb28f180d45d4a91142d9d927a606", "cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp")
@@ -45,6 +46,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "vllm_groups": _file(_VLLM, *_KV_UTILS, "_get_kv_cache_groups_uniform_page_size"),
         "vllm_report": _file(_VLLM, *_KV_UTILS, "_report_kv_cache_config"),
         "vllm_tokens": _thread(_VLLM, 40691),
+        "vllm_tokens_states": _thread(_VLLM, 40384, "pull"),
         "vllm_page": _file(_VLLM, "0144dd5b0d2d9ef9ac2651a3ab6efa83d0497ea9", "vllm/model_executor/models/config.py"),
         "vllm_aligned": _thread(_VLLM, 54458),
         "vllm_null": _file(_VLLM, "002f34915134cfd1a7d6ed777edd67dcc2289466", "vllm/v1/core/block_pool.py"),
@@ -58,7 +60,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "vllm_stages": _file(
             _VLLM, "5a6541db9bfa77756459722f69e8c89a0b47a14d", "vllm/distributed/utils.py", "get_pp_indices"
         ),
-        "vllm_window": Source("vllm-project/vllm vllm/v1/kv_cache_interface.py, SlidingWindowSpec", ""),
+        "vllm_window": _file(_VLLM, *_INTERFACE, "SlidingWindowSpec"),
         "sglang_stages": _file(
             _SGLANG,
             "1107be112815907371027e0ab2203cb57d91c10e",

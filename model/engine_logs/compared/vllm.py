@@ -272,7 +272,8 @@ def _tokens_of_groups(log: EngineLog, plan: Plan, blocks: int, groups: int, step
     differs = log.tokens is not None and abs(log.tokens - divided) > room
     if log.tokens and differs and not divides and _is_product(log, plan, blocks):
         return _tokens_of_requests(log, plan, blocks, {"divided": divided, "groups": groups}, steps)
-    steps.append(Difference("tokens_divided", None, "vllm_tokens", {"groups": groups}))
+    source = "vllm_tokens_states" if plan.linear else "vllm_tokens"
+    steps.append(Difference("tokens_divided", None, source, {"groups": groups}))
     if log.tokens and differs and _without_windows(log, plan):
         params = {"tokens": log.tokens, "layers": sum(plan.kinds.values())}
         steps.append(Difference("tokens_whole", None, "vllm_groups", params))

@@ -1,5 +1,6 @@
 """Logs as users of the engines posted them, beside sums that were worked out by hand; `from` of each names where."""
 
+import ast
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -7,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from model import GlassLlamaError, ModelSpec, catalogue, spec_from_config
-from model.engine_logs import MAX_CHARACTERS, MAX_LINES, read_log
+from model.engine_logs import MAX_CHARACTERS, MAX_LINES, compared, read_log
 from model.engine_logs.compared import SOURCES, Comparison, compare, states_format
+from model.engine_logs.compared.chosen import judged
+from model.engine_logs.compared.layers import layers_of, rate_how
 from model.engine_logs.compared.own_model import listed
 from model.engine_logs.compared.vllm import aligned_block
 from model.engine_logs.lines import Cut, LogLines
 from model.engine_logs.model_info import metadata_of, printed_info
+from model.kv_math.formats import FORMATS
 
 MIB, GIB = 1 << 20, 1 << 30
 HYBRIDS = Path(__file__).parents[1] / "published" / "hybrid_configs.json"
@@ -284,6 +288,28 @@ def test_llama_cpp_without_windows_and_with_other_layers() -> None:
     assert steps(found) == {"window_ignored": 40 * (16_384 - 1024) * 8 * 2 * 256 * 2, "rounding": 0}
     other = compare(read_log(full), LLAMA_8B, "bf16")
     assert steps(other).keys() == {"other_layers", "unexplained"}
+
+
+def test_a_log_of_windows_beside_a_model_without_any_offers_the_one_that_fits() -> None:
+    """Gemma-3 27B: 10 layers of 62 see everything, 52 have a window of 1,024; 16 K/V heads of 128."""
+    each = 16 * 2 * 128 * 2
+    full, window = (layers * cells * each / MIB / 2 for layers, cells in ((10, 16_384), (52, 1536)))
+    lines = SWA.replace("   8 layers", "  10 layers").replace("  40 layers", "  52 layers")
+    for old, new in (("1024.00", full * 2), ("512.00", full), ("480.00", window * 2), ("240.00", window)):
+        lines = lines.replace(f"{old} MiB", f"{new:.2f} MiB")
+    found = compare(read_log(lines), catalogue()["Llama-3 70B"], "bf16")
+    told = {one.code: one.params for one in found.differences}
+    assert told["other_full_layers"] == {"logged": 10, "model": 80}
+    assert told["other_window_layers"] == {"logged": 52, "model": 0}
+    chosen = judged(found, stated=True)
+    assert (chosen.agrees, chosen.another, chosen.by) == (False, "Gemma-3 27B (text)", "layers")
+    assert chosen.params == {"full": 10, "window": 52}
+    assert judged(compare(read_log(lines), catalogue()["Gemma-3 27B (text)"], "bf16"), stated=True).agrees
+
+
+def test_a_rate_of_one_latent_has_no_brackets_within_brackets() -> None:
+    latents = layers_of(catalogue()["DeepSeek-V3"], FORMATS["bf16"], FORMATS["bf16"])
+    assert rate_how(latents) == "61 × (512 × 2 + 64 × 2)"
 
 
 # lmstudio-ai/lmstudio-bug-tracker #1862
@@ -1091,8 +1117,31 @@ def test_an_encoder_is_not_compared() -> None:
 
 def test_sources_name_repository_and_commit() -> None:
     for source in SOURCES.values():
-        assert source.address == "" or source.address.startswith("https://github.com/")
+        assert source.address.startswith("https://github.com/")
         assert "/" in source.text
+
+
+# What only the log's own figures show, or what is not known: nothing of it was read in an engine's repository.
+OF_THE_LOG = {
+    "rounding", "unexplained", "concurrency", "one_gpu", "no_bytes", "no_tokens", "quota", "several_caches",
+    "window_cells", "other_layers", "other_full_layers", "other_window_layers",
+}  # fmt: skip
+
+
+def test_a_step_without_a_source_is_one_of_the_logs_own_figures() -> None:
+    """Each difference that the comparisons make, with the source that they give it."""
+    made: dict[str, set[str]] = {}
+    for file in Path(compared.__file__).parent.glob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Difference":
+                code, source = call.args[0], call.args[2]
+                codes = [one.value for one in ast.walk(code) if isinstance(one, ast.Constant) and one.value != "full"]
+                given = source.value if isinstance(source, ast.Constant) else "named"
+                for one in codes:
+                    made.setdefault(str(one), set()).add(given)
+    assert {"null_block", "window_room", "rounding"} <= made.keys()
+    assert {code for code, sources in made.items() if "" in sources} <= OF_THE_LOG
+    assert {one for sources in made.values() for one in sources} - {"", "named"} <= SOURCES.keys()
 
 
 # --- weights, and what stands beside them ---

@@ -579,11 +579,12 @@ def test_pasted_text():
     [
         ("", "the text is missing"),
         ("   \n", "the text is missing"),
-        ("hello", "no JSON at line 1, column 1"),
+        ("[hello", "no JSON at line 1, column 2"),
         ('{"model_type": "llama",\n "hidden_size": }', "no JSON at line 2, column 17"),
         ('{"model_type": "llama",\n}', "no JSON at line 1, column 23: Illegal trailing comma before end of object"),
         ('{"layer_types": [1, 2 , ]}', "no JSON at line 1, column 23: Illegal trailing comma before end of array"),
         ("{,}", "no JSON at line 1, column 2: Expecting property name"),
+        ("hello", "this is no JSON: a config.json stands in braces"),
         ("[1, 2]", "expected a JSON object"),
         ("null", "expected a JSON object"),
         ('{"model_type": "llama", "rope_theta": NaN}', "expected a finite one"),
@@ -592,7 +593,7 @@ def test_pasted_text():
         ("x" * 100_001, "expected at most 100,000 characters"),
         ('{"a": "<script>alert(1)</script>"}', "model_type is missing"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_pasted_nonsense(text, says):
     with pytest.raises(GlassLlamaError, match=r"^config\.json: ") as caught:
@@ -610,7 +611,7 @@ def test_the_public_name_takes_a_file_or_its_text():
     with pytest.raises(model.GlassLlamaError) as caught:
         model.spec_from_config('{"model_type": "llama"}')
     assert caught.value.params["field"] == "num_hidden_layers"
-    with pytest.raises(model.GlassLlamaError, match="no JSON at line 1, column 1"):
+    with pytest.raises(model.GlassLlamaError, match="this is no JSON"):
         model.spec_from_config("llama")
 
 

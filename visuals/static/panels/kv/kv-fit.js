@@ -86,7 +86,7 @@ function createFields(glass, view, set) {
     choiceField("weights", set, () => [option("", glass.text("kv.choice_as_config")), ...formats()]),
     choiceField("embeddings", set, () => [option("", glass.text("kv.choice_as_weights")), ...formats()]),
     numberField("weight_bytes", set, () => glass.text("kv.choice_counted")),
-    choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv-fit.room_${by}`)))),
+    choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv-fit.decided_${by}`)))),
     share,
     numberField("step_tokens", set),
     numberField("context_mib", set),

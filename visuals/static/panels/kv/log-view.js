@@ -161,10 +161,11 @@ function heading(answer, text, named, { asChosen, choose }) {
  * @param {Text} text
  * @param {(model: string) => string} named
  */
-function nameNote({ named: own, listed, agrees, another, model, model_from: from }, text, named) {
+function nameNote({ named: own, listed, alike, agrees, another, model, model_from: from }, text, named) {
   if (!own || from !== "chosen") return "";
   if (!listed) return text("named_unknown", { named: own, model: named(model) });
-  if (agrees) return text("named_too", { named: own });
+  const known = listed === model ? "named_too" : alike ? "named_alike" : "named_only";
+  if (agrees) return text(known, { named: own, listed, model: named(model) });
   return another ? "" : text("named", { named: own });
 }
 
@@ -364,7 +365,7 @@ function anotherView({ named: own, another, another_by: by, another_params: para
   const names = { ...told(params), named: own, another: named(another), model: named(model) };
   const take = by === "name" ? ways.asNamed : () => ways.choose(another);
   return html`<div class="kv-log-another" role="note">
-    <p .textContent=${text(by === "bytes" ? "another_bytes" : "another", names)}></p>
+    <p .textContent=${text(by === "name" ? "another" : `another_${by}`, names)}></p>
     <button
       type="button"
       class="kv-button is-primary"
