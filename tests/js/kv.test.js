@@ -628,7 +628,7 @@ test("a figure is copied in three units, the formula with its factors and its re
     figure,
     "32 layers × 8,192 tokens × 4,096 bytes (bf16) (8 × 2 × 128 × 2) = 1,073,741,824 B",
     "config.json of Mine_1",
-    "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1",
+    "vLLM FullAttentionSpec (vllm/v1/kv_cache_interface.py)",
   ]);
 });
 
@@ -638,6 +638,22 @@ test("a figure of several GPUs names how they share the work, and MTP", () => {
   assert.match(figureText(copying, { ...COPIED, gpus: 2 }, settings), /1,073,741,824 B, on all 2 GPUs together$/);
   assert.match(formulaLatex(copying, COPIED, { pp: "4" }), /^% Mine_1, 1 × 8,192 tokens, bf16, PP 4\n/);
   assert.match(figureText(copying, COPIED, { tp: "1", pp: "" }), /^Mine_1, 1 × 8,192 tokens, bf16: 1 GiB/);
+});
+
+test("a formula cites what it is from, and LaTeX keeps how a factor comes about", () => {
+  const [term] = COPIED.terms;
+  const kept = { value: 1024, code: "tokens", params: {}, how: "min(32,768, 1,024)" };
+  const windows = { ...term, label: "self.sliding.kv", factors: [term.factors[0], kept] };
+  const of = (...terms) =>
+    formulaText(copying, { ...COPIED, terms })
+      .split("\n")
+      .at(-1);
+  assert.equal(of(term, windows), "vLLM FullAttentionSpec, SlidingWindowSpec (vllm/v1/kv_cache_interface.py)");
+  assert.match(of({ ...term, label: "self.full.latent" }), /^vLLM MLAAttentionSpec .*; DeepSeek-V2 report/);
+  assert.equal(of({ ...term, label: "csa.shared" }), "config.json of Mine_1");
+  const latex = formulaLatex(copying, { ...COPIED, terms: [term, windows] });
+  assert.ok(latex.includes(String.raw`\underbrace{1\,024}_{\text{tokens (min(32,768, 1,024))}}`));
+  assert.doesNotMatch(latex, /DeepSeek/);
 });
 
 test("LaTeX names each factor below a brace and escapes what it would read as its own", () => {

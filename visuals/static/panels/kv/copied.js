@@ -4,8 +4,16 @@ import { byteUnit } from "../../counts.js";
 import { calledIn, exactBytes, origin, scaled, sourcesOf, together, whole } from "./format.js";
 import { sharesOf } from "./question.js";
 
-/** Where the formula stands; model/kv_math/**init**.py names the same. */
-const REFERENCE = "vLLM AttentionSpec; DeepSeek-V2 report, arXiv 2405.04434, table 1";
+/** Where the formula of each kind of layer stands, by what its label holds; the first that fits. */
+const REFERENCES = /** @type {const} */ ([
+  [/\.(latent|indexer)$/, "vLLM MLAAttentionSpec", "DeepSeek-V2 report, arXiv 2405.04434, table 1"],
+  [/sliding\./, "vLLM SlidingWindowSpec"],
+  [/chunked\./, "vLLM ChunkedLocalAttentionSpec"],
+  [/cross\./, "vLLM CrossAttentionSpec"],
+  [/state\./, "vLLM MambaSpec"],
+  [/full\./, "vLLM FullAttentionSpec"],
+]);
+const FILE = "(vllm/v1/kv_cache_interface.py)";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -52,6 +60,20 @@ export function figureText(glass, answer, settings = null) {
 const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`, params);
 
 /**
+ * Where the formula stands; "" for layers whose own report, which the model's sources name, is all there is.
+ *
+ * @param {Answer} answer
+ */
+function referenceOf({ terms }) {
+  const found = terms.flatMap(({ label }) => REFERENCES.find(([kind]) => kind.test(label))?.slice(1) ?? []);
+  const names = [...new Set(found.map(String))];
+  const [specs, reports] = [true, false].map((isSpec) => names.filter((name) => name.startsWith("vLLM ") === isSpec));
+  return [specs.length ? `${specs.join(", ").replaceAll(", vLLM ", ", ")} ${FILE}` : "", ...reports]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/**
  * Every product with its factors named, their sum, and where model and formula were read.
  *
  * @param {Glass} glass
@@ -69,9 +91,8 @@ export function formulaText(glass, answer, settings = null) {
     ({ factors, bytes }) => `${factors.map(factor).join(" × ")} = ${exactBytes(bytes)}`,
   );
   const total = products.length > 1 ? [`= ${exactBytes(answer.bytes)}`] : [];
-  return [figureText(glass, answer, settings), ...products, ...total, sourcesOf(glass, answer.card), REFERENCE]
-    .join("\n")
-    .replaceAll("\u00a0", " ");
+  const origins = [sourcesOf(glass, answer.card), referenceOf(answer)].filter(Boolean);
+  return [figureText(glass, answer, settings), ...products, ...total, ...origins].join("\n").replaceAll("\u00a0", " ");
 }
 
 const SPECIAL = /** @type {Record<string, string>} */ ({
@@ -96,15 +117,21 @@ export const escaped = (text) =>
 const spaced = (value) => whole(value).replaceAll(",", "\\,");
 
 /**
- * The same as LaTeX: an align* whose braces name the factors; the reference as a comment.
+ * The same as LaTeX: an align* whose braces name the factors, with what these are worked out of; the reference as a
+ * comment.
  *
  * @param {Glass} glass
  * @param {Answer} answer
  * @param {Settings | null} [settings] that it answers
  */
 export function formulaLatex(glass, answer, settings = null) {
-  const factor = (/** @type {Factor} */ one) =>
-    `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(nameOfFactor(glass, one))}}}`;
+  /** @type {import("./format.js").Named} */
+  const name = (code, params) => glass.text(`kv.factor_${code}`, params);
+  const factor = (/** @type {Factor} */ one) => {
+    const came = origin(one.how, name);
+    const said = `${nameOfFactor(glass, one)}${came ? ` (${came})` : ""}`;
+    return `\\underbrace{${spaced(one.value)}}_{\\text{${escaped(said)}}}`;
+  };
   const lines = answer.terms.map(
     ({ factors, bytes }, i) =>
       `  ${i ? "&\\quad + " : "M_{\\text{KV}} &= "}${factors.map(factor).join(" \\times ")}${
@@ -113,7 +140,9 @@ export function formulaLatex(glass, answer, settings = null) {
   );
   const about = escaped(scaled(answer.bytes, "binary"));
   const total = `  &= ${spaced(answer.bytes)}\\,\\text{${byteUnit()}} \\approx ${about}`;
-  const head = [`% ${subject(glass, answer, settings)}`, `% ${sourcesOf(glass, answer.card)}`, `% ${REFERENCE}`];
+  const head = [subject(glass, answer, settings), sourcesOf(glass, answer.card), referenceOf(answer)]
+    .filter(Boolean)
+    .map((line) => `% ${line}`);
   const approx = total.replace(/ (\S+)$/, "\\,\\text{$1}");
   return [...head, "\\begin{align*}", [...lines, approx].join(" \\\\\n"), "\\end{align*}"]
     .join("\n")
