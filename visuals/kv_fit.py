@@ -62,6 +62,7 @@ def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
         "reported": gpu.reported,
         "reported_in": gpu.reported_in,
         "stated": str(gpu.stated),
+        "interface": gpu.interface,
     }
 
 

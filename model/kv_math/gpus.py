@@ -48,6 +48,12 @@ class Gpu:
     stated: int = 0
 
     @property
+    def interface(self) -> str:
+        """What programs reach it by, whose context takes some of its memory; "" where its maker is not known."""
+        makers = (("NVIDIA", "CUDA"), ("AMD", "ROCm"), ("Apple", "Metal"))
+        return next((name for maker, name in makers if self.source.startswith(maker)), "")
+
+    @property
     def as_stated(self) -> "Gpu | None":
         """The same GPU with the memory of its datasheet; None where that is what counts."""
         return replace(self, memory=self.stated) if self.reported else None

@@ -166,7 +166,7 @@ def _beside_lines(use: MemoryUse) -> list[str]:
     for term in use.beside.activations:
         lines += _product(f"Activations: {ACTIVATIONS[term.label]}", term.factors, term.bytes)
     context = (Factor(use.setup.context_mib, "mib"), Factor(MIB, "bytes_each"))
-    return [*lines, *_product("CUDA context", context, use.beside.context)]
+    return [*lines, *_product(f"{use.gpu.interface or 'GPU'} context", context, use.beside.context)]
 
 
 def largest_lines(batch: Largest, context: Largest) -> list[str]:

@@ -179,7 +179,7 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
         "as nvidia-smi reports it on this card: 81,559 MiB = 85,520,809,984\xa0B (NVIDIA/nccl #1264)"
     )
     expect(fit.locator("[data-field=usable_percent]")).to_be_hidden()
-    expect(fit.locator(".is-formula")).to_contain_text("− CUDA context − fragmentation")
+    expect(fit.locator(".is-formula")).to_contain_text("− GPU context − fragmentation")
     field(page, "kv-fit", "fragmentation_mib").fill("1024")
     shown(page, "kv-fit", f"gpu=H100 80 GB fits=true free={free + fragmentation - 2**30} ")
     field(page, "kv-fit", "gpu").select_option("Apple M4 Max 128 GB")

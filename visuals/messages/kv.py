@@ -266,7 +266,8 @@ class KvChartAnswer(TypedDict):
 class GpuMessage(TypedDict):
     """A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
     has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0" of
-    the reader's own GPU; it counts where nothing is reported."""
+    the reader's own GPU; it counts where nothing is reported. `interface`: CUDA, ROCm or Metal; "" of the reader's
+    own GPU."""
 
     name: str
     memory: str
@@ -275,6 +276,7 @@ class GpuMessage(TypedDict):
     reported: int
     reported_in: str
     stated: str
+    interface: str
 
 
 class VllmBlocks(TypedDict):

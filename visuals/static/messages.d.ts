@@ -1343,7 +1343,8 @@ export interface KvChartAnswer {
 /**
  * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
  * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0"
- * of the reader's own GPU; it counts where nothing is reported.
+ * of the reader's own GPU; it counts where nothing is reported. `interface`: CUDA, ROCm or Metal; "" of the
+ * reader's own GPU.
  */
 export interface GpuMessage {
   name: string;
@@ -1353,6 +1354,7 @@ export interface GpuMessage {
   reported: number;
   reported_in: string;
   stated: string;
+  interface: string;
 }
 
 /**

@@ -101,6 +101,7 @@ _LINES = (
 )
 # Each is matched against one line, and reads it once from left to right: no text takes time that grows faster than it.
 _TENSOR = re.compile(r"\s*\d+:.*\|\s*(?P<name>[\w.]+\.weight)\s*")
+_OUTPUT = re.compile(r"(?<![\w.])output\.weight(?![\w.])")
 MAX_LINES = 10_000  # a dump of the largest models has some 2,000: a line for each key and each tensor
 
 
@@ -137,6 +138,8 @@ def metadata_in(text: str) -> dict[str, Any] | None:
         return None
     if tensors := [match["name"] for match in map(_TENSOR.fullmatch, lines) if match]:
         found["tensors"] = tensors
+    elif any(map(_OUTPUT.search, lines)):  # some list of tensors in another form: no end of it is known, but this is
+        found["tensors"] = ["output.weight"]
     return found
 
 

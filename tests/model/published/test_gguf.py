@@ -203,6 +203,9 @@ def test_every_form_says_the_same():
         (json.dumps({"filename": "x.gguf", "metadata": values, "tensors": {name: {} for name in names}}), False),
         (json.dumps({"metadata": values, "tensors": {"token_embd.weight": {}}}), True),
         (dump(plain), None),
+        (log + "\n|   2 | output.weight | Output (W) | (~525M) 525336576 | 4096 x 128256 x 1 x 1 | Q6_K |", False),
+        (log + "\n[   1/ 291] output.weight - [ 4096, 128256, 1, 1], type = f16", False),
+        (log + "\n[   1/ 291] blk.0.attn_output.weight - [ 4096, 4096, 1, 1], type = f16", None),
         (dump(plain, names), False),
         (dump(plain, names[:2]), True),
         (log, None),
@@ -269,7 +272,7 @@ def test_what_is_wrong_is_told_by_the_metadatas_own_keys():
     assert kv_cache_bytes(unstated, 8192) == kv_cache_bytes("Llama-3 8B", 8192)
     assert "spam" not in "".join(ARCHITECTURES)
     for text in ("hello = 5", "general.name = x", "llama.block_count = 32"):  # no architecture: no GGUF
-        with pytest.raises(GlassLlamaError, match="the text is no JSON"):
+        with pytest.raises(GlassLlamaError, match="this is no JSON"):
             spec_from_text(text)
 
 

@@ -5,7 +5,7 @@ import { remarkIn } from "../../remark.js";
 import { html, nothing } from "../../vendor/lit-html.js";
 import { boundFact, largestFact } from "./fit-facts.js";
 import { both, exactBytes, scaled, weightName, whole } from "./format.js";
-import { memoryBar } from "./memory-bar.js";
+import { apiOf, memoryBar } from "./memory-bar.js";
 import { titled } from "./product.js";
 
 /**
@@ -121,6 +121,7 @@ function sumText({ use, beside }, text) {
   const percent = use.by !== "lines" || use.percent < 100;
   const memory = exactBytes(use.gpu.memory);
   return text(`sum_${use.by}`, {
+    api: apiOf(use),
     memory: percent ? `${memory} × ${use.percent}%` : memory,
     weights: exactBytes(use.weights),
     cache: exactBytes(use.cache),
@@ -195,7 +196,7 @@ function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept
     const mebibytes = whole(BigInt(bytes) >> 20n);
     const set = IN_MIB.includes(name) ? `${mebibytes} MiB = ${mebibytes} × 1,048,576 B · ` : "";
     return html`<li data-line=${name}>
-      <strong .textContent=${text(`kept_${name}`)}></strong>
+      <strong .textContent=${text(`kept_${name}`, { api: apiOf(use) })}></strong>
       <span class="kv-log-bytes" .textContent=${scaled(bytes, "binary")}></span>
       <span class="gp-note" .textContent=${set + text(`kept_${name}_says`, { percent: use.percent })}></span>
     </li>`;

@@ -10,6 +10,13 @@ import { exactBytes, scaled } from "./format.js";
  */
 
 /**
+ * What programs reach a GPU by: CUDA, ROCm or Metal, or of the reader's own what suits any.
+ *
+ * @param {Fit["use"]} use
+ */
+export const apiOf = ({ gpu }) => gpu.interface || "GPU";
+
+/**
  * The fullest GPU from 0 to its memory; where it does not fit, the bar is as long as what it would need.
  *
  * @param {Fit} fit
@@ -21,17 +28,19 @@ export function memoryBar({ use }, pieces, text) {
   const taken = pieces.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
   const scale = Math.max(Number(gpu.memory), taken);
   const percentOf = (/** @type {string} */ bytes) => `${(100 * Number(bytes)) / scale}%`;
+  const named = (/** @type {string} */ name) => text(name, { api: apiOf(use) });
   const piece = (/** @type {Reading["pieces"][number]} */ [name, bytes]) =>
     html`<span
       class=${`kv-piece is-${name}`}
       style=${`width: ${percentOf(bytes)}`}
-      title=${text("piece", { name: text(name), bytes: exactBytes(bytes) })}
+      title=${text("piece", { name: named(name), bytes: exactBytes(bytes) })}
     ></span>`;
   const key = (/** @type {Reading["pieces"][number]} */ [name]) =>
     html`<span class="gp-sample"
-      ><span class=${`kv-dot is-${name}`}></span><span .textContent=${text(name)}></span
+      ><span class=${`kv-dot is-${name}`}></span><span .textContent=${named(name)}></span
     ></span>`;
   const said = {
+    api: apiOf(use),
     weights: scaled(weights, "binary"),
     cache: scaled(cache, "binary"),
     usable: scaled(usable.replace("-", ""), "binary"),
