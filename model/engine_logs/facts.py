@@ -79,7 +79,8 @@ class EngineLog:
     the engine's own words for those of K and of V. `tokens` is what the cache holds by the log, `logged` its bytes on
     one rank: of vLLM those that are there for it. `length` is the longest request, `concurrency` how many of
     those fit at once, `batched` the tokens that one step takes at most, `page` the tokens that a pool holds beside its
-    own. `needed` is what one request of that length takes and does not find, `longest` the length that it may have.
+    own. `partition` are the layers of each pipeline stage, where they are set by hand.
+    `needed` is what one request of that length takes and does not find, `longest` the length that it may have.
     `seen` ranks say what they have, and `logged` is the least of it; `rooms` are all of these, the least first. `stage`
     is the pipeline stage whose rank prints them, counted from 0. `per_token` are the bytes of a token by the
     log. `version` is the release that prints it. `served` are the tokens that the engine hands out, where a line of its
@@ -106,6 +107,7 @@ class EngineLog:
     concurrency: Decimal | None = None
     tp: int | None = None
     pp: int | None = None
+    partition: tuple[int, ...] = ()
     seen: int = 1
     rooms: tuple[Printed, ...] = ()
     stage: int | None = None

@@ -71,6 +71,8 @@ _WEIGHTS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 _CACHE = {"fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "bfloat16": "bf16", "float16": "fp16"} | {
     name: name for name in ("fp8_ds_mla", "nvfp4", "int8_per_token_head", "fp8_per_token_head")
 }
+# Set by hand in the environment: how many layers each stage has.
+_PARTITION = pattern(r"VLLM_PP_LAYER_PARTITION['\"]?[=:]~['\"]?(?P<value>\d{1,4}(?:,\d{1,4}){1,63})(?![\d,])")
 LOOKED_FOR = (
     "GPU KV cache size: … tokens",
     "Available KV cache memory: … GiB",
@@ -99,6 +101,7 @@ def read(lines: LogLines) -> EngineLog | None:
     weights, cache = facts.take("weights_dtype", lines.last(_DTYPE)), facts.take("cache_dtype", lines.last(_KV_DTYPE))
     cache = _stored(lines, facts) or cache
     tp, pp = facts.take("tp", lines.last(_TP)), facts.take("pp", lines.last(_PP))
+    partition = facts.take("partition", lines.last(_PARTITION))
     version = facts.take("version", _first(lines, _VERSION))
     # Each rank prints what it has; a server that starts anew prints all again, and the last start counts.
     rooms = rooms[-count(tp or "1") * count(pp or "1") :]
@@ -124,6 +127,7 @@ def read(lines: LogLines) -> EngineLog | None:
         concurrency=Decimal(concurrency.replace(",", "")) if concurrency else None,
         tp=count(tp) if tp else None,
         pp=count(pp) if pp else None,
+        partition=tuple(map(int, filter(None, partition.split(",")))),
         seen=len(sizes),
         rooms=tuple(sorted(set(sizes), key=_bytes)),
         needed=printed(lacks["size"], "GiB", lacks["value"]) if lacks else None,

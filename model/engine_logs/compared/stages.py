@@ -1,10 +1,11 @@
 """How an engine cuts a model's layers into pipeline stages, and of which stage a log's figures may be.
 
 vLLM leaves the last stage short (vllm/distributed/utils.py, get_pp_indices), SGLang gives the last stages what is left
-over (python/sglang/srt/distributed/utils.py, get_pp_indices).
+over (python/sglang/srt/distributed/utils.py, get_pp_indices). Both take another share from the environment, of which
+vLLM's is read here (VLLM_PP_LAYER_PARTITION).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -35,7 +36,9 @@ def stages_of(log: EngineLog, spec: ModelSpec, pp: int) -> list[range]:
     if pp > spec.n_layers:
         said = f"The log has {pp:,} pipeline stages; {spec.name} has {spec.n_layers:,} layers."
         raise trouble("stages", said, stages=pp, layers=spec.n_layers, model=spec.name)
-    counts = in_stages(range(spec.n_layers + 1), spec.n_layers, pp, short_stages(log))
+    counts: Sequence[int] = log.partition
+    if len(counts) != pp or sum(counts) != spec.n_layers:  # set for another start, or not at all
+        counts = in_stages(range(spec.n_layers + 1), spec.n_layers, pp, short_stages(log))
     return [range(end - count, end) for end, count in zip(accumulate(counts), counts, strict=True)]
 
 

@@ -502,6 +502,19 @@ def test_vllm_shares_the_layers_out_over_pipeline_stages(log: str, each: int, he
     assert (stage.params["held"], stage.params["layers"], stage.params["stages"]) == (held, 32, found.pp)
 
 
+def test_vllm_stages_that_are_set_by_hand_are_read() -> None:
+    """Llama-3.1 8B as 20 + 12 layers: the first stage has 20 × 8 × 2 × 128 × 2 B a token."""
+    each, tokens = 20 * 8 * 2 * 128 * 2, 131_072
+    log = of_stages(1, 2, "auto", (f"{tokens * each / GIB:.2f}",) * 2, tokens, "4.00")
+    for line in ("VLLM_PP_LAYER_PARTITION=20,12", 'export VLLM_PP_LAYER_PARTITION="20,12"'):
+        found = compare(read_log(f"{line}\n{log}"), LLAMA_8B, "bf16")
+        assert found.log.partition == (20, 12)
+        assert (figures(found, "token")[0], steps(found)["rounding"]) == (each, 0)
+    for odd in ("20,13", "10,10,12", "32"):  # of other layers or stages
+        found = compare(read_log(f"VLLM_PP_LAYER_PARTITION={odd}\n{log}"), LLAMA_8B, "bf16")
+        assert figures(found, "token")[0] == 16 * 8 * 2 * 128 * 2
+
+
 def test_vllm_deals_the_groups_of_windows_out_to_each_stage() -> None:
     """Gemma-3 1B has 4 full layers, one group, and 22 with windows, 6 groups; a stage 2 and 11, so 2 of a group."""
     log = of_stages(1, 2, "auto", ("10.00",), 0, "1.00").replace("GPU KV cache size: 0 tokens\n", "")
