@@ -172,7 +172,7 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     amounts = {"memory": H100, "weights": 16_060_522_496, "cache": 1024**3, "activations": activations,
                "context": context, "fragmentation": fragmentation, "free": free}  # fmt: skip
     told = {name: f"{bytes_:,}\xa0B" for name, bytes_ in amounts.items()}
-    expect(fit.locator(".kv-fit-sum")).to_have_text(text("kv-fit.sum_lines", **told))
+    expect(fit.locator(".kv-fit-sum")).to_have_text(text("kv-fit.sum_lines", api="CUDA", **told))
     expect(fit.locator(".kv-log-steps li")).to_have_count(3)
     expect(fit.locator("[data-line=fragmentation]")).to_contain_text("150 MiB = 150 × 1,048,576 B")
     expect(fit.locator(".kv-reported")).to_contain_text(
