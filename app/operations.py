@@ -14,6 +14,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from model import LanguageModel, Trace
 from model.analysis import cacheless, head_jobs
 from model.analysis.circuit import COUNTS
+from model.analysis.content_words import whole_words
 from model.analysis.exchange import ROUNDS, WIDTH
 from model.analysis.head_losses import BUDGET as HEADS_BUDGET
 from model.analysis.head_losses import POINTS as HEAD_POINTS
@@ -30,6 +31,7 @@ from model.analysis.lens import (
     normalised,
     runners_up,
 )
+from model.analysis.longer_words import tokens_run
 from model.analysis.looks_back import CONSIDERED, LooksBack
 from model.analysis.looks_back import TRIED as HEADS_TRIED
 from model.analysis.matching import LARGEST as OTHER_TOKENS
@@ -43,7 +45,7 @@ from model.analysis.swaps import LARGEST as SWAPPED_TOKENS
 from model.analysis.switching import stacks
 from model.analysis.why import N_RANDOM_CONTROLS
 from model.analysis.word_candidates import LARGEST as OTHER_WORDS
-from model.analysis.word_candidates import TRIED
+from model.analysis.word_candidates import MOST_LONGER, TRIED
 from model.pieces import InPieces, Work, in_pieces
 from model.record import read_record
 from model.replaced.exchange import offered
@@ -304,7 +306,13 @@ def _swaps_cost(
     tokens, causal = len(lm.tokenizer.encode(text)), _is_causal(lm)
     swapped = SWAPPED_TOKENS if knows_corpus(lm) or not causal else 0
     following = min(OTHER_WORDS, TRIED * tokens * (tokens + 1) // 2) if causal else 0
-    return swapped + following + 2 * tokens + _written_tokens(lm, written)
+    return swapped + following + _longer_tokens(lm, text) * causal + 2 * tokens + _written_tokens(lm, written)
+
+
+def _longer_tokens(lm: LanguageModel, text: str) -> int:
+    """What is written on in the search for words of several tokens."""
+    words = whole_words(lm.tokenizer.pieces(lm.tokenizer.encode(text)))
+    return sum(sorted((tokens_run(len(at)) for at in words if len(at) > 1), reverse=True)[:MOST_LONGER])
 
 
 def _is_causal(lm: LanguageModel) -> bool:

@@ -60,6 +60,30 @@ def content_words(pieces: Sequence[str]) -> list[int]:
     return found
 
 
+def whole_words(pieces: Sequence[str]) -> list[range]:
+    """The tokens of each whole word, which may be several. A digit and a Chinese token are one by themselves. What
+    letters and digits make together ("7th", "x1") is none, and no part of it is."""
+    found: list[range] = []
+    at = 0
+    while at < len(pieces):
+        shape, stop = shape_of(pieces[at]), at + 1
+        by_itself = shape is not None and shape.letters in ("digits", "chinese")
+        while shape is not None and not by_itself and stop < len(pieces) and is_letter(pieces[stop][:1]):
+            stop += 1
+        joined = is_letter if by_itself else _is_of_word
+        before = "" if at == 0 or pieces[at].startswith(" ") else pieces[at - 1][-1:]
+        after = "" if stop == len(pieces) else pieces[stop][:1]
+        alone = (shape is not None and shape.letters == "chinese") or not (joined(before) or joined(after))
+        if alone and shape_of("".join(pieces[at:stop])) is not None:
+            found.append(range(at, stop))
+        at = stop
+    return found
+
+
+def _is_of_word(character: str) -> bool:
+    return is_letter(character) or character.isdigit()
+
+
 def is_function_word(piece: str) -> bool:
     """Whether a token's text is a word of function, in either language."""
     return piece.strip().lower() in _function_words()

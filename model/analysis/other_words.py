@@ -1,6 +1,6 @@
 """Words of a text that could be another, so that the model goes on with another answer. The model proposes them.
 
-What could stand where is in word_candidates.py. Each such text is run from the changed token on; the tokens before are
+What could stand where is in word_candidates.py. Each such text is run from the changed word on; the tokens before are
 read once. It is kept where the most probable next token is another. It counts for more where the model finds the rest
 of the text likely after the new word ("The invest of France" is no text), where it is sure of the new answer, and, if
 the answer names something, where the new one is near it in the embedding: "Madrid" for "Paris" says more than "a" does.
@@ -19,23 +19,25 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..pieces import Work, in_pieces, rows_of_a_piece
-from .content_words import content_words, is_letter
+from .content_words import content_words
 from .last_token import TextRead, read_text
 from .nearness import cosines
 from .outside import knows_corpus
 from .read_before import ReadBefore, is_causal
 from .swaps import Swap, swaps
-from .word_candidates import NEARNESS, Candidate, candidates
+from .word_candidates import NEARNESS, Candidate, candidates, changed
 
 LARGEST_LOGITS = 2**24  # numbers of one pass: tokens × V
 FAR = 12.0  # nats by which a proposal may weigh less than the best one
 
 
 class OtherWord(NamedTuple):
-    """The text with token `token_id`, `text`, at `position`: its most probable next token is `answer`, at `p`.
+    """The text with another word, `text`, at `position`: its most probable next token is `answer`, at `p`.
 
-    `word` is what stands there now. `fits` is by how much the new word's weight is above that of the word itself, in
-    nats: cosine, expectation at that place, and what the model expects after it.
+    `token_ids` are the word's tokens, which take the place of as many; `token_id` is the first. `word` is what stands
+    there now. `fits` is by how much the new word's weight is above that of the word itself, in nats: cosine,
+    expectation at that place, and what the model expects after it; of a word of several tokens the expectation as
+    another of its kind (longer_words.py) in the place of the first two.
     """
 
     position: int
@@ -45,6 +47,7 @@ class OtherWord(NamedTuple):
     p: float
     word: str
     fits: float
+    token_ids: tuple[int, ...]
 
 
 @in_pieces
@@ -52,8 +55,8 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     """Up to `count` words to change, best first: by fits + ln p, and NEARNESS × the cosine of two answers that
     name something.
 
-    Each place is there once before any comes again, and then answers that are not there yet come first. One token is
-    changed for one token; it may be a part of a longer word. There may be none.
+    Each place is there once before any comes again, and then answers that are not there yet come first. A whole word is
+    changed for a whole word of as many tokens, or a sign for a sign. There may be none.
     Raises GlassLlamaError for a network whose tokens see those after them, and as `prompt_ids` does.
     """
     read = read_text(lm, text)
@@ -67,9 +70,10 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     for one, new in zip(tried, ran, strict=True):
         if new.answer == read.answer:
             continue
-        other, own = lm.tokenizer.pieces([one.token, read.ids[one.position]])
-        fits = one.fits + new.rest - _rest(log_p[one.position :], read.ids[one.position + 1 :])
-        word = OtherWord(one.position, one.token, other, new.answer, new.p, own, fits)
+        end = one.position + len(one.tokens)
+        other, own = ("".join(lm.tokenizer.pieces(some)) for some in (one.tokens, read.ids[one.position : end]))
+        fits = one.fits + new.rest - _rest(log_p[end - 1 :], read.ids[end:])
+        word = OtherWord(one.position, one.tokens[0], other, new.answer, new.p, own, fits, one.tokens)
         found.append((fits + math.log(new.p) + float(alike[new.answer]), word))
     found.sort(key=lambda one: -one[0])
     return _varied([word for weight, word in found if weight >= found[0][0] - FAR])[:count]
@@ -92,18 +96,13 @@ def word_swaps(lm: LanguageModel, text: str, count: int, written: Sequence[int] 
 
 
 def as_swap(lm: LanguageModel, ids: list[int], one: OtherWord) -> Swap | None:
-    """The whole words that the token is in, now and then; None where the new text is read as other tokens."""
-    new = [*ids[: one.position], one.token_id, *ids[one.position + 1 :]]
+    """The words now and then; None where the new text is read as other tokens."""
+    new = changed(ids, one.position, one.token_ids)
     text, before = lm.tokenizer.decode(new), lm.tokenizer.decode(ids)
     if lm.tokenizer.encode(text) != new:
         return None
     start = len(lm.tokenizer.decode(ids[: one.position])) + len(one.word) - len(one.word.lstrip())
     ends = [start + len(word.strip()) for word in (one.word, one.text)]
-    if all(is_letter(word.strip()[:1]) for word in (one.word, one.text)):
-        while start and is_letter(before[start - 1]):
-            start -= 1
-        longer = next((n for n, sign in enumerate(before[ends[0] :]) if not is_letter(sign)), len(before) - ends[0])
-        ends = [end + longer for end in ends]
     return Swap(start, before[start : ends[0]], text[start : ends[1]], text, one.answer, one.p)
 
 
@@ -121,7 +120,7 @@ def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
 
 class _Ran(NamedTuple):
     """A text that was run: its most probable next token, that token's probability, and log p of what follows on the
-    changed token."""
+    changed word."""
 
     answer: int
     p: float
@@ -144,21 +143,21 @@ def _run(read: TextRead, tried: Sequence[Candidate]) -> Work[list[_Ran]]:
     """The text with each change, in their order; those of one place follow each other."""
     net, count, found = read.lm.net, len(read.ids), list[_Ran]()
     for at, here in groupby(tried, key=lambda one: one.position):
-        tokens: list[int] = [one.token for one in here]
+        words = [one.tokens for one in here]
         left = count - at
         rows = max(1, min(rows_of_a_piece(read.lm, left), LARGEST_LOGITS // (left * net.config.vocab_size)))
-        for start in range(0, len(tokens), rows):
-            found += _run_from(read, at, tokens[start : start + rows])
+        for start in range(0, len(words), rows):
+            found += _run_from(read, at, words[start : start + rows])
             yield
     return found
 
 
-def _run_from(read: TextRead, at: int, tokens: Sequence[int]) -> list[_Ran]:
-    """The text with each of these tokens at one place, run from there on."""
-    net, device = read.lm.net, read.lm.device
-    ids: Int[Tensor, "R S"] = torch.tensor([[token, *read.ids[at + 1 :]] for token in tokens], device=device)
+def _run_from(read: TextRead, at: int, words: Sequence[tuple[int, ...]]) -> list[_Ran]:
+    """The text with each of these words, of as many tokens, at one place, run from there on."""
+    net, device, count = read.lm.net, read.lm.device, len(words[0])
+    ids: Int[Tensor, "R S"] = torch.tensor([[*word, *read.ids[at + count :]] for word in words], device=device)
     with torch.inference_mode():
         logs = net(ids, ReadBefore(read.cache, at), at).float().log_softmax(-1)
         best = logs[:, -1].max(-1)
-        rest = logs[:, :-1].gather(-1, ids[:, 1:, None])[..., 0].sum(-1)
+        rest = logs[:, count - 1 : -1].gather(-1, ids[:, count:, None])[..., 0].sum(-1)
     return list(map(_Ran, best.indices.tolist(), best.values.exp().tolist(), rest.tolist()))

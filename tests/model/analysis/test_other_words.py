@@ -5,7 +5,7 @@ import torch
 
 import model
 from model import LanguageModel
-from model.analysis.content_words import Shape, content_words, shape_of, sign_shape_of
+from model.analysis.content_words import Shape, content_words, shape_of, sign_shape_of, whole_words
 from model.analysis.other_words import as_swap, word_swaps
 
 WHERE = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
@@ -49,14 +49,45 @@ def test_words_that_change_places_name_something(bundled: LanguageModel) -> None
     assert not {"the", "The", "under"} & {word for one in found for word in (one.word, one.other)}
 
 
-def test_of_a_longer_word_a_part_is_changed_and_the_page_is_told_the_whole(bundled: LanguageModel) -> None:
-    ids = bundled.tokenizer.encode("bako rizu bako")
-    assert bundled.tokenizer.pieces(ids) == ["b", "ak", "o", " ri", "zu", " bak", "o"]
-    part = next(one for one in model.other_words(bundled, ids) if one.position == 3)
-    swap = as_swap(bundled, ids, part)
-    assert swap is not None
-    assert (swap.start, swap.word, swap.other) == (5, "rizu", part.text.strip() + "zu")
-    assert swap.text == f"bako {swap.other} bako"
+def test_a_word_of_several_tokens_is_changed_as_a_whole_for_as_many(bundled: LanguageModel) -> None:
+    ids, pieces = bundled.tokenizer.encode("bako rizu bako"), bundled.tokenizer.pieces
+    assert pieces(ids) == ["b", "ak", "o", " ri", "zu", " bak", "o"]
+    found = [one for one in model.other_words(bundled, ids) if one.position == 3]
+    assert found
+    for one in found:
+        changed = [*ids[:3], *one.token_ids, *ids[5:]]
+        assert (one.word, one.text) == (" rizu", "".join(pieces(one.token_ids)))
+        assert (len(one.token_ids), one.token_id) == (2, one.token_ids[0])
+        assert shape_of(one.text) == shape_of(one.word)
+        probabilities = torch.from_numpy(model.run_trace(bundled, changed).logits).softmax(-1)
+        assert (int(probabilities.argmax()), float(probabilities.max())) == (one.answer, pytest.approx(one.p, abs=1e-4))
+        swap = as_swap(bundled, ids, one)
+        assert swap is not None
+        assert (swap.start, swap.word, swap.other) == (5, "rizu", one.text.strip())
+        assert swap.text == f"bako {swap.other} bako"
+
+
+@pytest.mark.parametrize(
+    "text", ["bako rizu bako", "bako rizu bako rizu bak", "Zorbix met Tom. Zorbix saw the dog. Zor"]
+)
+def test_no_proposal_changes_a_part_of_a_word(bundled: LanguageModel, text: str) -> None:
+    ids, pieces = bundled.tokenizer.encode(text), bundled.tokenizer.pieces
+    words = whole_words(pieces(ids))
+    assert any(len(at) > 1 for at in words)
+    found = model.other_words(bundled, ids, count=40)
+    for one in found:
+        assert range(one.position, one.position + len(one.token_ids)) in words
+        changed = [*ids[: one.position], *one.token_ids, *ids[one.position + len(one.token_ids) :]]
+        assert bundled.tokenizer.encode(bundled.tokenizer.decode(changed)) == changed
+
+
+def test_a_name_of_the_text_of_as_many_tokens_is_proposed(bundled: LanguageModel) -> None:
+    """The model knows neither name: the text alone has them."""
+    text = "The toy of Rizu is in the kitchen. The toy of Bako is in the garden. The toy of Rizu is in the"
+    found = model.other_words(bundled, text, count=20)
+    exchanged = [one for one in found if (one.word, one.text) == (" Rizu", " Bako")]
+    assert exchanged
+    assert {len(one.token_ids) for one in exchanged} == {3}
 
 
 def test_a_text_of_no_such_word_has_no_proposal(bundled: LanguageModel) -> None:
@@ -96,5 +127,9 @@ def test_shapes_of_signs(piece: str, shape: Shape | None) -> None:
 def test_whole_words_that_name_something() -> None:
     pieces = ["The", " E", "iffel", " Tower", " is", " in", " Paris", ",", " not", " 1", "7", ".", "Tom"]
     assert [pieces[at] for at in content_words(pieces)] == [" Tower", " Paris", " 1", "7", "Tom"]
+    whole = ["".join(pieces[at.start : at.stop]) for at in whole_words(pieces)]
+    assert whole == ["The", " Eiffel", " Tower", " is", " in", " Paris", " not", " 1", "7", "Tom"]
+    mixed = ["1", "7", "th", " x1", " y", "2", " a", "汤姆", "b", " 3"]
+    assert whole_words(mixed) == [range(1), range(6, 7), range(7, 8), range(8, 9), range(9, 10)]
     chinese = ["汤姆", "在", "厨房", "里", "。", "莉莉"]
     assert [chinese[at] for at in content_words(chinese)] == ["汤姆", "厨房", "莉莉"]
