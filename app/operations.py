@@ -402,6 +402,13 @@ def _causal_cost(
     return passes * (len(ids) + after)
 
 
+def _recalled_cost(lm: LanguageModel, _trace: object, ids: Sequence[int], other: str, _known: object) -> float:
+    """Both texts; from the first token that differs, a run for each layer's feed-forwards, two for controls, and one
+    for each head of the layers in which it moves, about a tenth of all."""
+    layers, heads = lm.config.n_layers, lm.config.n_heads
+    return 2 * len(ids) + (layers + 2 + layers * heads / 10) * _tokens_that_differ(lm, ids, other)
+
+
 def _kinds_cost(lm: LanguageModel, trace: Trace, so_far: AttentionKinds | None = None) -> float:
     """The first part is read off the run. Then a number of K/V heads is a pass; a few latents are one each, and what
     they are fitted to another."""
@@ -475,6 +482,7 @@ CIRCUIT = long_of_model("circuit", _circuit_message, _circuit_cost)
 CIRCUIT_CONTROLS = long_of_model("circuit_controls", _controls_message, _controls_cost)
 EDGES = long_of_model("edges", circuit.edges_info, _edges_cost)
 CAUSAL_MAP = long_of_model("causal_map", causal_info, _causal_cost)
+RECALLED = long_of_model("recalled", why.gathered, _recalled_cost)
 
 # Of a recorded run.
 TENSORS = of_run("tensors", tensors_payload)

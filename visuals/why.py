@@ -25,11 +25,14 @@ from model.analysis.knock_out import Windows, windows_knocked_out
 from model.analysis.last_token import TextRead, read_text
 from model.analysis.looks_back import LookingHead, LooksBack, looking_head, looks_back
 from model.analysis.matching import HeadMatching, plainest_match
+from model.analysis.nodes import run_pair
 from model.analysis.read_before import is_causal
+from model.analysis.recall import Recalled, recalled
 from model.analysis.why import Missed, Support, missed_heads, support
 from model.errors import check_index
 from model.pieces import Work, in_pieces
 
+from .choice import CausalInfo
 from .glance import Looks, looks, looks_payload, matching_message
 from .messages.glance import (
     EffectMessage,
@@ -39,6 +42,7 @@ from .messages.glance import (
     LooksBackDetail,
     MeasuredDetail,
     Nothing,
+    RecalledDetail,
     RestsDetail,
     SightPlace,
     ToldApartDetail,
@@ -107,6 +111,14 @@ def back(lm: LanguageModel, trace: Trace, known: Rests) -> Work[LooksBack | None
     yield
     what, (first, *others) = known.found, known.found.tokens
     return (yield from looks_back.pieces(read, known.target, first, what.attention, what.sinks, others))
+
+
+@in_pieces
+def gathered(lm: LanguageModel, ids: Sequence[int], other: str, known: CausalInfo) -> Work[Recalled | None]:
+    """Where what tells a text's answer from that to the `other` text is gathered, and when it comes to the last token;
+    None where they differ in that alone. `known` are the two texts' causal maps. Raises as `run_pair` does."""
+    pair = yield from run_pair.pieces(lm, ids, other)
+    return (yield from recalled.pieces(pair, known.left))
 
 
 class ToldApart(NamedTuple):
@@ -211,6 +223,41 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
         "from_hidden": what.late.from_hidden,
         "alone": what.late.alone,
         "few": FEW,
+    }
+
+
+def recalled_payload(found: Recalled | None, names: Sequence[str]) -> RecalledDetail | Nothing:
+    """The message of Recalled; `names` are the two answers' pieces. {} where there is nothing to tell."""
+    if found is None:
+        return {}
+    what, moved, brought = found.gathered, found.moved, found.brought
+    return {
+        "answer": names[0],
+        "other": names[1],
+        "token": found.token,
+        "gathered": {
+            "layers": {"first": what.layers.first, "last": what.layers.last},
+            "all": what.all,
+            "later": what.later,
+            "above": what.above,
+            "attention": what.attention,
+            "elsewhere": what.elsewhere,
+            "clear": what.clear,
+        },
+        "moved": {
+            "layers": {"first": moved.layers.first, "last": moved.layers.last},
+            "held": moved.held,
+            "before": moved.before,
+            "after": moved.after,
+            "clear": moved.clear,
+        },
+        "brought": {
+            "layer": brought.head[0],
+            "head": brought.head[1],
+            "lost": brought.lost,
+            "following": brought.following,
+            "clear": brought.clear,
+        },
     }
 
 

@@ -175,7 +175,8 @@ def causal(engine: Engine, held: HeldRun, asked: Sent) -> CausalMapDetail:
     its "stream" (the default), "attention" or "ffn" in one place at a time."""
     of = about_run(CausalMap, engine, held, asked)
     texts, other = unchanged(held, of.token, map_limit(engine, held)), check_text(of.text)
-    found = held.study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None, of.patched)
+    study = held.study_and_keep if of.patched == "stream" else held.study  # on that "recalled" builds
+    found = study(engine, CAUSAL_MAP, texts.ids, other, texts.written or None, of.patched)
     return causal_payload(found, engine.pieces(held.model, [found.answer, found.other]))
 
 

@@ -19,6 +19,7 @@ from visuals.messages.glance import (
     MeasuredDetail,
     Nothing,
     OutsideDetail,
+    RecalledDetail,
     RestsDetail,
     ToldApartDetail,
     WhyDetail,
@@ -30,6 +31,7 @@ from visuals.why import (
     back_payload,
     heads_payload,
     looked_payload,
+    recalled_payload,
     rests_payload,
     target_of,
     told_apart_payload,
@@ -40,6 +42,7 @@ from ..engine import Engine
 from ..examples import EXAMPLES, REAL_EXAMPLES, RULED_OUT, knows_words, nearest_example
 from ..fields import Head, Request, TokenId, among, below, is_list, read, said, wrong
 from ..operations import (
+    CAUSAL_MAP,
     CIRCUIT,
     CIRCUIT_CONTROLS,
     EDGES,
@@ -48,6 +51,7 @@ from ..operations import (
     LOOKS_BACK,
     MATCHING,
     OUTSIDE,
+    RECALLED,
     RESTS,
     SWAPS,
     TOLD_APART,
@@ -165,6 +169,19 @@ def windows(engine: Engine, held: HeldRun, asked: Sent) -> WindowsDetail | Nothi
     window; {} where that is not measured."""
     of = about_run(Why, engine, held, asked)
     return windows_payload(held.study(engine, WINDOWS, of.target, of.token))
+
+
+def recalled(engine: Engine, held: HeldRun, asked: Sent) -> RecalledDetail | Nothing:
+    """{token, text}: where what tells the answer after that position from the answer to another `text` is gathered, and
+    when it comes to the last token; {} where the two differ in that alone, or where that is not measured. What a page
+    has just asked of them, "causal_map", is not worked out again."""
+    of = about_run(OtherText, engine, held, asked)
+    texts, other = unchanged(held, of.token, map_limit(engine, held)), check_text(of.text)
+    if held.study_and_keep(engine, RESTS, None, of.token) is None:
+        return {}
+    known = held.study_and_keep(engine, CAUSAL_MAP, texts.ids, other, None, "stream")
+    found = held.study(engine, RECALLED, texts.ids, other, known)
+    return recalled_payload(found, engine.pieces(held.model, [known.answer, known.other]))
 
 
 def looks_back(engine: Engine, held: HeldRun, asked: Sent) -> LooksBackDetail | Nothing:
@@ -322,6 +339,7 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
 DETAILS = {
     "rests": rests,
     "windows": windows,
+    "recalled": recalled,
     "heads": heads,
     "looks_back": looks_back,
     "why": why,

@@ -80,6 +80,8 @@ def ask_of_run(ask: Ask, of: Sizes) -> None:
         start = kinds["done"] if kinds and start < kinds["done"] else None
     for swap in (ask("words", token=last) or {}).get("swaps", ())[:1]:
         ask("causal_map", token=last, text=swap["text"])
+        if (ask("rests", token=last) or {}).get("form") == "recalled":
+            ask("recalled", token=last, text=swap["text"])
 
 
 def ask_of_place(ask: Ask, of: Sizes, at: Place) -> None:

@@ -140,6 +140,8 @@ def compare_texts(service: Service, run: dict[str, Any]) -> None:
     assert answer(service, run, "edges", **two, nodes=nodes, start=0)["edges"]
     assert answer(service, run, "circuit_controls", **two, nodes=nodes)["by_chance"]
     answer(service, run, "causal_map", **two)
+    if not run["encoder"]:
+        assert answer(service, run, "recalled", **two)["gathered"]
 
 
 def test_what_is_strange_in_a_prompt(service: Service) -> None:

@@ -111,7 +111,7 @@ def ask_all(service: Service, name: str) -> None:
         ("norm_times", {"layer": 1, "norm": "attn"}), ("norm_placement", {"first": 0, "count": 9}),
         ("ffn_written", at | {"layer": 1, "target": 3}), ("head_write", head | {"query": last}),
         ("projection", head | {"vector": "q"}), ("sinks", {}), ("activation_kinds", {"layer": 1}),
-        ("attention_kinds", {}),
+        ("attention_kinds", {}), ("recalled", pair),
     ]  # fmt: skip
     for what, params in questions:
         ask(service, run["id"], what, params)

@@ -44,6 +44,7 @@ from .glance import (
     MeasuredDetail,
     Nothing,
     OutsideDetail,
+    RecalledDetail,
     RestsDetail,
     ToldApartDetail,
     WhyDetail,
@@ -94,6 +95,7 @@ class Details(TypedDict):
     code: CodeDetail
     rests: RestsDetail | Nothing
     windows: WindowsDetail | Nothing
+    recalled: RecalledDetail | Nothing
     heads: MeasuredDetail | Nothing
     looks_back: LooksBackDetail | Nothing
     why: WhyDetail

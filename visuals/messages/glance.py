@@ -90,6 +90,62 @@ class RestsDetail(TypedDict):
     few: int
 
 
+class LayersMessage(TypedDict):
+    """From layer `first` to layer `last`."""
+
+    first: int
+    last: int
+
+
+class GatheredMessage(TypedDict):
+    """What is lost with FFNs' writes at a token taken from the other text, which those of `layers` carry: of `all`
+    layers, those above the first of these (`later`), and those `above` the last; `attention` with every layer's
+    attention there, and `elsewhere` with the FFNs of `layers` at the last token. Not `clear` where that does not show
+    that it is these FFNs."""
+
+    layers: LayersMessage
+    all: float
+    later: float
+    above: float
+    attention: float
+    elsewhere: float
+    clear: bool
+
+
+class MovedMessage(TypedDict):
+    """What is lost with the last token's stream taken from the other text, `before` these `layers` and `after` them,
+    and with that of the other token before (`held`). Not `clear` where these are many, or it was not held."""
+
+    layers: LayersMessage
+    held: float
+    before: float
+    after: float
+    clear: bool
+
+
+class BroughtMessage(TypedDict):
+    """The head that loses most at the last token, of the layers in which the difference moves, and what the `following`
+    one loses. Not `clear` where it is not this one head."""
+
+    layer: int
+    head: int
+    lost: float
+    following: float
+    clear: bool
+
+
+class RecalledDetail(TypedDict):
+    """How what tells `answer` from `other`, the other text's (pieces both), gets from `token` to the last one; in
+    shares of the difference of the two logits."""
+
+    answer: str
+    other: str
+    token: int
+    gathered: GatheredMessage
+    moved: MovedMessage
+    brought: BroughtMessage
+
+
 class WindowsDetail(TypedDict):
     """`lost` (W, T): as of RestsDetail, where a look at a token is forbidden in `width` layers alone, in each row from
     one of `starts` on."""

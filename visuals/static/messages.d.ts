@@ -21,6 +21,7 @@ export interface Details {
   code: CodeDetail;
   rests: RestsDetail | Nothing;
   windows: WindowsDetail | Nothing;
+  recalled: RecalledDetail | Nothing;
   heads: MeasuredDetail | Nothing;
   looks_back: LooksBackDetail | Nothing;
   why: WhyDetail;
@@ -868,6 +869,65 @@ export interface RestsDetail {
   from_hidden: number;
   alone: number;
   few: number;
+}
+
+/** From layer `first` to layer `last`. */
+export interface LayersMessage {
+  first: number;
+  last: number;
+}
+
+/**
+ * What is lost with FFNs' writes at a token taken from the other text, which those of `layers` carry: of `all`
+ * layers, those above the first of these (`later`), and those `above` the last; `attention` with every layer's
+ * attention there, and `elsewhere` with the FFNs of `layers` at the last token. Not `clear` where that does not
+ * show that it is these FFNs.
+ */
+export interface GatheredMessage {
+  layers: LayersMessage;
+  all: number;
+  later: number;
+  above: number;
+  attention: number;
+  elsewhere: number;
+  clear: boolean;
+}
+
+/**
+ * What is lost with the last token's stream taken from the other text, `before` these `layers` and `after` them,
+ * and with that of the other token before (`held`). Not `clear` where these are many, or it was not held.
+ */
+export interface MovedMessage {
+  layers: LayersMessage;
+  held: number;
+  before: number;
+  after: number;
+  clear: boolean;
+}
+
+/**
+ * The head that loses most at the last token, of the layers in which the difference moves, and what the `following`
+ * one loses. Not `clear` where it is not this one head.
+ */
+export interface BroughtMessage {
+  layer: number;
+  head: number;
+  lost: number;
+  following: number;
+  clear: boolean;
+}
+
+/**
+ * How what tells `answer` from `other`, the answer to another text (pieces both), gets from `token` to the last
+ * one: shares of the difference of the two logits.
+ */
+export interface RecalledDetail {
+  answer: string;
+  other: string;
+  token: number;
+  gathered: GatheredMessage;
+  moved: MovedMessage;
+  brought: BroughtMessage;
 }
 
 /**
