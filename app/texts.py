@@ -1,6 +1,6 @@
 """The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too.
 
-Sections that only panels outside the first chapter need may stand in en.on-demand.json and zh.on-demand.json, which
+Sections that only panels outside the first chapter need, and what is told of an answer late, may stand in en.on-demand.json and zh.on-demand.json, which
 the page fetches when the first of these panels is opened. Here they are one table.
 
 Of {count|token|tokens} the first word stands where count is 1, else the second. For {part@where} stands another text,

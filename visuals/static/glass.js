@@ -214,7 +214,7 @@ async function setLanguage(code) {
 }
 
 const { on, publish, preview, endPreview, select, selectByPage, chosen, repaint, drawn, unfinished, layer } = store;
-const { text, translate } = texts;
+const { text, translate, need } = texts;
 /**
  * Only the story and the first chapter can be read with what a run brings along: till somebody is there, or in
  * another, nothing is fetched ahead.
@@ -417,6 +417,7 @@ const core = {
   mount,
   text,
   translate,
+  need,
   setLanguage,
 };
 const way = createWayBack(core);

@@ -125,7 +125,7 @@ type FromStore = Pick<
 >;
 
 export interface Glass
-  extends FromStore, Pick<Texts, "text" | "translate">, Pick<Chapters, "open" | "present" | "reveal">, Page {
+  extends FromStore, Pick<Texts, "text" | "translate" | "need">, Pick<Chapters, "open" | "present" | "reveal">, Page {
   settings: Settings;
   pace: Pace;
   /** The real LLaMA, where the page can offer it. */

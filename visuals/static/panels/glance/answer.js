@@ -10,6 +10,7 @@ import { createHow } from "./how.js";
 import { createMissed } from "./missed.js";
 import { rankingOf } from "./ranking.js";
 import { reasonsOf } from "./reasons.js";
+import { createRecall } from "./recall.js";
 import { createNeeded, restsSaid } from "./rests.js";
 import { createWindows } from "./windows.js";
 import { readersOff, selectLook } from "./words.js";
@@ -127,6 +128,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   const how = createHow(glass);
   const needed = createNeeded(glass);
   const windows = createWindows(glass);
+  const recall = createRecall(glass, moment);
   const missed = createMissed(glass, toggleMeasuring);
   const circuit = createCircuitPlace(glass, moment);
   const element = h("div.wy-answer", { hidden: "" });
@@ -135,7 +137,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   /** @param {WhyReading | null} reading */
   const view = (reading) => html`
     <div class="wy-rests">${reasons.said()} ${needed.element}</div>
-    ${how.element} ${windows.element} ${reasons.proof()}
+    ${recall.element} ${how.element} ${windows.element} ${reasons.proof()}
     <p class="wy-actions">
       <button class="gp-option" data-story=${STORY} data-text="story.start"></button>
       ${reasons.switchView(reading?.found ?? null, isChanged(state.trace))}
@@ -161,7 +163,9 @@ export function createAnswer(glass, moment, toggleMeasuring) {
     missed.draw(grid, heads, fresh, found?.probability ?? rests?.probability ?? NaN);
     how.draw(found?.first ?? null, found?.position ?? 0);
     if (found && leading) follow(found);
-    circuit.draw(found ?? (heads?.stopped ? rests : null));
+    const ready = found ?? (heads?.stopped ? rests : null);
+    recall.draw(rests, ready);
+    circuit.draw(ready);
   }
 
   /**
