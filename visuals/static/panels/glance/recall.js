@@ -6,6 +6,7 @@ import { labelsOf } from "../../characters.js";
 import { h } from "../../dom.js";
 import { isChanged } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
+import { isQuick, keysOf, valueOf } from "../../readings/recall.js";
 import { shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { percent } from "./circuit-says.js";
@@ -20,21 +21,12 @@ import { filled, leadTo, named, otherText, sentences, word } from "./words.js";
  *
  * @typedef {import("../../decoded.d.ts").Detail<"words">} Words
  *
- * @typedef {import("../../decoded.d.ts").Decoded<import("../../messages.d.ts").RecalledDetail>} Recalled
+ * @typedef {import("../../readings/recall.js").Recalled} Recalled
  *
  * @typedef {{ words: Words | null; text: string; map: unknown; found: Recalled | {} | null }} Steps what has come
  */
 
-const SECOND = 2.5e10; // multiply–adds of about a second on two cores of a CPU (model/pieces.py)
 const STEPS = 3;
-
-/**
- * Whether it is measured without being asked for. About a run of the text for each layer is made.
- *
- * @param {{ n_parameters: number; n_layers: number }} model
- * @param {number} tokens
- */
-export const isQuick = ({ n_parameters: size, n_layers: layers }, tokens) => size * layers * tokens <= SECOND;
 
 /**
  * @param {Say} text
@@ -43,19 +35,6 @@ export const isQuick = ({ n_parameters: size, n_layers: layers }, tokens) => siz
  */
 const layersSaid = (text, how, { first, last }) =>
   text(`recall.${how}_layer${first === last ? "" : "s"}`, { first, last });
-
-/**
- * Which sentences say it, with {placeholders}: where it is gathered, when it moves, and with which rule that is not
- * clear.
- *
- * @param {Pick<Recalled, "gathered" | "moved" | "brought">} found
- */
-export function keysOf({ gathered, moved, brought }) {
-  const gathers = gathered.clear ? "gathered" : "gathered_not";
-  const moves = !moved.clear ? "moved_not" : brought.clear ? "moved_by" : "moved";
-  const ruled = !gathered.clear || !moved.clear || !brought.clear;
-  return { gathers, moves, rule: ruled ? "rule" : null };
-}
 
 /**
  * What the sentences name.
@@ -91,20 +70,6 @@ function namesOf(text, { answer, other, token, gathered, moved, brought }, piece
     following: percent(brought.following),
   };
 }
-
-/**
- * As the value line has it.
- *
- * @param {Recalled} found
- */
-const valueOf = ({ token, gathered, moved, brought }) =>
-  [
-    `token ${token} gathered ${gathered.layers.first}-${gathered.layers.last}`,
-    `all=${gathered.all} later=${gathered.later} above=${gathered.above}`,
-    `attention=${gathered.attention} elsewhere=${gathered.elsewhere}`,
-    `moved ${moved.layers.first}-${moved.layers.last} before=${moved.before} after=${moved.after}`,
-    `head ${brought.layer}.${brought.head} lost=${brought.lost} following=${brought.following}`,
-  ].join(" ");
 
 /**
  * @param {Glass} glass
