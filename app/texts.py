@@ -1,7 +1,8 @@
 """The page's words: en.json and zh.json, keyed by panel and name, with {placeholders}. The script reads them too.
 
-Sections that only panels outside the first chapter need, and what is told of an answer late, may stand in en.on-demand.json and zh.on-demand.json, which
-the page fetches when the first of these panels is opened. Here they are one table.
+Sections that only panels outside the first chapter need, and what is told of an answer late, may stand in
+en.on-demand.json and zh.on-demand.json, which the page fetches when the first of these is opened. Here they are one
+table.
 
 Of {count|token|tokens} the first word stands where count is 1, else the second. For {part@where} stands another text,
 the one of section "where" that `part` names. Of {touch|Tap|Point at} the first stands where a finger points, which only
