@@ -918,8 +918,8 @@ export interface BroughtMessage {
 }
 
 /**
- * How what tells `answer` from `other`, the answer to another text (pieces both), gets from `token` to the last
- * one: shares of the difference of the two logits.
+ * How what tells `answer` from `other`, the other text's (pieces both), gets from `token` to the last one; in
+ * shares of the difference of the two logits.
  */
 export interface RecalledDetail {
   answer: string;
