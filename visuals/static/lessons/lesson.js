@@ -49,8 +49,10 @@ const SAID = 40; // characters of a wrong value that a message repeats
  *   title: string;
  *   model?: string;
  *   views: View[];
+ *   after?: View[];
  * }} Lesson
- *   `model`: which reads the views whose links name none; the one that a new visitor gets where it is left out
+ *   `model`: which reads the views whose links name none; the one that a new visitor gets where it is left out;
+ *   `after`: what the worksheet asks beside the questions of the views, for afterwards: no class sees these
  *
  * @typedef {{ panels: string[]; languages: string[] }} Known what the page has
  */
@@ -197,6 +199,19 @@ function viewOf(given, at, { panels }) {
 }
 
 /**
+ * The views of a list, each checked.
+ *
+ * @param {unknown} given
+ * @param {string} field that has them
+ * @param {Known} known
+ */
+function viewsOf(given, field, known) {
+  if (!Array.isArray(given) || given.length > MOST.views)
+    throw wrong(field, Array.isArray(given) ? given.length : given, "views", { most: MOST.views });
+  return given.map((one, i) => viewOf(one, `${field}[${i}]`, known));
+}
+
+/**
  * The lesson that a value is.
  *
  * @param {unknown} value
@@ -207,23 +222,28 @@ export function checkLesson(value, known) {
   if (!isObject(value) || value.format !== FORMAT)
     throw wrong("format", isObject(value) ? value.format : value, "one_of", { names: FORMAT });
   if (value.version !== VERSION) throw wrong("version", value.version, "version", { names: String(VERSION) });
-  const { model: named, ...others } = value;
+  const { model: named, after, ...others } = value;
   const { views, ...fields } = fieldsOf(others, LESSON, "");
   const language = known.languages.find((one) => one === fields.language);
   if (language === undefined) throw wrong("language", fields.language, "one_of", { names: known.languages.join(", ") });
   const title = text(fields.title, "title", MOST.title, 1);
   const model = named === undefined ? undefined : text(named, "model", MOST.title, 1);
-  if (!Array.isArray(views) || views.length > MOST.views)
-    throw wrong("views", Array.isArray(views) ? views.length : views, "views", { most: MOST.views });
   return {
     format: FORMAT,
     version: VERSION,
     language,
     title,
     ...(model !== undefined && { model }),
-    views: views.map((one, i) => viewOf(one, `views[${i}]`, known)),
+    views: viewsOf(views, "views", known),
+    ...(after !== undefined && { after: viewsOf(after, "after", known) }),
   };
 }
+
+/** All that a lesson shows, to a class and on its worksheet. @param {Lesson} lesson */
+export const everyView = ({ views, after = [] }) => [...views, ...after];
+
+/** What the worksheet of a lesson asks. @param {Lesson} lesson */
+export const tasksOf = (lesson) => everyView(lesson).filter(({ question }) => question);
 
 /** What an error says of itself. @param {unknown} error */
 export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));

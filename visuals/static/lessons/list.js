@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { inPlan, plansOf } from "./plans.js";
 import { isNarrow } from "./column.js";
+import { tasksOf } from "./lesson.js";
 import { save } from "./save.js";
 import { openSheet } from "./sheet.js";
 import { createStills } from "./stills.js";
@@ -28,26 +29,41 @@ const strange = (glass, { model }) =>
     : [h("p.ls-none", null, glass.text("lessons.other_model", { model }))];
 
 /**
- * The plans of a lesson, each with the views that it shows and for how long; pressed, one is presented.
+ * The plans of a lesson, each with the views that it shows and for how long; pressed, one is presented. Each has a
+ * worksheet with the questions of its views.
  *
  * @param {Desk} desk
  * @param {Lesson} lesson
+ * @param {(lesson: Lesson) => void} sheet
  * @returns {HTMLElement[]} none where nothing is planned
  */
-function plansRow({ text, start }, lesson) {
+function plansRow({ text, start }, lesson, sheet) {
   const plans = plansOf(lesson);
   if (!plans.length) return [];
   /** @type {(view: import("./lesson.js").View, at: number) => string} */
   const minutesOf = ({ minutes }, at) => (minutes?.[at] ? text("plan", { minutes: minutes[at] }) : "–");
-  const button = (/** @type {import("./plans.js").Plan} */ { at, minutes }) =>
+  /**
+   * @param {import("./plans.js").Plan} plan
+   * @param {string} words
+   * @param {(lesson: Lesson) => void} act
+   */
+  const button = ({ at, minutes }, words, act) =>
     h(
       "button.ls-button",
       {
-        click: () => start(inPlan(lesson, at)),
-        "aria-label": text("of", { what: text("plan", { minutes }), label: lesson.title }),
+        click: () => act(inPlan(lesson, at)),
+        "aria-label": text("of", {
+          what: [...new Set([words, text("plan", { minutes })])].join(" · "),
+          label: lesson.title,
+        }),
       },
-      text("plan", { minutes }),
+      words,
     );
+  const heads = plans.map((plan) =>
+    h("th", { scope: "col" }, button(plan, text("plan", { minutes: plan.minutes }), start)),
+  );
+  const sheets = plans.map((plan) => h("td", null, button(plan, text("sheet"), sheet)));
+  const asks = tasksOf(lesson).length > 0;
   /** @type {(view: import("./lesson.js").View, i: number) => HTMLElement} */
   const line = (view, i) =>
     h(
@@ -64,10 +80,11 @@ function plansRow({ text, start }, lesson) {
       h(
         "table",
         null,
-        h("tr", null, h("td"), ...plans.map((plan) => h("th", { scope: "col" }, button(plan)))),
+        h("tr", null, h("td"), ...heads),
         ...lesson.views.map(line),
+        ...(asks ? [h("tr", null, h("td"), ...sheets)] : []),
       ),
-      ...(lesson.views.some(({ question }) => question) ? [h("p.ls-none", null, text("plans_sheet"))] : []),
+      ...(asks ? [h("p.ls-none", null, text("plans_sheet"))] : []),
     ),
   ];
 }
@@ -120,7 +137,7 @@ export function createList(glass, desk) {
     h("button.ls-button", { click: act, "aria-label": label && text("of", { what: text(name), label }) }, text(name));
 
   /** @type {(lesson: Lesson, buttons: HTMLElement[]) => HTMLElement} */
-  const row = (lesson, buttons) => rowOf(glass, desk, lesson, plansRow(desk, lesson), buttons);
+  const row = (lesson, buttons) => rowOf(glass, desk, lesson, plansRow(desk, lesson, sheet), buttons);
   /** @param {Lesson} lesson */
   function sheet(lesson) {
     tell(openSheet(lesson, text, createStills(glass, true)) ? "" : text("no_sheet"));
@@ -134,9 +151,7 @@ export function createList(glass, desk) {
             ? []
             : [button("present_notes", () => desk.start(lesson, { id, speaks: true }), lesson.title)]),
           button("follow", () => desk.start(lesson, { notes: true, id }), lesson.title),
-          ...(lesson.views.some(({ question }) => question)
-            ? [button("sheet", () => sheet(lesson), lesson.title)]
-            : []),
+          ...(tasksOf(lesson).length ? [button("sheet", () => sheet(lesson), lesson.title)] : []),
         ]
       : [];
   /** @type {(lesson: Lesson, name: string) => HTMLElement} */

@@ -3,6 +3,7 @@
 
 import { h } from "../dom.js";
 import { nameOf } from "../marks/cell-names.js";
+import { tasksOf } from "./lesson.js";
 import { furnish } from "./own-window.js";
 
 /** @typedef {import("./stills.js").Stills} Stills */
@@ -36,8 +37,12 @@ const strip = (pieces) =>
 /** @param {number} count */
 const lines = (count) => Array.from({ length: count }, () => h("span"));
 
-/** What a panel's picture without its answer is to be completed with on paper: a text of the lessons. */
+/**
+ * What a picture without its answer is to be completed with on paper, by the view's part or panel: a text of the
+ * lessons.
+ */
 const TO_DO = new Map([
+  [".wy-missed", "sheet_missed"],
   ["attention", "sheet_looks"],
   ["kv-race", "sheet_lines"],
   ["kv-chart", "sheet_lines"],
@@ -50,7 +55,7 @@ const TO_DO = new Map([
  * @param {Text} text of the lessons
  */
 function task(view, text) {
-  const toDo = view.hidden ? TO_DO.get(view.panel) : undefined;
+  const toDo = view.hidden ? (TO_DO.get(view.part) ?? TO_DO.get(view.panel)) : undefined;
   return h(
     "li.ls-task",
     null,
@@ -161,7 +166,7 @@ function divide(items) {
  * @param {Stills} stills
  */
 async function fill(sheet, lesson, text, stills) {
-  const asked = lesson.views.filter(({ question }) => question);
+  const asked = tasksOf(lesson);
   const those = (/** @type {string} */ name) => /** @type {HTMLElement[]} */ ([...sheet.querySelectorAll(name)]);
   const [tasks, answers] = [those(".ls-task"), those(".ls-answers li")];
   const prints = /** @type {NodeListOf<HTMLButtonElement>} */ (sheet.querySelectorAll(".ls-prints button"));
@@ -193,8 +198,10 @@ async function fill(sheet, lesson, text, stills) {
     result.hidden = false;
   }
   await Promise.all([...sheet.querySelectorAll("img")].map((one) => one.decode().catch(() => {}))); // it says so itself
+  sheet.style.zoom = "1"; // as on paper, while its pages are measured
   divide(tasks);
   divide(answers);
+  sheet.style.zoom = "";
   prints[0].textContent = text("print");
   for (const one of prints) one.disabled = one.hidden = false;
   sheet.toggleAttribute("data-whole", true);
@@ -202,13 +209,13 @@ async function fill(sheet, lesson, text, stills) {
 }
 
 /**
- * The views that ask something, as two lists with the same numbers.
+ * What is asked, as two lists with the same numbers.
  *
  * @param {import("./lesson.js").Lesson} lesson
  * @param {Text} text of the lessons
  */
-function sheetOf({ title, views }, text) {
-  const asked = views.filter(({ question }) => question);
+function sheetOf(lesson, text) {
+  const asked = tasksOf(lesson);
   return h(
     "main.ls-sheet",
     null,
@@ -218,7 +225,7 @@ function sheetOf({ title, views }, text) {
       h("button.ls-button.is-first", { disabled: "" }),
       h("button.ls-button", { disabled: "", hidden: "" }, text("print_questions")),
     ),
-    h("h1", null, title),
+    h("h1", null, lesson.title),
     h("p.ls-who", null, ...["name", "class", "date"].flatMap((one) => [text(`sheet_${one}`), h("span")])),
     h("ol", null, ...asked.map((view) => task(view, text))),
     h("section.ls-answers", null, h("h2", null, text("answers")), h("ol", null, ...asked.map(solved))),

@@ -8,7 +8,7 @@ import { PATIENCE as LATER } from "../late.js";
 import { frame as nextFrame } from "./fit.js";
 import { viewsOf } from "../one-file/request.js";
 import { asksIn } from "./answer.js";
-import { linkOn } from "./lesson.js";
+import { everyView, linkOn } from "./lesson.js";
 
 const PATIENCE = 60_000; // ms until a view is given up: a busy server works long on what is asked of all heads
 const CALM = 3; // frames in which nothing is under way
@@ -87,6 +87,9 @@ function createCopy(language, onPaper = false) {
 /** Its value line is of one cell, which its picture does not mark. */
 const UNREAD = '[data-kind="kv-live"]';
 
+/** Without its end, unless it is several sentences: it stands in a list. @param {string} words */
+const unended = (words) => (/[.]\s|。./.test(words) ? words : words.replace(/[.。]$/, ""));
+
 /**
  * What a panel reads of its run: what is marked as that in the part that is shown, else its value line.
  *
@@ -99,7 +102,7 @@ function resultOf(section, part) {
   const seen = marked.filter((one) => one.getClientRects().length);
   const read = section.matches(UNREAD) ? [] : [...section.querySelectorAll(".gp-readout")];
   const found = seen.length ? seen : read;
-  const words = found.map((one) => one.getAttribute("data-result") || one.textContent.trim().replace(/[.。]$/, ""));
+  const words = found.map((one) => one.getAttribute("data-result") || unended(one.textContent.trim()));
   return words.filter(Boolean).join(" · ");
 }
 
@@ -266,7 +269,7 @@ export async function collectViews(glass, lesson, tell) {
   const names = glass.models().map(({ name }) => name);
   const views = [];
   try {
-    for (const [at, view] of lesson.views.entries()) {
+    for (const [at, view] of everyView(lesson).entries()) {
       tell(at);
       const shown = await showIn(inside, linkOn(lesson, view, names), view);
       if (shown) views.push(...viewsOf(shown.inner));

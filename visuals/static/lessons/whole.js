@@ -1,6 +1,7 @@
 // What is shown, or a lesson, as one HTML file that opens without a server: the button that makes it.
 
 import { h } from "../dom.js";
+import { everyView } from "./lesson.js";
 import { packLesson } from "./pack.js";
 import { fileName } from "./save.js";
 import { collectViews } from "./stills.js";
@@ -40,7 +41,7 @@ export function wholeFile(glass, lesson) {
     button.disabled = true;
     says.textContent = text("file_waits");
     const tell = (/** @type {number} */ at) => {
-      says.textContent = text("file_view", { at: at + 1, views: lesson?.views.length });
+      says.textContent = text("file_view", { at: at + 1, views: lesson && everyView(lesson).length });
     };
     try {
       const answer = await glass.oneFile(lesson && (await ofLesson(glass, lesson, tell)));

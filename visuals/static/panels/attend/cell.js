@@ -35,6 +35,7 @@ import { oneLine } from "../../one-line.js";
  */
 
 const BRIGHTEST = 2; // rows of a column that a worksheet names: a lesson compares two
+const GIVEN = 3; // numbers of a strip that a worksheet writes out: enough to reckon with by hand
 
 /**
  * What the panel's reader is asked about.
@@ -224,7 +225,26 @@ function arithmeticOf({ cell: found }, model, dimension, text) {
 }
 
 /**
- * What a worksheet says of the score, or of what is handed over.
+ * Some numbers of the strips that a lesson shows before the answer, so that a worksheet can be reckoned with: where
+ * most is added.
+ *
+ * @param {CellReading} reading
+ * @param {"steps" | "carried"} part
+ * @param {Say} text
+ */
+function givenIn({ cell: { q, k, terms }, carried, values }, part, text) {
+  const steps = part === "steps";
+  const of = steps ? terms : (carried?.v ?? []);
+  const said = strongest(of, GIVEN).map((i) => {
+    const numbers = steps ? { q: shown(q[i], 3), k: shown(k[i], 3) } : { v: shown(of[i], 3) };
+    return text(`given_${part}_at`, { i, ...numbers });
+  });
+  return text(`given_${part}`, { numbers: said.join(" · "), weight: shown(values.weight, 5) });
+}
+
+/**
+ * What a worksheet says of the score, or of what is handed over: the latter also where it gives numbers to reckon
+ * with.
  *
  * @param {CellReading} reading
  * @param {"steps" | "carried"} part
@@ -232,10 +252,11 @@ function arithmeticOf({ cell: found }, model, dimension, text) {
  */
 function resultOf({ cell: found, carried, values }, part, text) {
   const most = Math.max(...found.terms);
-  const { size = 0, share = 0 } = carried ?? {};
+  const { size = 0, share = 0, v = [], out = [] } = carried ?? {};
   const numbers = { most, product: values.qk, score: values.score, weight: values.weight, size, share };
   const said = Object.entries(numbers).map(([name, value]) => [name, shown(value, name === "share" ? 4 : 5)]);
-  return text(`result_${part}`, Object.fromEntries(said));
+  const at = strongest(v, GIVEN).map((i) => text("result_at", { i, out: shown(out[i], 3) }));
+  return text(`result_${part}`, { ...Object.fromEntries(said), at: at.join(" · ") });
 }
 
 /**
@@ -290,7 +311,11 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
         <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
         <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
       </div>
-      <div class="at-steps" data-part="steps">
+      <div
+        class="at-steps"
+        data-part="steps"
+        data-given=${reading && state.presenting ? givenIn(reading, "steps", text) : ""}
+      >
         <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_score"></h3>
         ${dimensions.holder}
         <div data-answer="beside">
@@ -307,7 +332,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       </div>
     </div>
     <div class="at-carries" data-part="carried">
-      <div class="at-carried">
+      <div class="at-carried" data-given=${carried && state.presenting ? givenIn(reading, "carried", text) : ""}>
         <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_carried"></h3>
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
         ${dimensions.carried.holder}
