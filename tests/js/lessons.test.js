@@ -20,13 +20,15 @@ import {
   withView,
   without,
   writeLesson,
+  tasksOf,
 } from "../../visuals/static/lessons/lesson.js";
 import { packLesson, unpackLesson } from "../../visuals/static/lessons/pack.js";
 import { led, pagesOf } from "../../visuals/static/lessons/pages.js";
 import { inPlan, minutesOf, plansOf } from "../../visuals/static/lessons/plans.js";
+import { pointsOf } from "../../visuals/static/lessons/points.js";
 import { pagesOfBoxes } from "../../visuals/static/lessons/sheet.js";
 import { createShelf } from "../../visuals/static/lessons/shelf.js";
-import { sizesFor } from "../../visuals/static/lessons/sizes.js";
+import { finenessOf, sizesFor } from "../../visuals/static/lessons/sizes.js";
 
 const folder = new URL("../../app/", import.meta.url);
 const texts = Object.fromEntries(
@@ -59,6 +61,26 @@ test("a lesson comes back from a file and from a link as it was", async () => {
     views: Array.from({ length: MOST.views }, (_, i) => ({ ...view, note: `${i} ${"字".repeat(MOST.note - 4)}` })),
   };
   assert.deepEqual(await unpackLesson(await packLesson(longest), known), longest);
+});
+
+test("a note of several lines is points, each with its first words apart; one of a single line is that line", () => {
+  assert.deepEqual(pointsOf("Look here."), [{ lead: "", rest: "Look here." }]);
+  const note = "Ask the class: who looks?\nEverybody reads the text aloud together, twice.\n请大家一起念：一二。";
+  const points = pointsOf(note);
+  assert.deepEqual(
+    points.map(({ lead }) => lead),
+    ["Ask the class:", "Everybody reads the text", "请大家一起念："],
+  );
+  assert.equal(points.map(({ lead, rest }) => lead + rest).join("\n"), note);
+});
+
+test("what a worksheet asks for afterwards is kept with a lesson, is asked last, and is in each plan's worksheet", async () => {
+  const later = { ...view, question: "Where does it look?" };
+  const longer = { ...lesson, views: [{ ...view, question: "Which?", minutes: [2] }, view], after: [later] };
+  assert.deepEqual(await unpackLesson(await packLesson(longer), known), longer);
+  const asked = (one) => tasksOf(one).map(({ question }) => question);
+  assert.deepEqual(asked(longer), ["Which?", "Where does it look?"]);
+  assert.deepEqual(asked(inPlan(longer, 0)), ["Which?", "Where does it look?"]);
 });
 
 test("a lesson names the model that reads its views, which a view's own link may name instead", async () => {
@@ -118,6 +140,8 @@ const BAD = [
   ["views[1].headline", inView({ headline: "x".repeat(MOST.headline + 1) })],
   ["views[1].question", inView({ question: 3 })],
   ["views[1].answer", inView({ answer: null })],
+  ["after", wrong({ after: {} })],
+  ["after[0].panel", wrong({ after: [{ ...view, panel: "tokens2" }] })],
   ["views[1].minutes", inView({ minutes: 5 })],
   ["views[1].minutes", inView({ minutes: [1, -1] })],
   ["views[1].minutes", inView({ minutes: [1, "2"] })],
@@ -432,6 +456,13 @@ test("a presented panel is double at 1280 px, its smallest text 24 px, else 22 p
     assert.ok(large[0] >= 2 && 14 * large.at(-1) >= 23.99 && 14 * legible[0] >= 21.99, String(width));
   }
   assert.deepEqual(sizesFor(390), { larger: [], large: [1], legible: [], smaller: [] });
+  assert.deepEqual(
+    [finenessOf(1280, 720), finenessOf(1920, 1080), finenessOf(1920, 720), finenessOf(390, 844)],
+    [1, 1.5, 1, 1],
+  );
+  const [small, fine] = [sizesFor(1280), sizesFor(1920, 1.5)];
+  for (const name of ["large", "legible"])
+    fine[name].forEach((size, i) => assert.ok(Math.abs(size - 1.5 * small[name][i]) < 1e-9, name));
 });
 
 test("a page rather ends before a block than in it, and a table's rows have room for its head once more", () => {

@@ -215,6 +215,8 @@ test("in a lesson the heads of one K/V head fit its stage, larger than all heads
     );
     assert.deepEqual([frames.length, frames[0].first, frames[0].last], [1, 4, 7]);
     assert.ok(size > layoutMaps(width, model, room, 40).size && height <= room, `${size} ${height}`);
+    const worded = layoutGroup(width, model, { kv: 1, room: 900, word: 40, above: 40 });
+    assert.ok(worded.height <= 900 && worded.boxes[0].y === boxes[0].y + 40); // words stand above the columns
     for (const { x, y } of boxes) {
       const { width: wide, height: high } = frames[0];
       assert.ok(x + size <= wide && y + size + 28 <= high && wide <= width);

@@ -4,6 +4,7 @@
 import { h } from "../dom.js";
 import { isColumn } from "./column.js";
 import { asks, partsOfNote } from "./lesson.js";
+import { pointsOf } from "./points.js";
 
 /**
  * @typedef {import("./present.js").Acts} Acts
@@ -109,7 +110,7 @@ function makeElements(acts, text) {
   const { fold, tools } = makeTools(acts);
   const parts = {
     trouble: h("p.ls-trouble", { role: "status", hidden: "" }),
-    note: h("p.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" }),
+    note: h("div.ls-note", { "data-text-label": "lessons.note", role: "note", tabindex: "0" }),
     back: button("back", "‹", acts.back),
     count: h("output.ls-count"),
     next: button("next", "›", acts.next),
@@ -130,6 +131,9 @@ function makeElements(acts, text) {
   );
   return { ...parts, ...game, fold, element };
 }
+
+/** @param {{ lead: string; rest: string }} point of the note */
+const pointLine = ({ lead, rest }) => h("p", null, ...(lead ? [h("strong", null, lead)] : []), rest);
 
 /** @type {(words: string, end: string) => string} */
 const withoutEnd = (words, end) => (words.endsWith(end) ? words.slice(0, -end.length) : words);
@@ -175,7 +179,7 @@ export function createBar(glass, acts) {
     title.textContent = name;
     title.hidden = covered; // it may name the answer
     const { before, after } = partsOfNote(view);
-    note.textContent = (covered && before) || after;
+    note.replaceChildren(...pointsOf((covered && before) || after).map(pointLine));
     note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
     document.body.toggleAttribute("data-notes", !note.hidden);
     element.classList.toggle("is-asking", covered);

@@ -2,6 +2,8 @@
 // room for that: there all of it is one column that scrolls, the question above the picture, guess, answer and note
 // below it.
 
+import { finenessOf } from "./sizes.js";
+
 const NARROW = "(max-width: 900px)"; // as in style.css
 
 /** Whether the window has no room for words beside what is presented, and no second one beside it. */
@@ -12,6 +14,9 @@ export const isColumn = () => document.body.hasAttribute("data-column");
 
 /** What the stage is in. @returns {HTMLElement | null} */
 export const stageRoom = () => document.querySelector(".page-body");
+
+/** How much larger than a small one a screen has its text; who reads along sits near it. */
+export const fineness = () => (document.body.hasAttribute("data-notes") ? 1 : finenessOf(innerWidth, innerHeight));
 
 /** How wide what is presented may be. */
 export const stageWidth = () => stageRoom()?.clientWidth ?? innerWidth;

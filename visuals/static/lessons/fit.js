@@ -1,6 +1,6 @@
 // Finds the largest size at which a panel fits on the stage.
 
-import { isColumn, stageWidth } from "./column.js";
+import { fineness, isColumn, stageWidth } from "./column.js";
 import { leastLegible, sizesFor, WORDS } from "./sizes.js";
 
 /**
@@ -39,7 +39,7 @@ const FULL = 0.6; // of the room: what takes less than this is tried in larger s
  * @returns {Promise<Divided | null>} null where another took its place
  */
 async function fitLargest(panel, isCurrent) {
-  const sizes = sizesFor(stageWidth());
+  const sizes = sizesFor(stageWidth(), fineness());
   const least = leastLegible(sizes);
   document.body.style.setProperty("--lesson-strip", least.toFixed(3));
 
@@ -113,7 +113,7 @@ export function createFitting(top) {
    * @param {() => boolean} isCurrent
    */
   async function fitWords(panel, isCurrent) {
-    const least = leastLegible(sizesFor(stageWidth()));
+    const least = leastLegible(sizesFor(stageWidth(), fineness()));
     /** How far the panel then is from one whole page, at the smallest size that a hall reads. @param {number} size */
     async function faultsAt(size) {
       if (write(size) > TOP * innerHeight && size > 1) return Infinity;

@@ -1,7 +1,7 @@
 // The one panel on the stage: how large it is, how tall it may be, and how it divides into pages at that size.
 
 import { asksIn } from "./answer.js";
-import { isColumn, stageWidth } from "./column.js";
+import { fineness, isColumn, stageWidth } from "./column.js";
 import { createLegend } from "./legend.js";
 import { lettersFor } from "./sizes.js";
 import { blocksOf, freeOf, headsOf, pagesOf, partsOf } from "./pages.js";
@@ -196,7 +196,7 @@ export function createPresented(glass, bar) {
     const box = inner();
     const room = box ? Math.floor(roomFor(box)) : undefined;
     if (room) body.style.setProperty("--lesson-room", `${room}px`);
-    glass.enlarge(factor, room, lettersFor(stageWidth()));
+    glass.enlarge(factor, room, lettersFor(stageWidth(), fineness()));
   }
 
   /** Shows the body as tall as it is, from its top. */

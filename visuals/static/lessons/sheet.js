@@ -198,10 +198,10 @@ async function fill(sheet, lesson, text, stills) {
     result.hidden = false;
   }
   await Promise.all([...sheet.querySelectorAll("img")].map((one) => one.decode().catch(() => {}))); // it says so itself
-  sheet.style.zoom = "1"; // as on paper, while its pages are measured
+  sheet.toggleAttribute("data-paper", true); // as on paper, while its pages are measured
   divide(tasks);
   divide(answers);
-  sheet.style.zoom = "";
+  sheet.toggleAttribute("data-paper", false);
   prints[0].textContent = text("print");
   for (const one of prints) one.disabled = one.hidden = false;
   sheet.toggleAttribute("data-whole", true);

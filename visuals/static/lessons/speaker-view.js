@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html.js";
 import { enterGuess } from "./bar.js";
 import { asks, partsOfNote } from "./lesson.js";
+import { pointsOf } from "./points.js";
 import { clockOf } from "./timing.js";
 
 /**
@@ -68,6 +69,22 @@ const saying = (name, words, look) =>
     ? html`<section class=${look}>
         <h2 .textContent=${name}></h2>
         <p .textContent=${words}></p>
+      </section>`
+    : nothing;
+
+/**
+ * What the presenter says, point by point.
+ *
+ * @param {string} name
+ * @param {string} note
+ */
+const noteOf = (name, note) =>
+  note
+    ? html`<section class="ls-notes-said">
+        <h2 .textContent=${name}></h2>
+        ${pointsOf(note).map(
+          ({ lead, rest }) => html`<p>${lead ? html`<strong .textContent=${lead}></strong>` : nothing}${rest}</p>`,
+        )}
       </section>`
     : nothing;
 
@@ -163,8 +180,8 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     </header>
     ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
     <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
-    ${saying(text("asked"), view.question, "ls-asked")} ${saying(text("note_before"), before, "ls-notes-said")}
-    ${saying(text("answer"), view.answer, "ls-answered")}
-    ${saying(text(before ? "note_after" : "note"), after, "ls-notes-said")} ${following}
+    ${saying(text("asked"), view.question, "ls-asked")} ${noteOf(text("note_before"), before)}
+    ${saying(text("answer"), view.answer, "ls-answered")} ${noteOf(text(before ? "note_after" : "note"), after)}
+    ${following}
     <p class="ls-hint" .textContent=${text("keys")}></p>`;
 }

@@ -4,7 +4,7 @@
 import { panelOf } from "../panel-parts.js";
 import { createFitting, frame } from "./fit.js";
 import { createPresented, onePage } from "./presented.js";
-import { stageWidth } from "./column.js";
+import { fineness, stageWidth } from "./column.js";
 import { leastLegible, sizesFor } from "./sizes.js";
 
 const PATIENCE = 1500; // ms in which nothing comes, until a panel is shown as far as it is
@@ -73,7 +73,7 @@ function watchHeights(panel, isShown, changed) {
 }
 
 /** Whether a panel could not be read in a hall if it were smaller. @param {number} size */
-const isLeast = (size) => size <= leastLegible(sizesFor(stageWidth())) + 0.01;
+const isLeast = (size) => size <= leastLegible(sizesFor(stageWidth(), fineness())) + 0.01;
 
 /**
  * Where the last page ends.

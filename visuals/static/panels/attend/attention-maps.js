@@ -29,6 +29,7 @@ const [FOOT, NARROW_FOOT] = [52, 92]; // the legend with what is above it
 const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
 const WORDED = 84; // side of the smallest map with words
 const BOLD = 1.1; // a bold word to a plain one
+const KEPT = 0.8; // of its size, a map whose columns have words in a lesson
 const UNDER = 26; // px under a map for the chosen column's word, where columns have none above
 
 /**
@@ -157,8 +158,11 @@ export function layoutMaps(width, model, room = Infinity, word = ROOM) {
   return { boxes, frames, size, above, rowed: 0, legend: foot + 14, narrow, height: foot + below };
 }
 
-/** How tall a frame is whose maps have a word under each. @type {(size: number, lines: number) => number} */
-const groupHeight = (size, lines) => frameHeight(size, lines, 0) + lines * UNDER;
+/**
+ * How tall a frame is whose maps have a word under each. @type {(size: number, lines: number, above: number) =>
+ * number}
+ */
+const groupHeight = (size, lines, above) => frameHeight(size, lines, above) + lines * UNDER;
 
 /**
  * The heads of one K/V head alone, in as many lines as make them largest. The rows of a line have their words once,
@@ -166,10 +170,11 @@ const groupHeight = (size, lines) => frameHeight(size, lines, 0) + lines * UNDER
  *
  * @param {number} width CSS pixels
  * @param {{ n_heads: number; n_kv_heads: number }} model
- * @param {{ kv: number; room: number; word: number }} how which K/V head; `room` and `word` as in `layoutMaps`
+ * @param {{ kv: number; room: number; word: number; above?: number }} how which K/V head; `room` and `word` as in
+ *   `layoutMaps`; `above`: px for words above each map
  * @returns {Layout}
  */
-export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word }) {
+export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word, above = 0 }) {
   const heads = n_heads / n_kv_heads;
   const narrow = width < NARROW;
   const below = narrow ? NARROW_FOOT : FOOT;
@@ -178,23 +183,23 @@ export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word }) 
   for (let lines = 1; lines <= heads; lines++) {
     const across = Math.ceil(heads / lines);
     const wide = (width - 2 * PAD - (across - 1) * GAP - left) / across;
-    const tall = (room - below - GAP - groupHeight(0, lines)) / lines;
+    const tall = (room - below - GAP - groupHeight(0, lines, above)) / lines;
     const found = Math.floor(Math.min(MOST, wide, Math.max(SMALLEST, tall)));
     if (found > size) [columns, size] = [across, found];
   }
-  const high = groupHeight(size, Math.ceil(heads / columns));
+  const high = groupHeight(size, Math.ceil(heads / columns), above);
   const first = kv * heads;
   const inside = left + columns * size + (columns - 1) * GAP;
   const boxes = Array.from({ length: heads }, (_, i) => ({
     head: first + i,
     x: PAD + left + (i % columns) * (size + GAP),
-    y: TOP + Math.floor(i / columns) * (size + UNDER + CAPTION + MARK) + CAPTION - 4,
+    y: TOP + Math.floor(i / columns) * (size + above + UNDER + CAPTION + MARK) + CAPTION + above - 4,
     leads: i % columns === 0,
   }));
   const frame = { kv, first, last: first + heads - 1, x: 0, y: 0, height: high };
   const frames = [{ ...frame, width: narrow ? width : 2 * PAD + inside }]; // or its title is cut
   const foot = high + GAP;
-  return { boxes, frames, size, above: 0, rowed: word, legend: foot + 14, narrow, height: foot + below };
+  return { boxes, frames, size, above, rowed: word, legend: foot + 14, narrow, height: foot + below };
 }
 
 /**
@@ -285,7 +290,7 @@ function mark(context, layout, state, held) {
     const key = own ? strongest(attention(held, state.trace.model, head, query), 1)[0] : state.key;
     if (rowed)
       drawUnder(context, visible(pieces[key]), { middle: x + (key + 0.5) * step, y: y + size + 28, from: x, size });
-    if (above) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
+    if (above && !rowed) drawChosen(context, { x, y, size }, { query, key, pieces }, { room: above, rows: leads });
     markCell(context, { x, y, size }, { ...state, query, key }, 7, chosen);
     if (chosen) cross(context, x - 1.5, y - 1.5, size + 3, size + 3, [["accent", 3]]);
   }
@@ -311,7 +316,11 @@ export function createMaps(glass, label) {
     const room = roomToDraw();
     const size = model.n_heads / model.n_kv_heads;
     if (!state.presenting || size === 1) return layoutMaps(width, model, room, word);
-    return layoutGroup(width, model, { kv: Math.floor(state.head / size), room, word });
+    const how = { kv: Math.floor(state.head / size), room, word };
+    const worded = layoutGroup(width, model, { ...how, above: word });
+    const plain = layoutGroup(width, model, how);
+    const isNamed = namesMost(worded.size / state.trace.T, state.trace.tokens.pieces);
+    return isNamed && worded.size >= KEPT * plain.size ? worded : plain;
   }
   const grid = createHeadGrid(glass, {
     label,
@@ -335,7 +344,7 @@ export function createMaps(glass, label) {
         write(context, text("head", { head }), x, y - above - 6);
         if (layout.rowed && leads)
           drawSide(context, { x, y, size }, { pieces, step, above: false, room: layout.rowed });
-        if (named) drawNames(context, { x, y, size }, pieces, { room: above, rows: leads });
+        if (named) drawNames(context, { x, y, size }, pieces, { room: above, rows: leads && !layout.rowed });
       }
       const { causal, prefix } = model.parts;
       const masks = causal !== false && !((prefix ?? 0) >= state.trace.T);
@@ -345,7 +354,7 @@ export function createMaps(glass, label) {
         width,
         [
           ...(masks && !state.covered ? ["masked"] : []),
-          ...(named ? [] : [layout.rowed && !state.covered ? "order_most" : "order"]),
+          ...(layout.rowed && !state.covered ? ["order_most"] : named ? [] : ["order"]),
         ],
         text,
       );

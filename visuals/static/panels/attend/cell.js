@@ -228,12 +228,15 @@ function arithmeticOf({ cell: found }, model, dimension, text) {
  * Some numbers of the strips that a lesson shows before the answer, so that a worksheet can be reckoned with: where
  * most is added.
  *
- * @param {CellReading} reading
+ * @param {CellReading | null} reading
  * @param {"steps" | "carried"} part
  * @param {Say} text
  */
-function givenIn({ cell: { q, k, terms }, carried, values }, part, text) {
+function givenIn(reading, part, text) {
   const steps = part === "steps";
+  if (!reading || !(steps || reading.carried)) return "";
+  const { cell: found, carried, values } = reading;
+  const { q, k, terms } = found;
   const of = steps ? terms : (carried?.v ?? []);
   const said = strongest(of, GIVEN).map((i) => {
     const numbers = steps ? { q: shown(q[i], 3), k: shown(k[i], 3) } : { v: shown(of[i], 3) };
@@ -299,6 +302,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
   const step = (/** @type {string} */ name) => html`<h3 class="gp-subtitle" data-text=${`cell.step_${name}`}></h3>`;
   const lines = reading ? arithmeticOf(reading, state.trace.model, dimensions.now(), text) : null;
   const carried = reading?.carried;
+  const given = (/** @type {"steps" | "carried"} */ part) => (state.presenting ? givenIn(reading, part, text) : "");
   const sink = reading ? sinkText(reading.cell.weights, carried?.norms ?? null, reading.selection, text) : "";
   return html`
     <div class="at-cell">
@@ -311,11 +315,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
         <p class="gp-note" .textContent=${reading ? map.note() : ""}></p>
         <p class="gp-note at-sink" data-answer="beside" .textContent=${sink}></p>
       </div>
-      <div
-        class="at-steps"
-        data-part="steps"
-        data-given=${reading && state.presenting ? givenIn(reading, "steps", text) : ""}
-      >
+      <div class="at-steps" data-part="steps" data-given=${given("steps")}>
         <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_score"></h3>
         ${dimensions.holder}
         <div data-answer="beside">
@@ -332,7 +332,7 @@ function viewOf(reading, { map, dimensions, written }, glass, text) {
       </div>
     </div>
     <div class="at-carries" data-part="carried">
-      <div class="at-carried" data-given=${carried && state.presenting ? givenIn(reading, "carried", text) : ""}>
+      <div class="at-carried" data-given=${given("carried")}>
         <h3 class="gp-subtitle" data-answer="beside" data-text="cell.step_carried"></h3>
         <p class="gp-note" .textContent=${text(carried ? "carried_note" : "values_locked")}></p>
         ${dimensions.carried.holder}
