@@ -141,6 +141,7 @@ def check_unmoved(page: Page) -> None:
 @pytest.mark.parametrize("language", SIZES)
 def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page, language: str) -> None:
     width, height = SIZES[language]
+    least = LEGIBLE * min(width / 1280, height / 720)  # what is projected is no larger for having more pixels
     page.set_viewport_size({"width": width, "height": height})
     page.click(f"#language button[value={language}]")
     page.wait_for_function("(code) => document.documentElement.dataset.language === code", arg=language)
@@ -164,8 +165,8 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             assert re.match(r"\D*(1\D|$)", at["part"]), at  # a view opens at its beginning
             check_stage(at, width, height)
             check_unmoved(page)
-            assert page.evaluate(SMALL, LEGIBLE) == [], view
-            assert 14 * at["size"] >= LEGIBLE, view  # the smallest text of pictures,
+            assert page.evaluate(SMALL, least) == [], view
+            assert 14 * at["size"] >= least, view  # the smallest text of pictures,
             assert at["shrunk"] == 1, at  # which are not made smaller
             while match := re.findall(r"\d+", at["part"]):
                 if match[0] == match[1]:
@@ -173,7 +174,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                 page.keyboard.press("PageDown" if i % 2 else "ArrowDown")
                 at = on_stage(page)
                 check_stage(at, width, height)
-                assert page.evaluate(SMALL, LEGIBLE) == [], view
+                assert page.evaluate(SMALL, least) == [], view
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")
         expect(page.locator(".ls-bar")).to_be_hidden()
@@ -185,7 +186,8 @@ def test_the_lesson_on_attention_speaks_of_one_head_in_all_its_views() -> None:
     service = Service(LocalEngine([model.load(device="cpu")]))
     for files in lesson_files().values():
         file = next(one for one in files if "attention" in one.name)
-        links = [view["link"] for view in json.loads(file.read_text(encoding="utf-8"))["views"]]
+        lesson = json.loads(file.read_text(encoding="utf-8"))
+        links = [view["link"] for view in lesson["views"] + lesson["after"]]
         framed = set()
         for prompt in {parse_qs(link.removeprefix("#"))["prompt"][0] for link in links}:
             start = service.recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
@@ -266,6 +268,40 @@ def brightest(checkpoint: Path, prompt: str) -> list[tuple[str, str]]:
     return [(str(row + 1), str(len(column))) for row in sorted(np.argsort(-column)[:2])]
 
 
+# Text in pictures that is smaller than `least` px on the screen.
+PICTURED = """(least) => [...document.querySelectorAll(".ls-picture")].flatMap((one) => {
+  const large = one.getBoundingClientRect().width / one.naturalWidth;
+  const sizes = [...decodeURIComponent(one.src).matchAll(/font-size[=:]"?([\\d.]+)/g)].map(([, size]) => size * large);
+  return sizes.filter((size) => size < least);
+})"""
+
+
+def check_legible(sheet: Page) -> None:
+    """A sheet on a screen may be projected: then all that is read is as large as in a lesson."""
+    for width, height in ((1280, 720), (1920, 1080)):
+        sheet.set_viewport_size({"width": width, "height": 20_000})  # all of it is in view
+        least = LEGIBLE * height / 720
+        assert sheet.evaluate(SMALL, least) == []
+        assert sheet.evaluate(PICTURED, least) == []
+        assert sheet.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    sheet.set_viewport_size({"width": 1280, "height": 720})
+
+
+def numbers(words: str) -> list[float]:
+    return [float(one.replace("−", "-")) for one in re.findall(r"(?:: |[qk] |has |· )(−?\d+\.\d+)", words)]
+
+
+def check_reckoned(pairs: str, values: str, result: str) -> None:
+    """Numbers of the strips stand on the sheet, and the key has what comes of them."""
+    assert len(numbers(pairs)) == 6  # q and k in three places
+    *given, weight = numbers(values)
+    assert 0 < weight <= 1
+    found = [float(one.replace("−", "-")) for one in re.findall(r"(−?[\d.]+) in place", result)]
+    assert len(given) == len(found) == 3
+    if weight > 0.99:
+        assert found == pytest.approx([weight * one for one in given], abs=0.1)
+
+
 def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     page: Page, roomy_checkpoint: Path
 ) -> None:
@@ -278,13 +314,15 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with page.expect_popup() as caught:
         row.get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
     sheet = caught.value
+    asked = lesson["views"] + lesson["after"]  # last what no view has shown
+    assert lesson["after"][0]["link"] not in [view["link"] for view in lesson["views"]]
     for place, name in ((".ls-task p", "question"), (".ls-answers p:not(.ls-result)", "answer")):
-        expect(sheet.locator(place)).to_have_text([view[name] for view in lesson["views"]])
+        expect(sheet.locator(place)).to_have_text([view[name] for view in asked])
     sheet.locator(".ls-sheet[data-whole]").wait_for()  # where an answer is covered, its picture is beside the answers
-    covered = sum(view["hidden"] for view in lesson["views"])
+    covered = sum(view["hidden"] for view in asked)
     # Each task has what it asks about: a picture without the answer, or the text with room for what comes next.
-    words = sum(view["panel"] in {"why", "next"} and not view["part"] for view in lesson["views"])
-    expect(sheet.locator(".ls-task img")).to_have_count(len(lesson["views"]) - words)
+    words = sum(view["panel"] in {"why", "next"} and not view["part"] for view in asked)
+    expect(sheet.locator(".ls-task img")).to_have_count(len(asked) - words)
     expect(sheet.locator(".ls-strip")).to_have_count(words)
     expect(sheet.locator(".ls-strip").first).to_contain_text("Tom")
     expect(sheet.locator(".ls-answers img")).to_have_count(covered)
@@ -295,13 +333,16 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     on_sheet = [unquote(one.get_attribute("src") or "") for one in sheet.locator(".ls-task img").all()]
     assert not [one for one in on_sheet if f">{named}" in one]
     assert [one for one in drawn if f">{named}" in one]
-    expect(sheet.locator(".ls-todo")).to_have_text(text("lessons.sheet_looks"))  # of maps whose columns have no words
+    todo = sheet.locator(".ls-todo").all_inner_texts()
+    assert [todo[0], todo[3]] == [text("lessons.sheet_looks"), text("lessons.sheet_missed")]
+    check_reckoned(todo[1], todo[2], sheet.locator(".ls-result").nth(4).inner_text())
+    check_legible(sheet)
     whole, questions = sheet.locator(".ls-prints button").all()
     expect(whole).to_be_enabled()  # not before all of it is there
     sheet.evaluate("[window.printed, window.print] = [0, () => void (window.printed += 1)]")
     for line in sheet.locator(".ls-result").all():
         expect(line).to_have_text(re.compile(r"\d"))  # what the run says
-    expect(sheet.locator(".ls-result:visible")).to_have_count(len(lesson["views"]))
+    expect(sheet.locator(".ls-result:visible")).to_have_count(len(asked))
     heads, rows, looks = (sheet.locator(".ls-result").nth(at).inner_text() for at in (1, 2, 6))
     prompt = parse_qs(lesson["views"][2]["link"].removeprefix("#"))["prompt"][0]
     assert re.findall(r"row (\d+) of (\d+)", rows) == brightest(roomy_checkpoint, prompt)  # which it asks for
@@ -337,14 +378,24 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     sheet.close()
     row.locator("summary").click()
     expect(row).to_contain_text(text("lessons.plans_sheet"))
-    expect(row.locator("tr")).to_have_count(1 + len(lesson["views"]))
-    row.locator(".ls-plans button").first.click()
+    expect(row.locator("tr")).to_have_count(2 + len(lesson["views"]))
     shown = [view for view in lesson["views"] if view["minutes"][0]]
+    with page.expect_popup() as caught:
+        row.locator(".ls-plans td button").first.click()
+    expect(caught.value.locator(".ls-task p")).to_have_text([view["question"] for view in shown + lesson["after"]])
+    caught.value.close()
+    row.locator(".ls-plans button").first.click()
     expect(page.locator(".ls-count")).to_have_text(f"1 / {len(shown)}")
     with page.expect_popup() as caught:
         page.keyboard.press("n")
     expect(caught.value.locator(".ls-time").first).to_contain_text(text("lessons.of_minutes", minutes=5))
-    expect(caught.value.locator(".ls-notes-said p")).to_have_text(shown[0]["note"].split("\n\n"))
+    points = shown[0]["note"].replace("\n\n", "\n").split("\n")
+    expect(caught.value.locator(".ls-notes-said p")).to_have_text(points)
+    leads = caught.value.locator(".ls-notes-said").first.locator("strong").all_inner_texts()
+    assert all(point.startswith(lead) for point, lead in zip(points, leads, strict=False))
+    assert leads
+    expect(caught.value.locator(".ls-hint")).to_have_text(text("lessons.keys_speaker"))
+    expect(caught.value.locator(".ls-add")).to_be_visible()  # what its footer names is there
     expect(caught.value.locator(".ls-then img")).to_have_attribute("alt", shown[1]["headline"])
     with suppress(Error):  # the window is gone before the key is let go
         caught.value.keyboard.press("Escape")
@@ -946,6 +997,16 @@ def test_of_a_covered_view_what_a_guess_needs_is_seen_and_the_answer_is_not_unti
             on_stage(page)
             expect(sizes.first).to_be_visible()
             expect(page.locator(".ls-count")).to_have_text(f"{i + 1} / {len(views)}")
+        if view["panel"] == "kv-calculator":  # all factors, and not what they come to
+            total, factors = (page.locator(f".is-presented .kv-{one}").first for one in ("total", "product"))
+            expect(factors).to_be_visible()
+            expect(total.locator("strong").first).to_be_hidden()
+            for beside in page.locator(".is-presented .kv-result-side [data-answer=beside]").all():
+                expect(beside).to_be_hidden()
+            page.keyboard.press("PageDown")
+            on_stage(page)
+            expect(total.locator("strong").first).to_be_visible()
+            expect(page.locator(".ls-count")).to_have_text(f"{i + 1} / {len(views)}")
             break
         while page.locator(".ls-count").inner_text() == f"{i + 1} / {len(views)}":
             page.keyboard.press("PageDown")
@@ -1036,8 +1097,8 @@ def test_an_answer_waits_for_its_view_and_escape_closes_what_is_open_before_the_
     expect(bar).to_be_hidden()
 
 
-def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page: Page) -> None:
-    """Also where its answer was shown before; back goes on at once, as before its first screen is the view before."""
+def test_a_press_passes_over_no_view_that_is_coming(page: Page) -> None:
+    """Nor its question; back goes on at once, as before its first screen is the view before."""
     file = next(one for one in lesson_files()["en"] if "positions" in one.name)
     desk(page)
     page.locator(".ls-row").nth(lesson_files()["en"].index(file)).locator("button").first.click()
@@ -1068,15 +1129,15 @@ def test_a_press_waits_for_a_view_that_is_coming_and_shows_its_next_screen(page:
         expect(coming).to_be_visible()
     release()
     holds.append(True)
-    for _ in range(3):  # whoever is impatient presses again: one screen further, and no view
+    for _ in range(3):  # whoever is impatient presses again: what is not seen yet is not passed over
         page.keyboard.press("PageDown")
         expect(coming).to_be_visible()
-    expect(waiting).to_be_visible()  # the last press is seen to wait
-    expect(count).to_have_text("2 / 7")
-    release()
+    expect(page.locator(".is-presented")).to_be_hidden()  # no empty card
     expect(waiting).to_be_hidden()
     expect(count).to_have_text("2 / 7")
-    expect(part).to_have_text(re.compile(rf"\D*2\D+{pages}(\D|$)"))
+    release()
+    expect(count).to_have_text("2 / 7")
+    expect(part).to_have_text(re.compile(rf"\D*1\D+{pages}(\D|$)"))
     while count.inner_text() == "2 / 7":
         page.keyboard.press("PageDown")
         on_stage(page)

@@ -74,7 +74,7 @@ test("a note of several lines is points, each with its first words apart; one of
   assert.equal(points.map(({ lead, rest }) => lead + rest).join("\n"), note);
 });
 
-test("what a worksheet asks for afterwards is kept with a lesson, is asked last, and is in each plan's worksheet", async () => {
+test("what a worksheet asks for afterwards is kept with a lesson and is asked last, in each plan, too", async () => {
   const later = { ...view, question: "Where does it look?" };
   const longer = { ...lesson, views: [{ ...view, question: "Which?", minutes: [2] }, view], after: [later] };
   assert.deepEqual(await unpackLesson(await packLesson(longer), known), longer);

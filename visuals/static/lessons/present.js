@@ -78,13 +78,22 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
- * @param {{ there: (act: () => void) => void; fitted: (act: () => void) => void; begins: () => boolean }} once
+ * @param {{
+ *   there: (act: () => void) => void;
+ *   fitted: (act: () => void) => void;
+ *   comes: () => boolean;
+ *   begins: () => boolean;
+ * }} once
  *   `there` does something once the view is there and what it measures is whole, `fitted` once its screens are known;
- *   `begins`: whether it is still to come, and to open at its first screen
+ *   `comes`: whether it is still to come; `begins`: and to open at its first screen
  */
 const waysThrough = (now, turned, once) => ({
-  /** What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view. */
+  /**
+   * What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view.
+   * Nothing while a view is still to come, or its question would be passed over unseen.
+   */
   next() {
+    if (once.comes()) return;
     const course = now()?.course;
     if (course?.covered()) once.there(course.next);
     else once.fitted(() => void (turned(1) || course?.next()));
@@ -298,6 +307,7 @@ function createArrival(glass, stage, tell) {
       while (isAwaited() && !stage.isWhole()) await frame();
       if (isAwaited()) done(act);
     },
+    comes: () => isUnderWay,
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
     begins: () => isUnderWay && !opensAtEnd,
     /**
@@ -345,7 +355,12 @@ export function createPresenter(glass, openList, keep) {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
-      { there: (act) => arrival.then(() => void arrival.whole(act)), fitted, begins: () => arrival.begins() },
+      {
+        there: (act) => arrival.then(() => void arrival.whole(act)),
+        fitted,
+        comes: () => arrival.comes(),
+        begins: () => arrival.begins(),
+      },
     ),
     leave,
     close: () => bar.shut() || leave(),

@@ -183,5 +183,5 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
     ${saying(text("asked"), view.question, "ls-asked")} ${noteOf(text("note_before"), before)}
     ${saying(text("answer"), view.answer, "ls-answered")} ${noteOf(text(before ? "note_after" : "note"), after)}
     ${following}
-    <p class="ls-hint" .textContent=${text("keys")}></p>`;
+    <p class="ls-hint" .textContent=${text("keys_speaker")}></p>`;
 }
