@@ -78,14 +78,8 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
  *
  * @param {() => { course: Course } | null} now
  * @param {(by: number) => boolean} turned to another screen of the view; whether there was one
- * @param {{
- *   there: (act: () => void) => void;
- *   fitted: (act: () => void) => void;
- *   comes: () => boolean;
- *   begins: () => boolean;
- * }} once
- *   `there` does something once the view is there and what it measures is whole, `fitted` once its screens are known;
- *   `comes`: whether it is still to come; `begins`: and to open at its first screen
+ * @param {{ arrival: () => ReturnType<typeof createArrival>; fitted: (act: () => void) => void }} once how a view
+ *   comes; `fitted` does something once its screens are known
  */
 const waysThrough = (now, turned, once) => ({
   /**
@@ -93,18 +87,18 @@ const waysThrough = (now, turned, once) => ({
    * Nothing while a view is still to come, or its question would be passed over unseen.
    */
   next() {
-    if (once.comes()) return;
+    if (once.arrival().comes()) return;
     const course = now()?.course;
-    if (course?.covered()) once.there(course.next);
+    if (course?.covered()) once.arrival().there(course.next);
     else once.fitted(() => void (turned(1) || course?.next()));
   },
   /** Its other button: the screen before, also where that is the view's before this one. */
   back() {
     const course = now()?.course;
-    if (once.begins()) course?.back();
+    if (once.arrival().begins()) course?.back();
     else once.fitted(() => void (turned(-1) || course?.back()));
   },
-  reveal: () => once.there(() => now()?.course.toggle()),
+  reveal: () => once.arrival().there(() => now()?.course.toggle()),
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
@@ -282,31 +276,34 @@ function createArrival(glass, stage, tell) {
     tell(false);
     act();
   }
+  /**
+   * Does something at once where the view is there, else when it is: an answer beside a panel that is still empty
+   * would tell of no picture. Of several the last.
+   *
+   * @param {() => void} act
+   */
+  function then(act) {
+    if (!isUnderWay) return act();
+    waits = act;
+    return tell(true);
+  }
+  /**
+   * Does something once the view that is there has all that it measures: until then its picture has no answer. Of
+   * several the last; none once another view is under way.
+   *
+   * @param {() => void} act
+   */
+  async function whole(act) {
+    const [mine, press] = [turn, (presses += 1)];
+    const isAwaited = () => mine === turn && press === presses;
+    tell(!stage.isWhole());
+    while (isAwaited() && !stage.isWhole()) await frame();
+    if (isAwaited()) done(act);
+  }
   return {
-    /**
-     * Does something at once where the view is there, else when it is: an answer beside a panel that is still empty
-     * would tell of no picture. Of several the last.
-     *
-     * @param {() => void} act
-     */
-    then(act) {
-      if (!isUnderWay) return act();
-      waits = act;
-      return tell(true);
-    },
-    /**
-     * Does something once the view that is there has all that it measures: until then its picture has no answer. Of
-     * several the last; none once another view is under way.
-     *
-     * @param {() => void} act
-     */
-    async whole(act) {
-      const [mine, press] = [turn, (presses += 1)];
-      const isAwaited = () => mine === turn && press === presses;
-      tell(!stage.isWhole());
-      while (isAwaited() && !stage.isWhole()) await frame();
-      if (isAwaited()) done(act);
-    },
+    then,
+    /** Does something once the view is there and what it measures is whole. @param {() => void} act */
+    there: (act) => then(() => void whole(act)),
     comes: () => isUnderWay,
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
     begins: () => isUnderWay && !opensAtEnd,
@@ -355,12 +352,7 @@ export function createPresenter(glass, openList, keep) {
     ...waysThrough(
       () => now,
       (by) => stage.turn(by),
-      {
-        there: (act) => arrival.then(() => void arrival.whole(act)),
-        fitted,
-        comes: () => arrival.comes(),
-        begins: () => arrival.begins(),
-      },
+      { arrival: () => arrival, fitted },
     ),
     leave,
     close: () => bar.shut() || leave(),
