@@ -409,7 +409,7 @@ def test_a_worksheet_says_what_is_drawn_or_filled_in_and_tells_nothing_that_is_i
         page.locator(".ls-row").nth(number).get_by_role("button", name=re.compile(text("lessons.sheet"))).click()
     sheet = caught.value
     sheet.locator(".ls-sheet[data-whole]").wait_for()
-    todo = [text(f"lessons.sheet_{name}") for name in ("lines", "kinds", "product", "lines")]
+    todo = [text(f"lessons.sheet_{name}") for name in ("lines", "kinds", "product", "lines", "product")]
     expect(sheet.locator(".ls-todo")).to_have_text(todo)
     expect(sheet.locator(".ls-result").first).to_be_hidden()  # the value line is of one cell
     summed = unquote(sheet.locator(".ls-answers img").nth(1).get_attribute("src") or "")

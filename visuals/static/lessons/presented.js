@@ -7,7 +7,7 @@ import { lettersFor } from "./sizes.js";
 import { blocksOf, freeOf, headsOf, pagesOf, partsOf } from "./pages.js";
 
 const LEAST = 0.45; // of its size, a drawing that would be taller than the screen
-const EDGE = 2; // px around a page, for what has a frame
+const [EDGE, SEEN] = [2, 3]; // px around a page, for what has a frame; and at most on the screen, or more would show
 const GAP = 8; // px between the panel and the edges of its room
 // Of the window's height, what a picture may take that stands in a column with its words: upright, and lying.
 const [OF_COLUMN, OF_LYING] = [0.6, 0.4];
@@ -150,8 +150,9 @@ function clipTo(box, pages, at, size) {
   const before = pages[at - 1]?.[1] ?? 0;
   const cut = headsOf(box, size).filter((one) => isWithin(one, top));
   const above = Math.max(0, ...cut.map(({ height }) => height));
+  const edge = Math.min(EDGE, SEEN / size);
   // it scrolls no further than its ends
-  const [from, until] = [Math.max(above ? 0 : before, top - above - EDGE), Math.min(box.scrollHeight, bottom + EDGE)];
+  const [from, until] = [Math.max(above ? 0 : before, top - above - edge), Math.min(box.scrollHeight, bottom + edge)];
   box.style.overflow = "hidden";
   box.style.height = `${until - from}px`;
   box.scrollTop = from;
